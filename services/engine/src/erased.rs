@@ -1,0 +1,187 @@
+//! Games and matches without their type, for code that handles any ruleset.
+
+use std::fmt::Write;
+
+use crate::{
+    game::{ActionId, Game, Node},
+    r#match::{Event, FaultKind, Finished, IllegalAction, Match, SeatFault, Setup, Status},
+    perft::perft,
+    replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps},
+};
+
+/// A [`Game`] of any kind.
+pub trait AnyGame: Send + Sync {
+    /// Name of the ruleset.
+    fn name(&self) -> &'static str;
+    /// Version of the rules.
+    fn version(&self) -> u32;
+    /// Number of players.
+    fn seats(&self) -> usize;
+    /// Starts a match.
+    fn start(&self, setup: Setup) -> Box<dyn AnyMatch>;
+    /// See [`replay()`].
+    ///
+    /// # Errors
+    /// As there.
+    fn replay(
+        &self,
+        events: &[Event],
+        visit: &mut dyn FnMut(Described<'_>),
+    ) -> Result<Outcome, ReplayError>;
+    /// See [`resolve_steps`].
+    ///
+    /// # Errors
+    /// As there.
+    fn resolve_steps(&self, steps: &[Step]) -> Result<Vec<Event>, ReplayError>;
+    /// Replays and draws the board before each event and at the end.
+    ///
+    /// # Errors
+    /// As [`replay()`].
+    fn replay_drawn(
+        &self,
+        events: &[Event],
+        visit: &mut dyn FnMut(&str, Option<Described<'_>>),
+    ) -> Result<Outcome, ReplayError>;
+    /// [`perft()`] from the initial position.
+    fn perft(&self, depth: u32) -> u64;
+}
+
+/// A [`Match`] of any kind.
+pub trait AnyMatch: Send {
+    /// See [`Match::status`].
+    fn status(&self) -> Status;
+    /// See [`Match::legal`].
+    fn legal(&self) -> &[ActionId];
+    /// See [`Match::plies`].
+    fn plies(&self) -> u32;
+    /// See [`Match::events`].
+    fn events(&self) -> &[Event];
+    /// See [`Match::faults`].
+    fn faults(&self) -> &[SeatFault];
+    /// See [`Match::answer`].
+    ///
+    /// # Errors
+    /// As there.
+    fn answer(&mut self, action: u32) -> Result<(), IllegalAction>;
+    /// See [`Match::fault`].
+    fn fault(&mut self, kind: FaultKind);
+    /// See [`Match::void`].
+    fn void(&mut self);
+    /// See [`Match::finish`].
+    fn finish(self: Box<Self>) -> Finished;
+    /// Appends the encoded position, see [`Game::encode`].
+    fn encode(&self, moves: bool, out: &mut Vec<u8>);
+    /// Appends the notation of a legal action.
+    fn write_action(&self, action: ActionId, out: &mut String);
+    /// Appends the board, see [`Game::draw`].
+    fn draw(&self, out: &mut String);
+}
+
+impl<G: Game> AnyGame for G {
+    fn name(&self) -> &'static str {
+        G::NAME
+    }
+
+    fn version(&self) -> u32 {
+        G::VERSION
+    }
+
+    fn seats(&self) -> usize {
+        Game::seats(self)
+    }
+
+    fn start(&self, setup: Setup) -> Box<dyn AnyMatch> {
+        Box::new(Match::new(self.clone(), setup))
+    }
+
+    fn replay(
+        &self,
+        events: &[Event],
+        visit: &mut dyn FnMut(Described<'_>),
+    ) -> Result<Outcome, ReplayError> {
+        replay(self, events, |_, described| visit(described))
+    }
+
+    fn resolve_steps(&self, steps: &[Step]) -> Result<Vec<Event>, ReplayError> {
+        resolve_steps(self, steps)
+    }
+
+    fn replay_drawn(
+        &self,
+        events: &[Event],
+        visit: &mut dyn FnMut(&str, Option<Described<'_>>),
+    ) -> Result<Outcome, ReplayError> {
+        let mut board = String::new();
+        let mut last = self.initial();
+        let outcome = replay(self, events, |state, described| {
+            board.clear();
+            self.draw(state, &mut board);
+            visit(&board, Some(described));
+            last = state.clone();
+            match self.node(state) {
+                Node::Chance(_) => self.apply_outcome(&mut last, described.event.id()),
+                Node::Decision(_) => self.apply(&mut last, described.event.id()),
+                Node::Over(_) => {}
+            }
+        })?;
+        board.clear();
+        self.draw(&last, &mut board);
+        visit(&board, None);
+        Ok(outcome)
+    }
+
+    fn perft(&self, depth: u32) -> u64 {
+        perft(self, &self.initial(), depth)
+    }
+}
+
+impl<G: Game> AnyMatch for Match<G> {
+    fn status(&self) -> Status {
+        Self::status(self)
+    }
+
+    fn legal(&self) -> &[ActionId] {
+        Self::legal(self)
+    }
+
+    fn plies(&self) -> u32 {
+        Self::plies(self)
+    }
+
+    fn events(&self) -> &[Event] {
+        Self::events(self)
+    }
+
+    fn faults(&self) -> &[SeatFault] {
+        Self::faults(self)
+    }
+
+    fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {
+        Self::answer(self, action)
+    }
+
+    fn fault(&mut self, kind: FaultKind) {
+        Self::fault(self, kind);
+    }
+
+    fn void(&mut self) {
+        Self::void(self);
+    }
+
+    fn finish(self: Box<Self>) -> Finished {
+        Self::finish(*self)
+    }
+
+    fn encode(&self, moves: bool, out: &mut Vec<u8>) {
+        self.game().encode(self.state(), moves, out);
+    }
+
+    fn write_action(&self, action: ActionId, out: &mut String) {
+        let out: &mut dyn Write = out;
+        self.game().write_action(self.state(), action, out);
+    }
+
+    fn draw(&self, out: &mut String) {
+        self.game().draw(self.state(), out);
+    }
+}

@@ -1,0 +1,34 @@
+//! The rules' side of Arena: what a game is, how one is played from a seed, and
+//! how it is played again from its events.
+//!
+//! There is no IO here, no clock, no thread and no floating-point arithmetic.
+//! The same [`Setup`] and the same answers give the same events, on every
+//! machine and for ever.
+//!
+//! - [`Game`] is what a ruleset implements; [`Node`] says what comes next.
+//! - [`Match`] is one game in progress, as a state machine: it draws chance by
+//!   itself and stops where a seat has to be asked.
+//! - [`replay()`] applies the events of a finished game again, checking each.
+//! - [`AnyGame`] and [`AnyMatch`] are the same without the type parameter, for
+//!   code that handles any ruleset.
+//! - [`options`] describes and resolves the options of rulesets and of bots.
+
+#![deny(clippy::float_arithmetic)]
+
+mod erased;
+mod game;
+mod r#match;
+pub mod options;
+mod perft;
+mod random;
+mod replay;
+
+pub use erased::{AnyGame, AnyMatch};
+pub use game::{ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat};
+pub use r#match::{
+    Event, FaultKind, FaultPolicy, Finished, IllegalAction, Match, Question, SeatFault, Setup,
+    Status, Termination,
+};
+pub use perft::perft;
+pub use random::{AgentRng, GameKeys, Key, Stream};
+pub use replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps};

@@ -1,0 +1,512 @@
+//! One game in progress, as a state machine that never waits.
+
+use crate::{
+    game::{ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, Seat},
+    random::{GameKeys, Stream},
+};
+
+/// What a game needs beside its rules.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Where all randomness comes from.
+    pub keys: GameKeys,
+    /// Seeded uniform actions played first, without asking.
+    pub opening_plies: u32,
+    /// What a fault costs.
+    pub on_fault: FaultPolicy,
+    /// Ask also where only one action is legal (never for a pass).
+    pub ask_forced: bool,
+}
+
+/// What a fault of an agent costs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum FaultPolicy {
+    /// With two seats the game ends; with more the seat goes on with seeded
+    /// random actions, unasked, and is placed last.
+    #[default]
+    Forfeit,
+    /// That one action is drawn at random.
+    RandomMove,
+}
+
+/// What an agent did wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FaultKind {
+    /// Answered an action that is not legal.
+    IllegalMove,
+    /// Did not answer in time.
+    Timeout,
+    /// Died, or answered with an error.
+    Crash,
+    /// Never became ready.
+    NotReady,
+    /// Could not be reached.
+    Disconnected,
+    /// Answered what cannot be read.
+    Garbled,
+    /// Wrote more output than it may.
+    OutputLimit,
+}
+
+impl FaultKind {
+    /// All kinds.
+    pub const ALL: [Self; 7] = [
+        Self::IllegalMove,
+        Self::Timeout,
+        Self::Crash,
+        Self::NotReady,
+        Self::Disconnected,
+        Self::Garbled,
+        Self::OutputLimit,
+    ];
+
+    /// The name in records, standings and metrics.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::IllegalMove => "illegal_move",
+            Self::Timeout => "timeout",
+            Self::Crash => "crash",
+            Self::NotReady => "not_ready",
+            Self::Disconnected => "disconnected",
+            Self::Garbled => "garbled",
+            Self::OutputLimit => "output_limit",
+        }
+    }
+}
+
+/// A fault in its game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SeatFault {
+    /// The ply that was to be played, from 0.
+    pub ply: u32,
+    /// Whose fault it is.
+    pub seat: Seat,
+    /// What it is.
+    pub kind: FaultKind,
+}
+
+/// How a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Termination {
+    /// By its rules.
+    Normal,
+    /// A seat forfeited.
+    Forfeit,
+    /// It could not be played; nobody's result.
+    Void,
+    /// Nobody could ever move again.
+    Deadlock,
+    /// A position came back.
+    Repetition,
+    /// It grew too long.
+    Cap,
+}
+
+impl Termination {
+    /// The name in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Forfeit => "forfeit",
+            Self::Void => "void",
+            Self::Deadlock => "deadlock",
+            Self::Repetition => "repetition",
+            Self::Cap => "cap",
+        }
+    }
+}
+
+impl From<Ending> for Termination {
+    fn from(ending: Ending) -> Self {
+        match ending {
+            Ending::Normal => Self::Normal,
+            Ending::Deadlock => Self::Deadlock,
+            Ending::Repetition => Self::Repetition,
+            Ending::Cap => Self::Cap,
+        }
+    }
+}
+
+/// A chance outcome or an action, packed into 16 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Event(u16);
+
+impl Event {
+    /// A chance outcome.
+    #[must_use]
+    pub fn chance(outcome: OutcomeId) -> Self {
+        Self(outcome << 1)
+    }
+
+    /// An action.
+    #[must_use]
+    pub fn action(action: ActionId) -> Self {
+        Self(action << 1 | 1)
+    }
+
+    /// True for an action.
+    #[must_use]
+    pub fn is_action(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// The id of the outcome or action.
+    #[must_use]
+    pub fn id(self) -> u16 {
+        self.0 >> 1
+    }
+
+    /// As in `arena.v1.GameRecord.events`.
+    #[must_use]
+    pub fn to_bits(self) -> u16 {
+        self.0
+    }
+
+    /// From [`Event::to_bits`].
+    #[must_use]
+    pub fn from_bits(bits: u16) -> Self {
+        Self(bits)
+    }
+}
+
+/// A seat has to be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Whom.
+    pub seat: Seat,
+    /// How many decision nodes the seat had before, asked or not.
+    pub number: u32,
+    /// Seed for the agent's randomness.
+    pub seed: u64,
+}
+
+/// Where a match stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It waits for [`Match::answer`] or [`Match::fault`].
+    Asks(Question),
+    /// It is over; [`Match::finish`] takes what it leaves.
+    Over(Termination),
+}
+
+/// An answer that is not a legal action. The match is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("action {action} is not legal for seat {seat}")]
+pub struct IllegalAction {
+    /// What was answered.
+    pub action: u32,
+    /// Who answered.
+    pub seat: Seat,
+}
+
+/// All that a finished game leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// Chance outcomes and actions in order.
+    pub events: Vec<Event>,
+    /// How many of the first actions were the opening.
+    pub opening_plies: u32,
+    /// 1-based rank of each seat; empty when void.
+    pub placement: Vec<u8>,
+    /// The ruleset's own score of each seat.
+    pub scores: Vec<i64>,
+    /// Actions played.
+    pub plies: u32,
+    /// Actions played by each seat.
+    pub decisions: Vec<u32>,
+    /// How it ended.
+    pub termination: Termination,
+    /// What agents did wrong, in order.
+    pub faults: Vec<SeatFault>,
+}
+
+/// A game in progress.
+///
+/// Chance, openings, forced actions and the actions of forfeited seats are
+/// played as soon as they are due; the match rests only at a question or at
+/// the end.
+#[derive(Clone, Debug)]
+pub struct Match<G: Game> {
+    game: G,
+    setup: Setup,
+    state: G::State,
+    status: Status,
+    legal: Vec<ActionId>,
+    events: Vec<Event>,
+    plies: u32,
+    opened: u32,
+    decisions: PerSeat<u32>,
+    forfeited: PerSeat<bool>,
+    faults: Vec<SeatFault>,
+    dice: PerSeat<Option<Stream>>,
+    table: Option<Stream>,
+    opening: Option<Stream>,
+    agents: PerSeat<Option<Stream>>,
+    substitute: PerSeat<Option<Stream>>,
+}
+
+impl<G: Game> Match<G> {
+    /// Starts a game and plays it to its first question.
+    #[must_use]
+    pub fn new(game: G, setup: Setup) -> Self {
+        let state = game.initial();
+        let mut this = Self {
+            game,
+            setup,
+            state,
+            status: Status::Over(Termination::Normal),
+            legal: Vec::with_capacity(32),
+            events: Vec::with_capacity(256),
+            plies: 0,
+            opened: 0,
+            decisions: [0; MAX_SEATS],
+            forfeited: [false; MAX_SEATS],
+            faults: Vec::new(),
+            dice: [const { None }; MAX_SEATS],
+            table: None,
+            opening: None,
+            agents: [const { None }; MAX_SEATS],
+            substitute: [const { None }; MAX_SEATS],
+        };
+        this.advance();
+        this
+    }
+
+    /// The rules.
+    #[must_use]
+    pub fn game(&self) -> &G {
+        &self.game
+    }
+
+    /// The position.
+    #[must_use]
+    pub fn state(&self) -> &G::State {
+        &self.state
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// The legal actions of the question, ascending; empty when over.
+    #[must_use]
+    pub fn legal(&self) -> &[ActionId] {
+        &self.legal
+    }
+
+    /// Actions played so far.
+    #[must_use]
+    pub fn plies(&self) -> u32 {
+        self.plies
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// What agents did wrong so far.
+    #[must_use]
+    pub fn faults(&self) -> &[SeatFault] {
+        &self.faults
+    }
+
+    /// Answers the question and plays on to the next.
+    ///
+    /// # Errors
+    /// [`IllegalAction`] where the action is not legal; nothing changed then.
+    ///
+    /// # Panics
+    /// Where no question is open.
+    pub fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {
+        let Status::Asks(question) = self.status else {
+            panic!("answer to a match that is over");
+        };
+        let known = ActionId::try_from(action)
+            .ok()
+            .filter(|action| self.legal.binary_search(action).is_ok());
+        let Some(action) = known else {
+            return Err(IllegalAction {
+                action,
+                seat: question.seat,
+            });
+        };
+        self.play(question.seat, action);
+        self.advance();
+        Ok(())
+    }
+
+    /// Charges the asked seat with a fault and plays on as the policy says.
+    ///
+    /// # Panics
+    /// Where no question is open.
+    pub fn fault(&mut self, kind: FaultKind) {
+        let Status::Asks(Question { seat, .. }) = self.status else {
+            panic!("fault in a match that is over");
+        };
+        self.faults.push(SeatFault {
+            ply: self.plies,
+            seat,
+            kind,
+        });
+        if self.setup.on_fault == FaultPolicy::Forfeit {
+            self.forfeited[usize::from(seat)] = true;
+            if self.game.seats() == 2 {
+                self.legal.clear();
+                self.status = Status::Over(Termination::Forfeit);
+                return;
+            }
+        }
+        self.play_substitute(seat);
+        self.advance();
+    }
+
+    /// Ends the match as nobody's result.
+    pub fn void(&mut self) {
+        self.legal.clear();
+        self.status = Status::Over(Termination::Void);
+    }
+
+    /// Takes what a finished game leaves.
+    ///
+    /// # Panics
+    /// Where the match is not over.
+    #[must_use]
+    pub fn finish(self) -> Finished {
+        let Status::Over(termination) = self.status else {
+            panic!("finish of a match that is not over");
+        };
+        let seats = self.game.seats();
+        let placement = match termination {
+            Termination::Void => Vec::new(),
+            Termination::Forfeit => self.forfeit_placement(),
+            _ => self.game.placement(&self.state)[..seats].to_vec(),
+        };
+        Finished {
+            placement,
+            scores: self.game.scores(&self.state)[..seats].to_vec(),
+            events: self.events,
+            opening_plies: self.opened,
+            plies: self.plies,
+            decisions: self.decisions[..seats].to_vec(),
+            termination,
+            faults: self.faults,
+        }
+    }
+
+    /// Plays until somebody has to be asked or the game is over.
+    fn advance(&mut self) {
+        loop {
+            match self.game.node(&self.state) {
+                Node::Chance(owner) => self.draw(owner),
+                Node::Over(ending) => {
+                    self.legal.clear();
+                    let forfeited = self.forfeited.contains(&true);
+                    self.status = Status::Over(if forfeited {
+                        Termination::Forfeit
+                    } else {
+                        ending.into()
+                    });
+                    return;
+                }
+                Node::Decision(seat) => {
+                    self.game.legal(&self.state, &mut self.legal);
+                    if !self.play_unasked(seat) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn draw(&mut self, owner: Option<Seat>) {
+        let stream = match owner {
+            Some(seat) => {
+                let seat = usize::from(seat);
+                let key = &self.setup.keys.dice[seat];
+                self.dice[seat].get_or_insert_with(|| Stream::new(key))
+            }
+            None => {
+                let key = &self.setup.keys.table;
+                self.table.get_or_insert_with(|| Stream::new(key))
+            }
+        };
+        let outcome = stream.weighted(self.game.weights(&self.state)) as OutcomeId;
+        self.game.apply_outcome(&mut self.state, outcome);
+        self.events.push(Event::chance(outcome));
+    }
+
+    /// Plays a decision that nobody is asked for; false where the seat is.
+    fn play_unasked(&mut self, seat: Seat) -> bool {
+        let index = usize::from(seat);
+        let key = &self.setup.keys.agents[index];
+        // Drawn for every decision node, so that seed n belongs to node n.
+        let seed = self.agents[index]
+            .get_or_insert_with(|| Stream::new(key))
+            .word();
+        if self.opened < self.setup.opening_plies {
+            let key = &self.setup.keys.opening;
+            let stream = self.opening.get_or_insert_with(|| Stream::new(key));
+            let action = self.legal[stream.below(self.legal.len() as u32) as usize];
+            self.opened += 1;
+            self.play(seat, action);
+            return true;
+        }
+        if self.forfeited[index] {
+            self.play_substitute(seat);
+            return true;
+        }
+        if let [only] = self.legal[..]
+            && (!self.setup.ask_forced || Some(only) == self.game.pass())
+        {
+            self.play(seat, only);
+            return true;
+        }
+        self.status = Status::Asks(Question {
+            seat,
+            number: self.decisions[index],
+            seed,
+        });
+        false
+    }
+
+    fn play_substitute(&mut self, seat: Seat) {
+        let index = usize::from(seat);
+        let key = &self.setup.keys.substitute[index];
+        let stream = self.substitute[index].get_or_insert_with(|| Stream::new(key));
+        let action = self.legal[stream.below(self.legal.len() as u32) as usize];
+        self.play(seat, action);
+    }
+
+    fn play(&mut self, seat: Seat, action: ActionId) {
+        self.game.apply(&mut self.state, action);
+        self.events.push(Event::action(action));
+        self.plies += 1;
+        self.decisions[usize::from(seat)] += 1;
+    }
+
+    /// Ranks of the seats that did not forfeit among themselves, by what the
+    /// rules say of the position; the others share the last rank.
+    fn forfeit_placement(&self) -> Vec<u8> {
+        let seats = self.game.seats();
+        let forfeited = &self.forfeited[..seats];
+        let standing = forfeited.iter().filter(|&&gone| !gone).count() as u8;
+        let placement = self.game.placement(&self.state);
+        (0..seats)
+            .map(|seat| {
+                if forfeited[seat] {
+                    return standing + 1;
+                }
+                let ahead = (0..seats)
+                    .filter(|&other| !forfeited[other] && placement[other] < placement[seat])
+                    .count();
+                1 + ahead as u8
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,297 @@
+//! Options of rulesets and of bots: what there is, and what was chosen.
+
+use std::{collections::BTreeMap, fmt};
+
+use serde::{Deserialize, Serialize};
+
+/// A chosen value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A real number, never used in rules.
+    Real(f64),
+    /// A word or any text.
+    Text(String),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Int(value) => write!(f, "{value}"),
+            Self::Real(value) => write!(f, "{value:?}"),
+            Self::Text(value) => f.write_str(value),
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+/// Values by option name, ascending.
+pub type Options = BTreeMap<String, Value>;
+
+/// What an option may be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Bool,
+    /// A whole number within inclusive bounds.
+    Int {
+        /// Least value.
+        min: i64,
+        /// Greatest value.
+        max: i64,
+    },
+    /// A finite real number within inclusive bounds.
+    Real {
+        /// Least value.
+        min: f64,
+        /// Greatest value.
+        max: f64,
+    },
+    /// One of some words.
+    Choice(Vec<String>),
+    /// Any text.
+    Text,
+}
+
+impl Kind {
+    /// A choice among words.
+    #[must_use]
+    pub fn choice(words: &[&str]) -> Self {
+        Self::Choice(words.iter().map(|&word| word.to_owned()).collect())
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool => f.write_str("true or false"),
+            Self::Int { min, max } => write!(f, "a whole number from {min} to {max}"),
+            Self::Real { min, max } => write!(f, "a number from {min} to {max}"),
+            Self::Choice(words) => write!(f, "one of {}", words.join(", ")),
+            Self::Text => f.write_str("text"),
+        }
+    }
+}
+
+/// One option.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spec {
+    /// Lower-case words joined by underscores.
+    pub name: String,
+    /// One line for people.
+    pub summary: String,
+    /// What it may be.
+    pub kind: Kind,
+    /// What it is where nobody says.
+    pub default: Value,
+}
+
+impl Spec {
+    /// An option.
+    #[must_use]
+    pub fn new(name: &str, kind: Kind, default: impl Into<Value>, summary: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            summary: summary.to_owned(),
+            kind,
+            default: default.into(),
+        }
+    }
+}
+
+/// A named set of options.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preset {
+    /// Lower-case letters, digits and underscores.
+    pub name: String,
+    /// One line for people.
+    pub summary: String,
+    /// What it sets; everything else keeps its default.
+    pub options: Options,
+    /// The number of seats it is for; none: any.
+    pub seats: Option<usize>,
+}
+
+/// Options that do not fit.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum OptionError {
+    /// There is no option of this name.
+    #[error("unknown option \"{name}\"{}", hint(nearest.as_ref(), known))]
+    Unknown {
+        /// The name given.
+        name: String,
+        /// The known name nearest to it.
+        nearest: Option<String>,
+        /// All known names.
+        known: Vec<String>,
+    },
+    /// There is no preset of this name.
+    #[error("unknown preset \"{name}\"{}", hint(nearest.as_ref(), known))]
+    UnknownPreset {
+        /// The name given.
+        name: String,
+        /// The known name nearest to it.
+        nearest: Option<String>,
+        /// All known names.
+        known: Vec<String>,
+    },
+    /// The value is not what the option may be.
+    #[error("option \"{name}\": {value} is not {expected}")]
+    Value {
+        /// Name of the option.
+        name: String,
+        /// The value given.
+        value: String,
+        /// What it may be.
+        expected: String,
+    },
+    /// The number of seats is not possible.
+    #[error("{what} is for {allowed} seats, not {seats}")]
+    Seats {
+        /// The ruleset or preset.
+        what: String,
+        /// What is possible.
+        allowed: String,
+        /// What was asked for.
+        seats: usize,
+    },
+    /// Options that are possible alone but not together.
+    #[error("{0}")]
+    Together(String),
+}
+
+fn hint(nearest: Option<&String>, known: &[String]) -> String {
+    match nearest {
+        Some(nearest) => format!(", did you mean \"{nearest}\"?"),
+        None if known.is_empty() => ": there are none".to_owned(),
+        None => format!(": there are {}", known.join(", ")),
+    }
+}
+
+/// The name nearest to a misspelt one, if any is near.
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    known
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().min(name.len()) / 3)
+        .min()
+        .map(|(_, candidate)| candidate.to_owned())
+}
+
+/// Brings a value to an option's own type, checking its bounds. Text is read
+/// as the type says, so that `depth=4` may come from a command line.
+///
+/// # Errors
+/// [`OptionError::Value`] where it does not fit.
+pub fn coerce(spec: &Spec, value: &Value) -> Result<Value, OptionError> {
+    let fitting = match (&spec.kind, value) {
+        (Kind::Bool, Value::Bool(value)) => Some(Value::Bool(*value)),
+        (Kind::Bool, Value::Text(text)) => text.parse().ok().map(Value::Bool),
+        (Kind::Int { min, max }, Value::Int(value)) => {
+            (min..=max).contains(&value).then_some(Value::Int(*value))
+        }
+        (Kind::Int { min, max }, Value::Text(text)) => text
+            .parse()
+            .ok()
+            .filter(|value| (min..=max).contains(&value))
+            .map(Value::Int),
+        (Kind::Real { min, max }, value) => {
+            let number = match value {
+                Value::Int(value) => value.to_string().parse::<f64>().ok(),
+                Value::Real(value) => Some(*value),
+                Value::Text(text) => text.parse::<f64>().ok(),
+                Value::Bool(_) => None,
+            };
+            number
+                .filter(|number| number.is_finite() && (min..=max).contains(&number))
+                .map(Value::Real)
+        }
+        (Kind::Choice(words), value) => {
+            let word = value.to_string();
+            words.contains(&word).then_some(Value::Text(word))
+        }
+        (Kind::Text, value) => Some(Value::Text(value.to_string())),
+        _ => None,
+    };
+    fitting.ok_or_else(|| OptionError::Value {
+        name: spec.name.clone(),
+        value: match value {
+            Value::Text(text) => format!("\"{text}\""),
+            other => other.to_string(),
+        },
+        expected: spec.kind.to_string(),
+    })
+}
+
+/// All options with their values: defaults, over them the preset named by
+/// `preset`, over it the single options given.
+///
+/// # Errors
+/// [`OptionError`] at the first option that does not fit.
+pub fn resolve(
+    specs: &[Spec],
+    presets: &[Preset],
+    given: &Options,
+) -> Result<Options, OptionError> {
+    let mut resolved: Options = specs
+        .iter()
+        .map(|spec| (spec.name.clone(), spec.default.clone()))
+        .collect();
+    let chosen = given.get("preset").filter(|_| !presets.is_empty());
+    if let Some(chosen) = chosen {
+        let preset = find_preset(presets, &chosen.to_string())?;
+        resolved.extend(preset.options.clone());
+    }
+    for (name, value) in given {
+        if chosen.is_some() && name == "preset" {
+            continue;
+        }
+        let Some(spec) = specs.iter().find(|spec| spec.name == *name) else {
+            return Err(OptionError::Unknown {
+                name: name.clone(),
+                nearest: nearest(name, specs.iter().map(|spec| spec.name.as_str())),
+                known: specs.iter().map(|spec| spec.name.clone()).collect(),
+            });
+        };
+        resolved.insert(name.clone(), coerce(spec, value)?);
+    }
+    Ok(resolved)
+}
+
+/// The preset of a name.
+///
+/// # Errors
+/// [`OptionError::UnknownPreset`].
+pub fn find_preset<'a>(presets: &'a [Preset], name: &str) -> Result<&'a Preset, OptionError> {
+    presets
+        .iter()
+        .find(|preset| preset.name == name)
+        .ok_or_else(|| OptionError::UnknownPreset {
+            name: name.to_owned(),
+            nearest: nearest(name, presets.iter().map(|preset| preset.name.as_str())),
+            known: presets.iter().map(|preset| preset.name.clone()).collect(),
+        })
+}

@@ -1,0 +1,160 @@
+//! Named, portable randomness: integer thresholds over ChaCha8.
+//!
+//! Every draw takes exactly one 64-bit word, so that the k-th draw of a stream
+//! is the k-th word of its key whatever was drawn before.
+
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
+
+use crate::game::PerSeat;
+
+/// The key of a stream, derived outside (see `arena_model::seed`).
+pub type Key = [u8; 32];
+
+/// The keys of all streams of one game.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameKeys {
+    /// Chance that belongs to a seat.
+    pub dice: PerSeat<Key>,
+    /// Chance that belongs to nobody.
+    pub table: Key,
+    /// Random opening moves.
+    pub opening: Key,
+    /// The seeds that agents are given: word n of the stream is the seed of
+    /// the seat's n-th decision.
+    pub agents: PerSeat<Key>,
+    /// Moves played in place of a faulty agent's.
+    pub substitute: PerSeat<Key>,
+}
+
+/// A sequence of draws from one key.
+#[derive(Clone, Debug)]
+pub struct Stream(ChaCha8Rng);
+
+impl Stream {
+    /// The stream of a key, at its first word.
+    #[must_use]
+    pub fn new(key: &Key) -> Self {
+        Self(ChaCha8Rng::from_seed(*key))
+    }
+
+    /// The next word.
+    pub fn word(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// A number below `bound` (above 0): `word * bound / 2^64`, rounded down.
+    /// The bias is below `bound / 2^64`.
+    pub fn below(&mut self, bound: u32) -> u32 {
+        scale(self.word(), bound)
+    }
+
+    /// An index drawn with the given weights, whose sum is above 0.
+    pub fn weighted(&mut self, weights: &[u32]) -> usize {
+        let total: u32 = weights.iter().sum();
+        let mut point = self.below(total);
+        for (index, &weight) in weights.iter().enumerate() {
+            if point < weight {
+                return index;
+            }
+            point -= weight;
+        }
+        unreachable!("the point lies below the sum of the weights")
+    }
+}
+
+/// `word * bound / 2^64`, rounded down.
+fn scale(word: u64, bound: u32) -> u32 {
+    ((u128::from(word) * u128::from(bound)) >> 64) as u32
+}
+
+/// What an agent draws from: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014),
+/// started at the seed of the request. A few lines in any language.
+#[derive(Clone, Debug)]
+pub struct AgentRng(u64);
+
+impl AgentRng {
+    /// The stream of an agent seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next word.
+    pub fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound` (above 0), as [`Stream::below`].
+    pub fn below(&mut self, bound: u32) -> u32 {
+        scale(self.word(), bound)
+    }
+
+    /// One of the items, uniformly; `items` is not empty.
+    pub fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len() as u32) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_key_are_pinned_for_ever() {
+        let golden = include_str!("../data/streams.txt");
+        for line in golden.lines().filter(|line| !line.starts_with('#')) {
+            let mut fields = line.split_whitespace();
+            let name = fields.next().expect("a name");
+            let byte: u8 = fields.next().expect("a byte").parse().expect("a number");
+            for (index, expected) in fields.enumerate() {
+                let word = match name {
+                    "chacha8" => {
+                        let mut stream = Stream::new(&[byte; 32]);
+                        (0..index).for_each(|_| {
+                            stream.word();
+                        });
+                        stream.word()
+                    }
+                    "splitmix64" => {
+                        let mut rng = AgentRng::new(u64::from(byte));
+                        (0..index).for_each(|_| {
+                            rng.word();
+                        });
+                        rng.word()
+                    }
+                    other => panic!("unknown generator {other}"),
+                };
+                assert_eq!(
+                    format!("{word:016x}"),
+                    expected,
+                    "{name} {byte} word {index}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn weights_are_drawn_in_proportion() {
+        let mut stream = Stream::new(&[7; 32]);
+        let mut counts = [0u32; 4];
+        for _ in 0..100_000 {
+            counts[stream.weighted(&[1, 0, 2, 7])] += 1;
+        }
+        assert_eq!(counts[1], 0);
+        for (count, share) in [
+            (counts[0], 10_000),
+            (counts[2], 20_000),
+            (counts[3], 70_000),
+        ] {
+            // Six standard deviations of a seeded draw.
+            assert!(count.abs_diff(share) < 900, "{counts:?}");
+        }
+    }
+}

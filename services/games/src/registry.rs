@@ -1,0 +1,201 @@
+//! The list of rulesets, and ways to get from a name to a game.
+
+use std::sync::{Arc, LazyLock};
+
+use arena_engine::{
+    AnyGame, Game,
+    options::{self, OptionError, Options, Preset, Spec, Value},
+};
+
+/// A game that can be made from a name and options.
+pub trait Ruleset: Game {
+    /// What there is to know about it without playing.
+    fn info() -> RulesetInfo;
+
+    /// The game with these resolved options, for this many players.
+    ///
+    /// # Errors
+    /// [`OptionError`] where options or seats do not go together.
+    fn with_options(options: &Options, seats: usize) -> Result<Self, OptionError>;
+}
+
+/// What there is to know about a ruleset without playing.
+#[derive(Clone, Debug)]
+pub struct RulesetInfo {
+    /// Such as `cowry`.
+    pub name: &'static str,
+    /// Version of the rules.
+    pub version: u32,
+    /// One line for people.
+    pub summary: &'static str,
+    /// Least and greatest number of players.
+    pub seats: (usize, usize),
+    /// Its options, without `preset`.
+    pub options: Vec<Spec>,
+    /// Named sets of options.
+    pub presets: Vec<Preset>,
+}
+
+/// A ruleset or its options that cannot be had.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum GamesError {
+    /// There is no ruleset of this name.
+    #[error(
+        "unknown ruleset \"{name}\"{}",
+        nearest.as_ref().map_or_else(
+            || format!("; there are {}", known.join(", ")),
+            |nearest| format!(", did you mean \"{nearest}\"?"),
+        )
+    )]
+    Unknown {
+        /// The name given.
+        name: String,
+        /// The known name nearest to it.
+        nearest: Option<String>,
+        /// All known names.
+        known: Vec<String>,
+    },
+    /// Its options do not fit.
+    #[error("ruleset {ruleset}: {error}")]
+    Options {
+        /// Name of the ruleset.
+        ruleset: &'static str,
+        /// What does not fit.
+        #[source]
+        error: OptionError,
+    },
+}
+
+/// Something to do with a game of any type.
+pub trait Visitor {
+    /// What comes of it.
+    type Out;
+
+    /// Does it.
+    fn visit<G: Game>(self, game: G) -> Self::Out;
+}
+
+/// Makes the list: one line a ruleset.
+macro_rules! rulesets {
+    ($($game:ty,)*) => {
+        static RULESETS: LazyLock<Vec<RulesetInfo>> =
+            LazyLock::new(|| vec![$(<$game as Ruleset>::info(),)*]);
+
+        /// Calls the visitor with the game of this name.
+        ///
+        /// # Errors
+        /// [`GamesError`] where there is no such ruleset, or the options,
+        /// which must be resolved, do not go together.
+        pub fn visit<V: Visitor>(
+            name: &str,
+            options: &Options,
+            seats: usize,
+            visitor: V,
+        ) -> Result<V::Out, GamesError> {
+            let info = ruleset(name)?;
+            $(
+                if name == <$game as Game>::NAME {
+                    let game = <$game as Ruleset>::with_options(options, seats)
+                        .map_err(|error| GamesError::Options { ruleset: info.name, error })?;
+                    return Ok(visitor.visit(game));
+                }
+            )*
+            unreachable!("every ruleset of the list is in the list")
+        }
+    };
+}
+
+rulesets! {}
+
+/// All rulesets, by ascending name.
+#[must_use]
+pub fn rulesets() -> &'static [RulesetInfo] {
+    &RULESETS
+}
+
+/// The ruleset of a name.
+///
+/// # Errors
+/// [`GamesError::Unknown`].
+pub fn ruleset(name: &str) -> Result<&'static RulesetInfo, GamesError> {
+    rulesets()
+        .iter()
+        .find(|info| info.name == name)
+        .ok_or_else(|| GamesError::Unknown {
+            name: name.to_owned(),
+            nearest: options::nearest(name, rulesets().iter().map(|info| info.name)),
+            known: rulesets().iter().map(|info| info.name.to_owned()).collect(),
+        })
+}
+
+/// All options with their values, and the number of seats: what was asked for,
+/// else the preset's, else the least the ruleset has.
+///
+/// # Errors
+/// [`GamesError`] where something does not exist, does not fit, or does not go
+/// together.
+pub fn resolve(
+    name: &str,
+    given: &Options,
+    seats: Option<usize>,
+) -> Result<(Options, usize), GamesError> {
+    let info = ruleset(name)?;
+    let fail = |error| GamesError::Options {
+        ruleset: info.name,
+        error,
+    };
+    let resolved = options::resolve(&info.options, &info.presets, given).map_err(fail)?;
+    let fixed = match given.get("preset") {
+        Some(Value::Text(preset)) if !info.presets.is_empty() => {
+            options::find_preset(&info.presets, preset)
+                .map_err(fail)?
+                .seats
+        }
+        _ => None,
+    };
+    let (least, most) = info.seats;
+    let seats = seats.or(fixed).unwrap_or(least);
+    let wrong = |what: String, allowed: String| {
+        fail(OptionError::Seats {
+            what,
+            allowed,
+            seats,
+        })
+    };
+    if let Some(fixed) = fixed
+        && fixed != seats
+    {
+        let preset = given.get("preset").map(ToString::to_string);
+        return Err(wrong(
+            format!("preset {}", preset.unwrap_or_default()),
+            fixed.to_string(),
+        ));
+    }
+    if !(least..=most).contains(&seats) {
+        return Err(wrong(info.name.to_owned(), format!("{least} to {most}")));
+    }
+    struct Check;
+    impl Visitor for Check {
+        type Out = ();
+
+        fn visit<G: Game>(self, _: G) {}
+    }
+    visit(name, &resolved, seats, Check)?;
+    Ok((resolved, seats))
+}
+
+/// The game of a name with resolved options.
+///
+/// # Errors
+/// As [`visit`].
+pub fn build(name: &str, options: &Options, seats: usize) -> Result<Arc<dyn AnyGame>, GamesError> {
+    struct Erase;
+    impl Visitor for Erase {
+        type Out = Arc<dyn AnyGame>;
+
+        fn visit<G: Game>(self, game: G) -> Self::Out {
+            Arc::new(game)
+        }
+    }
+    visit(name, options, seats, Erase)
+}

@@ -1,0 +1,16 @@
+//! Plain data shared by all of Arena: names and ids, seeds and what derives
+//! from them, tournament specs, records of games.
+
+mod canonical;
+mod name;
+pub mod record;
+pub mod result;
+pub mod seed;
+pub mod spec;
+pub mod tournament;
+
+pub use canonical::canonical_json;
+pub use name::{AgentName, GameId, NameError};
+pub use record::{GameRecord, RecordHeader};
+pub use seed::{BlockSeed, SeedError, TournamentSeed};
+pub use tournament::{AgentRef, Tournament};

@@ -1,0 +1,32 @@
+//! What statistics need of a finished game.
+
+use arena_engine::{FaultKind, SeatFault, Termination};
+
+/// The outcome of one game, without its events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GameResult {
+    /// Position in the schedule.
+    pub index: u64,
+    /// Number of its block.
+    pub block: u64,
+    /// Indices into the tournament's agents, in seat order.
+    pub seats: Vec<u16>,
+    /// 1-based rank of each seat; empty when void.
+    pub placement: Vec<u8>,
+    /// Actions played.
+    pub plies: u32,
+    /// How it ended.
+    pub termination: Termination,
+    /// What agents did wrong.
+    pub faults: Vec<SeatFault>,
+}
+
+impl GameResult {
+    /// Faults of one seat, by kind.
+    pub fn faults_of(&self, seat: usize) -> impl Iterator<Item = FaultKind> + '_ {
+        self.faults
+            .iter()
+            .filter(move |fault| usize::from(fault.seat) == seat)
+            .map(|fault| fault.kind)
+    }
+}

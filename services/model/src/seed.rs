@@ -1,0 +1,261 @@
+//! Seeds, and the keys that derive from them.
+//!
+//! The key derivation is HMAC-SHA-256 (RFC 2104) over labels, each written as
+//! its length in four little-endian bytes followed by its bytes:
+//!
+//! - block seed = first 8 bytes, big-endian, of `H(tournament seed, "block", k)`
+//!   with k as 8 little-endian bytes; with `paired = false` the game's seed is
+//!   `H(block seed, "rotation", r)` in the same way;
+//! - keys of a game, from its 8-byte big-endian seed: `("dice", seat)`,
+//!   `("table")`, `("opening")`, `("substitute", seat)`, and, on another
+//!   branch, `("agent", names in seat order…, seat)`; seats are one byte.
+//!
+//! The seed an agent gets for a seat's n-th decision is word n of the ChaCha8
+//! stream of its agent key. Nobody can go from there to the dice.
+
+use std::{fmt, str::FromStr};
+
+use arena_engine::{GameKeys, Key, MAX_SEATS};
+use hmac::{Hmac, KeyInit, Mac};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+
+/// Text that is not a seed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{text}\" is not a seed: it is 0x and 1 to {digits} hex digits")]
+pub struct SeedError {
+    text: String,
+    digits: usize,
+}
+
+/// The seed of a tournament: 256 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TournamentSeed([u8; 32]);
+
+impl TournamentSeed {
+    /// A seed from its bytes, most significant first.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// The seed of a block.
+    #[must_use]
+    pub fn block(&self, number: u64) -> BlockSeed {
+        BlockSeed(first_word(&derive(
+            &self.0,
+            &[b"block", &number.to_le_bytes()],
+        )))
+    }
+}
+
+impl FromStr for TournamentSeed {
+    type Err = SeedError;
+
+    fn from_str(text: &str) -> Result<Self, SeedError> {
+        let mut bytes = [0; 32];
+        parse_hex(text, 64)
+            .and_then(|digits| hex::decode_to_slice(digits, &mut bytes).ok())
+            .ok_or_else(|| SeedError {
+                text: text.to_owned(),
+                digits: 64,
+            })?;
+        Ok(Self(bytes))
+    }
+}
+
+/// The digits of `0x…`, padded with zeros on the left.
+fn parse_hex(text: &str, width: usize) -> Option<String> {
+    let digits = text
+        .strip_prefix("0x")
+        .or_else(|| text.strip_prefix("0X"))?;
+    ((1..=width).contains(&digits.len()) && digits.bytes().all(|c| c.is_ascii_hexdigit()))
+        .then(|| format!("{digits:0>width$}"))
+}
+
+impl TryFrom<String> for TournamentSeed {
+    type Error = SeedError;
+
+    fn try_from(text: String) -> Result<Self, SeedError> {
+        text.parse()
+    }
+}
+
+impl From<TournamentSeed> for String {
+    fn from(seed: TournamentSeed) -> Self {
+        seed.to_string()
+    }
+}
+
+impl fmt::Display for TournamentSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = hex::encode(self.0);
+        let digits = digits.trim_start_matches('0');
+        write!(f, "0x{}", if digits.is_empty() { "0" } else { digits })
+    }
+}
+
+impl fmt::Debug for TournamentSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The seed of a block (or, unpaired, of one game): 64 bits, `0x` and 16 hex
+/// digits in text. With ruleset, options and seats it is all a game needs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct BlockSeed(pub u64);
+
+impl BlockSeed {
+    /// The seed of one rotation that shares no dice with the others.
+    #[must_use]
+    pub fn rotation(self, rotation: u32) -> Self {
+        Self(first_word(&derive(
+            &self.0.to_be_bytes(),
+            &[b"rotation", &rotation.to_le_bytes()],
+        )))
+    }
+
+    /// The keys of a game between agents of these names, in seat order.
+    #[must_use]
+    pub fn keys(self, names: &[&str]) -> GameKeys {
+        let root = self.0.to_be_bytes();
+        let seats = names.len().min(MAX_SEATS);
+        let mut keys = GameKeys {
+            dice: [[0; 32]; MAX_SEATS],
+            table: derive(&root, &[b"table"]),
+            opening: derive(&root, &[b"opening"]),
+            agents: [[0; 32]; MAX_SEATS],
+            substitute: [[0; 32]; MAX_SEATS],
+        };
+        for seat in 0..seats {
+            let mut labels: Vec<&[u8]> = vec![b"agent"];
+            labels.extend(names.iter().map(|name| name.as_bytes()));
+            let byte = [seat as u8];
+            keys.dice[seat] = derive(&root, &[b"dice", &byte]);
+            keys.substitute[seat] = derive(&root, &[b"substitute", &byte]);
+            labels.push(&byte);
+            keys.agents[seat] = derive(&root, &labels);
+        }
+        keys
+    }
+}
+
+impl FromStr for BlockSeed {
+    type Err = SeedError;
+
+    fn from_str(text: &str) -> Result<Self, SeedError> {
+        parse_hex(text, 16)
+            .and_then(|digits| u64::from_str_radix(&digits, 16).ok())
+            .map(Self)
+            .ok_or_else(|| SeedError {
+                text: text.to_owned(),
+                digits: 16,
+            })
+    }
+}
+
+impl TryFrom<String> for BlockSeed {
+    type Error = SeedError;
+
+    fn try_from(text: String) -> Result<Self, SeedError> {
+        text.parse()
+    }
+}
+
+impl From<BlockSeed> for String {
+    fn from(seed: BlockSeed) -> Self {
+        seed.to_string()
+    }
+}
+
+impl fmt::Display for BlockSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "0x{:016x}", self.0)
+    }
+}
+
+impl fmt::Debug for BlockSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+fn derive(key: &[u8], labels: &[&[u8]]) -> Key {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
+    for label in labels {
+        mac.update(&(label.len() as u32).to_le_bytes());
+        mac.update(label);
+    }
+    mac.finalize().into_bytes().into()
+}
+
+fn first_word(key: &Key) -> u64 {
+    u64::from_be_bytes(key[..8].try_into().expect("eight bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Golden {
+        seed: TournamentSeed,
+        block: u64,
+        block_seed: BlockSeed,
+        rotation_1: BlockSeed,
+        names: Vec<String>,
+        dice: Vec<String>,
+        table: String,
+        opening: String,
+        agents: Vec<String>,
+        substitute: Vec<String>,
+    }
+
+    #[test]
+    fn derived_keys_are_pinned_for_ever() {
+        let golden: Vec<Golden> =
+            serde_json::from_str(include_str!("../data/keys.json")).expect("golden data");
+        assert!(!golden.is_empty());
+        for case in golden {
+            let block = case.seed.block(case.block);
+            assert_eq!(block, case.block_seed);
+            assert_eq!(block.rotation(1), case.rotation_1);
+            let names: Vec<&str> = case.names.iter().map(String::as_str).collect();
+            let keys = block.keys(&names);
+            assert_eq!(hex::encode(keys.table), case.table);
+            assert_eq!(hex::encode(keys.opening), case.opening);
+            for seat in 0..names.len() {
+                assert_eq!(hex::encode(keys.dice[seat]), case.dice[seat]);
+                assert_eq!(hex::encode(keys.agents[seat]), case.agents[seat]);
+                assert_eq!(hex::encode(keys.substitute[seat]), case.substitute[seat]);
+            }
+        }
+    }
+
+    #[test]
+    fn seeds_are_read_and_written_alike() {
+        for text in [
+            "0x5eed",
+            "0x0",
+            "0xffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+        ] {
+            assert_eq!(
+                text.parse::<TournamentSeed>().expect(text).to_string(),
+                text
+            );
+        }
+        assert_eq!(
+            "0x00005EED"
+                .parse::<TournamentSeed>()
+                .expect("a seed")
+                .to_string(),
+            "0x5eed"
+        );
+        for text in ["", "0x", "5eed", "0xg", &format!("0x{}", "0".repeat(65))] {
+            assert!(text.parse::<TournamentSeed>().is_err(), "{text}");
+        }
+    }
+}

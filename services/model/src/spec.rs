@@ -1,0 +1,307 @@
+//! A tournament as its user writes it: TOML, unknown keys refused.
+
+use std::time::Duration;
+
+use arena_engine::{
+    FaultPolicy,
+    options::{Options, Value, nearest},
+};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{name::AgentName, seed::TournamentSeed};
+
+/// A spec that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// Not TOML, or a value of the wrong type.
+    #[error("{0}")]
+    Toml(String),
+    /// A key that does not exist.
+    #[error("unknown key \"{key}\"{place}{}", did_you_mean(nearest.as_ref(), known))]
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// ` in [play]` and the like; empty at the top.
+        place: String,
+        /// The known key nearest to it.
+        nearest: Option<String>,
+        /// All keys there.
+        known: Vec<String>,
+    },
+    /// A value out of its range, or values that do not go together.
+    #[error("{0}")]
+    Value(String),
+}
+
+fn did_you_mean(nearest: Option<&String>, known: &[String]) -> String {
+    nearest.map_or_else(
+        || format!("; known keys are {}", known.join(", ")),
+        |nearest| format!(", did you mean \"{nearest}\"?"),
+    )
+}
+
+/// Who plays whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// Every group of agents plays every other.
+    #[default]
+    RoundRobin,
+}
+
+/// How decisions are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Timing {
+    /// Many at a time.
+    #[default]
+    Throughput,
+    /// One at a time to each agent process, each one timed.
+    Strict,
+}
+
+/// How games are played.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Play {
+    /// Every rotation of the seats.
+    pub rotate: bool,
+    /// Rotations share their dice.
+    pub paired: bool,
+    /// Seeded uniform moves at the start of each game.
+    pub opening_plies: u32,
+    /// How decisions are sent.
+    pub timing: Timing,
+    /// Time for one decision.
+    #[serde(with = "duration")]
+    pub move_timeout: Duration,
+    /// What a fault costs.
+    #[serde(with = "fault_policy")]
+    pub on_fault: FaultPolicy,
+    /// Ask also where only one move is legal.
+    pub ask_forced: bool,
+}
+
+impl Default for Play {
+    fn default() -> Self {
+        Self {
+            rotate: true,
+            paired: true,
+            opening_plies: 0,
+            timing: Timing::Throughput,
+            move_timeout: Duration::from_secs(2),
+            on_fault: FaultPolicy::Forfeit,
+            ask_forced: false,
+        }
+    }
+}
+
+/// A variant of a bot, made for one tournament.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    /// What the tournament calls it.
+    pub name: AgentName,
+    /// The bot.
+    pub bot: String,
+    /// The registered process that offers the bot; none: the native bots.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<AgentName>,
+    /// Values that differ from the bot's defaults.
+    #[serde(default, skip_serializing_if = "Options::is_empty")]
+    pub options: Options,
+}
+
+/// A tournament as its user writes it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Name of the tournament.
+    pub name: AgentName,
+    /// Name of the ruleset.
+    pub ruleset: String,
+    /// Drawn where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<TournamentSeed>,
+    /// Who plays whom.
+    #[serde(default)]
+    pub format: Format,
+    /// Blocks for each group.
+    #[serde(default = "default_blocks")]
+    pub blocks: u64,
+    /// Players of a game; the ruleset's least number where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seats: Option<usize>,
+    /// Names: registered agents, native bots, or variants below.
+    pub agents: Vec<AgentName>,
+    /// Options of the ruleset.
+    #[serde(default, skip_serializing_if = "Options::is_empty")]
+    pub options: Options,
+    /// Variants.
+    #[serde(default, rename = "agent", skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<Variant>,
+    /// How games are played.
+    #[serde(default)]
+    pub play: Play,
+}
+
+fn default_blocks() -> u64 {
+    100
+}
+
+const KEYS: &[&str] = &[
+    "name", "ruleset", "seed", "format", "blocks", "seats", "agents", "options", "agent", "play",
+];
+const PLAY_KEYS: &[&str] = &[
+    "rotate",
+    "paired",
+    "opening_plies",
+    "timing",
+    "move_timeout",
+    "on_fault",
+    "ask_forced",
+];
+const VARIANT_KEYS: &[&str] = &["name", "bot", "from", "options"];
+
+/// The most blocks of a group, so that a schedule's size fits 64 bits.
+const BLOCKS_MAX: u64 = 1_000_000_000;
+
+impl Spec {
+    /// Reads a spec.
+    ///
+    /// # Errors
+    /// [`SpecError`] at the first thing that is wrong; messages of the TOML
+    /// reader tell line and column.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        let table: toml::Table = text.parse().map_err(toml_error)?;
+        check_keys(&table, KEYS, "")?;
+        if let Some(toml::Value::Table(play)) = table.get("play") {
+            check_keys(play, PLAY_KEYS, " in [play]")?;
+        }
+        if let Some(toml::Value::Array(variants)) = table.get("agent") {
+            for variant in variants.iter().filter_map(toml::Value::as_table) {
+                check_keys(variant, VARIANT_KEYS, " in [[agent]]")?;
+            }
+        }
+        let spec: Self = toml::from_str(text).map_err(toml_error)?;
+        spec.check()?;
+        Ok(spec)
+    }
+
+    /// The same spec as TOML.
+    ///
+    /// # Panics
+    /// Never: every spec can be written.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a spec is TOML")
+    }
+
+    fn check(&self) -> Result<(), SpecError> {
+        let fail = |text: String| Err(SpecError::Value(text));
+        if !(1..=BLOCKS_MAX).contains(&self.blocks) {
+            return fail(format!(
+                "blocks = {}: must be from 1 to {BLOCKS_MAX}",
+                self.blocks
+            ));
+        }
+        if self.play.opening_plies > 1000 {
+            return fail(format!(
+                "opening_plies = {}: must be from 0 to 1000",
+                self.play.opening_plies
+            ));
+        }
+        let timeout = self.play.move_timeout;
+        if timeout < Duration::from_millis(1) || timeout > Duration::from_secs(86_400) {
+            return fail("move_timeout must be from \"1ms\" to \"24h\"".to_owned());
+        }
+        for (place, name) in self.agents.iter().enumerate() {
+            if self.agents[..place].contains(name) {
+                return fail(format!(
+                    "agent \"{name}\" is listed twice: give the second one a name of its own in an [[agent]] table"
+                ));
+            }
+        }
+        for (place, variant) in self.variants.iter().enumerate() {
+            if self.variants[..place]
+                .iter()
+                .any(|other| other.name == variant.name)
+            {
+                return fail(format!("[[agent]] \"{}\" is defined twice", variant.name));
+            }
+            if !self.agents.contains(&variant.name) {
+                return fail(format!(
+                    "[[agent]] \"{}\" is defined but not listed in agents",
+                    variant.name
+                ));
+            }
+        }
+        for (name, value) in self.options.iter().chain(
+            self.variants
+                .iter()
+                .flat_map(|variant| variant.options.iter()),
+        ) {
+            if matches!(value, Value::Real(value) if !value.is_finite()) {
+                return fail(format!("option \"{name}\" must be a finite number"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn toml_error(error: toml::de::Error) -> SpecError {
+    SpecError::Toml(error.to_string().trim_end().to_owned())
+}
+
+fn check_keys(table: &toml::Table, known: &[&str], place: &str) -> Result<(), SpecError> {
+    match table.keys().find(|key| !known.contains(&key.as_str())) {
+        None => Ok(()),
+        Some(key) => Err(SpecError::UnknownKey {
+            key: key.clone(),
+            place: place.to_owned(),
+            nearest: nearest(key, known.iter().copied()),
+            known: known.iter().map(|&key| key.to_owned()).collect(),
+        }),
+    }
+}
+
+/// Durations as people write them: `500ms`, `2s`, `1m 30s`.
+mod duration {
+    use super::{Deserialize, Deserializer, Duration, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&humantime::format_duration(*value))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        let text = String::deserialize(from)?;
+        humantime::parse_duration(&text).map_err(|_| {
+            serde::de::Error::custom(format!(
+                "\"{text}\" is not a duration, write for example \"2s\" or \"500ms\""
+            ))
+        })
+    }
+}
+
+mod fault_policy {
+    use serde::de::Error as _;
+
+    use super::{Deserialize, Deserializer, FaultPolicy, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &FaultPolicy, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(match value {
+            FaultPolicy::Forfeit => "forfeit",
+            FaultPolicy::RandomMove => "random-move",
+        })
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<FaultPolicy, D::Error> {
+        match String::deserialize(from)?.as_str() {
+            "forfeit" => Ok(FaultPolicy::Forfeit),
+            "random-move" => Ok(FaultPolicy::RandomMove),
+            other => Err(D::Error::custom(format!(
+                "on_fault = \"{other}\" is not known: use \"forfeit\" or \"random-move\""
+            ))),
+        }
+    }
+}
