@@ -1,6 +1,8 @@
 //! Plain data shared by all of Arena: names and ids, seeds and what derives
 //! from them, tournament specs, records of games.
 
+pub use arena_engine as engine;
+
 mod canonical;
 mod name;
 pub mod record;

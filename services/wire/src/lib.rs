@@ -1,7 +1,11 @@
-//! The protobuf messages of Arena and, with the feature `grpc`, its gRPC stubs.
+//! The protobuf messages of Arena, their conversions from and to plain data,
+//! and, with the feature `grpc`, the gRPC stubs.
+
+pub mod convert;
+pub mod reasons;
 
 /// Package `arena.v1`: agents, workers, coordinator, records.
-#[expect(missing_docs, clippy::all, reason = "generated")]
+#[expect(clippy::all, reason = "generated")]
 pub mod v1 {
     include!(concat!(env!("OUT_DIR"), "/arena.v1.rs"));
 }
@@ -13,3 +17,7 @@ pub mod games {
 
 /// The encoded `FileDescriptorSet` of all of it, for server reflection.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+
+/// How often a game is tried before it is void: a worker that cannot play an
+/// assignment with `attempts + 1 == ATTEMPTS_MAX` reports it as a void game.
+pub const ATTEMPTS_MAX: u32 = 5;

@@ -1,0 +1,324 @@
+//! Plain data to messages and back.
+
+use arena_model::{
+    BlockSeed, GameRecord,
+    engine::{
+        Event, FaultKind, FaultPolicy, SeatFault, Termination,
+        options::{Kind, OptionError, Options, Spec, Value, coerce},
+    },
+    spec::{Play, Timing},
+};
+
+use crate::v1;
+
+/// A message that does not say what it must.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}: {problem}")]
+pub struct ConvertError {
+    /// Name of the message.
+    pub message: &'static str,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+fn wrong<T>(message: &'static str, problem: impl Into<String>) -> Result<T, ConvertError> {
+    Err(ConvertError {
+        message,
+        problem: problem.into(),
+    })
+}
+
+/// Options as messages, by ascending name.
+#[must_use]
+pub fn options_to_wire(options: &Options) -> Vec<v1::OptionValue> {
+    options
+        .iter()
+        .map(|(name, value)| v1::OptionValue {
+            name: name.clone(),
+            value: value.to_string(),
+        })
+        .collect()
+}
+
+/// Options whose values are text, whatever they were. Resolving them against
+/// their specs (`arena_engine::options::resolve`) gives the types back.
+#[must_use]
+pub fn options_from_wire(options: &[v1::OptionValue]) -> Options {
+    options
+        .iter()
+        .map(|option| (option.name.clone(), Value::Text(option.value.clone())))
+        .collect()
+}
+
+/// The description of an option.
+#[must_use]
+pub fn option_spec_to_wire(spec: &Spec) -> v1::BotOption {
+    let (kind, min, max, choices) = match &spec.kind {
+        Kind::Bool => (v1::OptionType::Bool, None, None, Vec::new()),
+        Kind::Int { min, max } => (
+            v1::OptionType::Integer,
+            Some(min.to_string()),
+            Some(max.to_string()),
+            Vec::new(),
+        ),
+        Kind::Real { min, max } => (
+            v1::OptionType::Real,
+            Some(format!("{min:?}")),
+            Some(format!("{max:?}")),
+            Vec::new(),
+        ),
+        Kind::Choice(words) => (v1::OptionType::Choice, None, None, words.clone()),
+        Kind::Text => (v1::OptionType::Text, None, None, Vec::new()),
+    };
+    v1::BotOption {
+        name: spec.name.clone(),
+        summary: spec.summary.clone(),
+        r#type: kind.into(),
+        default_value: spec.default.to_string(),
+        min: min.unwrap_or_default(),
+        max: max.unwrap_or_default(),
+        choices,
+    }
+}
+
+/// An option from its description. A type that is not told is text.
+///
+/// # Errors
+/// [`ConvertError`] where bounds are no numbers or the default is none of its
+/// own values.
+pub fn option_spec_from_wire(option: &v1::BotOption) -> Result<Spec, ConvertError> {
+    const MESSAGE: &str = "BotOption";
+    fn bound<T: std::str::FromStr>(
+        option: &v1::BotOption,
+        text: &str,
+        absent: T,
+    ) -> Result<T, ConvertError> {
+        if text.is_empty() {
+            return Ok(absent);
+        }
+        text.parse().or_else(|_| {
+            wrong(
+                MESSAGE,
+                format!("option \"{}\": \"{text}\" is no bound", option.name),
+            )
+        })
+    }
+    let kind = match option.r#type() {
+        v1::OptionType::Bool => Kind::Bool,
+        v1::OptionType::Integer => Kind::Int {
+            min: bound(option, &option.min, i64::MIN)?,
+            max: bound(option, &option.max, i64::MAX)?,
+        },
+        v1::OptionType::Real => Kind::Real {
+            min: bound(option, &option.min, f64::MIN)?,
+            max: bound(option, &option.max, f64::MAX)?,
+        },
+        v1::OptionType::Choice => Kind::Choice(option.choices.clone()),
+        v1::OptionType::Text | v1::OptionType::Unspecified => Kind::Text,
+    };
+    let mut spec = Spec::new(
+        &option.name,
+        kind,
+        option.default_value.as_str(),
+        &option.summary,
+    );
+    match coerce(&spec, &spec.default) {
+        Ok(default) => spec.default = default,
+        Err(OptionError::Value { expected, .. }) => {
+            return wrong(
+                MESSAGE,
+                format!(
+                    "option \"{}\": the default \"{}\" is not {expected}",
+                    option.name, option.default_value
+                ),
+            );
+        }
+        Err(error) => return wrong(MESSAGE, error.to_string()),
+    }
+    Ok(spec)
+}
+
+impl From<&Play> for v1::PlaySettings {
+    fn from(play: &Play) -> Self {
+        Self {
+            opening_plies: play.opening_plies,
+            timing: match play.timing {
+                Timing::Throughput => v1::Timing::Throughput,
+                Timing::Strict => v1::Timing::Strict,
+            }
+            .into(),
+            move_timeout_us: play.move_timeout.as_micros().try_into().unwrap_or(u64::MAX),
+            on_fault: match play.on_fault {
+                FaultPolicy::Forfeit => v1::FaultPolicy::Forfeit,
+                FaultPolicy::RandomMove => v1::FaultPolicy::RandomMove,
+            }
+            .into(),
+            ask_forced: play.ask_forced,
+        }
+    }
+}
+
+/// The policy of a message; what is not told is the default.
+#[must_use]
+pub fn fault_policy(play: &v1::PlaySettings) -> FaultPolicy {
+    match play.on_fault() {
+        v1::FaultPolicy::RandomMove => FaultPolicy::RandomMove,
+        v1::FaultPolicy::Forfeit | v1::FaultPolicy::Unspecified => FaultPolicy::Forfeit,
+    }
+}
+
+impl From<FaultKind> for v1::FaultKind {
+    fn from(kind: FaultKind) -> Self {
+        match kind {
+            FaultKind::IllegalMove => Self::IllegalMove,
+            FaultKind::Timeout => Self::Timeout,
+            FaultKind::Crash => Self::Crash,
+            FaultKind::NotReady => Self::NotReady,
+            FaultKind::Disconnected => Self::Disconnected,
+            FaultKind::Garbled => Self::Garbled,
+            FaultKind::OutputLimit => Self::OutputLimit,
+        }
+    }
+}
+
+fn fault_kind(kind: v1::FaultKind) -> Option<FaultKind> {
+    Some(match kind {
+        v1::FaultKind::Unspecified => return None,
+        v1::FaultKind::IllegalMove => FaultKind::IllegalMove,
+        v1::FaultKind::Timeout => FaultKind::Timeout,
+        v1::FaultKind::Crash => FaultKind::Crash,
+        v1::FaultKind::NotReady => FaultKind::NotReady,
+        v1::FaultKind::Disconnected => FaultKind::Disconnected,
+        v1::FaultKind::Garbled => FaultKind::Garbled,
+        v1::FaultKind::OutputLimit => FaultKind::OutputLimit,
+    })
+}
+
+impl From<Termination> for v1::Termination {
+    fn from(termination: Termination) -> Self {
+        match termination {
+            Termination::Normal => Self::Normal,
+            Termination::Forfeit => Self::Forfeit,
+            Termination::Void => Self::Void,
+            Termination::Deadlock => Self::Deadlock,
+            Termination::Repetition => Self::Repetition,
+            Termination::Cap => Self::Cap,
+        }
+    }
+}
+
+fn termination(value: v1::Termination) -> Option<Termination> {
+    Some(match value {
+        v1::Termination::Unspecified => return None,
+        v1::Termination::Normal => Termination::Normal,
+        v1::Termination::Forfeit => Termination::Forfeit,
+        v1::Termination::Void => Termination::Void,
+        v1::Termination::Deadlock => Termination::Deadlock,
+        v1::Termination::Repetition => Termination::Repetition,
+        v1::Termination::Cap => Termination::Cap,
+    })
+}
+
+impl From<&GameRecord> for v1::GameRecord {
+    fn from(record: &GameRecord) -> Self {
+        Self {
+            index: record.index,
+            block: record.block,
+            seed: record.seed.0,
+            seats: record.seats.iter().map(|&agent| agent.into()).collect(),
+            events: record
+                .events
+                .iter()
+                .map(|event| event.to_bits().into())
+                .collect(),
+            opening_plies: record.opening_plies,
+            placement: record.placement.iter().map(|&rank| rank.into()).collect(),
+            scores: record.scores.clone(),
+            plies: record.plies,
+            decisions: record.decisions.clone(),
+            termination: v1::Termination::from(record.termination).into(),
+            faults: record
+                .faults
+                .iter()
+                .map(|fault| v1::Fault {
+                    ply: fault.ply,
+                    seat: fault.seat.into(),
+                    kind: v1::FaultKind::from(fault.kind).into(),
+                })
+                .collect(),
+            hash: record.hash.to_vec(),
+        }
+    }
+}
+
+impl TryFrom<&v1::GameRecord> for GameRecord {
+    type Error = ConvertError;
+
+    fn try_from(message: &v1::GameRecord) -> Result<Self, ConvertError> {
+        const MESSAGE: &str = "GameRecord";
+        fn narrow<T: TryFrom<u32>>(
+            values: &[u32],
+            field: &'static str,
+        ) -> Result<Vec<T>, ConvertError> {
+            values
+                .iter()
+                .map(|&value| {
+                    T::try_from(value).or_else(|_| wrong(MESSAGE, format!("{field} holds {value}")))
+                })
+                .collect()
+        }
+        let seats: Vec<u16> = narrow(&message.seats, "seats")?;
+        let placement: Vec<u8> = narrow(&message.placement, "placement")?;
+        let events: Vec<u16> = narrow(&message.events, "events")?;
+        if message.decisions.len() != seats.len()
+            || message.scores.len() != seats.len()
+            || !(placement.is_empty() || placement.len() == seats.len())
+        {
+            return wrong(
+                MESSAGE,
+                "decisions, scores and placement need one value a seat",
+            );
+        }
+        let Some(termination) = termination(message.termination()) else {
+            return wrong(MESSAGE, "no termination");
+        };
+        let faults = message
+            .faults
+            .iter()
+            .map(|fault| {
+                let seat = u8::try_from(fault.seat)
+                    .ok()
+                    .filter(|&seat| usize::from(seat) < seats.len());
+                match (seat, fault_kind(fault.kind())) {
+                    (Some(seat), Some(kind)) => Ok(SeatFault {
+                        ply: fault.ply,
+                        seat,
+                        kind,
+                    }),
+                    _ => wrong(
+                        MESSAGE,
+                        "a fault without a seat of the game, or of no known kind",
+                    ),
+                }
+            })
+            .collect::<Result<_, _>>()?;
+        let Ok(hash) = message.hash.as_slice().try_into() else {
+            return wrong(MESSAGE, "the hash has not 32 bytes");
+        };
+        Ok(Self {
+            index: message.index,
+            block: message.block,
+            seed: BlockSeed(message.seed),
+            seats,
+            events: events.into_iter().map(Event::from_bits).collect(),
+            opening_plies: message.opening_plies,
+            placement,
+            scores: message.scores.clone(),
+            plies: message.plies,
+            decisions: message.decisions.clone(),
+            termination,
+            faults,
+            hash,
+        })
+    }
+}

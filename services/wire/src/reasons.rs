@@ -1,0 +1,46 @@
+//! Stable reasons of `google.rpc.ErrorInfo`, domain [`DOMAIN`]. Clients may
+//! rely on them; messages may change.
+
+/// The domain of all reasons.
+pub const DOMAIN: &str = "arena";
+
+/// The spec is not TOML, has unknown keys, or values out of range.
+pub const SPEC_INVALID: &str = "SPEC_INVALID";
+/// No ruleset of this name.
+pub const UNKNOWN_RULESET: &str = "UNKNOWN_RULESET";
+/// An option does not exist, is out of range, or does not go with others.
+pub const OPTION_INVALID: &str = "OPTION_INVALID";
+/// No agent of this name.
+pub const UNKNOWN_AGENT: &str = "UNKNOWN_AGENT";
+/// The process offers no bot of this name.
+pub const UNKNOWN_BOT: &str = "UNKNOWN_BOT";
+/// The agent does not play this ruleset.
+pub const RULESET_UNSUPPORTED: &str = "RULESET_UNSUPPORTED";
+/// The name is taken, or the version is known with another binary.
+pub const AGENT_CONFLICT: &str = "AGENT_CONFLICT";
+/// Not a name.
+pub const NAME_INVALID: &str = "NAME_INVALID";
+/// The binary was not uploaded, or its bytes do not hash to its name.
+pub const BINARY_INVALID: &str = "BINARY_INVALID";
+/// No binary of this SHA-256.
+pub const UNKNOWN_BINARY: &str = "UNKNOWN_BINARY";
+/// No tournament of this id.
+pub const UNKNOWN_TOURNAMENT: &str = "UNKNOWN_TOURNAMENT";
+/// No such game, or it has no result.
+pub const UNKNOWN_GAME: &str = "UNKNOWN_GAME";
+/// The tournament's state does not allow it.
+pub const STATE_CONFLICT: &str = "STATE_CONFLICT";
+/// The page token is not one of this list.
+pub const PAGE_TOKEN_INVALID: &str = "PAGE_TOKEN_INVALID";
+/// A request id was used before for something else.
+pub const REQUEST_ID_CONFLICT: &str = "REQUEST_ID_CONFLICT";
+/// A field is missing or makes no sense.
+pub const REQUEST_INVALID: &str = "REQUEST_INVALID";
+/// The worker has to join (again) first.
+pub const UNKNOWN_WORKER: &str = "UNKNOWN_WORKER";
+/// A queue is full: slow down and try again.
+pub const OVERLOADED: &str = "OVERLOADED";
+/// The coordinator is stopping.
+pub const DRAINING: &str = "DRAINING";
+/// The disk is full, or the store failed.
+pub const STORE_FAILED: &str = "STORE_FAILED";
