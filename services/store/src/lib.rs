@@ -1,1 +1,45 @@
+//! Arena's store: durable documents, durable results of games, and agents'
+//! binaries. Durability lives here and nowhere else; nothing outside this
+//! crate names the database behind it.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use arena_store::{Collection, MemoryStore, Store, StoredGame};
+//!
+//! let store: Arc<dyn Store> = Arc::new(MemoryStore::new()?);
+//! store.put(Collection::Agents, "random", b"{}")?;
+//! store.append_and_wait(vec![StoredGame {
+//!     tournament: "cup-0123456789".into(),
+//!     index: 7,
+//!     hash: [0; 32],
+//!     record: vec![1, 2, 3],
+//!     side: Vec::new(),
+//! }])?;
+//! assert_eq!(store.count("cup-0123456789"), 1);
+//! # Ok::<(), arena_store::StoreError>(())
+//! ```
 
+mod binary;
+mod error;
+mod index;
+mod limits;
+mod memory;
+mod store;
+
+pub use binary::BinaryUpload;
+pub use error::StoreError;
+pub use memory::MemoryStore;
+pub use store::{Change, Collection, Done, Stats, Store, StoredGame};
+
+/// A SHA-256, raw.
+pub type Sha256Digest = [u8; 32];
+
+/// Free bytes on the disk below which a store refuses to write, so that the
+/// database below never meets a full disk in the middle of something.
+pub const RESERVE_BYTES: u64 = 32 << 20;
+
+/// Longest key of a document, bytes.
+pub const KEY_BYTES_MAX: usize = 1 << 10;
+
+/// Longest value of a document, and largest game (record and side), bytes.
+pub const VALUE_BYTES_MAX: usize = 1 << 20;

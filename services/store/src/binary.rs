@@ -1,0 +1,141 @@
+//! Agents' binaries: files named by their SHA-256, verified on the way in.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use sha2::{Digest, Sha256};
+
+use crate::{Sha256Digest, StoreError};
+
+const UPLOAD_SUFFIX: &str = ".upload";
+
+/// A folder of binaries.
+#[derive(Debug)]
+pub(crate) struct Binaries {
+    folder: PathBuf,
+    uploads: AtomicU64,
+}
+
+impl Binaries {
+    /// Opens or makes the folder, and removes uploads that were broken off.
+    pub(crate) fn open(folder: PathBuf) -> Result<Self, StoreError> {
+        fs::create_dir_all(&folder).map_err(|e| StoreError::io("make the folder", &folder, &e))?;
+        for entry in fs::read_dir(&folder).map_err(|e| StoreError::io("list", &folder, &e))? {
+            let path = entry
+                .map_err(|e| StoreError::io("list", &folder, &e))?
+                .path();
+            if path.to_string_lossy().ends_with(UPLOAD_SUFFIX) {
+                fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, &e))?;
+            }
+        }
+        Ok(Self {
+            folder,
+            uploads: AtomicU64::new(0),
+        })
+    }
+
+    pub(crate) fn begin(&self, sha256: Sha256Digest) -> Result<BinaryUpload, StoreError> {
+        let target = self.folder.join(hex::encode(sha256));
+        let number = self.uploads.fetch_add(1, Ordering::Relaxed);
+        let path = self
+            .folder
+            .join(format!("{}-{number}{UPLOAD_SUFFIX}", hex::encode(sha256)));
+        let file = File::create(&path).map_err(|e| StoreError::io("create", &path, &e))?;
+        Ok(BinaryUpload {
+            expected: sha256,
+            hasher: Sha256::new(),
+            file,
+            path,
+            target,
+            kept: false,
+        })
+    }
+
+    pub(crate) fn path(&self, sha256: &Sha256Digest) -> Option<PathBuf> {
+        let path = self.folder.join(hex::encode(sha256));
+        path.is_file().then_some(path)
+    }
+}
+
+/// A binary on its way in. Write its bytes, then [`BinaryUpload::commit`];
+/// dropping it leaves nothing behind.
+#[derive(Debug)]
+pub struct BinaryUpload {
+    expected: Sha256Digest,
+    hasher: Sha256,
+    file: File,
+    path: PathBuf,
+    target: PathBuf,
+    kept: bool,
+}
+
+impl BinaryUpload {
+    /// Checks the content and makes it durable under its name; the file can be
+    /// run by its owner.
+    ///
+    /// # Errors
+    /// `WrongDigest` if the content is not what was announced, or an error of
+    /// the disk; nothing is kept then.
+    pub fn commit(mut self) -> Result<PathBuf, StoreError> {
+        let found: Sha256Digest = self.hasher.clone().finalize().into();
+        if found != self.expected {
+            return Err(StoreError::WrongDigest {
+                expected: hex::encode(self.expected),
+                found: hex::encode(found),
+            });
+        }
+        runnable(&self.file).map_err(|e| StoreError::io("make runnable", &self.path, &e))?;
+        self.file
+            .sync_all()
+            .map_err(|e| StoreError::io("sync", &self.path, &e))?;
+        fs::rename(&self.path, &self.target)
+            .map_err(|e| StoreError::io("rename", &self.path, &e))?;
+        self.kept = true;
+        sync_parent(&self.target)?;
+        Ok(self.target.clone())
+    }
+}
+
+impl Write for BinaryUpload {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for BinaryUpload {
+    fn drop(&mut self) {
+        if !self.kept {
+            // Left behind it would be removed at the next opening.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn runnable(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(fs::Permissions::from_mode(0o700))
+}
+
+#[cfg(not(unix))]
+fn runnable(_file: &File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Makes a name in a folder durable, after a file was made or renamed there.
+pub(crate) fn sync_parent(path: &Path) -> Result<(), StoreError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|e| StoreError::io("sync the folder", folder, &e))
+}

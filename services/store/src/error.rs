@@ -1,0 +1,128 @@
+use std::{io, path::Path, path::PathBuf, time::Duration};
+
+use thiserror::Error;
+
+/// Everything that can go wrong in a store. Closed on purpose: a caller maps
+/// each to an exit code or a gRPC status once.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum StoreError {
+    /// The queue of the writer is full. Nothing was taken: try again later.
+    #[error("the store's queue is full ({queued} games wait to be written): try again in a moment")]
+    Busy {
+        /// Games that wait.
+        queued: usize,
+    },
+    /// No room on the disk. The store takes nothing more until it is opened
+    /// again; all that was acknowledged stands.
+    #[error(
+        "no space left for the store in {path}: make room ({needed} bytes free are needed) and start again; \
+         everything acknowledged so far is kept"
+    )]
+    Full {
+        /// The data folder or the file being written.
+        path: PathBuf,
+        /// Free bytes that the store asks for before it writes.
+        needed: u64,
+    },
+    /// The operating system or sled refused to read or write.
+    #[error("could not {action} {path}: {cause}")]
+    Io {
+        /// What was tried, as a verb: `write`, `open`.
+        action: String,
+        /// To what.
+        path: PathBuf,
+        /// What the system said.
+        cause: String,
+    },
+    /// Something that was acknowledged is not there, or not as it was written.
+    #[error("the store in {path} is damaged: {damage}; {remedy}")]
+    Corrupt {
+        /// The data folder.
+        path: PathBuf,
+        /// Exactly what is damaged.
+        damage: String,
+        /// The command that repairs it.
+        remedy: String,
+    },
+    /// Another process has the data folder open.
+    #[error(
+        "the data folder {path} is in use by {}: stop it, or choose another folder with --data",
+        .holder.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+    )]
+    Locked {
+        /// The data folder.
+        path: PathBuf,
+        /// The holder's process id, where it could be read.
+        holder: Option<u32>,
+        /// How long was waited for it.
+        waited: Duration,
+    },
+    /// The folder or backup was written by a later release.
+    #[error(
+        "{path} has format {found}, this release knows formats up to {known}: \
+         use the release that wrote it, or a newer one"
+    )]
+    NewerVersion {
+        /// The data folder or backup.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The latest format this release reads.
+        known: u32,
+    },
+    /// One value is larger than the store takes.
+    #[error("{what} has {bytes} bytes, the store takes at most {limit}")]
+    TooLarge {
+        /// Which value.
+        what: String,
+        /// Its size in bytes.
+        bytes: usize,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// A binary's content is not what its name says.
+    #[error("the binary's content has SHA-256 {found}, {expected} was announced: send it again")]
+    WrongDigest {
+        /// Announced, in hex.
+        expected: String,
+        /// Computed, in hex.
+        found: String,
+    },
+    /// A target that must be empty or absent is not.
+    #[error("{path} is there already and not empty: choose another place, or move it away first")]
+    NotEmpty {
+        /// The target.
+        path: PathBuf,
+    },
+    /// The path holds no store, or no backup.
+    #[error("{path} is not {expected}")]
+    NotFound {
+        /// The path given.
+        path: PathBuf,
+        /// What was expected there.
+        expected: String,
+    },
+    /// The store was closed.
+    #[error("the store is closed")]
+    Closed,
+}
+
+impl StoreError {
+    /// An I/O error at `path`; a full disk becomes [`StoreError::Full`].
+    pub(crate) fn io(action: &str, path: &Path, error: &io::Error) -> Self {
+        if matches!(
+            error.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+        ) {
+            return Self::Full {
+                path: path.to_owned(),
+                needed: crate::RESERVE_BYTES,
+            };
+        }
+        Self::Io {
+            action: action.to_owned(),
+            path: path.to_owned(),
+            cause: error.to_string(),
+        }
+    }
+}

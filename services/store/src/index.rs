@@ -1,0 +1,91 @@
+//! Where each game lies: tournament and index to a place, in about four bytes
+//! a game.
+
+use std::{collections::BTreeMap, collections::HashMap, sync::Arc};
+
+/// Games of one page; indices of a tournament are dense but for the few that
+/// are under way.
+const PAGE: u64 = 1024;
+const NONE: u32 = u32::MAX;
+
+/// Places of the durable games of all tournaments.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    tournaments: HashMap<Arc<str>, Places>,
+    games: u64,
+}
+
+#[derive(Debug, Default)]
+struct Places {
+    pages: BTreeMap<u64, Box<[u32; PAGE as usize]>>,
+    games: u64,
+}
+
+impl Index {
+    /// Notes a game's place; false, and nothing changed, if it has one already.
+    /// `place` must be less than `u32::MAX`.
+    pub(crate) fn insert(&mut self, tournament: &Arc<str>, index: u64, place: u32) -> bool {
+        debug_assert_ne!(place, NONE);
+        if !self.tournaments.contains_key(tournament) {
+            self.tournaments
+                .insert(Arc::clone(tournament), Places::default());
+        }
+        let Some(places) = self.tournaments.get_mut(tournament) else {
+            return false;
+        };
+        let page = places
+            .pages
+            .entry(index / PAGE)
+            .or_insert_with(|| Box::new([NONE; PAGE as usize]));
+        let slot = &mut page[(index % PAGE) as usize];
+        if *slot != NONE {
+            return false;
+        }
+        *slot = place;
+        places.games += 1;
+        self.games += 1;
+        true
+    }
+
+    pub(crate) fn contains(&self, tournament: &str, index: u64) -> bool {
+        self.tournaments
+            .get(tournament)
+            .and_then(|places| places.pages.get(&(index / PAGE)))
+            .is_some_and(|page| page[(index % PAGE) as usize] != NONE)
+    }
+
+    /// The first `limit` games from `from` on: index and place, in index order.
+    pub(crate) fn range(&self, tournament: &str, from: u64, limit: usize) -> Vec<(u64, u32)> {
+        let Some(places) = self.tournaments.get(tournament) else {
+            return Vec::new();
+        };
+        places
+            .pages
+            .range(from / PAGE..)
+            .flat_map(|(number, page)| {
+                page.iter()
+                    .enumerate()
+                    .map(move |(slot, &place)| (number * PAGE + slot as u64, place))
+            })
+            .filter(|&(index, place)| index >= from && place != NONE)
+            .take(limit)
+            .collect()
+    }
+
+    /// The shared id of a tournament that has games.
+    pub(crate) fn tournament(&self, id: &str) -> Option<Arc<str>> {
+        self.tournaments
+            .get_key_value(id)
+            .map(|(id, _)| Arc::clone(id))
+    }
+
+    pub(crate) fn count(&self, tournament: &str) -> u64 {
+        self.tournaments
+            .get(tournament)
+            .map_or(0, |places| places.games)
+    }
+
+    pub(crate) fn games(&self) -> u64 {
+        self.games
+    }
+}
