@@ -1,1 +1,18 @@
+//! Tournament formats and statistics: pure functions of a spec and of results.
+//!
+//! - [`Schedule`] lists the games of a tournament without holding them: any
+//!   game is computed from its index, so recovery is schedule minus results.
+//! - [`Tally`] takes results in any order and gives [`Standings`]. Its sums are
+//!   integers, so the same results give the same standings to the byte,
+//!   whatever order they came in.
+//! - [`interval`] has the confidence interval of a mean over blocks, the unit
+//!   of statistics: games of a block share their dice and are not independent.
 
+pub mod interval;
+mod schedule;
+mod standings;
+mod tally;
+
+pub use schedule::{Schedule, ScheduleError, ScheduledGame};
+pub use standings::{AgentStanding, Standings, TournamentState};
+pub use tally::Tally;

@@ -1,0 +1,108 @@
+//! Standings as they are shown and printed.
+
+use std::{collections::BTreeMap, fmt};
+
+use serde::{Deserialize, Serialize};
+
+/// Where a tournament stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TournamentState {
+    /// Games are played, or wait for workers.
+    #[default]
+    Running,
+    /// Held by its user; goes on when resumed.
+    Paused,
+    /// Every game has a result.
+    Finished,
+    /// Ended by its user.
+    Cancelled,
+}
+
+impl TournamentState {
+    /// The name in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Finished => "finished",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl fmt::Display for TournamentState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The standings of a tournament: the JSON that `arena standings` prints.
+/// Numbers that are not known are null, never infinite or not a number.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Standings {
+    /// Id of the tournament.
+    pub tournament_id: String,
+    /// Where it stands.
+    pub state: TournamentState,
+    /// Games with a result, void ones included.
+    pub games: u64,
+    /// Games of the schedule.
+    pub games_total: u64,
+    /// Best score first, those without a score last, ties by name.
+    pub agents: Vec<AgentStanding>,
+    /// What a reader of the numbers should know; whole sentences.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// One agent in the standings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AgentStanding {
+    /// Name in the tournament.
+    pub agent: String,
+    /// Games with a placement: wins, draws and losses.
+    pub games: u64,
+    /// Games it was the only first of.
+    pub wins: u64,
+    /// Games it was first of with others.
+    pub draws: u64,
+    /// All other games with a placement.
+    pub losses: u64,
+    /// Games that could not be played; in no other number.
+    pub voids: u64,
+    /// What it did wrong; a game may have several.
+    pub faults: u64,
+    /// The same by the kind's name; kinds that did not happen are absent.
+    #[serde(default)]
+    pub faults_by_kind: BTreeMap<String, u64>,
+    /// Mean over games of (seats beaten + half of those tied) / (seats − 1).
+    pub score: Option<f64>,
+    /// Lower end of the score's 95 % interval, over complete blocks.
+    pub score_low: Option<f64>,
+    /// Upper end.
+    pub score_high: Option<f64>,
+    /// Wins by games.
+    pub win_rate: Option<f64>,
+    /// Lower end of the win rate's 95 % interval, over complete blocks.
+    pub win_rate_low: Option<f64>,
+    /// Upper end.
+    pub win_rate_high: Option<f64>,
+    /// Mean plies of its games.
+    pub plies_mean: Option<f64>,
+    /// Complete blocks: all games there, none void.
+    pub blocks: u64,
+    /// Median latency of an asked decision in microseconds, where measured.
+    #[serde(default)]
+    pub latency_us_p50: Option<f64>,
+    /// 99th percentile of the same.
+    #[serde(default)]
+    pub latency_us_p99: Option<f64>,
+    /// Two plays of one game differed in a move of this agent.
+    #[serde(default)]
+    pub non_deterministic: bool,
+    /// The last thing it did wrong, for people.
+    #[serde(default)]
+    pub last_fault: Option<String>,
+}
