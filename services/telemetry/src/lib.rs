@@ -1,1 +1,47 @@
+//! Logs, metrics and the pages `/metrics` and `/healthz`.
+//!
+//! ```
+//! use arena_telemetry::{CoordinatorMetrics, MetricsServer, Registry, Seated, Finished, Outcome};
+//!
+//! let registry = Registry::new();
+//! let metrics = CoordinatorMetrics::new(&registry, ["cowry", "kalah"])?;
+//! metrics.prepare("cowry", ["random", "aggressive"]);
+//! metrics.game_finished(&Finished {
+//!     ruleset: "cowry",
+//!     termination: "normal",
+//!     plies: 118,
+//!     seats: &[
+//!         Seated { agent: "random", outcome: Outcome::Loss },
+//!         Seated { agent: "aggressive", outcome: Outcome::Win },
+//!     ],
+//!     faults: &[],
+//! });
+//!
+//! let server = MetricsServer::bind("127.0.0.1:0")?;
+//! println!("http://{}/metrics", server.local_addr());
+//! // server.run(registry, || Ok(()), shutdown).await
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Every metric is listed in [`catalogue`]: nothing is exported that is not
+//! there, and a test holds `deploy/` to it.
 
+pub mod catalogue;
+mod coordinator;
+mod labels;
+mod latency;
+pub mod logs;
+mod server;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+pub use coordinator::{CoordinatorMetrics, Finished, Outcome, ReportOutcome, Seated};
+pub use labels::{MAX_AGENTS, OTHER};
+pub use latency::{LatencyBucketError, LatencyHistogram};
+pub use prometheus::{Histogram, IntCounter, IntGauge, Registry, TextEncoder};
+pub use server::{MetricsServer, ServeError};
+pub use worker::{MoveMeter, MoveTiming, WorkerMetrics};
+
+/// A metric that could not be registered: each group once a registry.
+pub type MetricsError = prometheus::Error;

@@ -1,0 +1,92 @@
+//! Prints a page of `/metrics` with every metric on it, or serves it at the
+//! address given: to try rules and dashboards without a tournament.
+//!
+//! ```sh
+//! cargo run -p arena-telemetry --example exposition | promtool check metrics
+//! ```
+#![expect(clippy::print_stdout, reason = "it prints")]
+
+use std::{error::Error, time::Duration};
+
+use arena_telemetry::{
+    CoordinatorMetrics, Finished, MetricsServer, MoveTiming, Outcome, Registry, ReportOutcome,
+    Seated, TextEncoder, WorkerMetrics,
+};
+
+const AGENTS: [&str; 2] = ["aggressive", "random"];
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let registry = Registry::new();
+    let coordinator = CoordinatorMetrics::new(&registry, ["cowry"])?;
+    let worker = WorkerMetrics::new(&registry, ["cowry"])?;
+    coordinator.prepare("cowry", AGENTS);
+    play(&coordinator, &worker);
+
+    let Some(address) = std::env::args().nth(1) else {
+        print!(
+            "{}",
+            TextEncoder::new().encode_to_string(&registry.gather())?
+        );
+        return Ok(());
+    };
+    let server = MetricsServer::bind(&address)?;
+    println!("http://{}/metrics", server.local_addr());
+    let mut tick = tokio::time::interval(Duration::from_millis(200));
+    let serving = server.run(registry, || Ok(()), std::future::pending());
+    tokio::pin!(serving);
+    loop {
+        tokio::select! {
+            served = &mut serving => return Ok(served?),
+            _ = tick.tick() => play(&coordinator, &worker),
+        }
+    }
+}
+
+/// One game of everything that can be counted.
+fn play(coordinator: &CoordinatorMetrics, worker: &WorkerMetrics) {
+    for agent in AGENTS {
+        let mut meter = worker.meter(agent, "cowry");
+        meter.timed_in_process(Duration::from_nanos(70));
+        meter.timed(MoveTiming {
+            total: Duration::from_micros(180),
+            agent: Some(Duration::from_micros(60)),
+        });
+        meter.manager(Duration::from_micros(2));
+        worker.set_agent_processes(agent, 1);
+        worker.agent_restarted(agent);
+    }
+    worker.games_played("cowry", 1);
+    worker.games_in_flight.set(64);
+    worker.batch_size.observe(48.0);
+    worker.report_retries.inc();
+
+    coordinator.queue_depth.set(120);
+    coordinator.games_in_flight.set(64);
+    coordinator.workers.set(1);
+    coordinator.leases.set(1);
+    coordinator.leases_granted.inc();
+    coordinator.leases_expired.inc();
+    coordinator.set_tournaments("running", 1);
+    coordinator.reported(ReportOutcome::New, 1);
+    coordinator.store_committed(Duration::from_millis(3), 1);
+    coordinator.store_bytes.set(1 << 20);
+    coordinator.store_queue_depth.set(0);
+    coordinator.grpc_request("/arena.v1.WorkerService/Report", 0);
+    coordinator.game_finished(&Finished {
+        ruleset: "cowry",
+        termination: "forfeit",
+        plies: 118,
+        seats: &[
+            Seated {
+                agent: AGENTS[0],
+                outcome: Outcome::Win,
+            },
+            Seated {
+                agent: AGENTS[1],
+                outcome: Outcome::Loss,
+            },
+        ],
+        faults: &[(AGENTS[1], "timeout")],
+    });
+}

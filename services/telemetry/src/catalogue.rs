@@ -1,0 +1,270 @@
+//! Every metric there is: name, type, labels, meaning.
+//!
+//! The groups are made from these values and from nothing else, so that the
+//! list is true by construction.
+
+use prometheus::{
+    Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Registry, core::Collector,
+};
+
+use crate::MetricsError;
+
+/// Latency of a move, 50 µs to 60 s, in seconds.
+const MOVE_BUCKETS: &[f64] = &[
+    50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1.0,
+    2.5, 5.0, 10.0, 30.0, 60.0,
+];
+/// Overhead of a move, 1 µs to 1 s, in seconds.
+const OVERHEAD_BUCKETS: &[f64] = &[
+    1e-6, 2.5e-6, 5e-6, 10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3,
+    25e-3, 0.1, 0.25, 1.0,
+];
+/// A durable write, 250 µs to 10 s, in seconds.
+const COMMIT_BUCKETS: &[f64] = &[
+    250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0,
+];
+/// Length of a game, in plies.
+const PLY_BUCKETS: &[f64] = &[
+    10.0, 20.0, 30.0, 40.0, 60.0, 80.0, 100.0, 125.0, 150.0, 200.0, 300.0, 500.0, 1000.0, 2000.0,
+];
+/// Decisions sent in one message.
+const BATCH_BUCKETS: &[f64] = &[
+    1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0,
+];
+
+/// What a metric is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Only grows.
+    Counter,
+    /// Goes up and down.
+    Gauge,
+    /// Counts by upper bounds.
+    Histogram(&'static [f64]),
+}
+
+impl Kind {
+    /// The word Prometheus has for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Counter => "counter",
+            Kind::Gauge => "gauge",
+            Kind::Histogram(_) => "histogram",
+        }
+    }
+}
+
+/// One metric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Metric {
+    /// Full name.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// Names of its labels, in order.
+    pub labels: &'static [&'static str],
+    /// What it counts, in one line.
+    pub help: &'static str,
+}
+
+const fn counter(
+    name: &'static str,
+    labels: &'static [&'static str],
+    help: &'static str,
+) -> Metric {
+    Metric {
+        name,
+        kind: Kind::Counter,
+        labels,
+        help,
+    }
+}
+
+const fn gauge(name: &'static str, labels: &'static [&'static str], help: &'static str) -> Metric {
+    Metric {
+        name,
+        kind: Kind::Gauge,
+        labels,
+        help,
+    }
+}
+
+const fn histogram(
+    name: &'static str,
+    labels: &'static [&'static str],
+    buckets: &'static [f64],
+    help: &'static str,
+) -> Metric {
+    Metric {
+        name,
+        kind: Kind::Histogram(buckets),
+        labels,
+        help,
+    }
+}
+
+/// Makes the constants and the list of them at once, so that none is left out.
+macro_rules! metrics {
+    ($(#[$doc:meta])* $list:ident: $($name:ident = $metric:expr;)*) => {
+        $(pub(crate) const $name: Metric = $metric;)*
+        $(#[$doc])*
+        pub const $list: &[Metric] = &[$($name,)*];
+    };
+}
+
+metrics! {
+    /// On the coordinator and on workers.
+    COMMON:
+    BUILD_INFO = gauge("arena_build_info", &["version", "profile", "target"],
+        "Always 1; the labels tell what runs");
+}
+
+metrics! {
+    /// On the coordinator: counted when a game is durable.
+    COORDINATOR:
+    AGENT_GAMES = counter("arena_agent_games_total", &["agent", "ruleset", "result"],
+        "Durable games of an agent by result: win (sole first), draw (shared first), loss, void");
+    GAMES = counter("arena_games_total", &["ruleset", "termination"],
+        "Durable games by how they ended: normal, forfeit, void, deadlock, repetition, cap");
+    GAME_PLIES = histogram("arena_game_plies", &["ruleset"], PLY_BUCKETS,
+        "Actions applied in a durable game");
+    FAULTS = counter("arena_faults_total", &["agent", "kind"],
+        "Faults of agents in durable games by kind");
+    QUEUE_DEPTH = gauge("arena_queue_depth", &[],
+        "Games of running tournaments that wait for a worker; scale workers on it");
+    GAMES_IN_FLIGHT = gauge("arena_games_in_flight", &[],
+        "Games lent to workers and not yet durable");
+    TOURNAMENTS = gauge("arena_tournaments", &["state"],
+        "Tournaments by state: running, paused, finished, cancelled");
+    WORKERS = gauge("arena_workers", &[], "Workers that have joined and are present");
+    LEASES = gauge("arena_leases", &[], "Leases that workers hold");
+    LEASES_GRANTED = counter("arena_leases_granted_total", &[], "Leases given to workers");
+    LEASES_EXPIRED = counter("arena_leases_expired_total", &[],
+        "Leases taken back: no progress by the deadline, or the worker was lost");
+    REPORTS = counter("arena_reports_total", &["outcome"],
+        "Games reported by workers: new, duplicate, differing (another record than the durable \
+         one), rejected");
+    STORE_COMMIT = histogram("arena_store_commit_seconds", &[], COMMIT_BUCKETS,
+        "Time of one group commit, fdatasync included");
+    STORE_RECORDS = counter("arena_store_records_total", &[], "Game records made durable");
+    STORE_BYTES = gauge("arena_store_bytes", &[], "Size of the store on disk");
+    STORE_QUEUE_DEPTH = gauge("arena_store_queue_depth", &[],
+        "Game records that wait for the store's writer");
+    GRPC_REQUESTS = counter("arena_grpc_requests_total", &["method", "code"],
+        "gRPC requests answered by the coordinator; methods it does not have count as other");
+}
+
+metrics! {
+    /// On workers.
+    WORKER:
+    MOVE_DURATION = histogram("arena_move_duration_seconds", &["agent", "ruleset"], MOVE_BUCKETS,
+        "Time from the moment a move is wanted to the moment it is known, waiting for a batch \
+         included; sampled for bots in process");
+    MOVE_AGENT = histogram("arena_move_agent_seconds", &["agent", "ruleset"], MOVE_BUCKETS,
+        "The part of it that the agent itself says it thought; sampled for bots in process");
+    MOVE_TRANSPORT = histogram("arena_move_transport_seconds", &["agent", "ruleset"],
+        MOVE_BUCKETS,
+        "The part of it between worker and agent: waiting for a batch, encoding, network; only \
+         where the agent reports its own time");
+    MOVE_MANAGER = histogram("arena_move_manager_seconds", &["ruleset"], OVERHEAD_BUCKETS,
+        "Time a worker spends on a move outside of the agent: rules, chance, recording; sampled");
+    DECISIONS = counter("arena_decisions_total", &["agent", "ruleset"],
+        "Decisions that an agent was asked for, answered or not");
+    WORKER_GAMES = counter("arena_worker_games_total", &["ruleset"],
+        "Games played to their end by this worker");
+    WORKER_GAMES_IN_FLIGHT = gauge("arena_worker_games_in_flight", &[],
+        "Games this worker plays at the moment");
+    AGENT_PROCESSES = gauge("arena_agent_processes", &["agent"],
+        "Processes of an agent that this worker supervises");
+    AGENT_RESTARTS = counter("arena_agent_restarts_total", &["agent"],
+        "Starts of an agent's process after its first one ended or was ended");
+    AGENT_BATCH_SIZE = histogram("arena_agent_batch_size", &[], BATCH_BUCKETS,
+        "Decisions sent to an agent in one message");
+    REPORT_RETRIES = counter("arena_worker_report_retries_total", &[],
+        "Reports sent again because the coordinator did not answer or was full");
+}
+
+/// Names of what every process tells about itself, on Linux.
+pub const PROCESS: &[&str] = &[
+    "process_cpu_seconds_total",
+    "process_max_fds",
+    "process_open_fds",
+    "process_resident_memory_bytes",
+    "process_start_time_seconds",
+    "process_threads",
+    "process_virtual_memory_bytes",
+];
+
+impl Metric {
+    fn opts(&self) -> Opts {
+        Opts::new(self.name, self.help)
+    }
+
+    fn histogram_opts(&self) -> HistogramOpts {
+        let buckets = match self.kind {
+            Kind::Histogram(buckets) => buckets.to_vec(),
+            Kind::Counter | Kind::Gauge => Vec::new(),
+        };
+        HistogramOpts::from(self.opts()).buckets(buckets)
+    }
+
+    pub(crate) fn counter(&self, registry: &Registry) -> Result<IntCounter, MetricsError> {
+        register(registry, IntCounter::with_opts(self.opts())?)
+    }
+
+    pub(crate) fn counters(&self, registry: &Registry) -> Result<IntCounterVec, MetricsError> {
+        register(registry, IntCounterVec::new(self.opts(), self.labels)?)
+    }
+
+    pub(crate) fn gauge(&self, registry: &Registry) -> Result<IntGauge, MetricsError> {
+        register(registry, IntGauge::with_opts(self.opts())?)
+    }
+
+    pub(crate) fn gauges(&self, registry: &Registry) -> Result<IntGaugeVec, MetricsError> {
+        register(registry, IntGaugeVec::new(self.opts(), self.labels)?)
+    }
+
+    pub(crate) fn histogram(&self, registry: &Registry) -> Result<Histogram, MetricsError> {
+        register(registry, Histogram::with_opts(self.histogram_opts())?)
+    }
+
+    pub(crate) fn histograms(&self, registry: &Registry) -> Result<HistogramVec, MetricsError> {
+        register(
+            registry,
+            HistogramVec::new(self.histogram_opts(), self.labels)?,
+        )
+    }
+}
+
+fn register<C: Collector + Clone + 'static>(
+    registry: &Registry,
+    collector: C,
+) -> Result<C, MetricsError> {
+    registry.register(Box::new(collector.clone()))?;
+    Ok(collector)
+}
+
+/// Registers what every process has: build information and, on Linux, the
+/// process itself. A process that is coordinator and worker has them once.
+pub(crate) fn register_common(registry: &Registry) -> Result<(), MetricsError> {
+    let build = match BUILD_INFO.gauges(registry) {
+        Err(MetricsError::AlreadyReg) => return Ok(()),
+        other => other?,
+    };
+    let profile = if cfg!(debug_assertions) {
+        "debug"
+    } else {
+        "release"
+    };
+    let target = format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS);
+    build
+        .with_label_values(&[env!("CARGO_PKG_VERSION"), profile, &target])
+        .set(1);
+    #[cfg(target_os = "linux")]
+    registry.register(Box::new(
+        prometheus::process_collector::ProcessCollector::for_self(),
+    ))?;
+    Ok(())
+}

@@ -1,0 +1,271 @@
+//! What the coordinator counts.
+
+use std::time::Duration;
+
+use prometheus::{
+    Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Registry,
+};
+
+use crate::{
+    MetricsError,
+    catalogue::{self, register_common},
+    labels::{Labels, OTHER, one_of},
+};
+
+const TERMINATIONS: &[&str] = &["normal", "forfeit", "void", "deadlock", "repetition", "cap"];
+const FAULTS: &[&str] = &[
+    "illegal_move",
+    "timeout",
+    "crash",
+    "not_ready",
+    "disconnected",
+    "garbled",
+    "output_limit",
+];
+/// gRPC status codes by number.
+const CODES: [&str; 17] = [
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+];
+const STATES: &[&str] = &["running", "paused", "finished", "cancelled"];
+
+/// What a game was for an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Sole first.
+    Win,
+    /// Shared first.
+    Draw,
+    /// Neither.
+    Loss,
+    /// The game does not count.
+    Void,
+}
+
+impl Outcome {
+    const ALL: [Self; 4] = [Self::Win, Self::Draw, Self::Loss, Self::Void];
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Win => "win",
+            Self::Draw => "draw",
+            Self::Loss => "loss",
+            Self::Void => "void",
+        }
+    }
+}
+
+/// What became of a reported game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReportOutcome {
+    /// The first of its game.
+    New,
+    /// The same record again.
+    Duplicate,
+    /// Another record than the durable one.
+    Differing,
+    /// Not taken: unknown, damaged, or the queue was full.
+    Rejected,
+}
+
+impl ReportOutcome {
+    const ALL: [Self; 4] = [Self::New, Self::Duplicate, Self::Differing, Self::Rejected];
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Duplicate => "duplicate",
+            Self::Differing => "differing",
+            Self::Rejected => "rejected",
+        }
+    }
+}
+
+/// An agent in a finished game.
+#[derive(Clone, Copy, Debug)]
+pub struct Seated<'a> {
+    /// Its name.
+    pub agent: &'a str,
+    /// What the game was for it.
+    pub outcome: Outcome,
+}
+
+/// A game that has become durable.
+#[derive(Clone, Copy, Debug)]
+pub struct Finished<'a> {
+    /// Name of the ruleset.
+    pub ruleset: &'a str,
+    /// How it ended, as its record says: `normal`, `forfeit`, …
+    pub termination: &'a str,
+    /// Actions applied.
+    pub plies: u32,
+    /// Who played, in seat order.
+    pub seats: &'a [Seated<'a>],
+    /// Agent and kind (`illegal_move`, `timeout`, …) of each fault.
+    pub faults: &'a [(&'a str, &'a str)],
+}
+
+/// The coordinator's metrics. What has no labels is set directly.
+#[derive(Debug)]
+pub struct CoordinatorMetrics {
+    labels: Labels,
+    agent_games: IntCounterVec,
+    games: IntCounterVec,
+    game_plies: HistogramVec,
+    faults: IntCounterVec,
+    tournaments: IntGaugeVec,
+    reports: IntCounterVec,
+    grpc_requests: IntCounterVec,
+    store_commit: Histogram,
+    store_records: IntCounter,
+    /// Games of running tournaments that wait for a worker.
+    pub queue_depth: IntGauge,
+    /// Games lent to workers and not yet durable.
+    pub games_in_flight: IntGauge,
+    /// Workers that are present.
+    pub workers: IntGauge,
+    /// Leases that workers hold.
+    pub leases: IntGauge,
+    /// Leases given.
+    pub leases_granted: IntCounter,
+    /// Leases taken back.
+    pub leases_expired: IntCounter,
+    /// Size of the store on disk, bytes.
+    pub store_bytes: IntGauge,
+    /// Records that wait for the store's writer.
+    pub store_queue_depth: IntGauge,
+}
+
+impl CoordinatorMetrics {
+    /// Registers them; `rulesets` are the names that may become labels.
+    ///
+    /// # Errors
+    /// Where the registry has them already.
+    pub fn new<R: Into<String>>(
+        registry: &Registry,
+        rulesets: impl IntoIterator<Item = R>,
+    ) -> Result<Self, MetricsError> {
+        register_common(registry)?;
+        let made = Self {
+            labels: Labels::new(rulesets),
+            agent_games: catalogue::AGENT_GAMES.counters(registry)?,
+            games: catalogue::GAMES.counters(registry)?,
+            game_plies: catalogue::GAME_PLIES.histograms(registry)?,
+            faults: catalogue::FAULTS.counters(registry)?,
+            tournaments: catalogue::TOURNAMENTS.gauges(registry)?,
+            reports: catalogue::REPORTS.counters(registry)?,
+            grpc_requests: catalogue::GRPC_REQUESTS.counters(registry)?,
+            store_commit: catalogue::STORE_COMMIT.histogram(registry)?,
+            store_records: catalogue::STORE_RECORDS.counter(registry)?,
+            queue_depth: catalogue::QUEUE_DEPTH.gauge(registry)?,
+            games_in_flight: catalogue::GAMES_IN_FLIGHT.gauge(registry)?,
+            workers: catalogue::WORKERS.gauge(registry)?,
+            leases: catalogue::LEASES.gauge(registry)?,
+            leases_granted: catalogue::LEASES_GRANTED.counter(registry)?,
+            leases_expired: catalogue::LEASES_EXPIRED.counter(registry)?,
+            store_bytes: catalogue::STORE_BYTES.gauge(registry)?,
+            store_queue_depth: catalogue::STORE_QUEUE_DEPTH.gauge(registry)?,
+        };
+        // A rate needs a zero to start from.
+        for state in STATES {
+            made.tournaments.with_label_values(&[*state]);
+        }
+        for outcome in ReportOutcome::ALL {
+            made.reports.with_label_values(&[outcome.label()]);
+        }
+        Ok(made)
+    }
+
+    /// Makes ready for a tournament: its agents get labels, as long as there
+    /// is room, and all series start at zero, so that the first game shows in
+    /// a rate. Names that were never prepared count as `other`.
+    pub fn prepare<'a>(&self, ruleset: &str, agents: impl IntoIterator<Item = &'a str>) {
+        let ruleset = self.labels.ruleset(ruleset);
+        self.game_plies.with_label_values(&[ruleset]);
+        for termination in TERMINATIONS {
+            self.games.with_label_values(&[ruleset, termination]);
+        }
+        for agent in agents {
+            let agent = self.labels.admit(agent);
+            for outcome in Outcome::ALL {
+                self.agent_games
+                    .with_label_values(&[agent, ruleset, outcome.label()]);
+            }
+            for kind in FAULTS {
+                self.faults.with_label_values(&[agent, kind]);
+            }
+        }
+    }
+
+    /// Counts a game. Call it once a game, when it is durable.
+    pub fn game_finished(&self, game: &Finished<'_>) {
+        let ruleset = self.labels.ruleset(game.ruleset);
+        let termination = one_of(game.termination, TERMINATIONS);
+        self.games.with_label_values(&[ruleset, termination]).inc();
+        self.game_plies
+            .with_label_values(&[ruleset])
+            .observe(f64::from(game.plies));
+        for seat in game.seats {
+            let agent = self.labels.agent(seat.agent);
+            self.agent_games
+                .with_label_values(&[agent, ruleset, seat.outcome.label()])
+                .inc();
+        }
+        for (agent, kind) in game.faults {
+            self.faults
+                .with_label_values(&[self.labels.agent(agent), one_of(kind, FAULTS)])
+                .inc();
+        }
+    }
+
+    /// Counts reported games.
+    pub fn reported(&self, outcome: ReportOutcome, games: u64) {
+        self.reports
+            .with_label_values(&[outcome.label()])
+            .inc_by(games);
+    }
+
+    /// How many tournaments are in a state: `running`, `paused`, `finished`
+    /// or `cancelled`.
+    pub fn set_tournaments(&self, state: &str, count: i64) {
+        self.tournaments
+            .with_label_values(&[one_of(state, STATES)])
+            .set(count);
+    }
+
+    /// Counts one group commit of the store.
+    pub fn store_committed(&self, took: Duration, records: u64) {
+        self.store_commit.observe(took.as_secs_f64());
+        self.store_records.inc_by(records);
+    }
+
+    /// Counts a gRPC request by its path (`/package.Service/Method`) and its
+    /// status code, 0 to 16. Anybody can ask for any path: what is answered
+    /// UNIMPLEMENTED counts as the method `other`.
+    pub fn grpc_request(&self, path: &str, code: i32) {
+        let code = usize::try_from(code)
+            .ok()
+            .and_then(|code| CODES.get(code).copied())
+            .unwrap_or("UNKNOWN");
+        let method = match code {
+            "UNIMPLEMENTED" => OTHER,
+            _ => path.trim_start_matches('/'),
+        };
+        self.grpc_requests.with_label_values(&[method, code]).inc();
+    }
+}

@@ -1,0 +1,198 @@
+//! `/metrics` for Prometheus and `/healthz` for whoever restarts processes.
+
+use std::{
+    io,
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+};
+
+use axum::{
+    Router,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use prometheus::{Registry, TEXT_FORMAT, TextEncoder};
+
+/// The metrics server could not start or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Something else listens there.
+    #[error("{address} is in use: give another metrics address, port 0 picks a free one")]
+    InUse {
+        /// What was asked for.
+        address: String,
+    },
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address} for metrics")]
+    Bind {
+        /// What was asked for.
+        address: String,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// Listening failed later.
+    #[error("the metrics server on {address} stopped")]
+    Serve {
+        /// Where it listened.
+        address: SocketAddr,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// A bound server that does not answer yet.
+#[derive(Debug)]
+pub struct MetricsServer {
+    listener: TcpListener,
+    local: SocketAddr,
+}
+
+impl MetricsServer {
+    /// Binds `HOST:PORT`; port 0 takes a free one. Needs no runtime.
+    ///
+    /// # Errors
+    /// [`ServeError::InUse`] and [`ServeError::Bind`].
+    pub fn bind(address: &str) -> Result<Self, ServeError> {
+        let bound = TcpListener::bind(address).and_then(|listener| {
+            listener.set_nonblocking(true)?;
+            let local = listener.local_addr()?;
+            Ok(Self { listener, local })
+        });
+        bound.map_err(|source| {
+            let address = address.to_owned();
+            match source.kind() {
+                io::ErrorKind::AddrInUse => ServeError::InUse { address },
+                _ => ServeError::Bind { address, source },
+            }
+        })
+    }
+
+    /// Where it listens, with the port that was picked.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// Answers until `shutdown` is done. `ready` is asked at each `/healthz`:
+    /// `Err` answers 503 with its reason.
+    ///
+    /// # Errors
+    /// [`ServeError::Serve`].
+    pub async fn run(
+        self,
+        registry: Registry,
+        ready: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+        shutdown: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), ServeError> {
+        let address = self.local;
+        let failed = |source| ServeError::Serve { address, source };
+        let listener = tokio::net::TcpListener::from_std(self.listener).map_err(failed)?;
+        let ready = Arc::new(ready);
+        let router = Router::new()
+            .route("/metrics", get(async move || metrics(&registry)))
+            .route("/healthz", get(async move || health(ready())));
+        axum::serve(listener, router)
+            .with_graceful_shutdown(shutdown)
+            .await
+            .map_err(failed)
+    }
+}
+
+fn metrics(registry: &Registry) -> Response {
+    match TextEncoder::new().encode_to_string(&registry.gather()) {
+        Ok(text) => ([(header::CONTENT_TYPE, TEXT_FORMAT)], text).into_response(),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    }
+}
+
+fn health(ready: Result<(), String>) -> Response {
+    match ready {
+        Ok(()) => "ok\n".into_response(),
+        Err(reason) => (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")).into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used)]
+
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use tokio::{
+        io::{AsyncReadExt, AsyncWriteExt},
+        net::TcpStream,
+        sync::oneshot,
+    };
+
+    use super::*;
+    use crate::WorkerMetrics;
+
+    async fn ask(address: SocketAddr, path: &str) -> String {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+
+    #[tokio::test]
+    async fn metrics_and_health_are_served_until_shutdown() {
+        let registry = Registry::new();
+        let metrics = WorkerMetrics::new(&registry, ["cowry"]).unwrap();
+        metrics.games_played("cowry", 3);
+        let server = MetricsServer::bind("127.0.0.1:0").unwrap();
+        let address = server.local_addr();
+        let well = Arc::new(AtomicBool::new(true));
+        let (stop, stopped) = oneshot::channel::<()>();
+        let ready = {
+            let well = Arc::clone(&well);
+            move || match well.load(Ordering::Relaxed) {
+                true => Ok(()),
+                false => Err("the disk is full".to_owned()),
+            }
+        };
+        let running = tokio::spawn(server.run(registry, ready, async {
+            stopped.await.ok();
+        }));
+
+        let page = ask(address, "/metrics").await;
+        assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+        assert!(
+            page.contains("content-type: text/plain; version=0.0.4"),
+            "{page}"
+        );
+        assert!(
+            page.contains("arena_worker_games_total{ruleset=\"cowry\"} 3\n"),
+            "{page}"
+        );
+        assert!(ask(address, "/healthz").await.starts_with("HTTP/1.1 200"));
+        well.store(false, Ordering::Relaxed);
+        let ill = ask(address, "/healthz").await;
+        assert!(ill.starts_with("HTTP/1.1 503"), "{ill}");
+        assert!(ill.ends_with("the disk is full\n"), "{ill}");
+        assert!(ask(address, "/").await.starts_with("HTTP/1.1 404"));
+
+        stop.send(()).unwrap();
+        running.await.unwrap().unwrap();
+        assert!(TcpStream::connect(address).await.is_err());
+    }
+
+    #[test]
+    fn a_port_in_use_is_named() {
+        let first = MetricsServer::bind("127.0.0.1:0").unwrap();
+        let address = first.local_addr().to_string();
+        let error = MetricsServer::bind(&address).unwrap_err();
+        assert!(matches!(&error, ServeError::InUse { address: named } if *named == address));
+        assert!(error.to_string().contains(&address));
+    }
+
+    #[test]
+    fn an_address_that_is_none_is_named() {
+        let error = MetricsServer::bind("nowhere").unwrap_err();
+        assert!(matches!(&error, ServeError::Bind { address, .. } if address == "nowhere"));
+    }
+}
