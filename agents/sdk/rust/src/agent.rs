@@ -1,0 +1,308 @@
+//! What an author implements, and what is asked.
+
+use std::time::Duration;
+
+use arena_wire::v1::{Decision, DescribeResponse, GameContext, SearchInfo};
+
+use crate::random::Random;
+
+/// A player of games.
+///
+/// Every game and thread has a clone of it, so what it keeps between two
+/// questions is for speed only and must not change its answers.
+pub trait Agent: Clone + Send + Sync + 'static {
+    /// Tells of the program and its bots. Without bots it has one, which has
+    /// no options and plays every ruleset.
+    fn describe(&self) -> DescribeResponse {
+        DescribeResponse::default()
+    }
+
+    /// False where an answer takes microseconds, whatever the bot and its
+    /// options are.
+    fn thinks_long(&self) -> bool {
+        true
+    }
+
+    /// Chooses one of the legal moves.
+    ///
+    /// # Errors
+    /// [`Refusal`] where the question makes no sense.
+    fn choose(&mut self, question: &Question<'_>) -> Result<Choice, Refusal>;
+}
+
+/// A process that offers bots and prepares a [`Player`] for each kind of game.
+///
+/// Every [`Agent`] is one.
+pub trait Process: Send + Sync + 'static {
+    /// See [`Agent::describe`].
+    fn describe(&self) -> DescribeResponse;
+
+    /// The bot of this context with its options, ready to play its ruleset.
+    /// Asked once for each distinct context, as long as it is in use, and once
+    /// for each thread.
+    ///
+    /// # Errors
+    /// [`Refusal`] where the bot, the ruleset or their options do not exist or
+    /// do not go together.
+    fn player(&self, context: &GameContext) -> Result<Box<dyn Player>, Refusal>;
+}
+
+/// A bot with its options in one kind of game.
+pub trait Player: Send {
+    /// See [`Agent::thinks_long`].
+    fn thinks_long(&self) -> bool;
+
+    /// See [`Agent::choose`].
+    ///
+    /// # Errors
+    /// As there.
+    fn choose(&mut self, question: &Question<'_>) -> Result<Choice, Refusal>;
+}
+
+impl<A: Agent> Process for A {
+    fn describe(&self) -> DescribeResponse {
+        Agent::describe(self)
+    }
+
+    fn player(&self, context: &GameContext) -> Result<Box<dyn Player>, Refusal> {
+        check_bot(&Agent::describe(self), context)?;
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl<A: Agent> Player for A {
+    fn thinks_long(&self) -> bool {
+        Agent::thinks_long(self)
+    }
+
+    fn choose(&mut self, question: &Question<'_>) -> Result<Choice, Refusal> {
+        Agent::choose(self, question)
+    }
+}
+
+/// Refuses bots, rulesets and options that were not described.
+fn check_bot(described: &DescribeResponse, context: &GameContext) -> Result<(), Refusal> {
+    let Some(default) = described.bots.first() else {
+        return Ok(());
+    };
+    let bot = if context.bot.is_empty() {
+        default
+    } else {
+        let known = described.bots.iter();
+        known
+            .clone()
+            .find(|bot| bot.name == context.bot)
+            .ok_or_else(|| {
+                Refusal::new(format!(
+                    "unknown bot \"{}\"; there are {}",
+                    context.bot,
+                    list(known.map(|bot| &bot.name)),
+                ))
+            })?
+    };
+    if !bot.rulesets.is_empty() && !bot.rulesets.contains(&context.ruleset) {
+        return Err(Refusal::new(format!(
+            "bot {} does not play {}; it plays {}",
+            bot.name,
+            context.ruleset,
+            list(&bot.rulesets),
+        )));
+    }
+    let known = bot.options.iter().map(|option| &option.name);
+    for option in &context.bot_options {
+        if !known.clone().any(|name| *name == option.name) {
+            return Err(Refusal::new(format!(
+                "bot {} has no option \"{}\"; it has {}",
+                bot.name,
+                option.name,
+                list(known),
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn list<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
+    let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
+}
+
+/// One choice to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    pub(crate) context: &'a GameContext,
+    pub(crate) decision: &'a Decision,
+    pub(crate) time_budget: Option<Duration>,
+}
+
+impl<'a> Question<'a> {
+    /// A question, for an agent's own tests.
+    #[must_use]
+    pub fn new(context: &'a GameContext, decision: &'a Decision) -> Self {
+        Self {
+            context,
+            decision,
+            time_budget: None,
+        }
+    }
+
+    /// The message with all that the decisions of the game have in common.
+    #[must_use]
+    pub fn context(&self) -> &'a GameContext {
+        self.context
+    }
+
+    /// The message with all that is this decision's own.
+    #[must_use]
+    pub fn decision(&self) -> &'a Decision {
+        self.decision
+    }
+
+    /// Name of the ruleset, such as `cowry`.
+    #[must_use]
+    pub fn ruleset(&self) -> &'a str {
+        &self.context.ruleset
+    }
+
+    /// Name of the bot that is asked; empty for the default one.
+    #[must_use]
+    pub fn bot(&self) -> &'a str {
+        &self.context.bot
+    }
+
+    /// The seat to choose for, from 0.
+    #[must_use]
+    pub fn seat(&self) -> usize {
+        self.decision.seat as usize
+    }
+
+    /// Ids of the legal moves, ascending, never empty.
+    #[must_use]
+    pub fn legal_moves(&self) -> &'a [u32] {
+        &self.decision.legal_moves
+    }
+
+    /// What the legal moves are called, in the same order. Empty where
+    /// [`DescribeResponse::omit_move_details`] was said.
+    #[must_use]
+    pub fn notations(&self) -> &'a [String] {
+        &self.decision.notations
+    }
+
+    /// The position as the ruleset's own message.
+    ///
+    /// # Errors
+    /// [`Refusal`] where the bytes are no such message.
+    pub fn position<M: prost::Message + Default>(&self) -> Result<M, Refusal> {
+        M::decode(self.decision.position.as_slice()).map_err(|error| {
+            Refusal::new(format!(
+                "the position is not a {} position: {error}",
+                self.context.ruleset
+            ))
+        })
+    }
+
+    /// The value of one of the bot's options, if it was told.
+    #[must_use]
+    pub fn option(&self, name: &str) -> Option<&'a str> {
+        let mut options = self.context.bot_options.iter();
+        let option = options.find(|option| option.name == name)?;
+        Some(&option.value)
+    }
+
+    /// The value of one of the bot's options, or a default.
+    ///
+    /// # Errors
+    /// [`Refusal`] where the value is not of this type.
+    pub fn option_or<T: std::str::FromStr>(&self, name: &str, default: T) -> Result<T, Refusal> {
+        match self.option(name) {
+            None => Ok(default),
+            Some(text) => text
+                .parse()
+                .map_err(|_| Refusal::new(format!("option \"{name}\": cannot read \"{text}\""))),
+        }
+    }
+
+    /// Randomness for this answer.
+    #[must_use]
+    pub fn random(&self) -> Random {
+        Random::new(self.decision.seed)
+    }
+
+    /// The time this answer may take; none where no limit was told. In a batch
+    /// its equal share.
+    #[must_use]
+    pub fn time_budget(&self) -> Option<Duration> {
+        self.time_budget
+    }
+}
+
+/// A chosen move, and what may be told of how it was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    pub(crate) move_id: u32,
+    pub(crate) info: Option<SearchInfo>,
+}
+
+impl From<u32> for Choice {
+    fn from(move_id: u32) -> Self {
+        Self {
+            move_id,
+            info: None,
+        }
+    }
+}
+
+impl Choice {
+    /// Id of the chosen move.
+    #[must_use]
+    pub fn move_id(&self) -> u32 {
+        self.move_id
+    }
+
+    fn info(mut self, tell: impl FnOnce(&mut SearchInfo)) -> Self {
+        tell(self.info.get_or_insert_default());
+        self
+    }
+
+    /// Tells how good the position is for the seat, in the agent's own unit.
+    #[must_use]
+    pub fn score(self, score: f64) -> Self {
+        self.info(|info| info.score = Some(score))
+    }
+
+    /// Tells how many plies were looked ahead.
+    #[must_use]
+    pub fn depth(self, depth: u32) -> Self {
+        self.info(|info| info.depth = Some(depth))
+    }
+
+    /// Tells how many positions were looked at.
+    #[must_use]
+    pub fn nodes(self, nodes: u64) -> Self {
+        self.info(|info| info.nodes = Some(nodes))
+    }
+
+    /// Tells the moves that are expected to follow, as ids or notations.
+    #[must_use]
+    pub fn variation(self, variation: Vec<String>) -> Self {
+        self.info(|info| info.variation = variation)
+    }
+}
+
+/// Why a question cannot be answered: something in it is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refusal(String);
+
+impl Refusal {
+    /// What is wrong, and with what.
+    #[must_use]
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+}

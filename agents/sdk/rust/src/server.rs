@@ -1,0 +1,307 @@
+//! The gRPC server around an agent.
+
+use std::{
+    future::Future,
+    io::{self, Write},
+    process::ExitCode,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::Duration,
+};
+
+use arena_wire::v1::{
+    ChooseMoveRequest, ChooseMoveResponse, ChooseMovesRequest, DescribeRequest, DescribeResponse,
+    agent_service_server::{AgentService, AgentServiceServer},
+};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::{mpsc, oneshot, watch},
+};
+use tokio_stream::wrappers::UnixListenerStream;
+use tonic::{
+    Request, Response, Status, Streaming,
+    transport::{Server, server::TcpIncoming},
+};
+use tonic_health::ServingStatus;
+
+use crate::{
+    agent::Process,
+    answers::Answers,
+    chooser::{Answered, Chooser},
+    listen::{LISTEN_VARIABLE, Listen, ListenError, Listener, Socket},
+};
+
+/// The largest message that is read. Nested messages take many times their
+/// encoded size, so this bounds memory.
+const MESSAGE_BYTES_MAX: usize = 4 << 20;
+/// Calls of one connection at a time; more wait.
+const STREAMS_MAX: u32 = 256;
+/// Calls that a client may begin and drop before its connection ends.
+const RESETS_MAX: usize = 256;
+/// Room for batches on their way, of one stream and of all.
+const WINDOW_BYTES: u32 = 1 << 20;
+/// How long answers may still take once the process is to end.
+const GRACE: Duration = Duration::from_secs(5);
+/// Questions that wait for the thinking thread.
+const WAITING_MAX: usize = 256;
+
+/// A server that could not run.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Nowhere to listen.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// The server failed.
+    #[error("the server failed: {0}")]
+    Transport(#[from] tonic::transport::Error),
+    /// Reflection could not be set up.
+    #[error("the descriptors cannot be served: {0}")]
+    Reflection(#[from] tonic_reflection::server::Error),
+    /// No runtime, no signals, or no standard output.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+type Job<P> = Box<dyn FnOnce(&mut Chooser<P>) + Send>;
+
+/// What all calls share.
+pub(crate) struct Shared<P> {
+    described: DescribeResponse,
+    /// Players that answer on the thread that receives.
+    quick: Mutex<Chooser<P>>,
+    /// The thread for all others.
+    thinker: mpsc::Sender<Job<P>>,
+    ending: watch::Receiver<bool>,
+}
+
+impl<P: Process> Shared<P> {
+    fn new(process: P, ending: watch::Receiver<bool>) -> io::Result<Self> {
+        let process = Arc::new(process);
+        let (thinker, mut jobs) = mpsc::channel::<Job<P>>(WAITING_MAX);
+        let mut chooser = Chooser::new(Arc::clone(&process));
+        thread::Builder::new()
+            .name("thinking".to_owned())
+            .spawn(move || {
+                while let Some(job) = jobs.blocking_recv() {
+                    job(&mut chooser);
+                }
+            })?;
+        Ok(Self {
+            described: process.describe(),
+            quick: Mutex::new(Chooser::new(process)),
+            thinker,
+            ending,
+        })
+    }
+
+    fn quickly<T>(&self, work: impl FnOnce(&mut Chooser<P>) -> T) -> T {
+        // A chooser that panicked outside of a player has no half-done state.
+        work(&mut self.quick.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Answers a batch at once; none where one of its players thinks long.
+    pub(crate) fn answer_quickly(&self, request: &ChooseMovesRequest) -> Option<Answered> {
+        self.quickly(|chooser| {
+            (!chooser.thinks_long(&request.contexts)).then(|| chooser.answer_batch(request))
+        })
+    }
+
+    /// Does work on the thinking thread, after what waits there already. Work
+    /// that nobody waits for any longer is left out.
+    pub(crate) async fn think<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Chooser<P>) -> T + Send + 'static,
+    ) -> Result<T, Status> {
+        let (reply, answer) = oneshot::channel();
+        let job: Job<P> = Box::new(move |chooser| {
+            if !reply.is_closed() {
+                // The caller may have left meanwhile.
+                let _ = reply.send(work(chooser));
+            }
+        });
+        let gone = || Status::internal("the thinking thread is gone");
+        self.thinker.send(job).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())
+    }
+
+    /// Waits until the process is to end.
+    pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + use<P> {
+        let mut ending = self.ending.clone();
+        async move {
+            // A sender that is gone means the same.
+            let _ = ending.wait_for(|&ending| ending).await;
+        }
+    }
+}
+
+struct Service<P>(Arc<Shared<P>>);
+
+#[tonic::async_trait]
+impl<P: Process> AgentService for Service<P> {
+    type ChooseMovesStream = Answers<P>;
+
+    async fn describe(
+        &self,
+        _: Request<DescribeRequest>,
+    ) -> Result<Response<DescribeResponse>, Status> {
+        Ok(Response::new(self.0.described.clone()))
+    }
+
+    async fn choose_move(
+        &self,
+        request: Request<ChooseMoveRequest>,
+    ) -> Result<Response<ChooseMoveResponse>, Status> {
+        let request = request.into_inner();
+        let quick = self.0.quickly(|chooser| {
+            (!chooser.thinks_long(request.context.as_slice())).then(|| chooser.answer(&request))
+        });
+        let answer = match quick {
+            Some(answer) => answer,
+            None => {
+                self.0
+                    .think(move |chooser| chooser.answer(&request))
+                    .await?
+            }
+        };
+        answer.map(Response::new)
+    }
+
+    async fn choose_moves(
+        &self,
+        request: Request<Streaming<ChooseMovesRequest>>,
+    ) -> Result<Response<Answers<P>>, Status> {
+        let answers = Answers::new(Arc::clone(&self.0), request.into_inner());
+        Ok(Response::new(answers))
+    }
+}
+
+/// Serves until `stop` is ready, then finishes what is being answered.
+///
+/// # Errors
+/// [`ServeError`].
+pub async fn serve<P: Process>(
+    process: P,
+    listener: Listener,
+    stop: impl Future<Output = ()>,
+) -> Result<(), ServeError> {
+    let (end, ending) = watch::channel(false);
+    let shared = Arc::new(Shared::new(process, ending)?);
+    let ended = shared.ended();
+    let (health, health_service) = tonic_health::server::health_reporter();
+    health.set_serving::<AgentServiceServer<Service<P>>>().await;
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(arena_wire::DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+            .with_service_name("arena.v1.AgentService")
+            .with_service_name("grpc.health.v1.Health")
+    };
+    let router = Server::builder()
+        .max_concurrent_streams(STREAMS_MAX)
+        .http2_max_local_error_reset_streams(Some(RESETS_MAX))
+        .http2_max_pending_accept_reset_streams(Some(RESETS_MAX))
+        .initial_stream_window_size(WINDOW_BYTES)
+        .initial_connection_window_size(4 * WINDOW_BYTES)
+        .add_service(
+            AgentServiceServer::new(Service(shared))
+                .max_decoding_message_size(MESSAGE_BYTES_MAX)
+                .max_encoding_message_size(MESSAGE_BYTES_MAX),
+        )
+        .add_service(health_service)
+        .add_service(reflection().build_v1()?)
+        .add_service(reflection().build_v1alpha()?);
+    let stopped = async {
+        stop.await;
+        health
+            .set_service_status("", ServingStatus::NotServing)
+            .await;
+        // Nobody may be listening any longer.
+        let _ = end.send(true);
+        tokio::time::sleep(GRACE).await;
+    };
+    let served = async {
+        match listener.socket {
+            Socket::Tcp(socket) => {
+                let incoming = TcpIncoming::from(socket).with_nodelay(Some(true));
+                router.serve_with_incoming_shutdown(incoming, ended).await
+            }
+            Socket::Unix(socket, _file) => {
+                let incoming = UnixListenerStream::new(socket);
+                router.serve_with_incoming_shutdown(incoming, ended).await
+            }
+        }
+    };
+    tokio::select! {
+        served = served => Ok(served?),
+        () = stopped => Ok(()),
+    }
+}
+
+/// Ready at the first SIGTERM or SIGINT.
+///
+/// # Errors
+/// Where the system does not let signals be caught.
+pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+/// Prints `{"listen":"…"}` as a line on standard output, so that whoever
+/// started the process learns the port.
+///
+/// # Errors
+/// Where standard output is closed.
+pub fn announce(listener: &Listener) -> io::Result<()> {
+    let address = listener.address().to_string();
+    let escaped = address.replace('\\', "\\\\").replace('"', "\\\"");
+    let mut out = io::stdout().lock();
+    writeln!(out, "{{\"listen\":\"{escaped}\"}}")?;
+    out.flush()
+}
+
+/// Runs an agent as a whole process: listens where [`LISTEN_VARIABLE`] says,
+/// and serves until SIGTERM or SIGINT.
+///
+/// Exit codes: 0 when told to stop, 2 where [`LISTEN_VARIABLE`] is no address,
+/// 1 where something else failed; the reason is on standard error.
+pub fn run(process: impl Process) -> ExitCode {
+    match run_until_stopped(process) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Nothing is left to do where standard error is closed.
+            let _ = writeln!(io::stderr(), "error: {error}");
+            match error {
+                ServeError::Listen(ListenError::Address(_)) => ExitCode::from(2),
+                _ => ExitCode::FAILURE,
+            }
+        }
+    }
+}
+
+fn run_until_stopped(process: impl Process) -> Result<(), ServeError> {
+    let told = Listen::from_env()?;
+    // One thread: a second would cost more per call than it saves.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let stop = stop_signal()?;
+        let listener = Listener::bind(told.as_ref().unwrap_or(&Listen::default())).await?;
+        if told.is_none() {
+            writeln!(
+                io::stderr(),
+                "{LISTEN_VARIABLE} is not set: listening on a free port; \
+                 to play: arena agent register NAME --endpoint http://{}",
+                listener.address(),
+            )?;
+        }
+        announce(&listener)?;
+        serve(process, listener, stop).await
+    })
+}
