@@ -6,7 +6,10 @@ pub mod reasons;
 
 /// Package `arena.v1`: agents, workers, coordinator, records.
 #[expect(clippy::all, reason = "generated")]
-#[cfg_attr(feature = "grpc", expect(clippy::allow_attributes, reason = "generated"))]
+#[cfg_attr(
+    feature = "grpc",
+    expect(clippy::allow_attributes, reason = "generated")
+)]
 pub mod v1 {
     include!(concat!(env!("OUT_DIR"), "/arena.v1.rs"));
 }
