@@ -201,8 +201,14 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate.to_owned())
 }
 
+/// True for words that differ only in dashes for underscores.
+fn same_word(known: &str, given: &str) -> bool {
+    known.replace('_', "-") == given.replace('_', "-")
+}
+
 /// Brings a value to an option's own type, checking its bounds. Text is read
-/// as the type says, so that `depth=4` may come from a command line.
+/// as the type says, so that `depth=4` may come from a command line. Words may
+/// have underscores for dashes, and the other way round.
 ///
 /// # Errors
 /// [`OptionError::Value`] where it does not fit.
@@ -231,7 +237,10 @@ pub fn coerce(spec: &Spec, value: &Value) -> Result<Value, OptionError> {
         }
         (Kind::Choice(words), value) => {
             let word = value.to_string();
-            words.contains(&word).then_some(Value::Text(word))
+            words
+                .iter()
+                .find(|known| same_word(known, &word))
+                .map(|known| Value::Text(known.clone()))
         }
         (Kind::Text, value) => Some(Value::Text(value.to_string())),
         _ => None,
@@ -288,7 +297,7 @@ pub fn resolve(
 pub fn find_preset<'a>(presets: &'a [Preset], name: &str) -> Result<&'a Preset, OptionError> {
     presets
         .iter()
-        .find(|preset| preset.name == name)
+        .find(|preset| same_word(&preset.name, name))
         .ok_or_else(|| OptionError::UnknownPreset {
             name: name.to_owned(),
             nearest: nearest(name, presets.iter().map(|preset| preset.name.as_str())),

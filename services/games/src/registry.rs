@@ -1,11 +1,16 @@
 //! The list of rulesets, and ways to get from a name to a game.
 
-use std::sync::{Arc, LazyLock};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, LazyLock},
+};
 
 use arena_engine::{
     AnyGame, Game,
     options::{self, OptionError, Options, Preset, Spec, Value},
 };
+
+use crate::{cowry::Cowry, kalah::Kalah};
 
 /// A game that can be made from a name and options.
 pub trait Ruleset: Game {
@@ -34,6 +39,10 @@ pub struct RulesetInfo {
     pub options: Vec<Spec>,
     /// Named sets of options.
     pub presets: Vec<Preset>,
+    /// Gives options the values that follow from other options: gets all with
+    /// their values so far, and the names of those that somebody chose, singly
+    /// or by a preset. Settling twice changes nothing.
+    pub settle: fn(&mut Options, &BTreeSet<&str>),
 }
 
 /// A ruleset or its options that cannot be had.
@@ -105,7 +114,10 @@ macro_rules! rulesets {
     };
 }
 
-rulesets! {}
+rulesets! {
+    Cowry,
+    Kalah,
+}
 
 /// All rulesets, by ascending name.
 #[must_use]
@@ -144,15 +156,17 @@ pub fn resolve(
         ruleset: info.name,
         error,
     };
-    let resolved = options::resolve(&info.options, &info.presets, given).map_err(fail)?;
+    let mut resolved = options::resolve(&info.options, &info.presets, given).map_err(fail)?;
+    let mut chosen: BTreeSet<&str> = given.keys().map(String::as_str).collect();
     let fixed = match given.get("preset") {
         Some(Value::Text(preset)) if !info.presets.is_empty() => {
-            options::find_preset(&info.presets, preset)
-                .map_err(fail)?
-                .seats
+            let preset = options::find_preset(&info.presets, preset).map_err(fail)?;
+            chosen.extend(preset.options.keys().map(String::as_str));
+            preset.seats
         }
         _ => None,
     };
+    (info.settle)(&mut resolved, &chosen);
     let (least, most) = info.seats;
     let seats = seats.or(fixed).unwrap_or(least);
     let wrong = |what: String, allowed: String| {

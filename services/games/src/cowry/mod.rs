@@ -1,0 +1,261 @@
+//! Cowry, also known as Chowka Bhara: a race on a square board with shells for
+//! dice, for two to four players.
+//!
+//! Nagabhushan and Davoudian describe it without doubles and for four players,
+//! the Chowka Bhara paper with doubles and for two; both are options here.
+
+mod board;
+mod moves;
+mod options;
+mod state;
+mod text;
+mod turn;
+mod wire;
+
+use std::{fmt::Write, sync::Arc};
+
+use arena_engine::{
+    ActionId, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat,
+    options::{OptionError, Options},
+};
+
+use self::{
+    board::Board,
+    options::{Deadlock, Rules},
+};
+pub use self::{
+    board::Square,
+    moves::{Landing, Move},
+    options::{DoubleMove, PIECES_MAX, ThrowMode, VALUES},
+    state::{Finish, Phase, State},
+};
+use crate::registry::{Ruleset, RulesetInfo};
+
+/// The rules with their options.
+#[derive(Clone, Debug)]
+pub struct Cowry {
+    rules: Arc<Rules>,
+    board: Arc<Board>,
+    seats: usize,
+}
+
+/// Each seat is as likely to start.
+const STARTERS: [u32; MAX_SEATS] = [1; MAX_SEATS];
+
+impl Cowry {
+    /// Squares along a side of the board.
+    #[must_use]
+    pub fn size(&self) -> u8 {
+        self.board.size
+    }
+
+    /// Pieces of each player.
+    #[must_use]
+    pub fn pieces(&self) -> usize {
+        self.rules.pieces
+    }
+
+    /// Path index of the centre, the same for every seat.
+    #[must_use]
+    pub fn goal(&self) -> u8 {
+        self.board.goal
+    }
+
+    /// Length of the outer ring: indices below it lie there.
+    #[must_use]
+    pub fn outer(&self) -> u8 {
+        self.board.outer
+    }
+
+    /// True for starts, the centre, and where the options say so corners; a
+    /// square has the same safety on every seat's path.
+    #[must_use]
+    pub fn is_safe(&self, index: u8) -> bool {
+        self.board.is_safe(index)
+    }
+
+    /// The index on `other`'s path of the square with `index` on `seat`'s.
+    #[must_use]
+    pub fn cross(&self, seat: usize, other: usize, index: u8) -> u8 {
+        self.board.cross(seat, other, index)
+    }
+
+    /// The square of an index on a seat's path.
+    #[must_use]
+    pub fn square(&self, seat: usize, index: u8) -> Square {
+        self.board.square(seat, index)
+    }
+
+    /// Weights of the values of a throw.
+    #[must_use]
+    pub fn dice(&self) -> &[u32; VALUES.len()] {
+        &self.rules.dice
+    }
+
+    /// True where own pieces share squares and make doubles.
+    #[must_use]
+    pub fn has_doubles(&self) -> bool {
+        self.rules.doubles
+    }
+
+    fn start(phase: Phase) -> State {
+        State {
+            pieces: [[0; PIECES_MAX]; MAX_SEATS],
+            may_pass: [0; MAX_SEATS],
+            blocked_now: 0,
+            hit_mask: 0,
+            pool: [0; VALUES.len()],
+            pending_throws: 0,
+            to_move: 0,
+            phase,
+            finished: [0; MAX_SEATS],
+            throws: 0,
+        }
+    }
+
+    /// Ranks: those who finished in their order, then the others, by progress
+    /// or together.
+    fn ranks(&self, state: &State, together: bool) -> PerSeat<u8> {
+        let mut ranks = [0; MAX_SEATS];
+        let scores = self.scores(state);
+        let finished = state.finished.iter().filter(|&&rank| rank > 0).count() as u8;
+        for seat in 0..self.seats {
+            ranks[seat] = if state.finished[seat] > 0 {
+                state.finished[seat]
+            } else {
+                let ahead = (0..self.seats).filter(|&other| {
+                    state.finished[other] == 0 && !together && scores[other] > scores[seat]
+                });
+                finished + ahead.count() as u8 + 1
+            };
+        }
+        ranks
+    }
+}
+
+impl Game for Cowry {
+    type State = State;
+
+    const NAME: &'static str = "cowry";
+    const VERSION: u32 = 1;
+
+    fn seats(&self) -> usize {
+        self.seats
+    }
+
+    fn initial(&self) -> State {
+        Self::start(if self.rules.random_starter {
+            Phase::Start
+        } else {
+            Phase::Throw
+        })
+    }
+
+    #[inline]
+    fn node(&self, state: &State) -> Node {
+        match state.phase {
+            Phase::Move => Node::Decision(state.to_move),
+            Phase::Throw => Node::Chance(Some(state.to_move)),
+            Phase::Start => Node::Chance(None),
+            Phase::Over(finish) => Node::Over(finish.into()),
+        }
+    }
+
+    #[inline]
+    fn weights(&self, state: &State) -> &[u32] {
+        if state.phase == Phase::Start {
+            &STARTERS[..self.seats]
+        } else {
+            &self.rules.dice
+        }
+    }
+
+    #[inline]
+    fn legal(&self, state: &State, out: &mut Vec<ActionId>) {
+        self.list_moves(state, out);
+    }
+
+    #[inline]
+    fn pass(&self) -> Option<ActionId> {
+        Some(self.pass_id())
+    }
+
+    #[inline]
+    fn apply(&self, state: &mut State, action: ActionId) {
+        self.play(state, action);
+    }
+
+    #[inline]
+    fn apply_outcome(&self, state: &mut State, outcome: OutcomeId) {
+        if state.phase == Phase::Start {
+            state.to_move = outcome as Seat;
+            state.phase = Phase::Throw;
+        } else {
+            self.throw(state, outcome);
+        }
+    }
+
+    fn placement(&self, state: &State) -> PerSeat<u8> {
+        let together = match state.phase {
+            Phase::Over(Finish::Normal) => self.rules.rest_ties,
+            Phase::Over(Finish::Deadlock) => self.rules.deadlock == Deadlock::Draw,
+            _ => false,
+        };
+        self.ranks(state, together)
+    }
+
+    fn scores(&self, state: &State) -> PerSeat<i64> {
+        state
+            .pieces
+            .map(|pieces| pieces.iter().map(|&piece| i64::from(piece)).sum())
+    }
+
+    fn write_action(&self, _: &State, action: ActionId, out: &mut dyn Write) {
+        self.name_action(action, out);
+    }
+
+    fn write_outcome(&self, state: &State, outcome: OutcomeId, out: &mut dyn Write) {
+        self.name_outcome(state, outcome, out);
+    }
+
+    fn encode(&self, state: &State, moves: bool, out: &mut Vec<u8>) {
+        self.write_position(state, moves, out);
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<State, PositionError> {
+        self.read_position(bytes).map_err(|reason| PositionError {
+            ruleset: Self::NAME,
+            reason,
+        })
+    }
+
+    fn draw(&self, state: &State, out: &mut dyn Write) {
+        self.draw_board(state, out);
+    }
+}
+
+impl Ruleset for Cowry {
+    fn info() -> RulesetInfo {
+        RulesetInfo {
+            name: Self::NAME,
+            version: Self::VERSION,
+            summary: "race of two to four players on a square board, with shells for dice \
+                      (Chowka Bhara)",
+            seats: (2, MAX_SEATS),
+            options: options::specs(),
+            presets: options::presets(),
+            settle: options::settle,
+        }
+    }
+
+    fn with_options(options: &Options, seats: usize) -> Result<Self, OptionError> {
+        let rules = Rules::new(options)?;
+        let board = Board::new(rules.board, rules.inner, rules.safe_corners, seats)
+            .ok_or_else(|| OptionError::Together("the rings cannot be joined".to_owned()))?;
+        Ok(Self {
+            rules: Arc::new(rules),
+            board: Arc::new(board),
+            seats,
+        })
+    }
+}

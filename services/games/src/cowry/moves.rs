@@ -1,0 +1,402 @@
+//! What a seat may do with its pool, and what comes of it.
+
+use arena_engine::ActionId;
+
+use super::{
+    Cowry,
+    options::{Block, DoubleMove, VALUES},
+    state::State,
+};
+
+/// An action taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// Index into [`VALUES`].
+    pub value_index: usize,
+    /// The value played.
+    pub value: u8,
+    /// Which of the mover's pieces.
+    pub piece: usize,
+    /// True where a second piece of the same square goes along.
+    pub together: bool,
+}
+
+/// What a move does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Landing {
+    /// Path index before.
+    pub from: u8,
+    /// Path index after.
+    pub to: u8,
+    /// Opponent pieces sent back.
+    pub hits: u8,
+}
+
+/// Whether a step can be made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Illegal,
+    Blocked,
+    Free,
+}
+
+/// Doubles of opponents on the outer ring, bits by the mover's index.
+#[derive(Clone, Copy, Default)]
+struct Doubles {
+    /// Those that stop pieces from passing.
+    blocking: u64,
+    /// Those on squares where pieces are hit.
+    vulnerable: u64,
+}
+
+impl Cowry {
+    /// The highest id: no move is possible.
+    #[must_use]
+    #[inline]
+    pub fn pass_id(&self) -> ActionId {
+        (VALUES.len() * self.rules.pieces * 2) as ActionId
+    }
+
+    /// An action taken apart; none for a pass.
+    #[must_use]
+    #[inline]
+    pub fn parse(&self, action: ActionId) -> Option<Move> {
+        if action >= self.pass_id() {
+            return None;
+        }
+        let (pair, together) = (usize::from(action / 2), action % 2 == 1);
+        let value_index = pair / self.rules.pieces;
+        Some(Move {
+            value_index,
+            value: VALUES[value_index],
+            piece: pair % self.rules.pieces,
+            together,
+        })
+    }
+
+    /// The id of a move.
+    #[must_use]
+    #[inline]
+    pub fn action(&self, value_index: usize, piece: usize, together: bool) -> ActionId {
+        ((value_index * self.rules.pieces + piece) * 2 + usize::from(together)) as ActionId
+    }
+
+    /// What a legal move of the seat to move does; none for a pass.
+    #[must_use]
+    pub fn landing(&self, state: &State, action: ActionId) -> Option<Landing> {
+        let step = self.parse(action)?;
+        let seat = usize::from(state.to_move);
+        let from = state.pieces[seat][step.piece];
+        let to = from + self.reach(step.value, step.together);
+        let hits = if self.hits_at(to) && !self.is_void(state, step) {
+            self.opponents_at(state, seat, to)
+        } else {
+            0
+        };
+        Some(Landing { from, to, hits })
+    }
+
+    /// How far a value takes a piece.
+    #[inline]
+    fn reach(&self, value: u8, together: bool) -> u8 {
+        if together && self.rules.double_move == DoubleMove::Half {
+            value / 2
+        } else {
+            value
+        }
+    }
+
+    /// True where landing on this index sends opponents back.
+    #[must_use]
+    #[inline]
+    pub fn hits_at(&self, index: u8) -> bool {
+        !self.board.is_safe(index) && (self.rules.inner_hits || index < self.board.outer)
+    }
+
+    fn opponents_at(&self, state: &State, seat: usize, index: u8) -> u8 {
+        (0..self.seats)
+            .filter(|&other| other != seat)
+            .map(|other| {
+                let there = self.board.cross(seat, other, index);
+                let pieces = &state.pieces[other][..self.rules.pieces];
+                pieces.iter().filter(|&&piece| piece == there).count() as u8
+            })
+            .sum()
+    }
+
+    #[inline]
+    fn doubles(&self, state: &State, seat: usize) -> Doubles {
+        if !self.rules.doubles {
+            return Doubles::default();
+        }
+        let mut all = 0;
+        for other in (0..self.seats).filter(|&other| other != seat) {
+            let mut seen = 0u64;
+            for &piece in &state.pieces[other][..self.rules.pieces] {
+                if piece < self.board.outer {
+                    let bit = 1 << self.board.cross(other, seat, piece);
+                    all |= seen & bit;
+                    seen |= bit;
+                }
+            }
+        }
+        let vulnerable = all & !(self.board.safe as u64);
+        let blocking = if self.rules.block_on_safe {
+            all
+        } else {
+            vulnerable
+        };
+        Doubles {
+            blocking,
+            vulnerable,
+        }
+    }
+
+    /// Own pieces on squares where no second may stand.
+    #[inline]
+    fn own_block(&self, state: &State, seat: usize) -> u128 {
+        if self.rules.doubles {
+            return 0;
+        }
+        let mut own = 0;
+        for &piece in &state.pieces[seat][..self.rules.pieces] {
+            own |= 1u128 << piece;
+        }
+        own & !self.board.safe
+    }
+
+    /// The piece that goes along with this one, which is the lowest of its
+    /// square; a double moves together on the outer ring only.
+    #[inline]
+    fn partner(&self, pieces: &[u8], piece: usize) -> Option<usize> {
+        let here = pieces[piece];
+        if here >= self.board.outer || pieces[..piece].contains(&here) {
+            return None;
+        }
+        let rest = &pieces[piece + 1..];
+        rest.iter()
+            .position(|&other| other == here)
+            .map(|position| piece + 1 + position)
+    }
+
+    /// Calls `visit` with each step that a seat could make with these values,
+    /// ascending, until it returns true; tells whether it did.
+    #[inline]
+    fn any_step(
+        &self,
+        state: &State,
+        seat: usize,
+        values: [bool; VALUES.len()],
+        mut visit: impl FnMut(ActionId, Step, u16) -> bool,
+    ) -> bool {
+        let doubles = self.doubles(state, seat);
+        let own = self.own_block(state, seat);
+        let open = !self.rules.gate || state.has_hit(seat);
+        // Beyond this index a piece on the outer ring may not go.
+        let outer_limit = if open {
+            self.board.goal
+        } else {
+            self.board.outer - 1
+        };
+        let pieces = &state.pieces[seat][..self.rules.pieces];
+        let pairs = self.rules.doubles && self.rules.double_move != DoubleMove::None;
+        let judge = |from: u8, to: u8, together: bool, crew: u16| {
+            let limit = if from < self.board.outer {
+                outer_limit
+            } else {
+                self.board.goal
+            };
+            if to > limit || own >> to & 1 == 1 {
+                return Step::Illegal;
+            }
+            let on_double = to < self.board.outer && doubles.vulnerable >> to & 1 == 1;
+            if on_double && !(together && self.rules.double_hits_double) {
+                return Step::Illegal;
+            }
+            if doubles.blocking == 0 || state.may_pass[seat] & crew == crew {
+                return Step::Free;
+            }
+            if doubles.blocking & between(from, to) != 0 {
+                Step::Blocked
+            } else {
+                Step::Free
+            }
+        };
+        for (value_index, &value) in VALUES.iter().enumerate() {
+            if !values[value_index] {
+                continue;
+            }
+            for (piece, &from) in pieces.iter().enumerate() {
+                let bit = 1 << piece;
+                let step = judge(from, from + value, false, bit);
+                if step != Step::Illegal && visit(self.action(value_index, piece, false), step, bit)
+                {
+                    return true;
+                }
+                if !pairs {
+                    continue;
+                }
+                let halves = self.rules.double_move == DoubleMove::Half;
+                if halves && value % 2 == 1 {
+                    continue;
+                }
+                if let Some(partner) = self.partner(pieces, piece) {
+                    let to = from + self.reach(value, true);
+                    let crew = bit | 1 << partner;
+                    let step = judge(from, to, true, crew);
+                    if step != Step::Illegal
+                        && to < self.board.outer
+                        && visit(self.action(value_index, piece, true), step, crew)
+                    {
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// Calls `visit` with each move that the seat to move may choose,
+    /// ascending.
+    #[inline]
+    pub(super) fn each_move(&self, state: &State, mut visit: impl FnMut(ActionId)) {
+        let void = self.rules.block == Block::VoidTurn;
+        let values = state.pool.map(|count| count > 0);
+        let seat = usize::from(state.to_move);
+        self.any_step(state, seat, values, |action, step, _| {
+            if step == Step::Free || void {
+                visit(action);
+            }
+            false
+        });
+    }
+
+    #[inline]
+    pub(super) fn list_moves(&self, state: &State, out: &mut Vec<ActionId>) {
+        out.clear();
+        self.each_move(state, |action| out.push(action));
+        if out.is_empty() {
+            out.push(self.pass_id());
+        }
+    }
+
+    /// True where no value would move any piece of the seat, now or, where a
+    /// double blocks once, later.
+    pub(super) fn is_stuck(&self, state: &State, seat: usize) -> bool {
+        !self.any_step(state, seat, [true; VALUES.len()], |_, _, _| true)
+    }
+
+    /// Pieces of the seat to move that a double blocks now.
+    pub(super) fn blocked_pieces(&self, state: &State) -> u16 {
+        if !self.rules.doubles || self.rules.block == Block::VoidTurn {
+            return 0;
+        }
+        let mut blocked = 0;
+        let values = state.pool.map(|count| count > 0);
+        self.any_step(
+            state,
+            usize::from(state.to_move),
+            values,
+            |_, step, crew| {
+                if step == Step::Blocked {
+                    blocked |= crew;
+                }
+                false
+            },
+        );
+        blocked
+    }
+
+    /// True where a move may be chosen but does nothing, as a double blocks it.
+    fn is_void(&self, state: &State, step: Move) -> bool {
+        if !self.rules.doubles || self.rules.block != Block::VoidTurn {
+            return false;
+        }
+        let seat = usize::from(state.to_move);
+        let from = state.pieces[seat][step.piece];
+        let to = from + self.reach(step.value, step.together);
+        let crew = self.crew(state, step);
+        state.may_pass[seat] & crew != crew
+            && self.doubles(state, seat).blocking & between(from, to) != 0
+    }
+
+    /// The pieces that a move takes along.
+    fn crew(&self, state: &State, step: Move) -> u16 {
+        let mut crew = 1 << step.piece;
+        if step.together {
+            let pieces = &state.pieces[usize::from(state.to_move)][..self.rules.pieces];
+            if let Some(partner) = self.partner(pieces, step.piece) {
+                crew |= 1 << partner;
+            }
+        }
+        crew
+    }
+
+    /// Makes a step of the seat to move; false where the turn is lost by it.
+    #[inline]
+    pub(super) fn make(&self, state: &mut State, step: Move) -> bool {
+        let seat = usize::from(state.to_move);
+        if self.is_void(state, step) {
+            state.may_pass[seat] |= self.crew(state, step);
+            return false;
+        }
+        let to = state.pieces[seat][step.piece] + self.reach(step.value, step.together);
+        if self.rules.doubles {
+            let crew = self.crew(state, step);
+            for (piece, index) in state.pieces[seat].iter_mut().enumerate() {
+                if crew >> piece & 1 == 1 {
+                    *index = to;
+                }
+            }
+            if !self.rules.block_forever {
+                state.may_pass[seat] &= !crew;
+                state.blocked_now &= !crew;
+            }
+        } else {
+            state.pieces[seat][step.piece] = to;
+        }
+        state.pool[step.value_index] -= 1;
+        if self.hits_at(to) && self.send_back(state, seat, to) {
+            state.hit_mask |= 1 << seat;
+            if self.rules.extra_on_hit {
+                state.pending_throws = state.pending_throws.saturating_add(1);
+            }
+        }
+        true
+    }
+
+    /// Sends all opponents on a square back; tells whether there were any.
+    #[inline]
+    fn send_back(&self, state: &mut State, seat: usize, index: u8) -> bool {
+        let mut any = false;
+        for other in 0..self.seats {
+            if other == seat {
+                continue;
+            }
+            let there = self.board.cross(seat, other, index);
+            for piece in 0..self.rules.pieces {
+                if state.pieces[other][piece] == there {
+                    state.pieces[other][piece] = 0;
+                    if !self.rules.block_forever {
+                        state.may_pass[other] &= !(1 << piece);
+                    }
+                    any = true;
+                }
+            }
+        }
+        any
+    }
+}
+
+/// Bits of the indices strictly between two, below 64.
+#[inline]
+fn between(from: u8, to: u8) -> u64 {
+    let below = |index: u8| {
+        if index >= 64 {
+            u64::MAX
+        } else {
+            (1u64 << index) - 1
+        }
+    };
+    below(to) & !below(from + 1)
+}

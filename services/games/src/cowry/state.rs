@@ -1,0 +1,85 @@
+//! A position of cowry.
+
+use arena_engine::{Ending, MAX_SEATS, OutcomeId};
+
+use super::options::{PIECES_MAX, VALUES};
+
+/// What is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// The starter is drawn.
+    Start,
+    /// The seat to move throws.
+    Throw,
+    /// The seat to move plays a value of its pool.
+    Move,
+    /// Nobody has anything to do.
+    Over(Finish),
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Finish {
+    /// As many as have to have brought all pieces home.
+    Normal,
+    /// Nobody could ever move again.
+    Deadlock,
+    /// Too many throws.
+    Cap,
+}
+
+impl From<Finish> for Ending {
+    fn from(finish: Finish) -> Self {
+        match finish {
+            Finish::Normal => Self::Normal,
+            Finish::Deadlock => Self::Deadlock,
+            Finish::Cap => Self::Cap,
+        }
+    }
+}
+
+/// A position: plain data, 64 bytes and a few. Whoever changes it by hand sees
+/// to it that it makes sense; the rules check nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct State {
+    /// Path index of each piece of each seat; beyond the game's seats and
+    /// pieces 0.
+    pub pieces: [[u8; PIECES_MAX]; MAX_SEATS],
+    /// For each seat the pieces that were blocked once and may pass doubles.
+    pub may_pass: [u16; MAX_SEATS],
+    /// Pieces of the seat to move that were blocked in this turn.
+    pub blocked_now: u16,
+    /// Bit s is set where seat s has hit and may enter the inner rings.
+    pub hit_mask: u8,
+    /// How many throws of each value wait to be played.
+    pub pool: [u8; VALUES.len()],
+    /// Extra throws earned and not yet thrown.
+    pub pending_throws: u8,
+    /// Whose turn it is.
+    pub to_move: u8,
+    /// What is due.
+    pub phase: Phase,
+    /// For each seat when it finished, from 1; 0: not yet.
+    pub finished: [u8; MAX_SEATS],
+    /// Throws so far.
+    pub throws: u32,
+}
+
+impl State {
+    /// True where the seat may enter the inner rings, if there is a gate.
+    #[must_use]
+    pub fn has_hit(&self, seat: usize) -> bool {
+        self.hit_mask >> seat & 1 == 1
+    }
+
+    /// How many throws wait to be played.
+    #[must_use]
+    pub fn pool_size(&self) -> u32 {
+        self.pool.iter().map(|&count| u32::from(count)).sum()
+    }
+
+    pub(super) fn add_to_pool(&mut self, outcome: OutcomeId) {
+        let count = &mut self.pool[usize::from(outcome)];
+        *count = count.saturating_add(1);
+    }
+}

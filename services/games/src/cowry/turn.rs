@@ -1,0 +1,142 @@
+//! Throws, turns and the end.
+
+use arena_engine::OutcomeId;
+
+use super::{
+    Cowry,
+    options::{Deadlock, End, ThrowMode, VALUES},
+    state::{Finish, Phase, State},
+};
+
+impl Cowry {
+    #[inline]
+    pub(super) fn throw(&self, state: &mut State, outcome: OutcomeId) {
+        state.throws += 1;
+        state.add_to_pool(outcome);
+        if self.rules.extra_on_4_8 && VALUES[usize::from(outcome)] >= 4 {
+            if self.rules.throw_mode == ThrowMode::Accumulate {
+                self.await_throw(state);
+                return;
+            }
+            state.pending_throws = state.pending_throws.saturating_add(1);
+        }
+        self.await_move(state);
+    }
+
+    fn await_move(&self, state: &mut State) {
+        state.phase = Phase::Move;
+        state.blocked_now |= self.blocked_pieces(state);
+    }
+
+    fn await_throw(&self, state: &mut State) {
+        if state.throws >= self.rules.throws_max {
+            end(state, Finish::Cap);
+        } else {
+            state.phase = Phase::Throw;
+        }
+    }
+
+    /// Nothing in the pool can be played: what is left is lost.
+    pub(super) fn forfeit_pool(&self, state: &mut State) {
+        state.pool = [0; VALUES.len()];
+        self.after_pool(state);
+    }
+
+    #[inline]
+    pub(super) fn play(&self, state: &mut State, action: u16) {
+        let Some(step) = self.parse(action) else {
+            self.forfeit_pool(state);
+            return;
+        };
+        if !self.make(state, step) {
+            self.end_turn(state);
+            return;
+        }
+        let seat = usize::from(state.to_move);
+        let home = &state.pieces[seat][..self.rules.pieces];
+        if home.iter().all(|&piece| piece == self.board.goal) {
+            self.finish_seat(state, seat);
+        } else if state.pool == [0; VALUES.len()] {
+            self.after_pool(state);
+        } else {
+            self.await_move(state);
+        }
+    }
+
+    fn after_pool(&self, state: &mut State) {
+        if state.pending_throws > 0 {
+            state.pending_throws -= 1;
+            self.await_throw(state);
+        } else {
+            self.end_turn(state);
+        }
+    }
+
+    fn finish_seat(&self, state: &mut State, seat: usize) {
+        let before = state.finished.iter().filter(|&&rank| rank > 0).count();
+        state.finished[seat] = before as u8 + 1;
+        if self.is_decided(before + 1) {
+            end(state, Finish::Normal);
+        } else {
+            self.end_turn(state);
+        }
+    }
+
+    /// True where the game ends when this many seats have finished.
+    pub(super) fn is_decided(&self, finished: usize) -> bool {
+        finished
+            >= match self.rules.end {
+                End::First => 1,
+                End::Ranking => self.seats - 1,
+                End::All => self.seats,
+            }
+    }
+
+    #[inline]
+    fn end_turn(&self, state: &mut State) {
+        state.may_pass[usize::from(state.to_move)] |= state.blocked_now;
+        state.blocked_now = 0;
+        state.pending_throws = 0;
+        state.pool = [0; VALUES.len()];
+        loop {
+            state.to_move += 1;
+            if usize::from(state.to_move) == self.seats {
+                state.to_move = 0;
+            }
+            if state.finished[usize::from(state.to_move)] == 0 {
+                break;
+            }
+        }
+        if self.is_deadlocked(state) && !self.open_gates(state) {
+            end(state, Finish::Deadlock);
+        } else {
+            self.await_throw(state);
+        }
+    }
+
+    /// True where no seat could move with any value, now or ever.
+    #[inline]
+    fn is_deadlocked(&self, state: &State) -> bool {
+        (0..self.seats)
+            .filter(|&seat| state.finished[seat] == 0)
+            .all(|seat| self.is_stuck(state, seat))
+    }
+
+    /// Lets everybody into the inner rings, if the options say so; tells
+    /// whether that lets anybody move.
+    fn open_gates(&self, state: &mut State) -> bool {
+        if self.rules.deadlock != Deadlock::OpenGate {
+            return false;
+        }
+        state.hit_mask = (1 << self.seats) - 1;
+        !self.is_deadlocked(state)
+    }
+}
+
+/// Ends the game, leaving nothing to be thrown or played.
+fn end(state: &mut State, finish: Finish) {
+    state.phase = Phase::Over(finish);
+    state.pool = [0; VALUES.len()];
+    state.pending_throws = 0;
+    state.blocked_now = 0;
+}

@@ -1,0 +1,230 @@
+//! Cowry's position as a message.
+
+use arena_engine::MAX_SEATS;
+use arena_wire::games::{CowryPhase, CowryPosition};
+use prost::Message;
+
+use super::{
+    Cowry,
+    options::{PIECES_MAX, ThrowMode, VALUES},
+    state::{Finish, Phase, State},
+};
+use crate::proto;
+
+impl Cowry {
+    pub(super) fn write_position(&self, state: &State, moves: bool, out: &mut Vec<u8>) {
+        let seats = self.seats;
+        proto::number(1, u32::from(self.board.size), out);
+        proto::number(2, seats as u32, out);
+        proto::number(3, u32::from(state.to_move), out);
+        let pieces = state.pieces[..seats].iter();
+        proto::bytes(4, pieces.map(|row| &row[..self.rules.pieces]), out);
+        proto::number(5, u32::from(state.hit_mask), out);
+        if self.rules.doubles {
+            proto::numbers(
+                6,
+                state.may_pass[..seats].iter().map(|&mask| mask.into()),
+                out,
+            );
+        }
+        proto::numbers(7, state.pool.iter().map(|&count| count.into()), out);
+        proto::number(8, u32::from(state.pending_throws), out);
+        proto::number(9, state.throws, out);
+        let order = (1..=seats as u8)
+            .filter_map(|rank| state.finished.iter().position(|&place| place == rank));
+        proto::numbers(10, order.map(|seat| seat as u32), out);
+        proto::number(11, phase_number(state.phase) as u32, out);
+        proto::number(12, u32::from(state.blocked_now), out);
+        if moves && state.phase == Phase::Move {
+            self.write_moves(state, out);
+        }
+    }
+
+    fn write_moves(&self, state: &State, out: &mut Vec<u8>) {
+        let mut any = false;
+        self.each_move(state, |action| {
+            any = true;
+            let (Some(step), Some(landing)) = (self.parse(action), self.landing(state, action))
+            else {
+                return;
+            };
+            proto::message(15, out, |out| {
+                proto::number(1, u32::from(action), out);
+                proto::number(2, u32::from(step.value), out);
+                proto::number(3, step.piece as u32, out);
+                proto::number(4, u32::from(step.together), out);
+                proto::number(5, u32::from(landing.from), out);
+                proto::number(6, u32::from(landing.to), out);
+                proto::number(7, u32::from(landing.hits), out);
+            });
+        });
+        if !any {
+            proto::message(15, out, |out| {
+                proto::number(1, u32::from(self.pass_id()), out);
+            });
+        }
+    }
+
+    pub(super) fn read_position(&self, bytes: &[u8]) -> Result<State, String> {
+        let message = CowryPosition::decode(bytes).map_err(|error| error.to_string())?;
+        let expect = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
+        let (seats, pieces) = (self.seats, self.rules.pieces);
+        expect(
+            message.board == u32::from(self.board.size),
+            "board is of another size",
+        )?;
+        expect(message.seats == seats as u32, "another number of seats")?;
+        expect(message.to_move < message.seats, "to_move is no seat")?;
+        expect(
+            message.pieces.len() == seats * pieces,
+            "another number of pieces",
+        )?;
+        expect(
+            message.pieces.iter().all(|&piece| piece <= self.board.goal),
+            "a piece is beyond the centre",
+        )?;
+        expect(message.hit_mask >> seats == 0, "hit_mask names no seat")?;
+        let masks = if self.rules.doubles { seats } else { 0 };
+        expect(
+            message.may_pass.len() == masks,
+            "may_pass has another length",
+        )?;
+        let mut all_masks = message.may_pass.iter().chain([&message.blocked_now]);
+        expect(
+            all_masks.all(|mask| mask >> pieces == 0),
+            "a mask names no piece",
+        )?;
+        expect(
+            message.pool.len() == VALUES.len() && message.pool.iter().all(|&count| count <= 255),
+            "pool is not five counts up to 255",
+        )?;
+        expect(
+            message.pending_throws <= 255,
+            "pending_throws is beyond 255",
+        )?;
+        expect(
+            message.throws <= self.rules.throws_max,
+            "throws is beyond max_throws",
+        )?;
+        let mut finished = [0; MAX_SEATS];
+        for (place, &seat) in message.finished.iter().enumerate() {
+            let rank = usize::try_from(seat)
+                .ok()
+                .filter(|&seat| seat < seats)
+                .map(|seat| &mut finished[seat])
+                .filter(|rank| **rank == 0);
+            *rank.ok_or("finished names no seat or one twice")? = place as u8 + 1;
+        }
+        let mut state = State {
+            pieces: [[0; PIECES_MAX]; MAX_SEATS],
+            may_pass: [0; MAX_SEATS],
+            blocked_now: message.blocked_now as u16,
+            hit_mask: message.hit_mask as u8,
+            pool: [0; VALUES.len()],
+            pending_throws: message.pending_throws as u8,
+            to_move: message.to_move as u8,
+            phase: phase(message.phase()).ok_or("phase is not told")?,
+            finished,
+            throws: message.throws,
+        };
+        for (seat, row) in message.pieces.chunks_exact(pieces).enumerate() {
+            state.pieces[seat][..pieces].copy_from_slice(row);
+        }
+        for (mine, &theirs) in state.may_pass.iter_mut().zip(&message.may_pass) {
+            *mine = theirs as u16;
+        }
+        for (mine, &theirs) in state.pool.iter_mut().zip(&message.pool) {
+            *mine = theirs as u8;
+        }
+        self.check_phase(&state)?;
+        self.check_pieces(&state)?;
+        Ok(state)
+    }
+
+    /// That what is due goes with the pool, the throws and who has finished.
+    fn check_phase(&self, state: &State) -> Result<(), String> {
+        let mover_is_home = state.finished[usize::from(state.to_move)] > 0;
+        let finished = state.finished.iter().filter(|&&rank| rank > 0).count();
+        let decided = self.is_decided(finished);
+        let empty = state.pool_size() == 0;
+        let quiet = empty && state.pending_throws == 0 && state.blocked_now == 0;
+        let only_rethrows = state.pool[..3] == [0; 3]
+            && (empty || self.rules.throw_mode == ThrowMode::Accumulate && self.rules.extra_on_4_8);
+        let holds = match state.phase {
+            Phase::Start => self.rules.random_starter && *state == Self::start(Phase::Start),
+            Phase::Throw => {
+                !mover_is_home
+                    && !decided
+                    && only_rethrows
+                    && state.throws < self.rules.throws_max
+                    && state.throws >= state.pool_size()
+            }
+            Phase::Move => {
+                !mover_is_home && !decided && !empty && state.throws >= state.pool_size()
+            }
+            Phase::Over(Finish::Normal) => decided && quiet,
+            Phase::Over(Finish::Deadlock) => !decided && quiet,
+            Phase::Over(Finish::Cap) => !decided && quiet && state.throws == self.rules.throws_max,
+        };
+        if holds {
+            Ok(())
+        } else {
+            Err("phase does not go with the rest".to_owned())
+        }
+    }
+
+    /// That the pieces stand where pieces can stand.
+    fn check_pieces(&self, state: &State) -> Result<(), String> {
+        let pieces = self.rules.pieces;
+        for seat in 0..self.seats {
+            let own = &state.pieces[seat][..pieces];
+            let home = own.iter().all(|&piece| piece == self.board.goal);
+            if home != (state.finished[seat] > 0) {
+                return Err(format!("seat {seat}: finished does not go with its pieces"));
+            }
+            let gated = self.rules.gate && !state.has_hit(seat);
+            if gated && own.iter().any(|&piece| piece >= self.board.outer) {
+                return Err(format!("seat {seat}: an inner piece without a hit"));
+            }
+            for (piece, &index) in own.iter().enumerate() {
+                if self.board.is_safe(index) {
+                    continue;
+                }
+                if !self.rules.doubles && own[..piece].contains(&index) {
+                    return Err(format!("seat {seat}: two pieces on one square"));
+                }
+                let shared = (0..self.seats).any(|other| {
+                    let there = self.board.cross(seat, other, index);
+                    other != seat && state.pieces[other][..pieces].contains(&there)
+                });
+                if shared && self.hits_at(index) {
+                    return Err(format!("seat {seat}: a piece beside an opponent's"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn phase_number(phase: Phase) -> CowryPhase {
+    match phase {
+        Phase::Move => CowryPhase::Move,
+        Phase::Throw => CowryPhase::Throw,
+        Phase::Start => CowryPhase::Start,
+        Phase::Over(Finish::Normal) => CowryPhase::Finished,
+        Phase::Over(Finish::Deadlock) => CowryPhase::Deadlock,
+        Phase::Over(Finish::Cap) => CowryPhase::Cap,
+    }
+}
+
+fn phase(number: CowryPhase) -> Option<Phase> {
+    Some(match number {
+        CowryPhase::Unspecified => return None,
+        CowryPhase::Move => Phase::Move,
+        CowryPhase::Throw => Phase::Throw,
+        CowryPhase::Start => Phase::Start,
+        CowryPhase::Finished => Phase::Over(Finish::Normal),
+        CowryPhase::Deadlock => Phase::Over(Finish::Deadlock),
+        CowryPhase::Cap => Phase::Over(Finish::Cap),
+    })
+}

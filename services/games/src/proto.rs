@@ -1,0 +1,61 @@
+//! Writing protobuf fields straight into a buffer.
+//!
+//! Fields come out as `prost` would write the message: ascending, defaults
+//! left out, repeated numbers packed.
+
+use prost::encoding::{WireType, encode_key, encode_varint};
+
+/// A number, unless it is 0.
+pub(crate) fn number(tag: u32, value: u32, out: &mut Vec<u8>) {
+    if value != 0 {
+        encode_key(tag, WireType::Varint, out);
+        encode_varint(u64::from(value), out);
+    }
+}
+
+/// Bytes from several pieces, unless there are none.
+pub(crate) fn bytes<'a>(
+    tag: u32,
+    pieces: impl Iterator<Item = &'a [u8]> + Clone,
+    out: &mut Vec<u8>,
+) {
+    let length: usize = pieces.clone().map(<[u8]>::len).sum();
+    if length > 0 {
+        encode_key(tag, WireType::LengthDelimited, out);
+        encode_varint(length as u64, out);
+        pieces.for_each(|piece| out.extend_from_slice(piece));
+    }
+}
+
+/// Packed numbers, unless there are none.
+pub(crate) fn numbers(tag: u32, values: impl Iterator<Item = u32>, out: &mut Vec<u8>) {
+    let start = out.len();
+    encode_key(tag, WireType::LengthDelimited, out);
+    let body = reserve_length(out);
+    values.for_each(|value| encode_varint(u64::from(value), out));
+    if out.len() == body {
+        out.truncate(start);
+    } else {
+        set_length(body, out);
+    }
+}
+
+/// A nested message of fewer than 128 bytes.
+pub(crate) fn message(tag: u32, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    encode_key(tag, WireType::LengthDelimited, out);
+    let body = reserve_length(out);
+    write(out);
+    set_length(body, out);
+}
+
+/// Leaves one byte for a length and tells where what it measures begins.
+fn reserve_length(out: &mut Vec<u8>) -> usize {
+    out.push(0);
+    out.len()
+}
+
+fn set_length(body: usize, out: &mut [u8]) {
+    let length = out.len() - body;
+    debug_assert!(length < 128, "length {length} needs more than a byte");
+    out[body - 1] = length as u8;
+}
