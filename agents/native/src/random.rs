@@ -1,0 +1,16 @@
+//! The agent that plays anything.
+
+use arena_engine::Game;
+
+use crate::bot::{Bot, Chosen, Decision};
+
+/// Uniform over the legal actions. In cowry each is a pair of a value and a
+/// piece, as in the first paper; in Kalah a pit that is not empty.
+pub(crate) struct Random;
+
+impl<G: Game> Bot<G> for Random {
+    #[inline]
+    fn choose(&mut self, decision: &Decision<'_, G>) -> Chosen {
+        decision.rng().pick(decision.legal).into()
+    }
+}
