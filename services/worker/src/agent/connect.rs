@@ -1,0 +1,20 @@
+//! Connections to agents.
+
+use std::time::Duration;
+
+use tonic::transport::{Channel, Endpoint, Error};
+
+/// How long one attempt to connect may take.
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// HTTP/2 flow control: large enough that no batch waits for it.
+const WINDOW_BYTES: u32 = 4 << 20;
+
+/// Connects to `http://host:port` or `unix:/path`.
+pub(crate) async fn open(url: &str, limit: Duration) -> Result<Channel, Error> {
+    Endpoint::from_shared(url.to_owned())?
+        .connect_timeout(limit)
+        .initial_stream_window_size(WINDOW_BYTES)
+        .initial_connection_window_size(WINDOW_BYTES)
+        .connect()
+        .await
+}

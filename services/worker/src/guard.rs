@@ -1,0 +1,306 @@
+//! The process between a worker and an agent.
+//!
+//! A worker starts its own executable as a guard, in a new process group. The
+//! guard starts the agent, becomes the parent of whatever the agent leaves
+//! orphaned, and ends all of it when the agent ends, when it is told to, or
+//! when its standard input closes, which happens however the worker dies.
+//! Should the guard itself be killed, the kernel kills the agent with it.
+//!
+//! Agent and guard share one pipe for what the agent writes (the guard's
+//! standard error); the guard's standard output carries one [`Report`].
+
+mod exec;
+mod tree;
+
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, Read, Write},
+    process::{Command, ExitCode, Stdio},
+    sync::mpsc::{self, RecvTimeoutError, Sender},
+    thread,
+    time::{Duration, Instant},
+};
+
+use nix::{
+    errno::Errno,
+    sys::{
+        prctl,
+        signal::{SigSet, Signal, killpg},
+        wait::{WaitStatus, waitpid},
+    },
+    unistd::{Pid, getpgrp, getpid},
+};
+
+/// How long an agent may take to end by itself once it is told to.
+const GRACE: Duration = Duration::from_millis(300);
+/// How long the guard waits for the kernel to take away what it killed.
+const REAP: Duration = Duration::from_secs(5);
+/// How often the number of processes is checked.
+const CHECK: Duration = Duration::from_millis(500);
+
+/// What became of an agent, as the guard tells the worker: one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// It ended with this code.
+    Exited(i32),
+    /// A signal ended it.
+    Signalled(i32),
+    /// It was ended because it had more processes than it may.
+    Processes(usize),
+    /// The system refused to start it, with this error number: not its fault.
+    Refused(i32),
+}
+
+impl Report {
+    /// The line.
+    #[must_use]
+    pub fn to_line(self) -> String {
+        match self {
+            Self::Exited(code) => format!("exited {code}\n"),
+            Self::Signalled(signal) => format!("signalled {signal}\n"),
+            Self::Processes(count) => format!("processes {count}\n"),
+            Self::Refused(errno) => format!("refused {errno}\n"),
+        }
+    }
+
+    /// Reads [`Report::to_line`].
+    #[must_use]
+    pub fn from_line(line: &str) -> Option<Self> {
+        let (word, number) = line.trim_end().split_once(' ')?;
+        let number: i32 = number.parse().ok()?;
+        match word {
+            "exited" => Some(Self::Exited(number)),
+            "signalled" => Some(Self::Signalled(number)),
+            "processes" => Some(Self::Processes(usize::try_from(number).ok()?)),
+            "refused" => Some(Self::Refused(number)),
+            _ => None,
+        }
+    }
+}
+
+/// What the guard is asked to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Orders {
+    /// Bytes of writable memory for each process of the agent; 0: no limit.
+    memory_bytes: u64,
+    /// Processes at a time; 0: no limit.
+    processes: usize,
+    /// The second stage: become the agent, as a child of this process.
+    exec_under: Option<i32>,
+    command: Vec<OsString>,
+}
+
+impl Orders {
+    fn parse(args: impl IntoIterator<Item = OsString>) -> Option<Self> {
+        let mut orders = Self::default();
+        let mut args = args.into_iter();
+        loop {
+            let arg = args.next()?;
+            let arg = arg.to_str()?;
+            if arg == "--" {
+                break;
+            }
+            let value = args.next()?;
+            let value = value.to_str()?;
+            match arg {
+                "--memory-bytes" => orders.memory_bytes = value.parse().ok()?,
+                "--processes" => orders.processes = value.parse().ok()?,
+                "--exec-under" => orders.exec_under = Some(value.parse().ok()?),
+                _ => return None,
+            }
+        }
+        orders.command = args.collect();
+        (!orders.command.is_empty()).then_some(orders)
+    }
+}
+
+/// Runs the guard: `[--memory-bytes N] [--processes N] -- BINARY ARGS…`. To be
+/// called before any thread or runtime is started, with what follows the
+/// subcommand on the command line; the executable and its arguments before
+/// that are used again for the second stage.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let Some(orders) = Orders::parse(args.iter().cloned()) else {
+        complain("usage: guard [--memory-bytes N] [--processes N] -- BINARY ARGS…");
+        return ExitCode::from(2);
+    };
+    if let Some(parent) = orders.exec_under {
+        return exec::become_agent(parent, orders.memory_bytes, &orders.command);
+    }
+    let all: Vec<OsString> = env::args_os().skip(1).collect();
+    let prefix = &all[..all.len().saturating_sub(args.len())];
+    match guard(&orders, prefix) {
+        Ok(report) => {
+            let _ = io::stdout().write_all(report.to_line().as_bytes());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            let errno = error.raw_os_error().unwrap_or(0);
+            complain(&format!("cannot start a guarded process: {error}"));
+            let _ = io::stdout().write_all(Report::Refused(errno).to_line().as_bytes());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn complain(message: &str) {
+    let _ = writeln!(io::stderr(), "arena: {message}");
+}
+
+enum Happened {
+    /// The worker is gone or wants the agent to end.
+    Over,
+    /// The agent ended.
+    Agent(Report),
+    /// No child is left.
+    Alone,
+}
+
+fn guard(orders: &Orders, prefix: &[OsString]) -> io::Result<Report> {
+    let signals = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP]);
+    signals.thread_block()?;
+    prctl::set_child_subreaper(true)?;
+
+    let agent = Command::new(env::current_exe()?)
+        .args(prefix)
+        .args(["--memory-bytes", &orders.memory_bytes.to_string()])
+        .args(["--exec-under", &getpid().to_string()])
+        .arg("--")
+        .args(&orders.command)
+        .stdin(Stdio::null())
+        .stdout(io::stderr())
+        .spawn()?;
+    let agent = Pid::from_raw(agent.id() as i32);
+
+    let (happened, events) = mpsc::channel();
+    watch_input(happened.clone())?;
+    watch_signals(signals, happened.clone())?;
+    watch_children(agent, happened)?;
+
+    let mut report = None;
+    let mut grace = GRACE;
+    loop {
+        match events.recv_timeout(CHECK) {
+            Ok(Happened::Over) | Err(RecvTimeoutError::Disconnected) => break,
+            Ok(Happened::Agent(how)) => {
+                report = Some(how);
+                grace = Duration::ZERO;
+                break;
+            }
+            Ok(Happened::Alone) => return Ok(report.unwrap_or(Report::Exited(0))),
+            Err(RecvTimeoutError::Timeout) => {
+                let count = tree::descendants(getpid()).len();
+                if orders.processes > 0 && count > orders.processes {
+                    report = Some(Report::Processes(count));
+                    grace = Duration::ZERO;
+                    break;
+                }
+            }
+        }
+    }
+    let ended = end_all(&events, grace);
+    Ok(report.or(ended).unwrap_or(Report::Signalled(9)))
+}
+
+/// Ends every descendant, with SIGTERM first where there is time. What the
+/// agent itself ended with, if it had not before.
+fn end_all(events: &mpsc::Receiver<Happened>, grace: Duration) -> Option<Report> {
+    let mut report = None;
+    if !grace.is_zero() {
+        // The guard is in the group too, but has the signal blocked.
+        let _ = killpg(getpgrp(), Signal::SIGTERM);
+        tree::signal(getpid(), Signal::SIGTERM);
+    }
+    let start = Instant::now();
+    while start.elapsed() < grace + REAP {
+        let wait = if start.elapsed() < grace {
+            grace - start.elapsed()
+        } else {
+            // A process may start others while the list is read: again until
+            // nobody is left.
+            tree::signal(getpid(), Signal::SIGKILL);
+            Duration::from_millis(5)
+        };
+        match events.recv_timeout(wait) {
+            Ok(Happened::Agent(how)) => report = Some(how),
+            Ok(Happened::Alone) | Err(RecvTimeoutError::Disconnected) => break,
+            Ok(Happened::Over) | Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+    report
+}
+
+fn watch_input(happened: Sender<Happened>) -> io::Result<()> {
+    thread::Builder::new().spawn(move || {
+        let mut input = io::stdin();
+        let mut buffer = [0; 64];
+        while matches!(input.read(&mut buffer), Ok(count) if count > 0) {}
+        let _ = happened.send(Happened::Over);
+    })?;
+    Ok(())
+}
+
+fn watch_signals(signals: SigSet, happened: Sender<Happened>) -> io::Result<()> {
+    thread::Builder::new().spawn(move || {
+        while signals.wait().is_ok() {
+            if happened.send(Happened::Over).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(())
+}
+
+fn watch_children(agent: Pid, happened: Sender<Happened>) -> io::Result<()> {
+    thread::Builder::new().spawn(move || {
+        loop {
+            let report = match waitpid(None, None) {
+                Ok(WaitStatus::Exited(pid, code)) => Some((pid, Report::Exited(code))),
+                Ok(WaitStatus::Signaled(pid, signal, _)) => {
+                    Some((pid, Report::Signalled(signal as i32)))
+                }
+                Ok(_) | Err(Errno::EINTR) => None,
+                Err(_) => {
+                    let _ = happened.send(Happened::Alone);
+                    return;
+                }
+            };
+            if let Some((pid, report)) = report
+                && pid == agent
+            {
+                let _ = happened.send(Happened::Agent(report));
+            }
+        }
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_end_at_the_dashes_and_the_command_is_kept_as_it_is() {
+        let args = ["--processes", "4", "--", "prog", "--processes", "--"];
+        let orders = Orders::parse(args.map(OsString::from)).expect("orders");
+        assert_eq!(orders.processes, 4);
+        assert_eq!(orders.command, ["prog", "--processes", "--"]);
+        for wrong in [&["--"][..], &["prog"], &["--processes", "x", "--", "prog"]] {
+            assert_eq!(Orders::parse(wrong.iter().map(OsString::from)), None);
+        }
+    }
+
+    #[test]
+    fn reports_are_read_as_they_were_written() {
+        for report in [
+            Report::Exited(3),
+            Report::Signalled(11),
+            Report::Processes(70),
+            Report::Refused(12),
+        ] {
+            assert_eq!(Report::from_line(&report.to_line()), Some(report));
+        }
+        assert_eq!(Report::from_line("signalled"), None);
+    }
+}

@@ -1,0 +1,68 @@
+//! The second stage: a child of the guard that becomes the agent.
+
+use std::{
+    ffi::OsString,
+    io,
+    os::unix::process::CommandExt,
+    process::{Command, ExitCode},
+    thread,
+    time::Duration,
+};
+
+use nix::{
+    errno::Errno,
+    sys::{
+        prctl,
+        resource::{Resource, setrlimit},
+        signal::{SigSet, Signal},
+    },
+    unistd::{Pid, getppid},
+};
+
+use super::complain;
+
+/// How often a binary that somebody still holds open for writing is tried.
+const BUSY_ATTEMPTS: u32 = 100;
+
+/// Sets the limits and turns into the agent; returns only where it cannot, as
+/// a shell does: 126 where the file cannot be run, 127 where there is none.
+pub(super) fn become_agent(parent: i32, memory_bytes: u64, command: &[OsString]) -> ExitCode {
+    if let Err(error) = confine(parent, memory_bytes) {
+        complain(&format!("cannot confine the agent: {error}"));
+        return ExitCode::from(126);
+    }
+    let program = &command[0];
+    for _ in 0..BUSY_ATTEMPTS {
+        let error = Command::new(program).args(&command[1..]).exec();
+        if error.raw_os_error() == Some(Errno::ETXTBSY as i32) {
+            thread::sleep(Duration::from_millis(10));
+            continue;
+        }
+        complain(&format!("cannot run {}: {error}", program.display()));
+        return ExitCode::from(if error.kind() == io::ErrorKind::NotFound {
+            127
+        } else {
+            126
+        });
+    }
+    complain(&format!(
+        "cannot run {}: another process keeps it open for writing",
+        program.display()
+    ));
+    ExitCode::from(126)
+}
+
+fn confine(parent: i32, memory_bytes: u64) -> Result<(), Errno> {
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
+    if getppid() != Pid::from_raw(parent) {
+        // The guard died before the kernel was told to watch it.
+        return Err(Errno::ESRCH);
+    }
+    if memory_bytes > 0 {
+        // Writable private memory; address space would also count what
+        // runtimes such as V8 only reserve.
+        setrlimit(Resource::RLIMIT_DATA, memory_bytes, memory_bytes)?;
+    }
+    setrlimit(Resource::RLIMIT_CORE, 0, 0)?;
+    SigSet::all().thread_unblock()
+}

@@ -1,0 +1,177 @@
+//! Agent processes: started under a guard, ready by health check, bounded, and
+//! ended with all they started.
+
+mod output;
+mod process;
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use arena_wire::v1;
+use nix::errno::Errno;
+
+pub use output::Tail;
+pub use process::Process;
+
+/// How to start the guard: a program and the arguments that make it run
+/// [`crate::guard::main`], such as `arena agent guard`.
+#[derive(Clone, Debug)]
+pub struct GuardCommand {
+    /// The program; its own executable, for `arena`.
+    pub program: PathBuf,
+    /// What comes before the guard's own arguments.
+    pub args: Vec<OsString>,
+}
+
+/// Where a child is told to listen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Listen {
+    /// A socket in a private folder of its own.
+    #[default]
+    Unix,
+    /// A free port of the loopback interface.
+    Tcp,
+}
+
+/// Bounds of an agent process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// From the start until the health check says SERVING.
+    pub start_timeout: Duration,
+    /// Bytes of writable private memory, for each of its processes.
+    pub memory_bytes: u64,
+    /// Processes at a time.
+    pub processes: u32,
+    /// Bytes written to stdout and stderr together.
+    pub output_bytes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            start_timeout: Duration::from_secs(10),
+            memory_bytes: 8 << 30,
+            processes: 256,
+            output_bytes: 16 << 20,
+        }
+    }
+}
+
+impl Limits {
+    /// The limits of a message, where 0 or absent is the default.
+    #[must_use]
+    pub fn from_wire(limits: Option<&v1::AgentLimits>) -> Self {
+        let default = Self::default();
+        let Some(limits) = limits else {
+            return default;
+        };
+        let or = |value: u64, default: u64| if value == 0 { default } else { value };
+        Self {
+            start_timeout: if limits.start_timeout_us == 0 {
+                default.start_timeout
+            } else {
+                Duration::from_micros(limits.start_timeout_us)
+            },
+            memory_bytes: or(limits.memory_bytes, default.memory_bytes),
+            processes: if limits.processes == 0 {
+                default.processes
+            } else {
+                limits.processes
+            },
+            output_bytes: or(limits.output_bytes, default.output_bytes),
+        }
+    }
+}
+
+/// What to start.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The agent's executable.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Its bounds.
+    pub limits: Limits,
+    /// Where it is told to listen.
+    pub listen: Listen,
+}
+
+impl Launch {
+    /// The agent of an executable with arguments, within the usual bounds.
+    #[must_use]
+    pub fn new(program: &Path, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        Self {
+            program: program.to_owned(),
+            args: args.into_iter().map(Into::into).collect(),
+            limits: Limits::default(),
+            listen: Listen::default(),
+        }
+    }
+}
+
+/// How an agent process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Exit {
+    /// By itself.
+    #[error("the process ended with exit code {0}")]
+    Code(i32),
+    /// By a signal.
+    #[error("signal {} ended the process", signal_name(*.0))]
+    Signal(i32),
+    /// It wrote too much.
+    #[error("the process wrote more than the {0} bytes of output it may")]
+    OutputLimit(u64),
+    /// It started too many processes.
+    #[error("the agent had {0} processes, more than it may")]
+    ProcessLimit(usize),
+    /// The system could not start it; not the agent's fault.
+    #[error("the system refused to start a process: {}", Errno::from_raw(*.0).desc())]
+    Refused(i32),
+    /// It was stopped, or its guard ended without a word.
+    #[error("the process was stopped")]
+    Stopped,
+}
+
+fn signal_name(signal: i32) -> String {
+    nix::sys::signal::Signal::try_from(signal)
+        .map_or_else(|_| signal.to_string(), |signal| signal.as_str().to_owned())
+}
+
+/// Why an agent process did not become ready.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Arena or its machine could not start it; not the agent's fault.
+    #[error("cannot start {program}: {problem}")]
+    Ours {
+        /// The agent's executable.
+        program: String,
+        /// What happened, and what to do.
+        problem: String,
+    },
+    /// It ended before it was ready.
+    #[error("{program} did not become ready: {exit}")]
+    Exited {
+        /// The agent's executable.
+        program: String,
+        /// How it ended.
+        exit: Exit,
+    },
+    /// It did not become ready in time.
+    #[error(
+        "{program} did not answer SERVING to a health check on ARENA_LISTEN={listen} \
+         within {limit:?}: {last}"
+    )]
+    Slow {
+        /// The agent's executable.
+        program: String,
+        /// Where it should have listened.
+        listen: String,
+        /// How long it had.
+        limit: Duration,
+        /// The last answer.
+        last: String,
+    },
+}

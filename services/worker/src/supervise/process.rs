@@ -1,0 +1,343 @@
+//! One running agent process, seen from the worker.
+
+use std::{
+    io,
+    net::TcpListener,
+    os::unix::process::ExitStatusExt,
+    path::Path,
+    process::Stdio,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use nix::{
+    errno::Errno,
+    sys::signal::{Signal, killpg},
+    unistd::Pid,
+};
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncReadExt, BufReader},
+    process::{Child, ChildStderr, ChildStdout, Command},
+    sync::{oneshot, watch},
+    time,
+};
+use tonic::{Code, transport::Channel};
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
+
+use super::{Exit, GuardCommand, Launch, Listen, StartError, Tail};
+use crate::{agent::connect, guard::Report};
+
+/// Between health checks: the first wait, doubled up to the last.
+const POLL_FIRST: Duration = Duration::from_millis(4);
+const POLL_LAST: Duration = Duration::from_millis(100);
+/// How long a guard may take to end everything before it is killed itself.
+const END_TIMEOUT: Duration = Duration::from_secs(8);
+/// The longest path a unix socket can have.
+const SOCKET_PATH_BYTES: usize = 107;
+
+/// A running agent process. Dropping it ends it, with all it started.
+#[derive(Debug)]
+pub struct Process {
+    channel: Channel,
+    tail: Arc<Tail>,
+    exit: watch::Receiver<Option<Exit>>,
+    stop: Option<oneshot::Sender<()>>,
+    _dir: TempDir,
+}
+
+impl Process {
+    /// Starts an agent and waits until it is ready. `temp` is the folder in
+    /// which it gets a private one.
+    ///
+    /// # Errors
+    /// [`StartError`]; nothing is left running then. What the agent wrote is
+    /// the string beside it.
+    pub async fn start(
+        guard: &GuardCommand,
+        launch: &Launch,
+        temp: &Path,
+    ) -> Result<Self, (StartError, String)> {
+        let program = launch.program.display().to_string();
+        let ours = |problem: String| {
+            let program = program.clone();
+            (StartError::Ours { program, problem }, String::new())
+        };
+        let dir = tempfile::Builder::new()
+            .prefix("arena-")
+            .tempdir_in(temp)
+            .map_err(|error| ours(format!("no folder in {}: {error}", temp.display())))?;
+        let (listen, url) = address(launch.listen, dir.path()).map_err(ours)?;
+        let mut child = Command::new(&guard.program)
+            .args(&guard.args)
+            .args(["--memory-bytes", &launch.limits.memory_bytes.to_string()])
+            .args(["--processes", &launch.limits.processes.to_string()])
+            .arg("--")
+            .arg(&launch.program)
+            .args(&launch.args)
+            .env("ARENA_LISTEN", &listen)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .map_err(|error| ours(format!("{}: {error}", guard.program.display())))?;
+
+        let tail = Arc::new(Tail::default());
+        let (ended, exit) = watch::channel(None);
+        let (stop, stopped) = oneshot::channel();
+        let stderr = child.stderr.take();
+        tokio::spawn(attend(
+            child,
+            stderr,
+            launch.limits.output_bytes,
+            tail.clone(),
+            stopped,
+            ended,
+        ));
+        let connected = ready(&url, launch, &listen, exit.clone()).await;
+        let channel = match connected {
+            Ok(channel) => channel,
+            Err(error) => {
+                drop(stop);
+                let mut exit = exit;
+                let _ = exit.wait_for(Option::is_some).await;
+                return Err((error, tail.text()));
+            }
+        };
+        Ok(Self {
+            channel,
+            tail,
+            exit,
+            stop: Some(stop),
+            _dir: dir,
+        })
+    }
+
+    /// The connection that the health check was made on.
+    #[must_use]
+    pub fn channel(&self) -> &Channel {
+        &self.channel
+    }
+
+    /// How it ended, if it did.
+    #[must_use]
+    pub fn exit(&self) -> Option<Exit> {
+        *self.exit.borrow()
+    }
+
+    /// Waits a moment for the news of its end: a connection breaks before the
+    /// guard has told why.
+    pub async fn exit_within(&self, limit: Duration) -> Option<Exit> {
+        let mut exit = self.exit.clone();
+        match time::timeout(limit, exit.wait_for(Option::is_some)).await {
+            Ok(Ok(exit)) => *exit,
+            Ok(Err(_)) => Some(Exit::Stopped),
+            Err(_) => None,
+        }
+    }
+
+    /// The last it wrote to stdout and stderr.
+    #[must_use]
+    pub fn tail(&self) -> String {
+        self.tail.text()
+    }
+
+    /// Ends it, and waits until nothing of it is left.
+    pub async fn stop(mut self) {
+        self.stop = None;
+        let _ = self.exit.wait_for(Option::is_some).await;
+    }
+}
+
+/// What the child is told and what the worker connects to.
+fn address(listen: Listen, dir: &Path) -> Result<(String, String), String> {
+    match listen {
+        Listen::Unix => {
+            let socket = dir.join("agent.sock");
+            let path = socket.display().to_string();
+            if path.len() > SOCKET_PATH_BYTES {
+                return Err(format!(
+                    "{path} is too long for a unix socket; choose a shorter folder for \
+                     temporary files (TMPDIR)"
+                ));
+            }
+            let url = format!("unix:{path}");
+            Ok((url.clone(), url))
+        }
+        Listen::Tcp => {
+            let port = TcpListener::bind("127.0.0.1:0")
+                .and_then(|socket| socket.local_addr())
+                .map_err(|error| format!("no free port: {error}"))?;
+            Ok((port.to_string(), format!("http://{port}")))
+        }
+    }
+}
+
+/// Polls until the agent serves, it ended, or its time is over.
+async fn ready(
+    url: &str,
+    launch: &Launch,
+    listen: &str,
+    mut exit: watch::Receiver<Option<Exit>>,
+) -> Result<Channel, StartError> {
+    let program = launch.program.display().to_string();
+    let deadline = Instant::now() + launch.limits.start_timeout;
+    let mut last = "nobody listens there".to_owned();
+    let poll = async {
+        let mut wait = POLL_FIRST;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match time::timeout(left, serving(url)).await {
+                Ok(Ok(channel)) => return channel,
+                Ok(Err(Some(problem))) => last = problem,
+                Ok(Err(None)) => {}
+                Err(_) => last = "no answer to the health check".to_owned(),
+            }
+            time::sleep(wait).await;
+            wait = (wait * 2).min(POLL_LAST);
+        }
+    };
+    let answer = tokio::select! {
+        channel = poll => return Ok(channel),
+        exit = exit.wait_for(Option::is_some) => Some(exit.ok().and_then(|exit| *exit)),
+        () = time::sleep_until(deadline.into()) => None,
+    };
+    Err(match answer {
+        Some(Some(exit @ Exit::Refused(_))) => StartError::Ours {
+            program,
+            problem: exit.to_string(),
+        },
+        Some(exit) => StartError::Exited {
+            program,
+            exit: exit.unwrap_or(Exit::Stopped),
+        },
+        None => StartError::Slow {
+            program,
+            listen: listen.to_owned(),
+            limit: launch.limits.start_timeout,
+            last,
+        },
+    })
+}
+
+/// A connection that answers SERVING; else what came, if anybody was there.
+async fn serving(url: &str) -> Result<Channel, Option<String>> {
+    let channel = connect::open(url, connect::CONNECT_TIMEOUT)
+        .await
+        .map_err(|_| None)?;
+    let answer = HealthClient::new(channel.clone())
+        .check(HealthCheckRequest::default())
+        .await;
+    match answer {
+        Ok(answer) if answer.get_ref().status() == ServingStatus::Serving => Ok(channel),
+        Ok(answer) => Err(Some(format!(
+            "the health check says {}",
+            answer.get_ref().status().as_str_name()
+        ))),
+        Err(status) if status.code() == Code::Unimplemented => Err(Some(
+            "it has no grpc.health.v1 service, which every agent needs".to_owned(),
+        )),
+        Err(status) => Err(Some(format!(
+            "the health check failed: {}",
+            status.message()
+        ))),
+    }
+}
+
+/// Looks after a guard until it ended: reads what comes, ends it when asked.
+async fn attend(
+    mut child: Child,
+    stderr: Option<ChildStderr>,
+    limit: u64,
+    tail: Arc<Tail>,
+    stopped: oneshot::Receiver<()>,
+    ended: watch::Sender<Option<Exit>>,
+) {
+    let group = child.id();
+    let input = child.stdin.take();
+    let output = child.stdout.take();
+    let flooded = async {
+        match stderr {
+            Some(stderr) => drain(stderr, limit, &tail).await,
+            None => false,
+        }
+    };
+    let report = report(output);
+    tokio::pin!(flooded, report);
+
+    let mut written = false;
+    // Whichever comes first: told to stop, too much output, or the end.
+    let exit = tokio::select! {
+        _ = stopped => Some(Exit::Stopped),
+        flooded = &mut flooded => {
+            written = true;
+            if flooded {
+                Some(Exit::OutputLimit(limit))
+            } else {
+                // The guard held it open: it is gone.
+                time::timeout(END_TIMEOUT, &mut report).await.ok().flatten()
+            }
+        }
+        how = &mut report => how,
+    };
+    drop(input);
+    if !written {
+        // The rest of what it wrote explains its end.
+        written = time::timeout(END_TIMEOUT, &mut flooded).await.is_ok();
+    }
+    let over = time::timeout(END_TIMEOUT, child.wait()).await;
+    if (!written || over.is_err())
+        && let Some(group) = group
+    {
+        let _ = killpg(Pid::from_raw(group as i32), Signal::SIGKILL);
+    }
+    // Without a report the guard itself was ended, or is no guard.
+    let status = child.wait().await;
+    let exit = exit.unwrap_or_else(|| match status {
+        Ok(status) => status
+            .signal()
+            .map_or(Exit::Code(status.code().unwrap_or(0)), Exit::Signal),
+        Err(error) => Exit::Refused(errno(&error)),
+    });
+    ended.send_replace(Some(exit));
+}
+
+/// Reads all output; true, and at once, where it is more than allowed.
+async fn drain(mut output: ChildStderr, limit: u64, tail: &Tail) -> bool {
+    let mut buffer = vec![0; 16 << 10];
+    let mut total: u64 = 0;
+    loop {
+        match output.read(&mut buffer).await {
+            Ok(0) | Err(_) => return false,
+            Ok(count) => {
+                tail.push(&buffer[..count]);
+                total += count as u64;
+                if total > limit {
+                    return true;
+                }
+            }
+        }
+    }
+}
+
+/// What the guard says of the agent's end.
+async fn report(output: Option<ChildStdout>) -> Option<Exit> {
+    let mut line = String::new();
+    BufReader::new(output?)
+        .read_to_string(&mut line)
+        .await
+        .ok()?;
+    Some(match Report::from_line(&line)? {
+        Report::Exited(code) => Exit::Code(code),
+        Report::Signalled(signal) => Exit::Signal(signal),
+        Report::Processes(count) => Exit::ProcessLimit(count),
+        Report::Refused(errno) => Exit::Refused(errno),
+    })
+}
+
+fn errno(error: &io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(Errno::EIO as i32)
+}

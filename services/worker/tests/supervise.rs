@@ -1,0 +1,200 @@
+//! The supervisor and its guard, on real processes.
+
+use std::{
+    env, fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use arena_worker::supervise::{Exit, GuardCommand, Launch, Listen, Process, StartError};
+
+fn fixture() -> PathBuf {
+    let mut path = env::current_exe().expect("own path");
+    path.pop();
+    path.pop();
+    path.join("examples/fixture")
+}
+
+fn guard() -> GuardCommand {
+    GuardCommand {
+        program: fixture(),
+        args: vec!["guard".into()],
+    }
+}
+
+fn agent(mode: &str) -> Launch {
+    Launch::new(&fixture(), ["agent", "--mode", mode])
+}
+
+fn shell(script: &str) -> Launch {
+    Launch::new(Path::new("/bin/sh"), ["-c", script])
+}
+
+async fn start(launch: &Launch) -> Result<Process, (StartError, String)> {
+    Process::start(&guard(), launch, &env::temp_dir()).await
+}
+
+fn alive(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')')
+        .is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
+
+/// Waits until the file holds a process id.
+fn pid_in(path: &Path) -> i32 {
+    loop {
+        if let Some(pid) = fs::read_to_string(path)
+            .ok()
+            .and_then(|text| text.trim().parse().ok())
+        {
+            return pid;
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn gone(pid: i32) {
+    while alive(pid) {
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[tokio::test]
+async fn an_agent_is_ready_on_a_socket_and_on_a_port_and_gone_when_stopped() {
+    for listen in [Listen::Unix, Listen::Tcp] {
+        let launch = Launch {
+            listen,
+            ..agent("good")
+        };
+        let process = start(&launch).await.expect("an agent");
+        assert_eq!(process.exit(), None);
+        process.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_crash_at_start_is_told_with_the_signal_or_code_and_the_last_words() {
+    let (error, tail) = start(&shell("echo out; echo boom >&2; exit 3"))
+        .await
+        .expect_err("3");
+    assert!(
+        matches!(
+            error,
+            StartError::Exited {
+                exit: Exit::Code(3),
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert_eq!(tail, "out\nboom");
+    let (error, _) = start(&shell("kill -SEGV $$")).await.expect_err("a signal");
+    assert!(error.to_string().contains("SIGSEGV"), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_run_is_told_with_its_path() {
+    let (error, tail) = start(&Launch::new(Path::new("/no/such/agent"), [""; 0]))
+        .await
+        .expect_err("no file");
+    assert!(
+        matches!(
+            error,
+            StartError::Exited {
+                exit: Exit::Code(127),
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(tail.contains("cannot run /no/such/agent"), "{tail}");
+}
+
+#[tokio::test]
+async fn an_agent_that_never_serves_is_given_up() {
+    for mut launch in [shell("sleep 1000"), agent("never-ready")] {
+        launch.limits.start_timeout = Duration::from_millis(400);
+        let (error, _) = start(&launch).await.expect_err("not ready");
+        assert!(matches!(error, StartError::Slow { .. }), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn too_much_output_and_too_many_processes_end_an_agent() {
+    let (error, tail) = start(&shell("yes")).await.expect_err("a flood");
+    assert!(
+        matches!(
+            error,
+            StartError::Exited {
+                exit: Exit::OutputLimit(_),
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(tail.ends_with('y'));
+    let mut launch = shell("for i in 1 2 3 4 5 6; do sleep 1000 & done; sleep 1000");
+    launch.limits.processes = 4;
+    let (error, _) = start(&launch).await.expect_err("processes");
+    assert!(
+        matches!(
+            error,
+            StartError::Exited {
+                exit: Exit::ProcessLimit(_),
+                ..
+            }
+        ),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn memory_is_bounded() {
+    let mut launch = shell("exec tail /dev/zero");
+    launch.limits.memory_bytes = 64 << 20;
+    let (error, tail) = start(&launch).await.expect_err("memory");
+    assert!(matches!(error, StartError::Exited { .. }), "{error}");
+    assert!(tail.contains("memory exhausted"), "{tail}");
+}
+
+#[tokio::test]
+async fn stopping_an_agent_ends_what_left_its_group() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("pid");
+    let mut launch = agent("good");
+    launch
+        .args
+        .extend(["--descendant".into(), file.clone().into()]);
+    let process = start(&launch).await.expect("an agent");
+    let pid = pid_in(&file);
+    assert!(alive(pid));
+    process.stop().await;
+    assert!(!alive(pid));
+}
+
+#[test]
+fn a_killed_worker_leaves_nothing_running() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("pid");
+    let mut worker = Command::new(fixture())
+        .arg("hold")
+        .arg(fixture())
+        .args(["agent", "--mode", "good", "--descendant"])
+        .arg(&file)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a worker");
+    let mut line = String::new();
+    BufReader::new(worker.stdout.take().expect("stdout"))
+        .read_line(&mut line)
+        .expect("a line");
+    assert_eq!(line, "ready\n");
+    let pid = pid_in(&file);
+    assert!(alive(pid));
+    worker.kill().expect("SIGKILL");
+    worker.wait().expect("its end");
+    gone(pid);
+}
