@@ -1,0 +1,583 @@
+//! Who has which games: the accounting of the coordinator, without IO, clock,
+//! thread or randomness.
+//!
+//! Time enters as the duration since the start. The same calls give the same
+//! answers, so whole histories of losses, duplicates and restarts can be
+//! played through in a test.
+//!
+//! A game is *waiting*, *lent* (it is in a lease), *pending* (its first record
+//! is on the way to the disk) or *done*. It leaves `done` never, and `pending`
+//! only for `done`. Leases live here alone; a restart forgets them, and what is
+//! neither pending nor done is waiting again.
+
+mod bitmap;
+mod course;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+pub use bitmap::Bitmap;
+use course::{Back, Course};
+
+/// Number of a tournament, in order of its being added.
+pub type TournamentNo = u32;
+/// Number of a worker, in order of joining.
+pub type WorkerId = u64;
+/// Number of a lease, from 1.
+pub type LeaseId = u64;
+
+/// The fewest games of a lease while there are as many.
+pub const LEASE_GAMES_MIN: usize = 8;
+/// The most games of a lease.
+pub const LEASE_GAMES_MAX: usize = 512;
+/// How long a game rests after its first failed attempt; twice as long after
+/// each further one.
+const REST: Duration = Duration::from_millis(500);
+
+/// What the accounting is told once.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// A lease without progress for this long is taken back; each tournament
+    /// may have some more.
+    pub lease_deadline: Duration,
+    /// Share of games played again on another worker, in parts of a million.
+    pub audit_ppm: u32,
+}
+
+/// What a tournament does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Games are lent.
+    Running,
+    /// No games are lent; results are still taken.
+    Paused,
+    /// Every game is done.
+    Finished,
+    /// No games are lent and no results taken.
+    Cancelled,
+}
+
+/// How much longer than usual the leases of a tournament may go without
+/// progress.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Patience {
+    /// Until the first progress: agents have to start.
+    pub first: Duration,
+    /// Between two signs of progress: agents may think.
+    pub between: Duration,
+}
+
+/// A game of a lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Assigned {
+    /// Position in the schedule.
+    pub index: u64,
+    /// Failed attempts before.
+    pub attempts: u32,
+}
+
+/// Games lent to a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// The lease.
+    pub lease: LeaseId,
+    /// The tournament.
+    pub tournament: TournamentNo,
+    /// At least one game.
+    pub games: Vec<Assigned>,
+    /// Played again to compare.
+    pub audit: bool,
+}
+
+/// A lease that was taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Who had it.
+    pub worker: WorkerId,
+    /// The lease.
+    pub lease: LeaseId,
+}
+
+/// What a record is to the tournament.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The first of its game: to be made durable, then
+    /// [`Ledger::durable`] is to be called.
+    New,
+    /// The first of its game, with this hash, is on the way to the disk.
+    Pending([u8; 32]),
+    /// The game is done; the durable record says whether this is the same.
+    Done,
+    /// Nobody wants it: the tournament was cancelled.
+    Unwanted,
+    /// There is no such game.
+    Outside,
+}
+
+/// How far a tournament is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// What it does.
+    pub state: State,
+    /// Games of the schedule.
+    pub games: u64,
+    /// Durable games.
+    pub done: u64,
+    /// Games lent now.
+    pub lent: u64,
+    /// Games that could be lent, now or after a rest.
+    pub waiting: u64,
+}
+
+/// A worker's part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkerLoad {
+    /// Its leases.
+    pub leases: u32,
+    /// Games in them.
+    pub games: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    course: Course,
+    state: State,
+    patience: Patience,
+    /// Number of the grant that served it last.
+    served: u64,
+}
+
+#[derive(Debug)]
+struct Lease {
+    worker: WorkerId,
+    tournament: TournamentNo,
+    games: BTreeSet<u64>,
+    audit: bool,
+    alone: bool,
+    plies: u64,
+    deadline: Duration,
+}
+
+/// The accounting of all tournaments.
+#[derive(Debug)]
+pub struct Ledger {
+    settings: Settings,
+    tournaments: BTreeMap<TournamentNo, Entry>,
+    workers: BTreeMap<WorkerId, BTreeSet<LeaseId>>,
+    leases: BTreeMap<LeaseId, Lease>,
+    tournaments_ever: TournamentNo,
+    workers_ever: WorkerId,
+    leases_ever: LeaseId,
+}
+
+impl Ledger {
+    /// Nothing to account for yet.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            tournaments: BTreeMap::new(),
+            workers: BTreeMap::new(),
+            leases: BTreeMap::new(),
+            tournaments_ever: 0,
+            workers_ever: 0,
+            leases_ever: 0,
+        }
+    }
+
+    /// Adds a tournament; `done` are its durable games, its bound their number.
+    pub fn add(&mut self, done: Bitmap, state: State, patience: Patience) -> TournamentNo {
+        let number = self.tournaments_ever;
+        self.tournaments_ever += 1;
+        self.tournaments.insert(
+            number,
+            Entry {
+                course: Course::new(done),
+                state,
+                patience,
+                served: 0,
+            },
+        );
+        self.finish_if_done(number);
+        number
+    }
+
+    /// How far a tournament is.
+    #[must_use]
+    pub fn progress(&self, tournament: TournamentNo) -> Option<Progress> {
+        self.tournaments.get(&tournament).map(|entry| Progress {
+            state: entry.state,
+            games: entry.course.games(),
+            done: entry.course.done(),
+            lent: entry.course.lent(),
+            waiting: entry.course.waiting(),
+        })
+    }
+
+    /// Games of running tournaments that wait for a worker.
+    #[must_use]
+    pub fn waiting(&self) -> u64 {
+        self.running().map(|entry| entry.course.waiting()).sum()
+    }
+
+    fn running(&self) -> impl Iterator<Item = &Entry> {
+        self.tournaments
+            .values()
+            .filter(|entry| entry.state == State::Running)
+    }
+
+    /// Leases held now.
+    #[must_use]
+    pub fn leases(&self) -> usize {
+        self.leases.len()
+    }
+
+    /// A worker's part; none where there is no such worker.
+    #[must_use]
+    pub fn load(&self, worker: WorkerId) -> Option<WorkerLoad> {
+        let leases = self.workers.get(&worker)?;
+        let games = leases
+            .iter()
+            .filter_map(|id| self.leases.get(id))
+            .map(|lease| lease.games.len() as u64)
+            .sum();
+        Some(WorkerLoad {
+            leases: leases.len() as u32,
+            games,
+        })
+    }
+
+    /// A worker joins.
+    pub fn join(&mut self) -> WorkerId {
+        self.workers_ever += 1;
+        self.workers.insert(self.workers_ever, BTreeSet::new());
+        self.workers_ever
+    }
+
+    /// A worker is gone, and its leases with it.
+    pub fn leave(&mut self, worker: WorkerId) -> Vec<Ended> {
+        let leases = self.workers.remove(&worker).unwrap_or_default();
+        self.end(leases.into_iter().collect(), true)
+    }
+
+    /// Lends games to a worker: of the running tournament with the fewest lent
+    /// that `suits` the worker. None where nothing is to be lent, or the worker
+    /// is not known.
+    pub fn grant(
+        &mut self,
+        now: Duration,
+        worker: WorkerId,
+        wanted: usize,
+        suits: impl Fn(TournamentNo) -> bool,
+    ) -> Option<Grant> {
+        let alone_already = self.workers.get(&worker)?.iter().any(|id| {
+            self.leases.get(id).is_some_and(|lease| lease.alone)
+        });
+        let workers = self.workers.len();
+        for entry in self.tournaments.values_mut() {
+            entry.course.wake(now);
+        }
+        let chosen = self
+            .tournaments
+            .iter()
+            .filter(|(number, entry)| {
+                let course = &entry.course;
+                let lends = entry.state == State::Running
+                    && (course.has_ready() || course.has_suspect() && !alone_already);
+                let audits = matches!(entry.state, State::Running | State::Finished)
+                    && course.audits_for(worker) > 0;
+                (lends || audits) && suits(**number)
+            })
+            .min_by_key(|(number, entry)| {
+                let only_audits = entry.state != State::Running;
+                (only_audits, entry.course.lent(), entry.served, **number)
+            })
+            .map(|(number, _)| *number)?;
+        let lease = self.leases_ever + 1;
+        let entry = self.tournaments.get_mut(&chosen)?;
+        let course = &mut entry.course;
+        let running = entry.state == State::Running;
+        let share = (course.waiting() / (2 * workers as u64)).min(LEASE_GAMES_MAX as u64);
+        let count = wanted
+            .clamp(LEASE_GAMES_MIN, LEASE_GAMES_MAX)
+            .min((share as usize).max(LEASE_GAMES_MIN));
+        let idle = !running || !course.has_ready();
+        let audits = course.audits_for(worker);
+        let mut alone = false;
+        let mut audit = false;
+        let games = if audits >= LEASE_GAMES_MIN || idle && audits > 0 {
+            audit = true;
+            course.take_audits(count, worker)
+        } else if course.has_ready() {
+            course.take(count, lease)
+        } else {
+            alone = true;
+            course.take_suspect(lease).into_iter().collect()
+        };
+        if games.is_empty() {
+            return None;
+        }
+        self.leases_ever = lease;
+        entry.served = lease;
+        let deadline = now + self.settings.lease_deadline + entry.patience.first;
+        self.leases.insert(
+            lease,
+            Lease {
+                worker,
+                tournament: chosen,
+                games: games.iter().map(|game| game.index).collect(),
+                audit,
+                alone,
+                plies: 0,
+                deadline,
+            },
+        );
+        self.workers.entry(worker).or_default().insert(lease);
+        Some(Grant {
+            lease,
+            tournament: chosen,
+            games,
+            audit,
+        })
+    }
+
+    /// A worker tells how many plies it has played in a lease; false where it
+    /// does not have that lease (any more).
+    pub fn advance(
+        &mut self,
+        now: Duration,
+        worker: WorkerId,
+        lease: LeaseId,
+        plies: u64,
+    ) -> bool {
+        let Some(held) = self.leases.get_mut(&lease).filter(|held| held.worker == worker) else {
+            return false;
+        };
+        if plies > held.plies {
+            held.plies = plies;
+            self.renew(now, lease);
+        }
+        true
+    }
+
+    fn renew(&mut self, now: Duration, lease: LeaseId) {
+        if let Some(held) = self.leases.get_mut(&lease) {
+            let patience = self
+                .tournaments
+                .get(&held.tournament)
+                .map_or(Duration::ZERO, |entry| entry.patience.between);
+            held.deadline = now + self.settings.lease_deadline + patience;
+        }
+    }
+
+    /// Takes back the leases that made no progress in time.
+    pub fn expire(&mut self, now: Duration) -> Vec<Ended> {
+        let late: Vec<LeaseId> = self
+            .leases
+            .iter()
+            .filter(|(_, lease)| lease.deadline <= now)
+            .map(|(id, _)| *id)
+            .collect();
+        self.end(late, true)
+    }
+
+    /// When something is due next: a lease's deadline, or a game that rested.
+    pub fn next_due(&mut self, now: Duration) -> Option<Duration> {
+        let deadline = self.leases.values().map(|lease| lease.deadline).min();
+        let rested = self
+            .tournaments
+            .values_mut()
+            .filter(|entry| entry.state == State::Running)
+            .filter_map(|entry| entry.course.wake(now))
+            .min();
+        deadline.into_iter().chain(rested).min()
+    }
+
+    /// Takes leases back; their games wait again.
+    fn end(&mut self, leases: Vec<LeaseId>, lost: bool) -> Vec<Ended> {
+        let mut ended = Vec::with_capacity(leases.len());
+        for id in leases {
+            let Some(lease) = self.leases.remove(&id) else {
+                continue;
+            };
+            if let Some(of_worker) = self.workers.get_mut(&lease.worker) {
+                of_worker.remove(&id);
+            }
+            ended.push(Ended {
+                worker: lease.worker,
+                lease: id,
+            });
+            let why = if lost {
+                Back::Lost { alone: lease.alone }
+            } else {
+                Back::Unplayed
+            };
+            if let Some(entry) = self.tournaments.get_mut(&lease.tournament)
+                && !lease.audit
+            {
+                for index in lease.games {
+                    entry.course.give_back(index, id, why, Duration::ZERO);
+                }
+            }
+        }
+        ended
+    }
+
+    /// A record of a game arrived, under this lease or a later or lost one. A
+    /// first record makes the game pending.
+    pub fn report(
+        &mut self,
+        now: Duration,
+        tournament: TournamentNo,
+        lease: LeaseId,
+        index: u64,
+        hash: [u8; 32],
+    ) -> Verdict {
+        let Some(entry) = self.tournaments.get_mut(&tournament) else {
+            return Verdict::Outside;
+        };
+        let course = &mut entry.course;
+        if index >= course.games() {
+            return Verdict::Outside;
+        }
+        if entry.state == State::Cancelled {
+            return Verdict::Unwanted;
+        }
+        let verdict = match course.pending(index) {
+            Some(first) => Verdict::Pending(first),
+            None if course.is_settled(index) => Verdict::Done,
+            None => Verdict::New,
+        };
+        if verdict == Verdict::New
+            && let Some(holder) = course.settle(index, hash)
+        {
+            self.strike(now, tournament, holder, index);
+        }
+        self.strike(now, tournament, lease, index);
+        verdict
+    }
+
+    /// A worker could not play a game: it rests, then waits again. Tells how
+    /// many attempts failed so far; none where the lease has it no more.
+    pub fn failed(
+        &mut self,
+        now: Duration,
+        tournament: TournamentNo,
+        lease: LeaseId,
+        index: u64,
+    ) -> Option<u32> {
+        let held = self
+            .leases
+            .get(&lease)
+            .filter(|held| held.tournament == tournament && held.games.contains(&index))?;
+        let audit = held.audit;
+        let entry = self.tournaments.get_mut(&tournament)?;
+        if !audit {
+            let before = entry.course.failed(index);
+            let rest = REST * (1 << before.min(6));
+            entry.course.give_back(index, lease, Back::Failed, now + rest);
+        }
+        let failed = entry.course.failed(index);
+        self.strike(now, tournament, lease, index);
+        Some(failed)
+    }
+
+    /// Crosses a game off a lease, which ends when it has none left.
+    fn strike(&mut self, now: Duration, tournament: TournamentNo, lease: LeaseId, index: u64) {
+        let Some(held) = self.leases.get_mut(&lease) else {
+            return;
+        };
+        if held.tournament != tournament || !held.games.remove(&index) {
+            return;
+        }
+        if held.games.is_empty() {
+            let worker = held.worker;
+            self.leases.remove(&lease);
+            if let Some(of_worker) = self.workers.get_mut(&worker) {
+                of_worker.remove(&lease);
+            }
+        } else {
+            self.renew(now, lease);
+        }
+    }
+
+    /// A pending record is on the disk; true where that finished the
+    /// tournament. `by` is the worker that played it.
+    pub fn durable(&mut self, tournament: TournamentNo, index: u64, by: WorkerId) -> bool {
+        let audit_ppm = self.settings.audit_ppm;
+        let Some(entry) = self.tournaments.get_mut(&tournament) else {
+            return false;
+        };
+        if !entry.course.durable(index) {
+            return false;
+        }
+        if audited(tournament, index, audit_ppm) {
+            entry.course.audit(index, by);
+        }
+        self.finish_if_done(tournament)
+    }
+
+    fn finish_if_done(&mut self, tournament: TournamentNo) -> bool {
+        let Some(entry) = self.tournaments.get_mut(&tournament) else {
+            return false;
+        };
+        let finished = matches!(entry.state, State::Running | State::Paused)
+            && entry.course.done() == entry.course.games();
+        if finished {
+            entry.state = State::Finished;
+        }
+        finished
+    }
+
+    /// Lends no more of its games and takes back those lent.
+    pub fn pause(&mut self, tournament: TournamentNo) -> Vec<Ended> {
+        self.halt(tournament, State::Running, State::Paused)
+    }
+
+    /// Lends games again.
+    pub fn resume(&mut self, tournament: TournamentNo) {
+        if let Some(entry) = self.tournaments.get_mut(&tournament)
+            && entry.state == State::Paused
+        {
+            entry.state = State::Running;
+        }
+    }
+
+    /// Ends it without its remaining games.
+    pub fn cancel(&mut self, tournament: TournamentNo) -> Vec<Ended> {
+        let mut ended = self.halt(tournament, State::Running, State::Cancelled);
+        ended.extend(self.halt(tournament, State::Paused, State::Cancelled));
+        ended
+    }
+
+    fn halt(&mut self, tournament: TournamentNo, from: State, to: State) -> Vec<Ended> {
+        match self.tournaments.get_mut(&tournament) {
+            Some(entry) if entry.state == from => {
+                entry.state = to;
+                entry.course.drop_audits();
+            }
+            _ => return Vec::new(),
+        }
+        let leases = self
+            .leases
+            .iter()
+            .filter(|(_, lease)| lease.tournament == tournament)
+            .map(|(id, _)| *id)
+            .collect();
+        self.end(leases, false)
+    }
+}
+
+/// Whether a game is played again: a fixed draw from its number.
+fn audited(tournament: TournamentNo, index: u64, ppm: u32) -> bool {
+    // The finalizer of SplitMix64 (Steele, Lea, Flood 2014) spreads neighbours.
+    let mut z = index ^ u64::from(tournament).rotate_left(32);
+    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z ^ (z >> 31)) % 1_000_000 < u64::from(ppm)
+}

@@ -1,0 +1,103 @@
+//! A set of game indices, one bit each.
+
+/// A set of numbers below a bound. Its size grows with the greatest number in
+/// it, not with the bound.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bitmap {
+    words: Vec<u64>,
+    bound: u64,
+    count: u64,
+}
+
+impl Bitmap {
+    /// The empty set of numbers below `bound`.
+    #[must_use]
+    pub fn new(bound: u64) -> Self {
+        Self {
+            words: Vec::new(),
+            bound,
+            count: 0,
+        }
+    }
+
+    /// One above the greatest number it can hold.
+    #[must_use]
+    pub fn bound(&self) -> u64 {
+        self.bound
+    }
+
+    /// How many numbers it holds.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether it holds the number.
+    #[must_use]
+    pub fn contains(&self, number: u64) -> bool {
+        self.words
+            .get((number / 64) as usize)
+            .is_some_and(|word| word & (1 << (number % 64)) != 0)
+    }
+
+    /// Adds a number; false where it was there, or is out of bounds.
+    pub fn insert(&mut self, number: u64) -> bool {
+        if number >= self.bound || self.contains(number) {
+            return false;
+        }
+        let place = (number / 64) as usize;
+        if self.words.len() <= place {
+            self.words.resize(place + 1, 0);
+        }
+        self.words[place] |= 1 << (number % 64);
+        self.count += 1;
+        true
+    }
+
+    /// The first number from `from` on that it does not hold.
+    #[must_use]
+    pub fn next_absent(&self, from: u64) -> Option<u64> {
+        let first = (from / 64) as usize;
+        for (place, &word) in self.words.iter().enumerate().skip(first) {
+            let below = if place == first { (1 << (from % 64)) - 1 } else { 0 };
+            let absent = !(word | below);
+            if absent != 0 {
+                let number = place as u64 * 64 + u64::from(absent.trailing_zeros());
+                return (number < self.bound).then_some(number);
+            }
+        }
+        let beyond = from.max(self.words.len() as u64 * 64);
+        (beyond < self.bound).then_some(beyond)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_what_is_absent_across_words() {
+        for bound in [0, 1, 63, 64, 65, 200] {
+            let mut set = Bitmap::new(bound);
+            for number in 0..bound {
+                assert_eq!(set.next_absent(0), Some(number));
+                assert!(set.insert(number));
+                assert!(!set.insert(number), "twice");
+            }
+            assert_eq!(set.next_absent(0), None);
+            assert_eq!(set.count(), bound);
+            assert!(!set.insert(bound), "out of bounds");
+        }
+    }
+
+    #[test]
+    fn skips_from_the_middle_of_a_word() {
+        let mut set = Bitmap::new(130);
+        for number in 5..129 {
+            set.insert(number);
+        }
+        assert_eq!(set.next_absent(3), Some(3));
+        assert_eq!(set.next_absent(5), Some(129));
+        assert_eq!(set.next_absent(130), None);
+    }
+}

@@ -1,0 +1,235 @@
+//! The games of one tournament: settled, lent, or waiting.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    time::Duration,
+};
+
+use super::{Assigned, Bitmap, LeaseId, WorkerId};
+
+/// After this many losses in company a game is lent alone, so that one that
+/// kills its workers is found and takes no others with it.
+const LOSSES_IN_COMPANY: u32 = 3;
+/// The most audits waiting; more are forgone.
+const AUDITS_WAITING_MAX: usize = 4096;
+
+/// What befell a game before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tries {
+    /// Attempts that count towards the cap.
+    failed: u32,
+    /// Leases in company that ended without it.
+    lost: u32,
+}
+
+/// Why a game comes back without a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Back {
+    /// Its worker could not play it.
+    Failed,
+    /// Its worker went away, or made no progress.
+    Lost {
+        /// It was the only game of its lease.
+        alone: bool,
+    },
+    /// Nobody's failure: the tournament was paused, or the worker took no more.
+    Unplayed,
+}
+
+/// The games of one tournament.
+#[derive(Debug)]
+pub(super) struct Course {
+    /// Durable, or on the way to it.
+    settled: Bitmap,
+    /// On the way to the disk, with the hash of the record.
+    pending: BTreeMap<u64, [u8; 32]>,
+    /// Everything below was lent or settled once.
+    cursor: u64,
+    /// Lent once and come back.
+    returned: BTreeSet<u64>,
+    /// To be lent alone, those that failed least first.
+    suspects: BTreeSet<(u32, u64)>,
+    /// Come back after a failure, with the time before which they rest.
+    resting: BTreeSet<(Duration, u64)>,
+    tries: BTreeMap<u64, Tries>,
+    /// Lent now.
+    out: BTreeMap<u64, LeaseId>,
+    /// Durable games to be played again, and who played them.
+    audits: VecDeque<(u64, WorkerId)>,
+}
+
+impl Course {
+    pub(super) fn new(done: Bitmap) -> Self {
+        Self {
+            settled: done,
+            pending: BTreeMap::new(),
+            cursor: 0,
+            returned: BTreeSet::new(),
+            suspects: BTreeSet::new(),
+            resting: BTreeSet::new(),
+            tries: BTreeMap::new(),
+            out: BTreeMap::new(),
+            audits: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn games(&self) -> u64 {
+        self.settled.bound()
+    }
+
+    /// Durable games.
+    pub(super) fn done(&self) -> u64 {
+        self.settled.count() - self.pending.len() as u64
+    }
+
+    /// Games lent now.
+    pub(super) fn lent(&self) -> u64 {
+        self.out.len() as u64
+    }
+
+    /// Games neither settled nor lent.
+    pub(super) fn waiting(&self) -> u64 {
+        self.games() - self.settled.count() - self.lent()
+    }
+
+    /// Wakes those that have rested; tells when the next will have.
+    pub(super) fn wake(&mut self, now: Duration) -> Option<Duration> {
+        while let Some(&(until, index)) = self.resting.first() {
+            if until > now {
+                return Some(until);
+            }
+            self.resting.pop_first();
+            self.requeue(index);
+        }
+        None
+    }
+
+    fn requeue(&mut self, index: u64) {
+        let tries = self.tries.get(&index).copied().unwrap_or_default();
+        if tries.lost >= LOSSES_IN_COMPANY {
+            self.suspects.insert((tries.failed, index));
+        } else {
+            self.returned.insert(index);
+        }
+    }
+
+    /// Whether a game may be lent in company.
+    pub(super) fn has_ready(&self) -> bool {
+        !self.returned.is_empty() || self.settled.next_absent(self.cursor).is_some()
+    }
+
+    pub(super) fn has_suspect(&self) -> bool {
+        !self.suspects.is_empty()
+    }
+
+    /// Whether games wait that another worker than this played.
+    pub(super) fn audits_for(&self, worker: WorkerId) -> usize {
+        self.audits.iter().filter(|(_, by)| *by != worker).count()
+    }
+
+    /// Lends up to `count` games, those that came back first.
+    pub(super) fn take(&mut self, count: usize, lease: LeaseId) -> Vec<Assigned> {
+        let mut taken = Vec::with_capacity(count);
+        while taken.len() < count {
+            let index = match self.returned.pop_first() {
+                Some(index) => index,
+                None => match self.settled.next_absent(self.cursor) {
+                    Some(index) => {
+                        self.cursor = index + 1;
+                        index
+                    }
+                    None => break,
+                },
+            };
+            taken.push(self.lend(index, lease));
+        }
+        taken
+    }
+
+    /// Lends one game that is to be alone.
+    pub(super) fn take_suspect(&mut self, lease: LeaseId) -> Option<Assigned> {
+        let (_, index) = self.suspects.pop_first()?;
+        Some(self.lend(index, lease))
+    }
+
+    fn lend(&mut self, index: u64, lease: LeaseId) -> Assigned {
+        self.out.insert(index, lease);
+        Assigned {
+            index,
+            attempts: self.tries.get(&index).map_or(0, |tries| tries.failed),
+        }
+    }
+
+    /// Takes up to `count` audits of games that others played.
+    pub(super) fn take_audits(&mut self, count: usize, worker: WorkerId) -> Vec<Assigned> {
+        let mut taken = Vec::new();
+        self.audits.retain(|&(index, by)| {
+            let take = by != worker && taken.len() < count;
+            if take {
+                taken.push(Assigned { index, attempts: 0 });
+            }
+            !take
+        });
+        taken
+    }
+
+    pub(super) fn drop_audits(&mut self) {
+        self.audits.clear();
+    }
+
+    /// Has a durable game played again by another worker.
+    pub(super) fn audit(&mut self, index: u64, by: WorkerId) {
+        if self.audits.len() < AUDITS_WAITING_MAX {
+            self.audits.push_back((index, by));
+        }
+    }
+
+    /// Takes a game back from a lease; nothing where the lease has it no more.
+    pub(super) fn give_back(&mut self, index: u64, lease: LeaseId, why: Back, until: Duration) {
+        if self.out.get(&index) != Some(&lease) {
+            return;
+        }
+        self.out.remove(&index);
+        match why {
+            Back::Unplayed => {}
+            Back::Lost { alone: false } => self.tries.entry(index).or_default().lost += 1,
+            Back::Failed | Back::Lost { alone: true } => {
+                self.tries.entry(index).or_default().failed += 1;
+            }
+        }
+        if why == Back::Failed {
+            self.resting.insert((until, index));
+        } else {
+            self.requeue(index);
+        }
+    }
+
+    /// Attempts at a game that failed so far.
+    pub(super) fn failed(&self, index: u64) -> u32 {
+        self.tries.get(&index).map_or(0, |tries| tries.failed)
+    }
+
+    pub(super) fn is_settled(&self, index: u64) -> bool {
+        self.settled.contains(index)
+    }
+
+    pub(super) fn pending(&self, index: u64) -> Option<[u8; 32]> {
+        self.pending.get(&index).copied()
+    }
+
+    /// A first record arrived; tells which lease had the game.
+    pub(super) fn settle(&mut self, index: u64, hash: [u8; 32]) -> Option<LeaseId> {
+        self.settled.insert(index);
+        self.pending.insert(index, hash);
+        let tries = self.tries.remove(&index).unwrap_or_default();
+        self.returned.remove(&index);
+        self.suspects.remove(&(tries.failed, index));
+        self.resting.retain(|(_, resting)| *resting != index);
+        self.out.remove(&index)
+    }
+
+    /// The record is on the disk; false where it was not on the way there.
+    pub(super) fn durable(&mut self, index: u64) -> bool {
+        self.pending.remove(&index).is_some()
+    }
+}

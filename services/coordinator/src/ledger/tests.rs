@@ -1,0 +1,475 @@
+//! Histories of losses, duplicates, reordering and restarts, by the thousand.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
+
+use super::*;
+
+const DEADLINE: Duration = Duration::from_secs(10);
+
+fn settings(audit_ppm: u32) -> Settings {
+    Settings {
+        lease_deadline: DEADLINE,
+        audit_ppm,
+    }
+}
+
+fn ledger() -> Ledger {
+    Ledger::new(settings(0))
+}
+
+fn running(ledger: &mut Ledger, games: u64) -> TournamentNo {
+    ledger.add(Bitmap::new(games), State::Running, Patience::default())
+}
+
+fn grant(ledger: &mut Ledger, now: Duration, worker: WorkerId) -> Option<Grant> {
+    ledger.grant(now, worker, LEASE_GAMES_MAX, |_| true)
+}
+
+fn indices(grant: &Grant) -> Vec<u64> {
+    grant.games.iter().map(|game| game.index).collect()
+}
+
+const START: Duration = Duration::ZERO;
+
+#[test]
+fn every_game_is_lent_once_and_in_order() {
+    let mut ledger = ledger();
+    running(&mut ledger, 1000);
+    let worker = ledger.join();
+    let mut lent = Vec::new();
+    while let Some(grant) = grant(&mut ledger, START, worker) {
+        assert!(grant.games.len() <= LEASE_GAMES_MAX);
+        lent.extend(indices(&grant));
+    }
+    assert_eq!(lent, (0..1000).collect::<Vec<_>>());
+    assert_eq!(ledger.waiting(), 0);
+}
+
+#[test]
+fn done_games_are_not_lent_again_after_a_restart() {
+    let mut ledger = ledger();
+    let mut done = Bitmap::new(20);
+    for index in (0..20).filter(|index| index % 3 == 0) {
+        done.insert(index);
+    }
+    ledger.add(done, State::Running, Patience::default());
+    let worker = ledger.join();
+    let mut lent = Vec::new();
+    while let Some(grant) = grant(&mut ledger, START, worker) {
+        lent.extend(indices(&grant));
+    }
+    assert_eq!(lent, (0..20).filter(|index| index % 3 != 0).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_worker_that_leaves_gives_its_games_back_at_once() {
+    let mut ledger = ledger();
+    running(&mut ledger, 16);
+    let first = ledger.join();
+    let second = ledger.join();
+    let lost = grant(&mut ledger, START, first).expect("a lease");
+    ledger.leave(first);
+    let again = grant(&mut ledger, START, second).expect("a lease");
+    assert_eq!(indices(&again), indices(&lost));
+    assert_eq!(grant(&mut ledger, START, first), None, "gone workers get nothing");
+}
+
+#[test]
+fn a_lease_lives_on_plies_not_on_calls() {
+    let mut ledger = ledger();
+    running(&mut ledger, 8);
+    let worker = ledger.join();
+    let lease = grant(&mut ledger, START, worker).expect("a lease").lease;
+    let second = Duration::from_secs(1);
+    assert!(ledger.advance(second * 9, worker, lease, 100));
+    assert!(ledger.expire(second * 18).is_empty());
+    assert!(ledger.advance(second * 18, worker, lease, 100), "no more plies");
+    assert_eq!(ledger.expire(second * 19), [Ended { worker, lease }]);
+    assert!(!ledger.advance(second * 19, worker, lease, 200), "it is gone");
+    assert_eq!(ledger.waiting(), 8);
+}
+
+#[test]
+fn patience_prolongs_the_deadline() {
+    let mut ledger = ledger();
+    let second = Duration::from_secs(1);
+    let patience = Patience {
+        first: second * 30,
+        between: second * 5,
+    };
+    ledger.add(Bitmap::new(8), State::Running, patience);
+    let worker = ledger.join();
+    let lease = grant(&mut ledger, START, worker).expect("a lease").lease;
+    assert!(ledger.expire(second * 39).is_empty());
+    assert!(ledger.advance(second * 39, worker, lease, 1));
+    assert!(ledger.expire(second * 53).is_empty());
+    assert_eq!(ledger.expire(second * 54).len(), 1);
+}
+
+#[test]
+fn a_late_report_counts_and_the_second_holder_is_relieved() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 8);
+    let slow = ledger.join();
+    let late = grant(&mut ledger, START, slow).expect("a lease").lease;
+    ledger.expire(DEADLINE);
+    let quick = ledger.join();
+    let again = grant(&mut ledger, DEADLINE, quick).expect("a lease");
+    for index in 0..8 {
+        assert_eq!(
+            ledger.report(DEADLINE, tournament, late, index, [1; 32]),
+            Verdict::New
+        );
+    }
+    assert_eq!(ledger.load(quick).expect("joined").games, 0);
+    assert!(!ledger.advance(DEADLINE, quick, again.lease, 1), "nothing left in it");
+}
+
+#[test]
+fn a_report_is_new_once_then_pending_then_done() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 2);
+    let report = |ledger: &mut Ledger, index, hash| ledger.report(START, tournament, 0, index, [hash; 32]);
+    assert_eq!(report(&mut ledger, 0, 1), Verdict::New);
+    assert_eq!(report(&mut ledger, 0, 2), Verdict::Pending([1; 32]));
+    assert_eq!(ledger.progress(tournament).expect("added").done, 0);
+    assert!(!ledger.durable(tournament, 0, 1));
+    assert_eq!(report(&mut ledger, 0, 2), Verdict::Done);
+    assert_eq!(report(&mut ledger, 2, 1), Verdict::Outside);
+    assert_eq!(report(&mut ledger, 1, 1), Verdict::New);
+    assert!(ledger.durable(tournament, 1, 1), "the last game finishes it");
+    assert!(!ledger.durable(tournament, 1, 1), "but only once");
+    assert_eq!(ledger.progress(tournament).expect("added").state, State::Finished);
+}
+
+#[test]
+fn a_failed_attempt_rests_and_is_counted() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 1);
+    let worker = ledger.join();
+    let mut now = START;
+    for attempts in 0..6 {
+        let lease = grant(&mut ledger, now, worker).expect("a lease");
+        assert_eq!(lease.games, [Assigned { index: 0, attempts }]);
+        assert_eq!(ledger.failed(now, tournament, lease.lease, 0), Some(attempts + 1));
+        assert_eq!(ledger.failed(now, tournament, lease.lease, 0), None, "told twice");
+        assert_eq!(grant(&mut ledger, now, worker), None, "it rests");
+        now = ledger.next_due(now).expect("it wakes");
+    }
+}
+
+#[test]
+fn a_game_that_kills_its_workers_is_lent_alone_and_reaches_the_cap() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 32);
+    let poison = 5;
+    let mut attempts_max = 0;
+    for _ in 0..1000 {
+        let worker = ledger.join();
+        while let Some(lease) = grant(&mut ledger, START, worker) {
+            if let Some(game) = lease.games.iter().find(|game| game.index == poison) {
+                attempts_max = attempts_max.max(game.attempts);
+                break;
+            }
+            for index in indices(&lease) {
+                ledger.report(START, tournament, lease.lease, index, [0; 32]);
+                ledger.durable(tournament, index, worker);
+            }
+        }
+        ledger.leave(worker);
+        if attempts_max == 5 {
+            break;
+        }
+    }
+    assert_eq!(attempts_max, 5, "the cap makes the worker void it");
+    assert_eq!(ledger.progress(tournament).expect("added").done, 31);
+}
+
+#[test]
+fn tournaments_share_the_workers() {
+    let mut ledger = ledger();
+    let first = running(&mut ledger, 10_000);
+    let second = running(&mut ledger, 10_000);
+    let worker = ledger.join();
+    let mut lent = BTreeMap::new();
+    for _ in 0..10 {
+        let lease = grant(&mut ledger, START, worker).expect("a lease");
+        *lent.entry(lease.tournament).or_insert(0) += lease.games.len();
+    }
+    assert_eq!(lent[&first], lent[&second]);
+}
+
+#[test]
+fn a_worker_gets_only_what_suits_it() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let second = running(&mut ledger, 100);
+    let worker = ledger.join();
+    for _ in 0..3 {
+        let lease = ledger.grant(START, worker, 8, |number| number == second);
+        assert_eq!(lease.expect("a lease").tournament, second);
+    }
+}
+
+#[test]
+fn the_last_games_are_spread_over_the_workers() {
+    let mut ledger = ledger();
+    running(&mut ledger, 160);
+    let workers: Vec<WorkerId> = (0..4).map(|_| ledger.join()).collect();
+    let lease = grant(&mut ledger, START, workers[0]).expect("a lease");
+    assert_eq!(lease.games.len(), 20);
+}
+
+#[test]
+fn pause_takes_leases_back_and_resume_goes_on() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 8);
+    let worker = ledger.join();
+    let lease = grant(&mut ledger, START, worker).expect("a lease").lease;
+    assert_eq!(ledger.pause(tournament), [Ended { worker, lease }]);
+    assert_eq!(grant(&mut ledger, START, worker), None);
+    assert_eq!(ledger.report(START, tournament, lease, 3, [0; 32]), Verdict::New, "late results are taken");
+    ledger.resume(tournament);
+    let again = grant(&mut ledger, START, worker).expect("a lease");
+    assert_eq!(indices(&again), [0, 1, 2, 4, 5, 6, 7]);
+}
+
+#[test]
+fn a_cancelled_tournament_takes_nothing() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 8);
+    let worker = ledger.join();
+    let lease = grant(&mut ledger, START, worker).expect("a lease").lease;
+    assert_eq!(ledger.cancel(tournament).len(), 1);
+    assert_eq!(ledger.report(START, tournament, lease, 3, [0; 32]), Verdict::Unwanted);
+    ledger.resume(tournament);
+    assert_eq!(grant(&mut ledger, START, worker), None);
+}
+
+#[test]
+fn audits_go_to_another_worker() {
+    let mut ledger = Ledger::new(settings(1_000_000));
+    let tournament = running(&mut ledger, 16);
+    let player = ledger.join();
+    while let Some(lease) = grant(&mut ledger, START, player) {
+        assert!(!lease.audit, "nobody audits itself");
+        for index in indices(&lease) {
+            ledger.report(START, tournament, lease.lease, index, [0; 32]);
+            ledger.durable(tournament, index, player);
+        }
+    }
+    let auditor = ledger.join();
+    let mut audited = BTreeSet::new();
+    while let Some(lease) = grant(&mut ledger, START, auditor) {
+        assert!(lease.audit);
+        for index in indices(&lease) {
+            assert!(audited.insert(index), "once each");
+            assert_eq!(
+                ledger.report(START, tournament, lease.lease, index, [0; 32]),
+                Verdict::Done
+            );
+        }
+    }
+    assert_eq!(audited, (0..16).collect());
+    assert_eq!(ledger.leases(), 0);
+}
+
+/// What really is: the records on the disk, whatever the ledger says.
+struct World {
+    rng: ChaCha8Rng,
+    ledger: Ledger,
+    tournament: TournamentNo,
+    games: u64,
+    /// What a restart finds: game and how often its record was counted.
+    disk: BTreeMap<u64, u32>,
+    /// Handed to the writer, not yet durable.
+    writing: Vec<(u64, WorkerId)>,
+    workers: Vec<WorkerId>,
+    /// Reports on their way, in any order, some of them twice.
+    network: Vec<(LeaseId, WorkerId, u64)>,
+    held: Vec<(WorkerId, Grant)>,
+    now: Duration,
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let games = u64::from(rng.next_u32() % 60);
+        let mut world = Self {
+            rng,
+            ledger: Ledger::new(settings(200_000)),
+            tournament: 0,
+            games,
+            disk: BTreeMap::new(),
+            writing: Vec::new(),
+            workers: Vec::new(),
+            network: Vec::new(),
+            held: Vec::new(),
+            now: START,
+        };
+        world.tournament = running(&mut world.ledger, games);
+        world
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.rng.next_u32() as usize % bound
+    }
+
+    fn pick<T>(&mut self, from: fn(&mut Self) -> &mut Vec<T>) -> Option<T> {
+        let count = from(self).len();
+        if count == 0 {
+            return None;
+        }
+        let place = self.below(count);
+        Some(from(self).swap_remove(place))
+    }
+
+    fn step(&mut self, calm: bool) {
+        match self.below(if calm { 12 } else { 20 }) {
+            0 if self.workers.len() < 5 => {
+                let worker = self.ledger.join();
+                self.workers.push(worker);
+            }
+            0..=2 => self.lend(),
+            3..=6 => self.play(),
+            7..=9 => self.deliver(),
+            10 | 11 => self.write(),
+            12 => {
+                if let Some(worker) = self.pick(|world| &mut world.workers) {
+                    self.ledger.leave(worker);
+                    self.held.retain(|(by, _)| *by != worker);
+                }
+            }
+            13 => self.crash(),
+            14 => drop(self.pick(|world| &mut world.network)),
+            15 => {
+                if let Some(message) = self.pick(|world| &mut world.network) {
+                    self.network.extend([message, message]);
+                }
+            }
+            16 => self.now += Duration::from_secs(4),
+            17 => drop(self.ledger.expire(self.now)),
+            18 => {
+                if let Some((_, grant)) = self.held.last() {
+                    let (lease, index) = (grant.lease, grant.games[0].index);
+                    self.ledger.failed(self.now, grant.tournament, lease, index);
+                }
+            }
+            _ => {
+                self.ledger.pause(self.tournament);
+                self.ledger.resume(self.tournament);
+            }
+        }
+    }
+
+    fn lend(&mut self) {
+        if self.workers.is_empty() {
+            return;
+        }
+        let place = self.below(self.workers.len());
+        let worker = self.workers[place];
+        if let Some(grant) = grant(&mut self.ledger, self.now, worker) {
+            self.held.push((worker, grant));
+        }
+    }
+
+    fn play(&mut self) {
+        if self.held.is_empty() {
+            return;
+        }
+        let place = self.below(self.held.len());
+        let (worker, grant) = &mut self.held[place];
+        if let Some(game) = grant.games.pop() {
+            self.network.push((grant.lease, *worker, game.index));
+        }
+        if grant.games.is_empty() {
+            self.held.swap_remove(place);
+        }
+    }
+
+    fn deliver(&mut self) {
+        let Some((lease, worker, index)) = self.pick(|world| &mut world.network) else {
+            return;
+        };
+        let verdict = self.ledger.report(self.now, self.tournament, lease, index, [7; 32]);
+        match verdict {
+            Verdict::New => {
+                assert!(!self.disk.contains_key(&index), "a durable game is new again");
+                self.writing.push((index, worker));
+            }
+            Verdict::Pending(_) => {
+                assert!(self.writing.iter().any(|(writing, _)| *writing == index));
+            }
+            Verdict::Done => assert!(self.disk.contains_key(&index), "acknowledged, not durable"),
+            Verdict::Unwanted | Verdict::Outside => panic!("{verdict:?}"),
+        }
+    }
+
+    fn write(&mut self) {
+        if let Some((index, worker)) = self.pick(|world| &mut world.writing) {
+            *self.disk.entry(index).or_insert(0) += 1;
+            self.ledger.durable(self.tournament, index, worker);
+        }
+    }
+
+    /// Kills the coordinator: what was not on the disk is lost, and with it
+    /// all leases. Late reports of before still arrive.
+    fn crash(&mut self) {
+        self.writing.clear();
+        self.workers.clear();
+        self.held.clear();
+        for message in &mut self.network {
+            message.0 = 0;
+        }
+        let mut done = Bitmap::new(self.games);
+        for &index in self.disk.keys() {
+            done.insert(index);
+        }
+        self.ledger = Ledger::new(settings(200_000));
+        self.tournament = self.ledger.add(done, State::Running, Patience::default());
+    }
+
+    fn check(&self) {
+        let progress = self.ledger.progress(self.tournament).expect("added");
+        assert_eq!(progress.done, self.disk.len() as u64);
+        assert_eq!(
+            progress.done + self.writing.len() as u64 + progress.lent + progress.waiting,
+            self.games,
+            "every game is in exactly one place"
+        );
+        assert!(self.disk.values().all(|&times| times == 1), "counted twice");
+    }
+}
+
+#[test]
+fn ten_thousand_histories_lose_no_game_and_count_none_twice() {
+    for seed in 0..10_000 {
+        let mut world = World::new(seed);
+        for _ in 0..300 {
+            world.step(false);
+            world.check();
+        }
+        // Then the weather clears, and every history comes to its end.
+        for _ in 0..100_000 {
+            let progress = world.ledger.progress(world.tournament).expect("added");
+            if progress.state == State::Finished {
+                break;
+            }
+            world.step(true);
+            world.now += Duration::from_millis(200);
+            world.ledger.expire(world.now);
+        }
+        world.check();
+        let progress = world.ledger.progress(world.tournament).expect("added");
+        assert_eq!(progress.state, State::Finished, "seed {seed}: {progress:?}");
+        assert_eq!(world.disk.len() as u64, world.games, "seed {seed}");
+    }
+}
