@@ -274,9 +274,11 @@ impl Ledger {
         wanted: usize,
         suits: impl Fn(TournamentNo) -> bool,
     ) -> Option<Grant> {
-        let alone_already = self.workers.get(&worker)?.iter().any(|id| {
-            self.leases.get(id).is_some_and(|lease| lease.alone)
-        });
+        let alone_already = self
+            .workers
+            .get(&worker)?
+            .iter()
+            .any(|id| self.leases.get(id).is_some_and(|lease| lease.alone));
         let workers = self.workers.len();
         for entry in self.tournaments.values_mut() {
             entry.course.wake(now);
@@ -347,14 +349,12 @@ impl Ledger {
 
     /// A worker tells how many plies it has played in a lease; false where it
     /// does not have that lease (any more).
-    pub fn advance(
-        &mut self,
-        now: Duration,
-        worker: WorkerId,
-        lease: LeaseId,
-        plies: u64,
-    ) -> bool {
-        let Some(held) = self.leases.get_mut(&lease).filter(|held| held.worker == worker) else {
+    pub fn advance(&mut self, now: Duration, worker: WorkerId, lease: LeaseId, plies: u64) -> bool {
+        let Some(held) = self
+            .leases
+            .get_mut(&lease)
+            .filter(|held| held.worker == worker)
+        else {
             return false;
         };
         if plies > held.plies {
@@ -479,7 +479,9 @@ impl Ledger {
         if !audit {
             let before = entry.course.failed(index);
             let rest = REST * (1 << before.min(6));
-            entry.course.give_back(index, lease, Back::Failed, now + rest);
+            entry
+                .course
+                .give_back(index, lease, Back::Failed, now + rest);
         }
         let failed = entry.course.failed(index);
         self.strike(now, tournament, lease, index);

@@ -1,4 +1,16 @@
 //! Schedules games, lends them to workers, keeps their results and answers
 //! questions about them. It never plays.
+//!
+//! [`Options::build`] loads what the store has and listens; [`Service::run`]
+//! answers until it is told to stop. Inside, one task owns all state and RPC
+//! handlers send it messages over bounded channels; [`ledger`] is its
+//! accounting, without IO or clock.
 
+mod error;
 pub mod ledger;
+mod options;
+mod service;
+
+pub use error::{RunError, StartError};
+pub use options::Options;
+pub use service::{Service, Summary};

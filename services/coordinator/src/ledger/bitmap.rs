@@ -59,7 +59,11 @@ impl Bitmap {
     pub fn next_absent(&self, from: u64) -> Option<u64> {
         let first = (from / 64) as usize;
         for (place, &word) in self.words.iter().enumerate().skip(first) {
-            let below = if place == first { (1 << (from % 64)) - 1 } else { 0 };
+            let below = if place == first {
+                (1 << (from % 64)) - 1
+            } else {
+                0
+            };
             let absent = !(word | below);
             if absent != 0 {
                 let number = place as u64 * 64 + u64::from(absent.trailing_zeros());

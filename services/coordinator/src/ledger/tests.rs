@@ -66,7 +66,10 @@ fn done_games_are_not_lent_again_after_a_restart() {
     while let Some(grant) = grant(&mut ledger, START, worker) {
         lent.extend(indices(&grant));
     }
-    assert_eq!(lent, (0..20).filter(|index| index % 3 != 0).collect::<Vec<_>>());
+    assert_eq!(
+        lent,
+        (0..20).filter(|index| index % 3 != 0).collect::<Vec<_>>()
+    );
 }
 
 #[test]
@@ -79,7 +82,11 @@ fn a_worker_that_leaves_gives_its_games_back_at_once() {
     ledger.leave(first);
     let again = grant(&mut ledger, START, second).expect("a lease");
     assert_eq!(indices(&again), indices(&lost));
-    assert_eq!(grant(&mut ledger, START, first), None, "gone workers get nothing");
+    assert_eq!(
+        grant(&mut ledger, START, first),
+        None,
+        "gone workers get nothing"
+    );
 }
 
 #[test]
@@ -91,9 +98,15 @@ fn a_lease_lives_on_plies_not_on_calls() {
     let second = Duration::from_secs(1);
     assert!(ledger.advance(second * 9, worker, lease, 100));
     assert!(ledger.expire(second * 18).is_empty());
-    assert!(ledger.advance(second * 18, worker, lease, 100), "no more plies");
+    assert!(
+        ledger.advance(second * 18, worker, lease, 100),
+        "no more plies"
+    );
     assert_eq!(ledger.expire(second * 19), [Ended { worker, lease }]);
-    assert!(!ledger.advance(second * 19, worker, lease, 200), "it is gone");
+    assert!(
+        !ledger.advance(second * 19, worker, lease, 200),
+        "it is gone"
+    );
     assert_eq!(ledger.waiting(), 8);
 }
 
@@ -130,14 +143,18 @@ fn a_late_report_counts_and_the_second_holder_is_relieved() {
         );
     }
     assert_eq!(ledger.load(quick).expect("joined").games, 0);
-    assert!(!ledger.advance(DEADLINE, quick, again.lease, 1), "nothing left in it");
+    assert!(
+        !ledger.advance(DEADLINE, quick, again.lease, 1),
+        "nothing left in it"
+    );
 }
 
 #[test]
 fn a_report_is_new_once_then_pending_then_done() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 2);
-    let report = |ledger: &mut Ledger, index, hash| ledger.report(START, tournament, 0, index, [hash; 32]);
+    let report =
+        |ledger: &mut Ledger, index, hash| ledger.report(START, tournament, 0, index, [hash; 32]);
     assert_eq!(report(&mut ledger, 0, 1), Verdict::New);
     assert_eq!(report(&mut ledger, 0, 2), Verdict::Pending([1; 32]));
     assert_eq!(ledger.progress(tournament).expect("added").done, 0);
@@ -145,9 +162,15 @@ fn a_report_is_new_once_then_pending_then_done() {
     assert_eq!(report(&mut ledger, 0, 2), Verdict::Done);
     assert_eq!(report(&mut ledger, 2, 1), Verdict::Outside);
     assert_eq!(report(&mut ledger, 1, 1), Verdict::New);
-    assert!(ledger.durable(tournament, 1, 1), "the last game finishes it");
+    assert!(
+        ledger.durable(tournament, 1, 1),
+        "the last game finishes it"
+    );
     assert!(!ledger.durable(tournament, 1, 1), "but only once");
-    assert_eq!(ledger.progress(tournament).expect("added").state, State::Finished);
+    assert_eq!(
+        ledger.progress(tournament).expect("added").state,
+        State::Finished
+    );
 }
 
 #[test]
@@ -159,8 +182,15 @@ fn a_failed_attempt_rests_and_is_counted() {
     for attempts in 0..6 {
         let lease = grant(&mut ledger, now, worker).expect("a lease");
         assert_eq!(lease.games, [Assigned { index: 0, attempts }]);
-        assert_eq!(ledger.failed(now, tournament, lease.lease, 0), Some(attempts + 1));
-        assert_eq!(ledger.failed(now, tournament, lease.lease, 0), None, "told twice");
+        assert_eq!(
+            ledger.failed(now, tournament, lease.lease, 0),
+            Some(attempts + 1)
+        );
+        assert_eq!(
+            ledger.failed(now, tournament, lease.lease, 0),
+            None,
+            "told twice"
+        );
         assert_eq!(grant(&mut ledger, now, worker), None, "it rests");
         now = ledger.next_due(now).expect("it wakes");
     }
@@ -236,7 +266,11 @@ fn pause_takes_leases_back_and_resume_goes_on() {
     let lease = grant(&mut ledger, START, worker).expect("a lease").lease;
     assert_eq!(ledger.pause(tournament), [Ended { worker, lease }]);
     assert_eq!(grant(&mut ledger, START, worker), None);
-    assert_eq!(ledger.report(START, tournament, lease, 3, [0; 32]), Verdict::New, "late results are taken");
+    assert_eq!(
+        ledger.report(START, tournament, lease, 3, [0; 32]),
+        Verdict::New,
+        "late results are taken"
+    );
     ledger.resume(tournament);
     let again = grant(&mut ledger, START, worker).expect("a lease");
     assert_eq!(indices(&again), [0, 1, 2, 4, 5, 6, 7]);
@@ -249,7 +283,10 @@ fn a_cancelled_tournament_takes_nothing() {
     let worker = ledger.join();
     let lease = grant(&mut ledger, START, worker).expect("a lease").lease;
     assert_eq!(ledger.cancel(tournament).len(), 1);
-    assert_eq!(ledger.report(START, tournament, lease, 3, [0; 32]), Verdict::Unwanted);
+    assert_eq!(
+        ledger.report(START, tournament, lease, 3, [0; 32]),
+        Verdict::Unwanted
+    );
     ledger.resume(tournament);
     assert_eq!(grant(&mut ledger, START, worker), None);
 }
@@ -399,10 +436,15 @@ impl World {
         let Some((lease, worker, index)) = self.pick(|world| &mut world.network) else {
             return;
         };
-        let verdict = self.ledger.report(self.now, self.tournament, lease, index, [7; 32]);
+        let verdict = self
+            .ledger
+            .report(self.now, self.tournament, lease, index, [7; 32]);
         match verdict {
             Verdict::New => {
-                assert!(!self.disk.contains_key(&index), "a durable game is new again");
+                assert!(
+                    !self.disk.contains_key(&index),
+                    "a durable game is new again"
+                );
                 self.writing.push((index, worker));
             }
             Verdict::Pending(_) => {

@@ -1,0 +1,200 @@
+//! Everything that can go wrong, and what it is called on the wire.
+
+use std::{collections::HashMap, io, net::SocketAddr};
+
+use arena_model::{NameError, SeedError, engine::options::OptionError, spec::SpecError};
+use arena_store::StoreError;
+use arena_tournament::ScheduleError;
+use arena_wire::{convert::ConvertError, reasons};
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt};
+
+/// A coordinator that does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Something else listens there.
+    #[error("{address} is in use: give another address with --listen, port 0 takes a free one")]
+    InUse {
+        /// What was asked for.
+        address: SocketAddr,
+    },
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}")]
+    Bind {
+        /// What was asked for.
+        address: SocketAddr,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The metrics' address cannot be listened on.
+    #[error(transparent)]
+    Metrics(#[from] arena_telemetry::ServeError),
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A document of the store is not what this release writes.
+    #[error(
+        "{what} in the store cannot be read: {problem}; use the release that wrote it, \
+         or restore a backup (arena store restore)"
+    )]
+    Document {
+        /// Which document.
+        what: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The system refused random numbers.
+    #[error("the system gives no random numbers: {0}")]
+    Random(String),
+    /// The share of games to audit is none.
+    #[error("an audit share of {0} is not possible: it is from 0 to 1")]
+    AuditShare(f64),
+}
+
+/// A coordinator that stopped before it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The store failed. What was acknowledged stands, and a restart goes on.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The server failed.
+    #[error("the server stopped: {0}")]
+    Serve(#[from] tonic::transport::Error),
+    /// The metrics' server failed.
+    #[error(transparent)]
+    Metrics(#[from] arena_telemetry::ServeError),
+    /// The task that owns the state ended.
+    #[error("the coordinator's state was lost: this is a defect, please report it")]
+    State,
+}
+
+/// A request that is not granted.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    #[error(transparent)]
+    Seed(#[from] SeedError),
+    #[error(transparent)]
+    Games(#[from] arena_games::GamesError),
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+    #[error(
+        "a tournament of {games} games is more than the {most} that are kept account of: lower blocks"
+    )]
+    TooManyGames { games: u64, most: u64 },
+    #[error("agent \"{agent}\": {error}")]
+    BotOption { agent: String, error: OptionError },
+    #[error("agent \"{agent}\" has no options: its process does not describe any")]
+    NoOptions { agent: String },
+    #[error("unknown agent \"{name}\"{}", hint(.nearest.as_ref(), "; arena agent list shows all"))]
+    UnknownAgent {
+        name: String,
+        nearest: Option<String>,
+    },
+    #[error("agent \"{agent}\": {process} offers no bot \"{bot}\"{}", hint(.nearest.as_ref(), ""))]
+    UnknownBot {
+        agent: String,
+        process: String,
+        bot: String,
+        nearest: Option<String>,
+    },
+    #[error("agent \"{agent}\" does not play {ruleset}: it plays {}", .plays.join(", "))]
+    RulesetUnsupported {
+        agent: String,
+        ruleset: String,
+        plays: Vec<String>,
+    },
+    #[error("no agent \"{name}\" is registered")]
+    AgentNotFound { name: String },
+    #[error("{0}")]
+    AgentConflict(String),
+    #[error(transparent)]
+    Name(#[from] NameError),
+    #[error("{0}")]
+    BinaryInvalid(String),
+    #[error("no binary {sha256} is here: upload it first")]
+    UnknownBinary { sha256: String },
+    #[error("no tournament \"{id}\"{}", hint(.nearest.as_ref(), "; arena tournament list shows all"))]
+    UnknownTournament { id: String, nearest: Option<String> },
+    #[error("game {id} has no result")]
+    UnknownGame { id: String },
+    #[error("{0}")]
+    State(String),
+    #[error("the page token is not one of this list: ask for the first page again")]
+    PageToken,
+    #[error("request id \"{0}\" was used before for something else")]
+    RequestId(String),
+    #[error("{0}")]
+    Request(String),
+    #[error(transparent)]
+    Convert(#[from] ConvertError),
+    #[error("worker {0} is not known here: join again first")]
+    UnknownWorker(String),
+    #[error("the coordinator has more to do than it can queue: try again in a moment")]
+    Overloaded,
+    #[error("the coordinator is stopping")]
+    Draining,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn hint(nearest: Option<&String>, otherwise: &str) -> String {
+    nearest.map_or_else(
+        || otherwise.to_owned(),
+        |nearest| format!(", did you mean \"{nearest}\"?"),
+    )
+}
+
+impl Error {
+    /// Status code and reason: the one place where they are chosen.
+    fn kind(&self) -> (Code, &'static str) {
+        use Code::{
+            FailedPrecondition, Internal, InvalidArgument, NotFound, ResourceExhausted, Unavailable,
+        };
+        match self {
+            Self::Spec(_) | Self::Seed(_) | Self::Schedule(_) | Self::TooManyGames { .. } => {
+                (InvalidArgument, reasons::SPEC_INVALID)
+            }
+            Self::Games(arena_games::GamesError::Unknown { .. }) => {
+                (InvalidArgument, reasons::UNKNOWN_RULESET)
+            }
+            Self::Games(_) | Self::BotOption { .. } | Self::NoOptions { .. } => {
+                (InvalidArgument, reasons::OPTION_INVALID)
+            }
+            Self::UnknownAgent { .. } => (InvalidArgument, reasons::UNKNOWN_AGENT),
+            Self::UnknownBot { .. } => (InvalidArgument, reasons::UNKNOWN_BOT),
+            Self::RulesetUnsupported { .. } => (InvalidArgument, reasons::RULESET_UNSUPPORTED),
+            Self::AgentNotFound { .. } => (NotFound, reasons::UNKNOWN_AGENT),
+            Self::AgentConflict(_) => (InvalidArgument, reasons::AGENT_CONFLICT),
+            Self::Name(_) => (InvalidArgument, reasons::NAME_INVALID),
+            Self::BinaryInvalid(_) => (InvalidArgument, reasons::BINARY_INVALID),
+            Self::UnknownBinary { .. } => (NotFound, reasons::UNKNOWN_BINARY),
+            Self::UnknownTournament { .. } => (NotFound, reasons::UNKNOWN_TOURNAMENT),
+            Self::UnknownGame { .. } => (NotFound, reasons::UNKNOWN_GAME),
+            Self::State(_) => (FailedPrecondition, reasons::STATE_CONFLICT),
+            Self::PageToken => (InvalidArgument, reasons::PAGE_TOKEN_INVALID),
+            Self::RequestId(_) => (InvalidArgument, reasons::REQUEST_ID_CONFLICT),
+            Self::Request(_) | Self::Convert(_) => (InvalidArgument, reasons::REQUEST_INVALID),
+            Self::UnknownWorker(_) => (FailedPrecondition, reasons::UNKNOWN_WORKER),
+            Self::Overloaded | Self::Store(StoreError::Busy { .. }) => {
+                (ResourceExhausted, reasons::OVERLOADED)
+            }
+            Self::Draining => (Unavailable, reasons::DRAINING),
+            Self::Store(StoreError::WrongDigest { .. }) => {
+                (InvalidArgument, reasons::BINARY_INVALID)
+            }
+            Self::Store(StoreError::TooLarge { .. }) => (InvalidArgument, reasons::REQUEST_INVALID),
+            Self::Store(StoreError::Closed) => (Unavailable, reasons::STORE_FAILED),
+            Self::Store(_) => (Internal, reasons::STORE_FAILED),
+        }
+    }
+}
+
+impl From<Error> for Status {
+    fn from(error: Error) -> Self {
+        let (code, reason) = error.kind();
+        let details = ErrorDetails::with_error_info(reason, reasons::DOMAIN, HashMap::new());
+        Self::with_error_details(code, error.to_string(), details)
+    }
+}

@@ -1,0 +1,56 @@
+//! What a coordinator is told at its start.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use arena_store::Store;
+use arena_wire::v1;
+
+use crate::{
+    error::StartError,
+    service::{self, Service},
+};
+
+/// How a coordinator is to run.
+pub struct Options {
+    /// Where everything durable is kept. The caller opens and closes it.
+    pub store: Arc<dyn Store>,
+    /// Where gRPC listens; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Where `/metrics` and `/healthz` listen; none: nowhere.
+    pub metrics: Option<SocketAddr>,
+    /// The bots built into workers. Each is an agent of its own name that is
+    /// always there.
+    pub native: v1::DescribeResponse,
+    /// A lease without progress for this long is taken back. Tournaments whose
+    /// agents have to start or may think for long are given more.
+    pub lease_deadline: Duration,
+    /// Share of games played again on another worker and compared, 0 to 1.
+    pub audit_share: f64,
+    /// How long a stop waits for open reports.
+    pub drain_limit: Duration,
+}
+
+impl Options {
+    /// The defaults.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, listen: SocketAddr, native: v1::DescribeResponse) -> Self {
+        Self {
+            store,
+            listen,
+            metrics: None,
+            native,
+            lease_deadline: Duration::from_secs(10),
+            audit_share: 0.01,
+            drain_limit: Duration::from_secs(10),
+        }
+    }
+
+    /// Loads what the store has and begins to listen. Requests are answered
+    /// from [`Service::run`] on.
+    ///
+    /// # Errors
+    /// [`StartError`] where a port is in use, or the store cannot be read.
+    pub async fn build(self) -> Result<Service, StartError> {
+        service::build(self).await
+    }
+}
