@@ -1,0 +1,180 @@
+"""What an agent is asked: one decision of one game."""
+
+from typing import Any, Dict, List, Optional, Sequence
+
+from google.protobuf import message_factory, symbol_database
+from google.protobuf.message import DecodeError
+
+from .options import Option, Value, bot_options, ruleset_options
+from .proto import agent_pb2 as pb
+from .rng import Rng
+
+
+class UnknownRuleset(LookupError):
+    """The installed `arena_agent` has no position message for a ruleset."""
+
+
+def position_type(ruleset: str) -> Any:
+    """The message class of a ruleset's positions: `oware-abapa` gives
+    `arena.games.v1.OwareAbapaPosition`."""
+    name = "".join(part.capitalize() for part in ruleset.split("-")) + "Position"
+    try:
+        found = symbol_database.Default().pool.FindMessageTypeByName(f"arena.games.v1.{name}")
+    except KeyError:
+        raise UnknownRuleset(
+            f"this arena_agent knows no position of the ruleset {ruleset!r}; "
+            "install a newer one, or decide by decision.legal and decision.notations alone"
+        ) from None
+    return message_factory.GetMessageClass(found)
+
+
+class Context:
+    """What the decisions of one game have in common, decoded when used."""
+
+    __slots__ = ("_declared", "_message", "_options", "_bot_options", "_position")
+
+    def __init__(self, message: pb.GameContext, declared: Sequence[Option]) -> None:
+        self._message = message
+        self._declared = declared
+        self._options: Optional[Dict[str, Value]] = None
+        self._bot_options: Optional[Dict[str, Value]] = None
+        self._position: Any = None
+
+    @property
+    def message(self) -> pb.GameContext:
+        return self._message
+
+    @property
+    def options(self) -> Dict[str, Value]:
+        if self._options is None:
+            self._options = ruleset_options(self._message.options)
+        return self._options
+
+    @property
+    def bot_options(self) -> Dict[str, Value]:
+        if self._bot_options is None:
+            self._bot_options = bot_options(self._declared, self._message.bot_options)
+        return self._bot_options
+
+    @property
+    def position(self) -> Any:
+        if self._position is None:
+            self._position = position_type(self._message.ruleset)
+        return self._position
+
+
+class Decision:
+    """One choice to be made. Everything is decoded when it is first used, so
+    that a simple policy costs next to nothing."""
+
+    __slots__ = ("_context", "_message", "_budget_us", "_legal", "_position", "_rng")
+
+    def __init__(self, context: Context, message: pb.Decision, budget_us: int = 0) -> None:
+        self._context = context
+        self._message = message
+        self._budget_us = budget_us
+        self._legal: Optional[List[int]] = None
+        self._position: Any = None
+        self._rng: Optional[Rng] = None
+
+    @property
+    def legal(self) -> List[int]:
+        """Ids of the legal moves, ascending, never empty; answer one of them."""
+        if self._legal is None:
+            self._legal = list(self._message.legal_moves)
+        return self._legal
+
+    @property
+    def notations(self) -> List[str]:
+        """What each legal move is called, in the order of `legal`. Empty for
+        an agent with `move_details = False`."""
+        return list(self._message.notations)
+
+    @property
+    def position(self) -> Any:
+        """The position as the ruleset's own message: `CowryPosition`,
+        `KalahPosition` (see `arena_agent.proto`).
+
+        Raises `UnknownRuleset` for a game newer than this package, and
+        `ValueError` where the bytes are no such message.
+        """
+        if self._position is None:
+            kind = self._context.position
+            try:
+                self._position = kind.FromString(self._message.position)
+            except DecodeError as error:
+                raise ValueError(f"the position is no {kind.DESCRIPTOR.full_name}: {error}") from error
+        return self._position
+
+    @property
+    def moves(self) -> Sequence[Any]:
+        """The legal moves with what each of them does, in the order of `legal`:
+        `CowryMove`, `KalahMove`. Empty for an agent with
+        `move_details = False`."""
+        return self.position.moves
+
+    @property
+    def rng(self) -> Rng:
+        """The agent's dice, started at `seed`. An agent that draws from nothing
+        else plays the same game again."""
+        if self._rng is None:
+            self._rng = Rng(self._message.seed)
+        return self._rng
+
+    @property
+    def seed(self) -> int:
+        """64 bits, fresh for every decision, the same when a game is played
+        again."""
+        return self._message.seed
+
+    @property
+    def slot(self) -> int:
+        """The decision's number in its batch, which its answer repeats."""
+        return self._message.slot
+
+    @property
+    def seat(self) -> int:
+        """The seat to choose for; seat 0 moves first."""
+        return self._message.seat
+
+    @property
+    def seats(self) -> int:
+        """How many players the game has."""
+        return self._context.message.seats
+
+    @property
+    def number(self) -> int:
+        """How many decisions this seat had in the game before this one."""
+        return self._message.number
+
+    @property
+    def ruleset(self) -> str:
+        """`cowry`, `kalah`, …"""
+        return self._context.message.ruleset
+
+    @property
+    def rules_version(self) -> int:
+        """The version of the ruleset."""
+        return self._context.message.rules_version
+
+    @property
+    def options(self) -> Dict[str, Value]:
+        """The ruleset's options, resolved. Shared by decisions: do not change."""
+        return self._context.options
+
+    @property
+    def bot_options(self) -> Dict[str, Value]:
+        """This bot's own options, resolved. Shared by decisions: do not change."""
+        return self._context.bot_options
+
+    @property
+    def time_budget(self) -> Optional[float]:
+        """Seconds for this answer; `None` where no limit was told. In a batch,
+        the batch's time shared out evenly."""
+        return self._budget_us / 1e6 if self._budget_us else None
+
+    def __repr__(self) -> str:
+        return (
+            f"<Decision {self.number} of seat {self.seat} in {self.ruleset}, "
+            f"seed {self.seed:#018x}, legal {self.legal}>"
+        )

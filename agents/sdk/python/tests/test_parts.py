@@ -1,0 +1,151 @@
+"""The parts of the SDK that need no process."""
+
+from pathlib import Path
+
+import generate
+import pytest
+from client import kalah_context, kalah_decision, values
+from conftest import SDK
+from google.protobuf import descriptor_pb2
+
+import arena_agent.proto as generated
+from arena_agent import Option, Rng, UnknownRuleset
+from arena_agent.decision import Context, Decision
+from arena_agent.options import bot_options, guess
+from arena_agent.proto import agent_pb2 as pb
+
+REPOSITORY = SDK.parents[2]
+STREAMS = REPOSITORY / "services/engine/data/streams.txt"
+
+
+def test_the_dice_are_those_of_the_other_languages():
+    checked = 0
+    for line in STREAMS.read_text().splitlines():
+        name, _, rest = line.partition(" ")
+        if name == "splitmix64":
+            seed, *words = rest.split()
+            rng = Rng(int(seed))
+            assert [f"{rng.word():016x}" for _ in words] == words
+            checked += 1
+    assert checked > 0
+
+
+def test_a_draw_takes_the_high_part_of_one_word():
+    word = Rng(7).word()
+    assert Rng(7).below(10) == word * 10 // 2**64
+    assert Rng(7).random() == (word >> 11) / 2**53
+    assert Rng(7).choice("abcdefghij") == "abcdefghij"[word * 10 // 2**64]
+
+
+def test_weights_are_drawn_in_proportion():
+    rng = Rng(1)
+    counts = [0] * 4
+    for _ in range(10_000):
+        counts[rng.weighted([1, 0, 2, 7])] += 1
+    assert counts[1] == 0
+    # Six standard deviations of a seeded draw.
+    for count, share in zip(counts, (1000, 0, 2000, 7000)):
+        assert abs(count - share) < 280, counts
+    with pytest.raises(ValueError, match="sum above 0"):
+        rng.weighted([0, 0])
+
+
+def test_a_shuffle_keeps_what_it_shuffles():
+    items = list(range(52))
+    Rng(3).shuffle(items)
+    assert items != list(range(52)) and sorted(items) == list(range(52))
+    sample = Rng(3).sample(range(52), 5)
+    assert sample == items[:5]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("true", True),
+        ("false", False),
+        ("7", 7),
+        ("-7", -7),
+        ("0.25", 0.25),
+        ("1e-3", 0.001),
+        ("empirical", "empirical"),
+        ("007", 7.0),
+        ("nan", "nan"),
+        ("", ""),
+    ],
+)
+def test_options_of_a_ruleset_are_typed_by_their_look(text, value):
+    assert guess(text) == value and type(guess(text)) is type(value)
+
+
+def test_options_of_a_bot_are_typed_by_their_declaration():
+    declared = (
+        Option("depth", 4, low=1, high=9),
+        Option("share", 0.5),
+        Option("tie", "random", choices=("random", "first")),
+        Option("note", ""),
+        Option("flag", True),
+    )
+    assert [option.kind() for option in declared] == [
+        pb.OPTION_TYPE_INTEGER,
+        pb.OPTION_TYPE_REAL,
+        pb.OPTION_TYPE_CHOICE,
+        pb.OPTION_TYPE_TEXT,
+        pb.OPTION_TYPE_BOOL,
+    ]
+    given = values(depth="6", share="1", note="12", flag="false")
+    typed = bot_options(declared, given)
+    assert typed == {"depth": 6, "share": 1.0, "tie": "random", "note": "12", "flag": False}
+    assert isinstance(typed["share"], float)
+    for option in declared:
+        assert option.parse(option.describe().default_value) == option.default
+
+
+@pytest.mark.parametrize(
+    ("arguments", "more", "message"),
+    [
+        (("Depth", 1), {}, "lower-case"),
+        (("depth", 1), {"low": 2}, "outside its bounds"),
+        (("depth", 9), {"high": 8}, "outside its bounds"),
+        (("tie", "x"), {"choices": ("a", "b")}, "is none of"),
+        (("flag", True), {"low": 0}, "only numbers have bounds"),
+        (("share", float("nan")), {}, "not finite"),
+    ],
+)
+def test_an_option_that_contradicts_itself_is_refused(arguments, more, message):
+    with pytest.raises(ValueError, match=message):
+        Option(*arguments, **more)
+
+
+def test_a_position_is_decoded_only_when_used():
+    message = kalah_decision()
+    message.position = b"\xff\xff"
+    decision = Decision(Context(kalah_context(), ()), message)
+    assert decision.legal == list(range(6))
+    with pytest.raises(ValueError, match="no arena.games.v1.KalahPosition"):
+        _ = decision.position
+
+
+def test_a_ruleset_from_the_future_can_still_be_played_by_ids():
+    context = kalah_context()
+    context.ruleset = "hex-on-mars"
+    decision = Decision(Context(context, ()), kalah_decision())
+    assert decision.legal == list(range(6))
+    with pytest.raises(UnknownRuleset, match="'hex-on-mars'"):
+        _ = decision.position
+
+
+def test_the_generated_messages_are_those_of_the_protocol(tmp_path):
+    pytest.importorskip("grpc_tools")
+    target = tmp_path / "descriptors.binpb"
+    generate.protoc(f"--descriptor_set_out={target}")
+    files = descriptor_pb2.FileDescriptorSet.FromString(target.read_bytes()).file
+    assert set(generated.__all__) == {Path(file.name).stem + "_pb2" for file in files}
+    for file in files:
+        name = Path(file.name).stem + "_pb2"
+        committed = descriptor_pb2.FileDescriptorProto()
+        getattr(generated, name).DESCRIPTOR.CopyToProto(committed)
+        for message in file.message_type:
+            for field in message.field:
+                # Python's modules leave it out, where it says nothing new.
+                field.ClearField("json_name")
+        assert committed == file, f"{name} is out of date: run agents/sdk/python/generate.py"
