@@ -72,11 +72,21 @@ impl Index {
             .collect()
     }
 
-    /// The shared id of a tournament that has games.
-    pub(crate) fn tournament(&self, id: &str) -> Option<Arc<str>> {
-        self.tournaments
-            .get_key_value(id)
-            .map(|(id, _)| Arc::clone(id))
+    /// Which places hold games of a tournament, ascending, each once.
+    pub(crate) fn places(&self, tournament: &str) -> Vec<u32> {
+        let Some(places) = self.tournaments.get(tournament) else {
+            return Vec::new();
+        };
+        let mut held: Vec<u32> = Vec::new();
+        for page in places.pages.values() {
+            let start = held.len();
+            held.extend(page.iter().filter(|&&place| place != NONE));
+            held[start..].sort_unstable();
+            held.dedup();
+        }
+        held.sort_unstable();
+        held.dedup();
+        held
     }
 
     pub(crate) fn count(&self, tournament: &str) -> u64 {

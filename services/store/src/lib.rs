@@ -20,15 +20,27 @@
 //! ```
 
 mod binary;
+mod bytes;
+mod database;
+mod documents;
 mod error;
+mod folder;
 mod index;
 mod limits;
 mod memory;
+mod pack;
+mod receipt;
+mod sled_store;
 mod store;
+#[cfg(test)]
+mod suite;
+mod walk;
+mod writer;
 
 pub use binary::BinaryUpload;
 pub use error::StoreError;
 pub use memory::MemoryStore;
+pub use sled_store::{Options, SledStore};
 pub use store::{Change, Collection, Done, Stats, Store, StoredGame};
 
 /// A SHA-256, raw.
@@ -43,3 +55,13 @@ pub const KEY_BYTES_MAX: usize = 1 << 10;
 
 /// Longest value of a document, and largest game (record and side), bytes.
 pub const VALUE_BYTES_MAX: usize = 1 << 20;
+
+/// What to do about a damaged store.
+pub(crate) fn remedy(data: &std::path::Path) -> String {
+    let data = data.display();
+    format!(
+        "`arena store verify --data {data}` lists the damage, `arena store verify --repair --data {data}` \
+         keeps all that can be read (games that are lost are played again), and \
+         `arena store restore BACKUP --data NEW-FOLDER` goes back to a backup"
+    )
+}

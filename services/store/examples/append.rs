@@ -1,0 +1,147 @@
+//! Measures how fast games become durable.
+//!
+//! ```text
+//! cargo run --release -p arena-store --example append -- [GAMES] [BATCH] [OUTSTANDING] [FOLDER]
+//! ```
+
+use std::{
+    collections::BTreeSet,
+    env,
+    path::PathBuf,
+    sync::{Arc, mpsc},
+    time::{Duration, Instant},
+};
+
+use arena_store::{Options, SledStore, Store, StoreError, StoredGame};
+
+/// Bytes of a packed record of an ordinary game, and of what stands beside it.
+const RECORD_BYTES: usize = 200;
+const SIDE_BYTES: usize = 24;
+
+#[expect(clippy::print_stdout, reason = "the figures are what it is for")]
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let number = |at: usize, default: u64| {
+        arguments
+            .get(at)
+            .map_or(Ok(default), |given| given.replace('_', "").parse())
+    };
+    let (games, batch, outstanding) = (number(0, 1_000_000)?, number(1, 100)?, number(2, 64)?);
+    let temporary = tempfile::tempdir()?;
+    let folder = arguments
+        .get(3)
+        .map_or_else(|| temporary.path().join("data"), PathBuf::from);
+
+    let store = SledStore::open(&folder, &Options::default())?;
+    let tournament: Arc<str> = "cowry-strategies-3f9a0c1b22".into();
+    let (sender, receiver) = mpsc::channel();
+    let mut latencies: Vec<Duration> = Vec::new();
+    let mut waiting = BTreeSet::new();
+    let mut busy = 0_u64;
+    let started = Instant::now();
+    let mut start = 0;
+    while start < games || !waiting.is_empty() {
+        if start < games && (waiting.len() as u64) < outstanding {
+            let end = games.min(start + batch);
+            let made = (start..end).map(|index| game(&tournament, index)).collect();
+            let (sender, handed) = (sender.clone(), Instant::now());
+            let done = Box::new(move |result: Result<(), StoreError>| {
+                // The receiver outlives every batch.
+                let _ = sender.send((start, result.map(|()| handed.elapsed())));
+            });
+            match store.append(made, done) {
+                Ok(()) => {
+                    waiting.insert(start);
+                    start = end;
+                    continue;
+                }
+                Err(StoreError::Busy { .. }) => busy += 1,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let (acknowledged, latency) = receiver.recv()?;
+        waiting.remove(&acknowledged);
+        latencies.push(latency?);
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    latencies.sort_unstable();
+    let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize];
+    let stats = store.stats();
+    drop(store);
+    println!(
+        "durable         {:.0} games/s ({games} games, {batch} a batch)",
+        games as f64 / seconds
+    );
+    println!(
+        "acknowledged    p50 {:?}  p99 {:?}  ({outstanding} batches at once)",
+        at(0.5),
+        at(0.99)
+    );
+    println!(
+        "commits         {} ({:.0} games each), busy {busy} times",
+        stats.syncs,
+        games as f64 / stats.syncs as f64
+    );
+    println!(
+        "on disk         {:.0} bytes/game, {} of them record",
+        stats.bytes_on_disk as f64 / games as f64,
+        RECORD_BYTES + SIDE_BYTES
+    );
+
+    let started = Instant::now();
+    let store = SledStore::open(&folder, &Options::default())?;
+    println!("opened, checked {:?}", started.elapsed());
+    let started = Instant::now();
+    let mut scanned = 0_u64;
+    store.scan(&tournament, &mut |_| scanned += 1)?;
+    println!(
+        "scanned         {:.0} games/s",
+        scanned as f64 / started.elapsed().as_secs_f64()
+    );
+    let started = Instant::now();
+    let (mut exported, mut from) = (0, 0);
+    loop {
+        let page = store.games(&tournament, from, 1_000)?;
+        let Some(last) = page.last() else { break };
+        (exported, from) = (exported + page.len(), last.index + 1);
+    }
+    println!(
+        "in index order  {:.0} games/s",
+        exported as f64 / started.elapsed().as_secs_f64()
+    );
+    println!("memory          {}", peak_memory());
+    Ok(())
+}
+
+/// Bytes that do not compress, as a packed record does not.
+fn game(tournament: &Arc<str>, index: u64) -> StoredGame {
+    let mut state = index.wrapping_add(1);
+    let mut bytes = |count: usize| -> Vec<u8> {
+        (0..count)
+            .map(|_| {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                (state >> 56) as u8
+            })
+            .collect()
+    };
+    StoredGame {
+        tournament: Arc::clone(tournament),
+        index,
+        hash: [index as u8; 32],
+        record: bytes(RECORD_BYTES),
+        side: bytes(SIDE_BYTES),
+    }
+}
+
+/// The process's peak resident memory as Linux tells it.
+fn peak_memory() -> String {
+    std::fs::read_to_string("/proc/self/status")
+        .ok()
+        .and_then(|status| {
+            let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
+            Some(line.trim_start_matches("VmHWM:").trim().to_owned())
+        })
+        .unwrap_or_else(|| "unknown".to_owned())
+}

@@ -1,0 +1,230 @@
+//! sled, and nothing but sled: opened with care, its errors and panics turned
+//! into ours, its file synced for real.
+
+use std::{
+    fs::{self, File},
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicI64, Ordering},
+};
+
+use crate::{StoreError, binary::sync_parent, remedy};
+
+/// sled keeps items above a quarter of a segment in files of their own, which
+/// it never syncs; with 8 MiB a leaf full of packs stays below that.
+const SEGMENT_BYTES: usize = 8 << 20;
+
+/// A key or value as the database hands it out.
+pub(crate) type Bytes = sled::IVec;
+
+/// The two trees of a database, and the handle that makes it durable.
+pub(crate) struct Database {
+    db: sled::Db,
+    packs: sled::Tree,
+    documents: sled::Tree,
+    /// sled's own file, opened once more: `flush` alone leaves data in the
+    /// drive's cache and the file's length in the journal.
+    file: File,
+    file_path: PathBuf,
+    blobs: PathBuf,
+    /// Name (a log position) of the newest blob that is synced.
+    blobs_synced: AtomicI64,
+    data: PathBuf,
+}
+
+/// Which tree.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Tree {
+    Packs,
+    Documents,
+}
+
+impl Database {
+    /// Opens or makes the database in `folder`. `data` is the data folder named
+    /// in errors.
+    pub(crate) fn open(folder: &Path, data: &Path, cache_bytes: u64) -> Result<Self, StoreError> {
+        fs::create_dir_all(folder).map_err(|e| StoreError::io("make the folder", folder, &e))?;
+        remove_unfinished_snapshots(folder)?;
+        let config = sled::Config::new()
+            .path(folder)
+            .cache_capacity(cache_bytes)
+            .segment_size(SEGMENT_BYTES)
+            .flush_every_ms(None);
+        let opened = guarded(data, "open the database in", || {
+            let db = config.open()?;
+            let packs = db.open_tree("packs")?;
+            let documents = db.open_tree("documents")?;
+            db.flush()?;
+            Ok((db, packs, documents))
+        });
+        let (db, packs, documents) = opened?;
+        let file_path = folder.join("db");
+        let file = File::options()
+            .write(true)
+            .open(&file_path)
+            .map_err(|e| StoreError::io("open", &file_path, &e))?;
+        let database = Self {
+            db,
+            packs,
+            documents,
+            file,
+            file_path,
+            blobs: folder.join("blobs"),
+            blobs_synced: AtomicI64::new(-1),
+            data: data.to_owned(),
+        };
+        database.sync()?;
+        for path in [&database.file_path, folder] {
+            sync_parent(path)?;
+        }
+        Ok(database)
+    }
+
+    fn tree(&self, tree: Tree) -> &sled::Tree {
+        match tree {
+            Tree::Packs => &self.packs,
+            Tree::Documents => &self.documents,
+        }
+    }
+
+    pub(crate) fn get(&self, tree: Tree, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
+        guarded(&self.data, "read", || self.tree(tree).get(key))
+    }
+
+    /// Visits entries from `from` on, in the order of keys, until one cannot be
+    /// read or `visit` says stop by `false`.
+    pub(crate) fn visit(
+        &self,
+        tree: Tree,
+        from: &[u8],
+        mut visit: impl FnMut(Bytes, Bytes) -> bool,
+    ) -> Result<(), StoreError> {
+        guarded(&self.data, "read", || {
+            for entry in self.tree(tree).range(from..) {
+                let (key, value) = entry?;
+                if !visit(key, value) {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Applies a batch to one tree, whole or not at all. Not durable before
+    /// [`Database::sync`].
+    pub(crate) fn apply(
+        &self,
+        tree: Tree,
+        batch: impl IntoIterator<Item = (Vec<u8>, Option<Vec<u8>>)>,
+    ) -> Result<(), StoreError> {
+        let mut applied = sled::Batch::default();
+        for (key, value) in batch {
+            match value {
+                Some(value) => applied.insert(key, value),
+                None => applied.remove(key),
+            }
+        }
+        guarded(&self.data, "write", || self.tree(tree).apply_batch(applied))
+    }
+
+    /// Makes everything applied before survive a power cut.
+    pub(crate) fn sync(&self) -> Result<(), StoreError> {
+        guarded(&self.data, "write", || self.db.flush())?;
+        self.sync_blobs()?;
+        self.file
+            .sync_data()
+            .map_err(|e| StoreError::io("sync", &self.file_path, &e))
+    }
+
+    /// Syncs values that sled put in files of their own, which it does not do.
+    fn sync_blobs(&self) -> Result<(), StoreError> {
+        let error = |e: std::io::Error| StoreError::io("sync", &self.blobs, &e);
+        let synced = self.blobs_synced.load(Ordering::Relaxed);
+        let mut newest = synced;
+        for entry in fs::read_dir(&self.blobs).map_err(error)? {
+            let entry = entry.map_err(error)?;
+            let Some(position) = entry
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse().ok())
+            else {
+                continue;
+            };
+            if position > synced {
+                match File::open(entry.path()) {
+                    Ok(blob) => blob.sync_all().map_err(error)?,
+                    // Replaced by a newer one since the listing.
+                    Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+                    Err(e) => return Err(error(e)),
+                }
+                newest = newest.max(position);
+            }
+        }
+        if newest > synced {
+            File::open(&self.blobs)
+                .and_then(|folder| folder.sync_all())
+                .map_err(error)?;
+            self.blobs_synced.store(newest, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Bytes on disk; zero where that cannot be read.
+    pub(crate) fn size(&self) -> u64 {
+        guarded(&self.data, "read", || self.db.size_on_disk()).unwrap_or(0)
+    }
+}
+
+/// sled writes a snapshot under this name before it renames it; killed in
+/// between, it never opens again while the file is there.
+fn remove_unfinished_snapshots(folder: &Path) -> Result<(), StoreError> {
+    let error = |e: std::io::Error| StoreError::io("list", folder, &e);
+    for entry in fs::read_dir(folder).map_err(error)? {
+        let path = entry.map_err(error)?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "generating")
+        {
+            fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, &e))?;
+        }
+    }
+    Ok(())
+}
+
+/// Calls sled. It panics on some damage and on some errors of the disk; a
+/// panic must not take the process with it before the user was told.
+fn guarded<T>(
+    data: &Path,
+    action: &str,
+    call: impl FnOnce() -> sled::Result<T>,
+) -> Result<T, StoreError> {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(sled::Error::Io(error))) => Err(StoreError::io(action, data, &error)),
+        Ok(Err(sled::Error::Corruption { at, .. })) => {
+            let place = at.map_or_else(String::new, |at| format!(" at {at}"));
+            Err(corrupt(data, format!("the database cannot be read{place}")))
+        }
+        Ok(Err(error)) => Err(corrupt(
+            data,
+            format!("the database cannot be used: {error}"),
+        )),
+        Err(panic) => {
+            let cause = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("unknown cause");
+            Err(corrupt(data, format!("the database broke off: {cause}")))
+        }
+    }
+}
+
+/// Damage of the store in the data folder `data`.
+pub(crate) fn corrupt(data: &Path, damage: String) -> StoreError {
+    StoreError::Corrupt {
+        path: data.to_owned(),
+        damage,
+        remedy: remedy(data),
+    }
+}

@@ -1,0 +1,389 @@
+//! The durable store.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError, RwLockReadGuard,
+        atomic::Ordering,
+        mpsc::{self, SyncSender, TrySendError},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use crate::{
+    BinaryUpload, Change, Collection, Done, RESERVE_BYTES, Sha256Digest, Stats, Store, StoreError,
+    StoredGame,
+    binary::Binaries,
+    database::{Bytes, Database, Tree, corrupt},
+    documents,
+    folder::Folder,
+    index::Index,
+    limits,
+    pack::{self, Pack},
+    receipt::{Found, Receipt},
+    walk::{Walk, walk},
+    writer::{Job, Shared, Writer},
+};
+
+/// Jobs that may wait for the writer; games are bounded by [`Options`] too.
+const QUEUE_JOBS: usize = 4_096;
+
+/// How a store is opened.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How long to wait for another process to let go of the folder.
+    pub lock_wait: Duration,
+    /// Whether a new store is made where there is none.
+    pub create: bool,
+    /// Bytes of the database's cache.
+    pub cache_bytes: u64,
+    /// Games that may wait for the writer before `append` answers `Busy`.
+    pub queue_games: usize,
+    /// Bytes of games that may wait for the writer.
+    pub queue_bytes: usize,
+    /// Free bytes on the disk below which nothing is written.
+    pub reserve_bytes: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            lock_wait: Duration::from_secs(5),
+            create: true,
+            cache_bytes: 64 << 20,
+            queue_games: 16_384,
+            queue_bytes: 32 << 20,
+            reserve_bytes: RESERVE_BYTES,
+        }
+    }
+}
+
+/// A store in a data folder. One process at a time; dropping it closes it.
+pub struct SledStore {
+    core: Core,
+    binaries: Binaries,
+    // Dropped last: the folder is held until the database is closed.
+    _folder: Folder,
+}
+
+impl SledStore {
+    /// Opens the store in a data folder and checks all of it: the chain of
+    /// results, the documents, and that nothing acknowledged is missing.
+    ///
+    /// # Errors
+    /// `Locked`, `NewerVersion`, `Corrupt`, `NotFound` (unless `create`), or an
+    /// error of the disk.
+    pub fn open(data: impl AsRef<Path>, options: &Options) -> Result<Self, StoreError> {
+        let folder = Folder::open(data.as_ref(), options.lock_wait, options.create)?;
+        let binaries = Binaries::open(folder.binaries())?;
+        let core = Core::open(&folder.database(folder.generation), &folder.path, options)?;
+        Ok(Self {
+            core,
+            binaries,
+            _folder: folder,
+        })
+    }
+}
+
+/// The database of one generation with its writer.
+pub(crate) struct Core {
+    shared: Arc<Shared>,
+    jobs: Mutex<Option<SyncSender<Job>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    queue_games: usize,
+    queue_bytes: usize,
+}
+
+impl Core {
+    pub(crate) fn open(folder: &Path, data: &Path, options: &Options) -> Result<Self, StoreError> {
+        let db = Database::open(&folder.join("sled"), data, options.cache_bytes)?;
+        let receipt = folder.join("acknowledged");
+        let found = Receipt::read(&receipt)?;
+        let Walk {
+            tip,
+            index,
+            documents,
+            damages,
+        } = walk(&db, found, |_| {});
+        if !damages.is_empty() {
+            return Err(corrupt(data, damages.to_string()));
+        }
+        let receipt = match found {
+            Found::Missing => Receipt::create(&receipt)?,
+            Found::Whole(_) | Found::Damaged => Receipt::open(&receipt)?,
+        };
+        let shared = Arc::new(Shared::new(
+            db,
+            data.to_owned(),
+            options.reserve_bytes,
+            index,
+        ));
+        let writer = Writer {
+            shared: Arc::clone(&shared),
+            receipt,
+            tip,
+            documents,
+        };
+        let (sender, receiver) = mpsc::sync_channel(QUEUE_JOBS);
+        let thread = thread::Builder::new()
+            .name("arena-store".to_owned())
+            .spawn(move || writer.run(&receiver))
+            .map_err(|e| StoreError::io("start the writer of", data, &e))?;
+        Ok(Self {
+            shared,
+            jobs: Mutex::new(Some(sender)),
+            thread: Mutex::new(Some(thread)),
+            queue_games: options.queue_games,
+            queue_bytes: options.queue_bytes,
+        })
+    }
+
+    fn jobs(&self) -> Result<SyncSender<Job>, StoreError> {
+        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.clone().ok_or(StoreError::Closed)
+    }
+
+    fn index(&self) -> RwLockReadGuard<'_, Index> {
+        self.shared
+            .index
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands over a job that is waited for.
+    fn ask(
+        &self,
+        job: impl FnOnce(SyncSender<Result<(), StoreError>>) -> Job,
+    ) -> Result<(), StoreError> {
+        self.shared.check()?;
+        let (reply, answer) = mpsc::sync_channel(1);
+        self.jobs()?
+            .send(job(reply))
+            .map_err(|_| StoreError::Closed)?;
+        answer.recv().unwrap_or(Err(StoreError::Closed))
+    }
+
+    pub(crate) fn put_many(&self, changes: Vec<Change>) -> Result<(), StoreError> {
+        limits::changes(&changes)?;
+        self.ask(|reply| Job::Documents { changes, reply })
+    }
+
+    fn document(&self, key: &[u8], value: &[u8]) -> Result<Vec<u8>, StoreError> {
+        documents::open(key, value)
+            .map(|(_, content)| content.to_vec())
+            .ok_or_else(|| {
+                let name = String::from_utf8_lossy(key.get(1..).unwrap_or_default());
+                corrupt(
+                    &self.shared.data,
+                    format!("the document \"{name}\" is not as it was written"),
+                )
+            })
+    }
+
+    pub(crate) fn append(&self, batch: Vec<StoredGame>, done: Done) -> Result<(), StoreError> {
+        limits::games(&batch)?;
+        self.shared.check()?;
+        let jobs = self.jobs()?;
+        let games = batch.len();
+        let bytes = batch.iter().map(pack::size).sum();
+        let waiting = self.shared.queued_games.fetch_add(games, Ordering::Relaxed);
+        let waiting_bytes = self.shared.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let give_back = || {
+            self.shared.queued_games.fetch_sub(games, Ordering::Relaxed);
+            self.shared.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        };
+        // A batch larger than the whole queue is taken when nothing waits.
+        let over = waiting + games > self.queue_games || waiting_bytes + bytes > self.queue_bytes;
+        if over && waiting > 0 {
+            give_back();
+            return Err(StoreError::Busy { queued: waiting });
+        }
+        jobs.try_send(Job::Games { batch, bytes, done })
+            .map_err(|error| {
+                give_back();
+                match error {
+                    TrySendError::Full(_) => StoreError::Busy { queued: waiting },
+                    TrySendError::Disconnected(_) => StoreError::Closed,
+                }
+            })
+    }
+
+    fn pack(&self, place: u32) -> Result<(Bytes, Pack), StoreError> {
+        let damaged = || {
+            corrupt(
+                &self.shared.data,
+                format!("results pack {place} is not as it was written"),
+            )
+        };
+        let key = pack::key(u64::from(place));
+        let bytes = self.shared.db.get(Tree::Packs, &key)?.ok_or_else(damaged)?;
+        let pack = pack::intact(&bytes).then(|| pack::decode(&bytes)).flatten();
+        Ok((bytes, pack.ok_or_else(damaged)?))
+    }
+
+    fn games(
+        &self,
+        tournament: &str,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<StoredGame>, StoreError> {
+        let wanted = self.index().range(tournament, from, limit);
+        // One pack at a time is held, however the games are spread over packs.
+        let mut by_pack: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (slot, &(_, place)) in wanted.iter().enumerate() {
+            by_pack.entry(place).or_default().push(slot);
+        }
+        let mut found: Vec<Option<StoredGame>> = vec![None; wanted.len()];
+        for (place, slots) in by_pack {
+            let (bytes, pack) = self.pack(place)?;
+            for entry in pack
+                .entries
+                .iter()
+                .filter(|entry| &*entry.tournament == tournament)
+            {
+                // Slots ascend, and so do their indices.
+                if let Ok(at) = slots.binary_search_by_key(&entry.index, |&slot| wanted[slot].0) {
+                    found[slots[at]] = entry.game(&bytes);
+                }
+            }
+        }
+        found
+            .into_iter()
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| {
+                corrupt(
+                    &self.shared.data,
+                    format!("a game of {tournament} is not where it was written"),
+                )
+            })
+    }
+
+    fn scan(&self, tournament: &str, visit: &mut dyn FnMut(StoredGame)) -> Result<(), StoreError> {
+        let places = self.index().places(tournament);
+        for place in places {
+            let (bytes, pack) = self.pack(place)?;
+            for entry in pack
+                .entries
+                .iter()
+                .filter(|entry| &*entry.tournament == tournament)
+            {
+                let game = entry.game(&bytes).ok_or_else(|| {
+                    corrupt(
+                        &self.shared.data,
+                        format!("results pack {place} is too short"),
+                    )
+                })?;
+                visit(game);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn close(&self) -> Result<(), StoreError> {
+        drop(
+            self.jobs
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
+        let thread = self
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(thread) = thread {
+            // The writer ends when all that was sent is written.
+            let _ = thread.join();
+        }
+        self.shared.check()
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        // Whoever wants to know the error calls `close`.
+        let _ = self.close();
+    }
+}
+
+impl Store for SledStore {
+    fn put_many(&self, changes: Vec<Change>) -> Result<(), StoreError> {
+        self.core.put_many(changes)
+    }
+
+    fn get(&self, collection: Collection, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let key = documents::key(collection, key);
+        let value = self.core.shared.db.get(Tree::Documents, &key)?;
+        value
+            .map(|value| self.core.document(&key, &value))
+            .transpose()
+    }
+
+    fn list(&self, collection: Collection) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        let mut entries = Vec::new();
+        self.core
+            .shared
+            .db
+            .visit(Tree::Documents, &[collection as u8], |key, value| {
+                let of = documents::parse_key(&key).filter(|(of, _)| *of == collection);
+                if let Some((_, name)) = of {
+                    entries.push((name.to_owned(), self.core.document(&key, &value)));
+                }
+                of.is_some()
+            })?;
+        entries
+            .into_iter()
+            .map(|(name, content)| Ok((name, content?)))
+            .collect()
+    }
+
+    fn begin_binary(&self, sha256: Sha256Digest) -> Result<BinaryUpload, StoreError> {
+        self.binaries.begin(sha256)
+    }
+
+    fn binary_path(&self, sha256: &Sha256Digest) -> Option<PathBuf> {
+        self.binaries.path(sha256)
+    }
+
+    fn append(&self, batch: Vec<StoredGame>, done: Done) -> Result<(), StoreError> {
+        self.core.append(batch, done)
+    }
+
+    fn games(
+        &self,
+        tournament: &str,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<StoredGame>, StoreError> {
+        self.core.games(tournament, from, limit)
+    }
+
+    fn scan(&self, tournament: &str, visit: &mut dyn FnMut(StoredGame)) -> Result<(), StoreError> {
+        self.core.scan(tournament, visit)
+    }
+
+    fn count(&self, tournament: &str) -> u64 {
+        self.core.index().count(tournament)
+    }
+
+    fn stats(&self) -> Stats {
+        let shared = &self.core.shared;
+        Stats {
+            games: self.core.index().games(),
+            bytes_on_disk: shared.db.size(),
+            last_sync_seconds: shared.last_sync_nanos.load(Ordering::Relaxed) as f64 / 1e9,
+            syncs: shared.syncs.load(Ordering::Relaxed),
+            queued: shared.queued_games.load(Ordering::Relaxed),
+        }
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        self.core.ask(|reply| Job::Flush { reply })
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        self.core.close()
+    }
+}

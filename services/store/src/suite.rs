@@ -1,0 +1,405 @@
+//! The promises of `Store`, held by every store.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::{
+    io::Write,
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+};
+
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+use crate::{
+    Change, Collection, KEY_BYTES_MAX, MemoryStore, Options, SledStore, Store, StoreError,
+    StoredGame, VALUE_BYTES_MAX,
+};
+
+/// A game whose bytes follow from its name, so that any mix-up shows.
+pub(crate) fn game(tournament: &str, index: u64) -> StoredGame {
+    let hash = Sha256::digest(format!("{tournament}/{index}")).into();
+    let length = (index.wrapping_mul(37) % 400) as usize;
+    StoredGame {
+        tournament: tournament.into(),
+        index,
+        hash,
+        record: hash.iter().copied().cycle().take(length).collect(),
+        side: index
+            .to_le_bytes()
+            .into_iter()
+            .take((index % 9) as usize)
+            .collect(),
+    }
+}
+
+pub(crate) fn games(tournament: &str, indices: impl IntoIterator<Item = u64>) -> Vec<StoredGame> {
+    indices
+        .into_iter()
+        .map(|index| game(tournament, index))
+        .collect()
+}
+
+fn indices(games: &[StoredGame]) -> Vec<u64> {
+    games.iter().map(|game| game.index).collect()
+}
+
+struct Opened {
+    store: Arc<dyn Store>,
+    _folder: Option<TempDir>,
+}
+
+fn memory() -> Opened {
+    Opened {
+        store: Arc::new(MemoryStore::new().unwrap()),
+        _folder: None,
+    }
+}
+
+fn sled() -> Opened {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SledStore::open(folder.path().join("data"), &Options::default()).unwrap();
+    Opened {
+        store: Arc::new(store),
+        _folder: Some(folder),
+    }
+}
+
+/// Runs each of the promises on each of the stores.
+macro_rules! suite {
+    ($($promise:ident)*) => {
+        mod memory_store { $(#[test] fn $promise() { super::$promise(&super::memory().store); })* }
+        mod sled_store { $(#[test] fn $promise() { super::$promise(&super::sled().store); })* }
+    };
+}
+
+suite! {
+    a_document_reads_as_it_was_written
+    documents_are_listed_by_collection_in_the_order_of_their_keys
+    changes_of_documents_are_made_together
+    what_is_too_large_is_refused_and_nothing_of_it_taken
+    games_read_as_they_were_appended_in_index_order
+    a_page_of_games_starts_at_an_index_and_ends_at_the_limit
+    a_scan_visits_every_game_of_one_tournament_once
+    of_two_games_with_one_index_the_first_stands
+    every_acknowledgement_comes_once_and_after_the_game_can_be_read
+    a_visitor_may_read_the_store
+    many_threads_may_append_and_read_at_once
+    a_binary_is_kept_under_its_digest
+    a_binary_with_another_content_is_refused_and_leaves_nothing
+    a_binary_broken_off_leaves_nothing
+    a_closed_store_writes_nothing_more_but_reads
+    figures_count_the_games
+}
+
+fn a_document_reads_as_it_was_written(store: &Arc<dyn Store>) {
+    assert_eq!(store.get(Collection::Agents, "random").unwrap(), None);
+    for value in [&b"{}"[..], b"", &[0; 300_000]] {
+        store.put(Collection::Agents, "random", value).unwrap();
+        assert_eq!(
+            store.get(Collection::Agents, "random").unwrap().as_deref(),
+            Some(value)
+        );
+    }
+    assert_eq!(store.get(Collection::Meta, "random").unwrap(), None);
+    store.remove(Collection::Agents, "random").unwrap();
+    store.remove(Collection::Agents, "random").unwrap();
+    assert_eq!(store.get(Collection::Agents, "random").unwrap(), None);
+}
+
+fn documents_are_listed_by_collection_in_the_order_of_their_keys(store: &Arc<dyn Store>) {
+    for key in ["b", "a", "ab", "", "ä", "a\0b", "a0"] {
+        store
+            .put(Collection::Tournaments, key, key.as_bytes())
+            .unwrap();
+        store.put(Collection::Agents, key, b"other").unwrap();
+    }
+    let listed = store.list(Collection::Tournaments).unwrap();
+    let expected = ["", "a", "a\0b", "a0", "ab", "b", "ä"];
+    assert_eq!(
+        listed,
+        expected.map(|key| (key.to_owned(), key.as_bytes().to_vec()))
+    );
+    assert_eq!(store.list(Collection::Requests).unwrap(), []);
+}
+
+fn changes_of_documents_are_made_together(store: &Arc<dyn Store>) {
+    store.put(Collection::Agents, "old", b"1").unwrap();
+    let change = |collection, key: &str, value: Option<&[u8]>| Change {
+        collection,
+        key: key.to_owned(),
+        value: value.map(<[u8]>::to_vec),
+    };
+    store
+        .put_many(vec![
+            change(Collection::Agents, "old", None),
+            change(Collection::Agents, "new", Some(b"1")),
+            change(Collection::Agents, "new", Some(b"2")),
+            change(Collection::Requests, "r-1", Some(b"answer")),
+        ])
+        .unwrap();
+    assert_eq!(
+        store.list(Collection::Agents).unwrap(),
+        [("new".to_owned(), b"2".to_vec())]
+    );
+    let over = vec![0; VALUE_BYTES_MAX + 1];
+    let refused = store.put_many(vec![
+        change(Collection::Agents, "new", None),
+        change(Collection::Agents, "large", Some(&over)),
+    ]);
+    assert!(
+        matches!(refused, Err(StoreError::TooLarge { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(
+        store.list(Collection::Agents).unwrap(),
+        [("new".to_owned(), b"2".to_vec())]
+    );
+}
+
+fn what_is_too_large_is_refused_and_nothing_of_it_taken(store: &Arc<dyn Store>) {
+    let long_key = "k".repeat(KEY_BYTES_MAX + 1);
+    let refused = store.put(Collection::Agents, &long_key, b"");
+    assert!(
+        matches!(refused, Err(StoreError::TooLarge { .. })),
+        "{refused:?}"
+    );
+    let large = StoredGame {
+        record: vec![0; VALUE_BYTES_MAX + 1],
+        ..game("cup", 1)
+    };
+    let refused = store.append_and_wait(vec![game("cup", 0), large]);
+    assert!(
+        matches!(refused, Err(StoreError::TooLarge { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(store.count("cup"), 0);
+    let largest = StoredGame {
+        record: vec![7; VALUE_BYTES_MAX],
+        side: vec![],
+        ..game("cup", 1)
+    };
+    store
+        .append_and_wait(vec![game("cup", 0), largest.clone()])
+        .unwrap();
+    assert_eq!(store.game("cup", 1).unwrap(), Some(largest));
+}
+
+fn games_read_as_they_were_appended_in_index_order(store: &Arc<dyn Store>) {
+    for chunk in [3_000..4_000, 0..700, 2_000..3_000, 700..2_000] {
+        store.append_and_wait(games("cup", chunk.rev())).unwrap();
+    }
+    store
+        .append_and_wait(games("bowl", [5, u64::MAX, 0]))
+        .unwrap();
+    assert_eq!(
+        store.games("cup", 0, usize::MAX).unwrap(),
+        games("cup", 0..4_000)
+    );
+    assert_eq!(
+        store.games("bowl", 0, 10).unwrap(),
+        games("bowl", [0, 5, u64::MAX])
+    );
+    assert_eq!(store.game("cup", 1_234).unwrap(), Some(game("cup", 1_234)));
+    assert_eq!(store.game("bowl", 1_234).unwrap(), None);
+    assert_eq!(
+        (store.count("cup"), store.count("bowl"), store.count("none")),
+        (4_000, 3, 0)
+    );
+}
+
+fn a_page_of_games_starts_at_an_index_and_ends_at_the_limit(store: &Arc<dyn Store>) {
+    store
+        .append_and_wait(games("cup", (0..3_000).step_by(3)))
+        .unwrap();
+    assert_eq!(indices(&store.games("cup", 4, 3).unwrap()), [6, 9, 12]);
+    assert_eq!(indices(&store.games("cup", 2_997, 3).unwrap()), [2_997]);
+    assert_eq!(
+        indices(&store.games("cup", 2_998, 3).unwrap()),
+        [] as [u64; 0]
+    );
+    assert_eq!(indices(&store.games("cup", 0, 0).unwrap()), [] as [u64; 0]);
+    assert_eq!(store.games("none", 0, 9).unwrap(), []);
+}
+
+fn a_scan_visits_every_game_of_one_tournament_once(store: &Arc<dyn Store>) {
+    let both = games("cup", 0..500).into_iter().zip(games("bowl", 0..500));
+    store
+        .append_and_wait(both.flat_map(|(a, b)| [a, b]).collect())
+        .unwrap();
+    store.append_and_wait(games("cup", 500..600)).unwrap();
+    let mut seen = Vec::new();
+    store.scan("cup", &mut |game| seen.push(game)).unwrap();
+    seen.sort_by_key(|game| game.index);
+    assert_eq!(seen, games("cup", 0..600));
+    store.scan("none", &mut |game| panic!("{game:?}")).unwrap();
+}
+
+fn of_two_games_with_one_index_the_first_stands(store: &Arc<dyn Store>) {
+    let other = |index| StoredGame {
+        hash: [9; 32],
+        ..game("cup", index)
+    };
+    store
+        .append_and_wait(vec![game("cup", 1), other(1)])
+        .unwrap();
+    store
+        .append_and_wait(vec![other(1), game("cup", 2)])
+        .unwrap();
+    let (sender, receiver) = mpsc::channel();
+    for batch in [vec![game("cup", 3)], vec![other(3)], vec![other(2)]] {
+        let sender = sender.clone();
+        store
+            .append(batch, Box::new(move |result| sender.send(result).unwrap()))
+            .unwrap();
+    }
+    for _ in 0..3 {
+        assert_eq!(receiver.recv().unwrap(), Ok(()));
+    }
+    assert_eq!(store.games("cup", 0, 10).unwrap(), games("cup", 1..4));
+    assert_eq!(store.count("cup"), 3);
+}
+
+fn every_acknowledgement_comes_once_and_after_the_game_can_be_read(store: &Arc<dyn Store>) {
+    let (sender, receiver) = mpsc::channel();
+    for index in 0..200 {
+        let (sender, reader) = (sender.clone(), Arc::clone(store));
+        let done = Box::new(move |result: Result<(), StoreError>| {
+            sender.send((index, result, reader.count("cup"))).unwrap();
+        });
+        store.append(games("cup", [index]), done).unwrap();
+    }
+    drop(sender);
+    store.flush().unwrap();
+    let told: Vec<_> = receiver.iter().collect();
+    assert_eq!(told.len(), 200);
+    for (order, (index, result, count)) in told.into_iter().enumerate() {
+        assert_eq!((index, result), (order as u64, Ok(())));
+        assert!(
+            count > index,
+            "{count} games could be read when {index} was acknowledged"
+        );
+    }
+}
+
+fn a_visitor_may_read_the_store(store: &Arc<dyn Store>) {
+    store.append_and_wait(games("cup", 0..50)).unwrap();
+    let mut visited = 0;
+    store
+        .scan("cup", &mut |game| {
+            assert_eq!(store.game("cup", game.index).unwrap(), Some(game));
+            visited += 1;
+        })
+        .unwrap();
+    assert_eq!(visited, 50);
+}
+
+fn many_threads_may_append_and_read_at_once(store: &Arc<dyn Store>) {
+    let barrier = Barrier::new(9);
+    thread::scope(|scope| {
+        for worker in 0..8 {
+            let barrier = &barrier;
+            scope.spawn(move || {
+                barrier.wait();
+                for batch in 0..10 {
+                    let start = (batch * 8 + worker) * 20;
+                    store
+                        .append_and_wait(games("cup", start..start + 20))
+                        .unwrap();
+                    store
+                        .put(Collection::Meta, &format!("{worker}"), &[batch as u8])
+                        .unwrap();
+                }
+            });
+        }
+        barrier.wait();
+        while store.count("cup") < 1_600 {
+            for game in store.games("cup", 0, usize::MAX).unwrap() {
+                assert_eq!(game, self::game("cup", game.index));
+            }
+        }
+    });
+    assert_eq!(
+        store.games("cup", 0, usize::MAX).unwrap(),
+        games("cup", 0..1_600)
+    );
+    assert_eq!(store.list(Collection::Meta).unwrap().len(), 8);
+}
+
+fn a_binary_is_kept_under_its_digest(store: &Arc<dyn Store>) {
+    let content = vec![42; 100_000];
+    let sha256 = Sha256::digest(&content).into();
+    assert_eq!(store.binary_path(&sha256), None);
+    for _ in 0..2 {
+        let mut upload = store.begin_binary(sha256).unwrap();
+        for chunk in content.chunks(999) {
+            upload.write_all(chunk).unwrap();
+        }
+        let path = upload.commit().unwrap();
+        assert_eq!(store.binary_path(&sha256), Some(path.clone()));
+        assert!(path.ends_with(hex::encode(sha256)));
+        assert_eq!(std::fs::read(path).unwrap(), content);
+    }
+}
+
+fn a_binary_with_another_content_is_refused_and_leaves_nothing(store: &Arc<dyn Store>) {
+    let sha256 = [1; 32];
+    let mut upload = store.begin_binary(sha256).unwrap();
+    upload.write_all(b"content").unwrap();
+    let refused = upload.commit();
+    assert!(
+        matches!(refused, Err(StoreError::WrongDigest { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(store.binary_path(&sha256), None);
+}
+
+fn a_binary_broken_off_leaves_nothing(store: &Arc<dyn Store>) {
+    let sha256 = Sha256::digest(b"content").into();
+    let mut upload = store.begin_binary(sha256).unwrap();
+    upload.write_all(b"content").unwrap();
+    drop(upload);
+    assert_eq!(store.binary_path(&sha256), None);
+    let path = {
+        let mut upload = store.begin_binary(sha256).unwrap();
+        upload.write_all(b"content").unwrap();
+        upload.commit().unwrap()
+    };
+    assert_eq!(path.parent().unwrap().read_dir().unwrap().count(), 1);
+}
+
+fn a_closed_store_writes_nothing_more_but_reads(store: &Arc<dyn Store>) {
+    let told = Arc::new(AtomicUsize::new(0));
+    for index in 0..50 {
+        let told = Arc::clone(&told);
+        let done = Box::new(move |result: Result<(), StoreError>| {
+            result.unwrap();
+            told.fetch_add(1, Ordering::SeqCst);
+        });
+        store.append(games("cup", [index]), done).unwrap();
+    }
+    store.close().unwrap();
+    assert_eq!(told.load(Ordering::SeqCst), 50);
+    assert_eq!(
+        store.append_and_wait(games("cup", [99])),
+        Err(StoreError::Closed)
+    );
+    assert_eq!(
+        store.put(Collection::Meta, "key", b""),
+        Err(StoreError::Closed)
+    );
+    assert_eq!(store.flush(), Err(StoreError::Closed));
+    assert_eq!(store.close(), Ok(()));
+    assert_eq!(store.games("cup", 0, 99).unwrap(), games("cup", 0..50));
+}
+
+fn figures_count_the_games(store: &Arc<dyn Store>) {
+    assert_eq!(store.stats().games, 0);
+    store.append_and_wait(games("cup", 0..10)).unwrap();
+    store.append_and_wait(games("bowl", 0..5)).unwrap();
+    assert_eq!((store.stats().games, store.stats().queued), (15, 0));
+}

@@ -1,0 +1,275 @@
+//! Walking everything a database holds: the chain of packs from its first to
+//! its last, all documents, and both against the receipt. Used for opening,
+//! verifying, backing up and repairing.
+
+use std::fmt;
+
+use crate::{
+    StoredGame,
+    database::{Database, Tree},
+    documents::{self, Summary},
+    index::Index,
+    pack::{self, Pack, Tip},
+    receipt::{Acknowledged, Found},
+};
+
+/// Reads that fail one after the other before the rest is given up.
+const FAILURES_MAX: u32 = 1_000;
+/// Damages that are listed one by one.
+const LISTED_MAX: usize = 20;
+
+/// What a walk found.
+#[derive(Debug, Default)]
+pub(crate) struct Walk {
+    pub(crate) tip: Tip,
+    pub(crate) index: Index,
+    pub(crate) documents: Summary,
+    pub(crate) damages: Damages,
+}
+
+/// Everything that is not as it was acknowledged, in words.
+#[derive(Debug, Default)]
+pub(crate) struct Damages {
+    listed: Vec<String>,
+    more: usize,
+}
+
+impl Damages {
+    pub(crate) fn add(&mut self, damage: String) {
+        if self.listed.len() < LISTED_MAX {
+            self.listed.push(damage);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.listed.is_empty()
+    }
+
+    /// One line for each, and one for those that are not listed.
+    pub(crate) fn into_lines(mut self) -> Vec<String> {
+        if self.more > 0 {
+            self.listed.push(format!("and {} more", self.more));
+        }
+        self.listed
+    }
+}
+
+impl fmt::Display for Damages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.listed.join("; "))?;
+        if self.more > 0 {
+            write!(f, "; and {} more", self.more)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Something readable that the walk came by, as it lies in the database.
+pub(crate) enum Item<'a> {
+    Pack { bytes: &'a [u8], pack: &'a Pack },
+    Document { key: &'a [u8], content: &'a [u8] },
+}
+
+impl Item<'_> {
+    /// The games of a pack; none for a document.
+    pub(crate) fn games(&self) -> Vec<StoredGame> {
+        match self {
+            Self::Pack { bytes, pack } => pack
+                .entries
+                .iter()
+                .filter_map(|entry| entry.game(bytes))
+                .collect(),
+            Self::Document { .. } => Vec::new(),
+        }
+    }
+}
+
+/// Walks packs in the order of arrival, then documents. `each` gets all that
+/// is readable and as it was written.
+pub(crate) fn walk(db: &Database, receipt: Found, mut each: impl FnMut(Item<'_>)) -> Walk {
+    let mut walk = Walk::default();
+    let acknowledged = match receipt {
+        Found::Whole(acknowledged) => Some(acknowledged),
+        Found::Missing | Found::Damaged => None,
+    };
+    walk.packs(db, acknowledged.as_ref(), &mut each);
+    let stored = walk.documents(db, &mut each);
+    walk.compare(receipt, stored);
+    walk
+}
+
+impl Walk {
+    fn packs(
+        &mut self,
+        db: &Database,
+        acknowledged: Option<&Acknowledged>,
+        each: &mut impl FnMut(Item<'_>),
+    ) {
+        let known = acknowledged.map_or(0, |it| it.tip.packs);
+        let mut next = 0;
+        let mut failures = 0;
+        loop {
+            let read = db.visit(Tree::Packs, &pack::key(next), |key, bytes| {
+                failures = 0;
+                let Some(sequence) = key.as_ref().try_into().ok().map(u64::from_be_bytes) else {
+                    self.damages
+                        .add("an entry that is no results pack".to_owned());
+                    return true;
+                };
+                if sequence > next {
+                    self.damages.add(missing(next, sequence));
+                }
+                self.pack(sequence, &bytes, acknowledged, each);
+                next = sequence + 1;
+                true
+            });
+            let Err(error) = read else { break };
+            failures += 1;
+            self.damages
+                .add(format!("results pack {next} cannot be read ({error:#})"));
+            next += 1;
+            if next >= known || failures > FAILURES_MAX {
+                break;
+            }
+        }
+        if next < known {
+            self.damages.add(missing(next, known));
+        }
+        self.tip.packs = next;
+    }
+
+    fn pack(
+        &mut self,
+        sequence: u64,
+        bytes: &[u8],
+        acknowledged: Option<&Acknowledged>,
+        each: &mut impl FnMut(Item<'_>),
+    ) {
+        let place = u32::try_from(sequence)
+            .ok()
+            .filter(|&place| place != u32::MAX);
+        let pack = pack::intact(bytes).then(|| pack::decode(bytes)).flatten();
+        let (Some(place), Some(pack)) = (place, pack) else {
+            self.damages
+                .add(format!("results pack {sequence} is not as it was written"));
+            return;
+        };
+        let follows = self.tip
+            == Tip {
+                packs: sequence,
+                games: pack.games_before,
+                link: pack.previous,
+            };
+        let after_damage = self.tip.packs != sequence;
+        if pack.sequence != sequence || !(follows || after_damage) {
+            self.damages.add(format!(
+                "results pack {sequence} does not follow the one before it"
+            ));
+        }
+        for entry in &pack.entries {
+            self.index.insert(&entry.tournament, entry.index, place);
+        }
+        self.tip = Tip {
+            packs: sequence + 1,
+            games: pack.games_before + pack.entries.len() as u64,
+            link: pack.link,
+        };
+        if acknowledged.is_some_and(|it| it.tip.packs == self.tip.packs && it.tip != self.tip) {
+            self.damages.add(format!(
+                "results pack {sequence} is not the one acknowledged"
+            ));
+        }
+        each(Item::Pack { bytes, pack: &pack });
+    }
+
+    /// Returns the stored summary.
+    fn documents(&mut self, db: &Database, each: &mut impl FnMut(Item<'_>)) -> Option<Summary> {
+        let mut stored = None;
+        let mut from = Vec::new();
+        loop {
+            let mut last = 0;
+            let read = db.visit(Tree::Documents, &from, |key, value| {
+                last = key.first().copied().unwrap_or(0);
+                if *key == documents::SUMMARY_KEY {
+                    stored = Summary::open(&value);
+                    return true;
+                }
+                let name = documents::parse_key(&key);
+                match (name, documents::open(&key, &value)) {
+                    (Some(_), Some((checksum, content))) => {
+                        self.documents.add(&checksum);
+                        each(Item::Document { key: &key, content });
+                    }
+                    (Some((collection, name)), None) => self.damages.add(format!(
+                        "the document \"{name}\" of {collection} is not as it was written"
+                    )),
+                    (None, _) => self
+                        .damages
+                        .add("a document under a key that is none".to_owned()),
+                }
+                true
+            });
+            let Err(error) = read else { break };
+            self.damages
+                .add(format!("documents cannot be read ({error:#})"));
+            let Some(next) = last.max(from.first().copied().unwrap_or(0)).checked_add(1) else {
+                break;
+            };
+            from = vec![next];
+        }
+        stored
+    }
+
+    /// Compares what was found with what was stored and acknowledged.
+    fn compare(&mut self, receipt: Found, stored: Option<Summary>) {
+        let found = self.documents;
+        let stored = stored.unwrap_or_default();
+        if (found.count, found.digest) != (stored.count, stored.digest) {
+            self.damages.add(format!(
+                "{} documents are whole, {} were stored",
+                found.count, stored.count
+            ));
+        }
+        self.documents = stored;
+        let acknowledged = match receipt {
+            Found::Whole(acknowledged) => acknowledged,
+            Found::Missing if self.tip == Tip::default() && stored == Summary::default() => return,
+            Found::Missing => {
+                self.damages
+                    .add("the receipt of what was acknowledged is missing".to_owned());
+                return;
+            }
+            Found::Damaged => {
+                self.damages
+                    .add("the receipt of what was acknowledged is damaged".to_owned());
+                return;
+            }
+        };
+        let lost = acknowledged.tip.games.saturating_sub(self.index.games());
+        if lost > 0 {
+            self.damages
+                .add(format!("{lost} acknowledged games are not there"));
+        }
+        if acknowledged.documents.version > stored.version {
+            self.damages.add(format!(
+                "the last {} changes of documents are not there",
+                acknowledged.documents.version - stored.version
+            ));
+        } else if acknowledged.documents.version == stored.version
+            && acknowledged.documents != stored
+        {
+            self.damages
+                .add("the documents are not those acknowledged".to_owned());
+        }
+    }
+}
+
+fn missing(from: u64, until: u64) -> String {
+    match until - from {
+        1 => format!("results pack {from} is missing"),
+        _ => format!("results packs {from} to {} are missing", until - 1),
+    }
+}

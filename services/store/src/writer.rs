@@ -1,0 +1,317 @@
+//! The one thread that writes. It gathers what is waiting into one commit,
+//! packs the games, makes all of it durable, and only then acknowledges.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, PoisonError, RwLock,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+        mpsc::{Receiver, SyncSender},
+    },
+    time::{Duration, Instant},
+};
+
+use crate::{
+    Change, Done, RESERVE_BYTES, StoreError, StoredGame,
+    database::{Database, Tree, corrupt},
+    documents::{self, Summary},
+    index::Index,
+    pack::{self, Tip},
+    receipt::{Acknowledged, Receipt},
+};
+
+/// Games after which a commit waits for no more.
+const COMMIT_GAMES: usize = 1_024;
+/// How long a commit waits for more games.
+const COMMIT_WAIT: Duration = Duration::from_millis(2);
+
+/// Work for the writer.
+pub(crate) enum Job {
+    Games {
+        batch: Vec<StoredGame>,
+        bytes: usize,
+        done: Done,
+    },
+    Documents {
+        changes: Vec<Change>,
+        reply: SyncSender<Result<(), StoreError>>,
+    },
+    Flush {
+        reply: SyncSender<Result<(), StoreError>>,
+    },
+}
+
+/// What the writer shares with everybody who reads or hands over.
+pub(crate) struct Shared {
+    pub(crate) db: Database,
+    pub(crate) data: PathBuf,
+    pub(crate) reserve_bytes: u64,
+    /// Durable games only: what is not in it cannot be read.
+    pub(crate) index: RwLock<Index>,
+    /// The error that stopped the store.
+    stopped: Mutex<Option<StoreError>>,
+    pub(crate) queued_games: AtomicUsize,
+    pub(crate) queued_bytes: AtomicUsize,
+    pub(crate) syncs: AtomicU64,
+    pub(crate) last_sync_nanos: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn new(db: Database, data: PathBuf, reserve_bytes: u64, index: Index) -> Self {
+        Self {
+            db,
+            data,
+            reserve_bytes,
+            index: RwLock::new(index),
+            stopped: Mutex::new(None),
+            queued_games: AtomicUsize::new(0),
+            queued_bytes: AtomicUsize::new(0),
+            syncs: AtomicU64::new(0),
+            last_sync_nanos: AtomicU64::new(0),
+        }
+    }
+
+    /// The error that stopped the store, if one did.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        match &*self.stopped.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
+    }
+
+    fn stop(&self, error: &StoreError) {
+        tracing::error!(%error, "the store stopped");
+        let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+        stopped.get_or_insert_with(|| error.clone());
+    }
+
+    /// Writing begins only with room to spare: sled must not meet a full disk.
+    fn check_space(&self) -> Result<(), StoreError> {
+        let free = fs4::available_space(&self.data)
+            .map_err(|e| StoreError::io("ask for the free space of", &self.data, &e))?;
+        if free < self.reserve_bytes {
+            return Err(StoreError::Full {
+                path: self.data.clone(),
+                needed: RESERVE_BYTES,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The writer's own state: the end of the chain and what was acknowledged.
+pub(crate) struct Writer {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) receipt: Receipt,
+    pub(crate) tip: Tip,
+    pub(crate) documents: Summary,
+}
+
+/// What goes into one commit, and who waits for it.
+#[derive(Default)]
+struct Group {
+    games: Vec<StoredGame>,
+    bytes: usize,
+    changes: Vec<Change>,
+    done: Vec<Done>,
+    replies: Vec<SyncSender<Result<(), StoreError>>>,
+}
+
+impl Group {
+    /// Takes a job in; whether the commit may wait for more.
+    fn take(&mut self, job: Job) -> bool {
+        match job {
+            Job::Games { batch, bytes, done } => {
+                self.games.extend(batch);
+                self.bytes += bytes;
+                self.done.push(done);
+                self.games.len() < COMMIT_GAMES
+            }
+            Job::Documents { changes, reply } => {
+                self.changes.extend(changes);
+                self.replies.push(reply);
+                false
+            }
+            Job::Flush { reply } => {
+                self.replies.push(reply);
+                false
+            }
+        }
+    }
+}
+
+impl Writer {
+    /// Runs until every sender is gone and all they sent is written.
+    pub(crate) fn run(mut self, jobs: &Receiver<Job>) {
+        while let Ok(job) = jobs.recv() {
+            let mut group = Group::default();
+            let mut open = group.take(job);
+            let deadline = Instant::now() + COMMIT_WAIT;
+            while open {
+                match jobs.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                    Ok(job) => open = group.take(job),
+                    Err(_) => break,
+                }
+            }
+            self.finish(group);
+        }
+    }
+
+    fn finish(&mut self, group: Group) {
+        let Group {
+            games,
+            bytes,
+            changes,
+            done,
+            replies,
+        } = group;
+        let taken = games.len();
+        let result = self.commit(games, changes);
+        if let Err(error) = &result {
+            self.shared.stop(error);
+        }
+        self.shared.queued_games.fetch_sub(taken, Ordering::Relaxed);
+        self.shared.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        for done in done {
+            done(result.clone());
+        }
+        for reply in replies {
+            // Who asked may have gone.
+            let _ = reply.send(result.clone());
+        }
+    }
+
+    fn commit(
+        &mut self,
+        mut games: Vec<StoredGame>,
+        changes: Vec<Change>,
+    ) -> Result<(), StoreError> {
+        self.shared.check()?;
+        self.only_new(&mut games);
+        if games.is_empty() && changes.is_empty() {
+            return Ok(());
+        }
+        self.shared.check_space()?;
+        let (packs, tip) = self.pack(&games)?;
+        let (values, documents) = self.seal(changes)?;
+
+        let db = &self.shared.db;
+        let started = Instant::now();
+        if !packs.is_empty() {
+            db.apply(Tree::Packs, packs.iter().map(|pack| pack.entry()))?;
+        }
+        if !values.is_empty() {
+            db.apply(Tree::Documents, values)?;
+        }
+        db.sync()?;
+        self.receipt.write(&Acknowledged { tip, documents }, true)?;
+        let nanos = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.shared.last_sync_nanos.store(nanos, Ordering::Relaxed);
+        self.shared.syncs.fetch_add(1, Ordering::Relaxed);
+
+        (self.tip, self.documents) = (tip, documents);
+        let mut index = self
+            .shared
+            .index
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut left = games.iter();
+        for pack in &packs {
+            for game in left.by_ref().take(pack.games) {
+                index.insert(&game.tournament, game.index, pack.place);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps of each game the first, and none that is durable already. Games
+    /// that are read together come to lie together.
+    fn only_new(&self, games: &mut Vec<StoredGame>) {
+        let index = self
+            .shared
+            .index
+            .read()
+            .unwrap_or_else(PoisonError::into_inner);
+        games.retain(|game| !index.contains(&game.tournament, game.index));
+        games.sort_by(|a, b| (&a.tournament, a.index).cmp(&(&b.tournament, b.index)));
+        games.dedup_by(|later, first| {
+            (&later.tournament, later.index) == (&first.tournament, first.index)
+        });
+    }
+
+    fn pack(&self, mut games: &[StoredGame]) -> Result<(Vec<Packed>, Tip), StoreError> {
+        let mut tip = self.tip;
+        let mut packs = Vec::new();
+        while !games.is_empty() {
+            let sequence = tip.packs;
+            let place = u32::try_from(sequence)
+                .ok()
+                .filter(|&place| place != u32::MAX);
+            let Some(place) = place else {
+                return Err(StoreError::TooLarge {
+                    what: "the store's chain of results".to_owned(),
+                    bytes: usize::MAX,
+                    limit: u32::MAX as usize,
+                });
+            };
+            let (head, tail) = games.split_at(pack::fits(games));
+            packs.push(Packed {
+                sequence,
+                place,
+                games: head.len(),
+                bytes: pack::encode(head, &mut tip),
+            });
+            games = tail;
+        }
+        Ok((packs, tip))
+    }
+
+    /// Values of changed documents, and the summary after them.
+    #[expect(
+        clippy::type_complexity,
+        reason = "keys and values as the database takes them"
+    )]
+    fn seal(
+        &self,
+        changes: Vec<Change>,
+    ) -> Result<(BTreeMap<Vec<u8>, Option<Vec<u8>>>, Summary), StoreError> {
+        let mut summary = self.documents;
+        let mut values = documents::fold(changes);
+        for (key, value) in &mut values {
+            if let Some(old) = self.shared.db.get(Tree::Documents, key)? {
+                let Some((checksum, _)) = documents::open(key, &old) else {
+                    return Err(corrupt(
+                        &self.shared.data,
+                        "a document to be replaced is not as it was written".to_owned(),
+                    ));
+                };
+                summary.remove(&checksum);
+            }
+            if let Some(content) = value {
+                let (checksum, sealed) = documents::seal(key, content);
+                summary.add(&checksum);
+                *value = Some(sealed);
+            }
+        }
+        if !values.is_empty() {
+            summary.version += 1;
+            values.insert(documents::SUMMARY_KEY.to_vec(), Some(summary.seal()));
+        }
+        Ok((values, summary))
+    }
+}
+
+/// A pack ready to be written.
+struct Packed {
+    sequence: u64,
+    place: u32,
+    games: usize,
+    bytes: Vec<u8>,
+}
+
+impl Packed {
+    fn entry(&self) -> (Vec<u8>, Option<Vec<u8>>) {
+        (pack::key(self.sequence).to_vec(), Some(self.bytes.clone()))
+    }
+}
