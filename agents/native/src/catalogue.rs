@@ -1,13 +1,14 @@
 //! The list of bots, and ways to get from a name to a bot.
 
-use std::sync::LazyLock;
+use std::{any::Any, sync::LazyLock};
 
 use arena_engine::{
     Game,
     options::{self, OptionError, Options, Spec},
 };
+use arena_games::{Cowry, Kalah};
 
-use crate::{bot::Bot, random::Random};
+use crate::{bot::Bot, cowry, kalah, random::Random};
 
 /// What there is to know about a bot.
 #[derive(Clone, Debug)]
@@ -31,7 +32,12 @@ pub struct BotInfo {
 #[derive(Clone, Copy, Debug)]
 enum Make {
     Random,
+    Cowry(MakeFor<Cowry>),
+    Kalah(MakeFor<Kalah>),
 }
+
+/// Makes a bot for one type of game, of resolved options.
+type MakeFor<G> = fn(&Options, &G) -> Result<Box<dyn Bot<G>>, OptionError>;
 
 /// A bot that cannot be had.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -74,31 +80,57 @@ pub enum BotError {
 }
 
 /// The list: one line a bot.
+#[rustfmt::skip]
 static BOTS: LazyLock<Vec<BotInfo>> = LazyLock::new(|| {
-    vec![entry(
-        "random",
-        "uniform over the legal moves",
-        &[],
-        Vec::new(),
-        Make::Random,
-    )]
+    use cowry::{mixed_specs, tie_specs};
+    vec![
+        any("random", "uniform over the legal moves", Make::Random),
+        quick("aggressive", "hits what costs most, else threatens, else random", cowry::aggressive, tie_specs()),
+        quick("defensive", "leaves danger, seeks safe squares, avoids danger", cowry::defensive, tie_specs()),
+        quick("move-first", "moves the most advanced piece", cowry::move_first, tie_specs()),
+        quick("move-last", "moves the least advanced piece", cowry::move_last, tie_specs()),
+        quick("mixed", "aggressive and defensive ideas in turn, or strategies drawn by weight", cowry::mixed, mixed_specs()),
+        search("kalah-minimax", "looks all lines through to a depth", kalah::minimax, kalah::specs(6)),
+        search("kalah-alphabeta", "as kalah-minimax, leaving out lines that cannot matter", kalah::alphabeta, kalah::specs(8)),
+    ]
 });
 
-fn entry(
-    name: &'static str,
-    summary: &'static str,
-    rulesets: &[&'static str],
-    options: Vec<Spec>,
-    make: Make,
-) -> BotInfo {
+fn any(name: &'static str, summary: &'static str, make: Make) -> BotInfo {
     BotInfo {
         name,
         summary,
-        rulesets: rulesets.to_vec(),
-        options,
+        rulesets: Vec::new(),
+        options: Vec::new(),
         deterministic: true,
         searches: false,
         make,
+    }
+}
+
+fn quick(
+    name: &'static str,
+    summary: &'static str,
+    make: MakeFor<Cowry>,
+    options: Vec<Spec>,
+) -> BotInfo {
+    BotInfo {
+        rulesets: vec![Cowry::NAME],
+        options,
+        ..any(name, summary, Make::Cowry(make))
+    }
+}
+
+fn search(
+    name: &'static str,
+    summary: &'static str,
+    make: MakeFor<Kalah>,
+    options: Vec<Spec>,
+) -> BotInfo {
+    BotInfo {
+        rulesets: vec![Kalah::NAME],
+        options,
+        searches: true,
+        ..any(name, summary, Make::Kalah(make))
     }
 }
 
@@ -136,9 +168,10 @@ pub fn bot<G: Game>(name: &str, options: &Options, game: &G) -> Result<Box<dyn B
         error,
     };
     let options = options::resolve(&info.options, &[], options).map_err(fail)?;
-    let _ = (game, options);
     let made = match info.make {
         Make::Random => Some(Ok(Box::new(Random) as Box<dyn Bot<G>>)),
+        Make::Cowry(make) => make_if_same(make, &options, game),
+        Make::Kalah(make) => make_if_same(make, &options, game),
     };
     made.ok_or_else(|| BotError::Ruleset {
         bot: info.name,
@@ -146,4 +179,21 @@ pub fn bot<G: Game>(name: &str, options: &Options, game: &G) -> Result<Box<dyn B
         plays: info.rulesets.clone(),
     })?
     .map_err(fail)
+}
+
+/// Makes a bot for games of type `H`; none where `G` is another type.
+fn make_if_same<H: Game, G: Game>(
+    make: MakeFor<H>,
+    options: &Options,
+    game: &G,
+) -> Option<Result<Box<dyn Bot<G>>, OptionError>> {
+    let game: &H = (game as &dyn Any).downcast_ref()?;
+    match make(options, game) {
+        Err(error) => Some(Err(error)),
+        Ok(bot) => {
+            let bot: Box<dyn Any> = Box::new(bot);
+            let bot: Box<Box<dyn Bot<G>>> = bot.downcast().ok()?;
+            Some(Ok(*bot))
+        }
+    }
 }

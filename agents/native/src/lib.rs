@@ -11,9 +11,14 @@
 
 mod bot;
 mod catalogue;
+mod cowry;
+mod kalah;
 mod random;
+mod read;
 #[cfg(feature = "serve")]
 pub mod serve;
+#[cfg(test)]
+mod testing;
 
 pub use bot::{Bot, Chosen, Decision};
 pub use catalogue::{BotError, BotInfo, bot, bot_info, bots};

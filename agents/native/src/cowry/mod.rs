@@ -1,0 +1,294 @@
+//! The strategies of the cowry paper (Nagabhushan and Davoudian), for any
+//! board, variant and number of seats.
+//!
+//! The paper describes them in words. What the words leave open is settled
+//! here: danger is judged on the position after the move, and where several
+//! moves are equally good the option `tie` says whether one of them is drawn
+//! or the first is taken (the lowest piece, then the lowest value).
+
+mod tactics;
+
+use arena_engine::{
+    AgentRng,
+    options::{Kind, OptionError, Options, Spec},
+};
+use arena_games::Cowry;
+
+use self::tactics::{Candidate, Table};
+use crate::{
+    bot::{Bot, Chosen, Decision},
+    read,
+};
+
+/// What `make` functions of the catalogue return.
+type Made = Result<Box<dyn Bot<Cowry>>, OptionError>;
+
+/// The option that the strategies share.
+pub(crate) fn tie_specs() -> Vec<Spec> {
+    vec![Spec::new(
+        "tie",
+        Kind::choice(&["random", "first"]),
+        "random",
+        "which of equally good moves: one drawn, or that of the lowest piece",
+    )]
+}
+
+/// The options of `mixed`.
+pub(crate) fn mixed_specs() -> Vec<Spec> {
+    let mut specs = vec![
+        Spec::new(
+            "form",
+            Kind::choice(&["cascade", "prob"]),
+            "cascade",
+            "go through the strategies' best ideas in order, or draw a strategy for each move",
+        ),
+        Spec::new(
+            "weights",
+            Kind::Text,
+            "0.2,0.2,0.2,0.2,0.2",
+            "for form prob: how often random, aggressive, defensive, move-first, move-last",
+        ),
+    ];
+    specs.extend(tie_specs());
+    specs
+}
+
+pub(crate) fn aggressive(options: &Options, _: &Cowry) -> Made {
+    Ok(strategist(Plan::Pure(Pure::Aggressive), options))
+}
+
+pub(crate) fn defensive(options: &Options, _: &Cowry) -> Made {
+    Ok(strategist(Plan::Pure(Pure::Defensive), options))
+}
+
+pub(crate) fn move_first(options: &Options, _: &Cowry) -> Made {
+    Ok(strategist(Plan::Pure(Pure::MoveFirst), options))
+}
+
+pub(crate) fn move_last(options: &Options, _: &Cowry) -> Made {
+    Ok(strategist(Plan::Pure(Pure::MoveLast), options))
+}
+
+pub(crate) fn mixed(options: &Options, _: &Cowry) -> Made {
+    let plan = match read::text(options, "form") {
+        "prob" => Plan::Drawn(thresholds(read::text(options, "weights"))?),
+        _ => Plan::Cascade,
+    };
+    Ok(strategist(plan, options))
+}
+
+fn strategist(plan: Plan, options: &Options) -> Box<dyn Bot<Cowry>> {
+    Box::new(Strategist {
+        plan,
+        tie: match read::text(options, "tie") {
+            "first" => Tie::First,
+            _ => Tie::Random,
+        },
+        moves: Vec::new(),
+        best: Vec::new(),
+    })
+}
+
+/// One of the paper's strategies.
+#[derive(Clone, Copy)]
+enum Pure {
+    Random,
+    Aggressive,
+    Defensive,
+    MoveFirst,
+    MoveLast,
+}
+
+/// In the order of the option `weights`.
+const PURE: [Pure; 5] = [
+    Pure::Random,
+    Pure::Aggressive,
+    Pure::Defensive,
+    Pure::MoveFirst,
+    Pure::MoveLast,
+];
+
+#[derive(Clone, Copy)]
+enum Plan {
+    Pure(Pure),
+    /// The best ideas of aggressive and defensive, then move-first.
+    Cascade,
+    /// For each move one of [`PURE`]: the first whose threshold lies above 32
+    /// random bits.
+    Drawn([u64; PURE.len()]),
+}
+
+/// Shares of 2^32, summed up.
+fn thresholds(weights: &str) -> Result<[u64; PURE.len()], OptionError> {
+    let wrong = || OptionError::Value {
+        name: "weights".to_owned(),
+        value: format!("\"{weights}\""),
+        expected: "five numbers separated by commas, none below 0 and not all 0".to_owned(),
+    };
+    let numbers: Vec<f64> = weights
+        .split(',')
+        .map(|text| text.trim().parse().map_err(|_| wrong()))
+        .collect::<Result<_, _>>()?;
+    let numbers: [f64; PURE.len()] = numbers.try_into().map_err(|_| wrong())?;
+    let sum: f64 = numbers.iter().sum();
+    if numbers.iter().any(|&number| number < 0.0) || sum <= 0.0 || !sum.is_finite() {
+        return Err(wrong());
+    }
+    let mut reached = 0.0;
+    Ok(numbers.map(|number| {
+        reached += number;
+        // Dividing what was summed in the same order gives exactly 1 at the
+        // last number above 0, so that every draw lies below a threshold.
+        (reached / sum * 4_294_967_296.0) as u64
+    }))
+}
+
+/// What decides between equally good moves.
+#[derive(Clone, Copy)]
+enum Tie {
+    Random,
+    First,
+}
+
+struct Strategist {
+    plan: Plan,
+    tie: Tie,
+    moves: Vec<Candidate>,
+    best: Vec<Candidate>,
+}
+
+impl Bot<Cowry> for Strategist {
+    fn choose(&mut self, decision: &Decision<'_, Cowry>) -> Chosen {
+        if let [only] = *decision.legal {
+            return only.into();
+        }
+        let table = Table::new(decision);
+        table.list(decision.legal, &mut self.moves);
+        let mut turn = Turn {
+            table: &table,
+            moves: &self.moves,
+            best: &mut self.best,
+            tie: self.tie,
+            rng: decision.rng(),
+        };
+        let planned = match self.plan {
+            Plan::Pure(pure) => turn.pure(pure),
+            Plan::Cascade => turn.cascade(),
+            Plan::Drawn(thresholds) => {
+                let drawn = turn.rng.word() >> 32;
+                let index = thresholds.iter().position(|&threshold| drawn < threshold);
+                turn.pure(PURE[index.unwrap_or(PURE.len() - 1)])
+            }
+        };
+        match planned {
+            Some(candidate) => candidate.action.into(),
+            None => turn.rng.pick(decision.legal).into(),
+        }
+    }
+}
+
+/// One decision in the making.
+struct Turn<'a> {
+    table: &'a Table<'a>,
+    moves: &'a [Candidate],
+    best: &'a mut Vec<Candidate>,
+    tie: Tie,
+    rng: AgentRng,
+}
+
+impl Turn<'_> {
+    /// None means: any move, at random.
+    fn pure(&mut self, pure: Pure) -> Option<Candidate> {
+        match pure {
+            Pure::Random => None,
+            Pure::Aggressive => self.hit().or_else(|| self.threaten()),
+            Pure::Defensive => self
+                .rescue()
+                .or_else(|| self.seek_safety())
+                .or_else(|| self.keep_calm(false))
+                .or_else(|| self.keep_calm(true)),
+            Pure::MoveFirst => self.best(|step| Some((step.from, step.value))),
+            Pure::MoveLast => self.best(|step| Some((u8::MAX - step.from, step.value))),
+        }
+    }
+
+    fn cascade(&mut self) -> Option<Candidate> {
+        let goal = self.table.goal();
+        self.hit()
+            .or_else(|| self.rescue())
+            .or_else(|| self.best(|step| (step.to == goal).then_some(())))
+            .or_else(|| self.seek_safety())
+            .or_else(|| self.pure(Pure::MoveFirst))
+    }
+
+    /// The hit that costs opponents the most progress.
+    fn hit(&mut self) -> Option<Candidate> {
+        let table = self.table;
+        self.best(|step| (step.hits > 0).then(|| table.progress_lost(step)))
+    }
+
+    /// The move that ends up close behind the most opponents.
+    fn threaten(&mut self) -> Option<Candidate> {
+        let table = self.table;
+        self.best(|step| Some(table.threat(step)).filter(|&threat| threat > 0))
+    }
+
+    /// Moves a piece that is in danger, if any can move: best to safety, else
+    /// out of danger, else anywhere.
+    fn rescue(&mut self) -> Option<Candidate> {
+        let table = self.table;
+        self.best(|step| {
+            table.is_in_danger(step.from).then(|| {
+                let shelter = if table.is_safe(step.to) {
+                    2
+                } else {
+                    u8::from(!table.enters_danger(step))
+                };
+                (shelter, step.from)
+            })
+        })
+    }
+
+    /// Moves the most advanced piece that reaches a safe square.
+    fn seek_safety(&mut self) -> Option<Candidate> {
+        let table = self.table;
+        self.best(|step| table.is_safe(step.to).then_some(step.from))
+    }
+
+    /// Moves the most advanced piece that does not enter danger, and, unless
+    /// it may leave it, does not stand on a safe square.
+    fn keep_calm(&mut self, leave_safety: bool) -> Option<Candidate> {
+        let table = self.table;
+        self.best(|step| {
+            let stays = leave_safety || !table.is_safe(step.from);
+            (stays && !table.enters_danger(step)).then_some(step.from)
+        })
+    }
+
+    /// The move with the greatest merit; moves without any do not count.
+    fn best<M: Ord>(&mut self, merit: impl Fn(&Candidate) -> Option<M>) -> Option<Candidate> {
+        let mut greatest = None;
+        self.best.clear();
+        for step in self.moves {
+            let Some(merit) = merit(step) else { continue };
+            if greatest.as_ref().is_none_or(|greatest| merit > *greatest) {
+                self.best.clear();
+                greatest = Some(merit);
+            } else if greatest.as_ref() != Some(&merit) {
+                continue;
+            }
+            self.best.push(*step);
+        }
+        match self.tie {
+            _ if self.best.is_empty() => None,
+            Tie::Random => Some(self.rng.pick(self.best)),
+            Tie::First => {
+                let first = |step: &&Candidate| (step.piece, step.action);
+                self.best.iter().min_by_key(first).copied()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

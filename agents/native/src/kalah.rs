@@ -1,0 +1,190 @@
+//! The searches of the Kalah paper: minimax, and alpha-beta with the same
+//! choices.
+//!
+//! Both look a fixed number of plies ahead from the view of the player who
+//! chooses; an extra turn is a ply of the same player. The first of the best
+//! pits is taken.
+
+use arena_engine::{
+    Game,
+    options::{Kind, OptionError, Options, Spec},
+};
+use arena_games::{Kalah, kalah::State};
+
+use crate::{
+    bot::{Bot, Chosen, Decision},
+    read,
+};
+
+/// The options of a search, with its usual depth.
+pub(crate) fn specs(depth: i64) -> Vec<Spec> {
+    vec![
+        Spec::new(
+            "depth",
+            Kind::Int { min: 1, max: 20 },
+            depth,
+            "plies to look ahead",
+        ),
+        Spec::new(
+            "h_flag",
+            Kind::Int { min: 0, max: 3 },
+            2i64,
+            "what an outcome is worth: 0 a win, 1 its margin, 2 a win, the faster the better, \
+             3 its margin, the faster the better",
+        ),
+        Spec::new(
+            "explore",
+            Kind::Real { min: 0.0, max: 1.0 },
+            arena_engine::options::Value::Real(0.0),
+            "how often to play a random move instead",
+        ),
+    ]
+}
+
+pub(crate) fn minimax(options: &Options, _: &Kalah) -> Result<Box<dyn Bot<Kalah>>, OptionError> {
+    Ok(Box::new(Searcher::new(options, false)))
+}
+
+pub(crate) fn alphabeta(options: &Options, _: &Kalah) -> Result<Box<dyn Bot<Kalah>>, OptionError> {
+    Ok(Box::new(Searcher::new(options, true)))
+}
+
+/// What an outcome is worth, by the paper's `h_flag`.
+#[derive(Clone, Copy)]
+enum Utility {
+    Win,
+    Margin,
+    FastWin,
+    FastMargin,
+}
+
+/// What a win is worth at once.
+const WIN: i32 = 50;
+
+impl Utility {
+    /// The worth of a lead in stones after some plies.
+    fn of(self, lead: i32, plies: i32) -> i32 {
+        lead.signum()
+            * match self {
+                Self::Win => WIN,
+                Self::Margin => lead.abs(),
+                Self::FastWin => WIN - plies,
+                Self::FastMargin => lead.abs() - plies,
+            }
+    }
+}
+
+struct Searcher {
+    depth: u32,
+    utility: Utility,
+    prunes: bool,
+    explore: f64,
+}
+
+impl Searcher {
+    fn new(options: &Options, prunes: bool) -> Self {
+        Self {
+            depth: read::int(options, "depth") as u32,
+            utility: match read::int(options, "h_flag") {
+                0 => Utility::Win,
+                1 => Utility::Margin,
+                3 => Utility::FastMargin,
+                _ => Utility::FastWin,
+            },
+            prunes,
+            explore: read::real(options, "explore"),
+        }
+    }
+}
+
+impl Bot<Kalah> for Searcher {
+    fn choose(&mut self, decision: &Decision<'_, Kalah>) -> Chosen {
+        if let [only] = *decision.legal {
+            return only.into();
+        }
+        let mut rng = decision.rng();
+        if self.explore > 0.0 && unit(rng.word()) < self.explore {
+            return rng.pick(decision.legal).into();
+        }
+        let mut search = Search {
+            game: decision.game,
+            root: usize::from(decision.seat),
+            depth: self.depth,
+            utility: self.utility,
+            prunes: self.prunes,
+            nodes: 1,
+        };
+        let mut best = None;
+        for &action in decision.legal {
+            let mut child = *decision.state;
+            decision.game.apply(&mut child, action);
+            let floor = best.map_or(i32::MIN, |(value, _)| value);
+            let value = search.value(&child, 1, floor, i32::MAX);
+            // Only a better pit displaces an earlier one: a pruned search
+            // knows of the others no more than that they are not better.
+            if best.is_none_or(|(best, _)| value > best) {
+                best = Some((value, action));
+            }
+        }
+        let (value, action) = best.expect("a decision has legal actions");
+        Chosen {
+            action,
+            score: Some(f64::from(value)),
+            depth: Some(self.depth),
+            nodes: Some(search.nodes),
+        }
+    }
+}
+
+/// A number from 0 to below 1, of the 53 high bits.
+fn unit(word: u64) -> f64 {
+    (word >> 11) as f64 / (1u64 << 53) as f64
+}
+
+struct Search<'a> {
+    game: &'a Kalah,
+    /// The seat that the search is for.
+    root: usize,
+    depth: u32,
+    utility: Utility,
+    prunes: bool,
+    nodes: u64,
+}
+
+impl Search<'_> {
+    /// The worth of a position some plies below the root. Exact between
+    /// `alpha` and `beta`, else a bound on the same side of them.
+    fn value(&mut self, state: &State, ply: u32, mut alpha: i32, mut beta: i32) -> i32 {
+        self.nodes += 1;
+        if state.over || ply == self.depth {
+            let stones = |seat| i32::from(state.board[self.game.store(seat)]);
+            let lead = stones(self.root) - stones(1 - self.root);
+            return self.utility.of(lead, ply as i32);
+        }
+        let mover = usize::from(state.to_move);
+        let maximizes = mover == self.root;
+        let mut best = if maximizes { i32::MIN } else { i32::MAX };
+        for (offset, &stones) in self.game.row(state, mover).iter().enumerate() {
+            if stones == 0 {
+                continue;
+            }
+            let mut child = *state;
+            self.game.apply(&mut child, offset as u16);
+            let value = self.value(&child, ply + 1, alpha, beta);
+            if maximizes {
+                best = best.max(value);
+                alpha = alpha.max(value);
+            } else {
+                best = best.min(value);
+                beta = beta.min(value);
+            }
+            if self.prunes && alpha >= beta {
+                break;
+            }
+        }
+        best
+    }
+}
+
+#[cfg(test)]
+mod tests;
