@@ -98,8 +98,8 @@ def cowry_decision(seed=1, **more):
         to_move=1,
         pieces=bytes([14, 3, 24, 0, 10, 23, 4, 12]),
         hit_mask=0b11,
-        blocked=[0, 0],
         pool=[0, 1, 0, 0, 0],
+        phase=cowry_pb2.COWRY_PHASE_MOVE,
         moves=moves,
     )
     return pb.Decision(

@@ -148,4 +148,4 @@ def test_the_generated_messages_are_those_of_the_protocol(tmp_path):
             for field in message.field:
                 # Python's modules leave it out, where it says nothing new.
                 field.ClearField("json_name")
-        assert committed == file, f"{name} is out of date: run agents/sdk/python/generate.py"
+        assert committed == file, f"{name} is out of date: run generate.py of the SDK"

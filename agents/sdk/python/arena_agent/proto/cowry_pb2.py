@@ -24,15 +24,17 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x61rena/games/v1/cowry.proto\x12\x0e\x61rena.games.v1\"\xe3\x01\n\rCowryPosition\x12\r\n\x05\x62oard\x18\x01 \x01(\r\x12\r\n\x05seats\x18\x02 \x01(\r\x12\x0f\n\x07to_move\x18\x03 \x01(\r\x12\x0e\n\x06pieces\x18\x04 \x01(\x0c\x12\x10\n\x08hit_mask\x18\x05 \x01(\r\x12\x0f\n\x07\x62locked\x18\x06 \x03(\r\x12\x0c\n\x04pool\x18\x07 \x03(\r\x12\x16\n\x0epending_throws\x18\x08 \x01(\r\x12\x0e\n\x06throws\x18\t \x01(\r\x12\x10\n\x08\x66inished\x18\n \x03(\r\x12(\n\x05moves\x18\x0f \x03(\x0b\x32\x19.arena.games.v1.CowryMove\"o\n\tCowryMove\x12\n\n\x02id\x18\x01 \x01(\r\x12\r\n\x05value\x18\x02 \x01(\r\x12\r\n\x05piece\x18\x03 \x01(\r\x12\x10\n\x08together\x18\x04 \x01(\x08\x12\x0c\n\x04\x66rom\x18\x05 \x01(\r\x12\n\n\x02to\x18\x06 \x01(\r\x12\x0c\n\x04hits\x18\x07 \x01(\rb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x61rena/games/v1/cowry.proto\x12\x0e\x61rena.games.v1\"\xa4\x02\n\rCowryPosition\x12\r\n\x05\x62oard\x18\x01 \x01(\r\x12\r\n\x05seats\x18\x02 \x01(\r\x12\x0f\n\x07to_move\x18\x03 \x01(\r\x12\x0e\n\x06pieces\x18\x04 \x01(\x0c\x12\x10\n\x08hit_mask\x18\x05 \x01(\r\x12\x10\n\x08may_pass\x18\x06 \x03(\r\x12\x0c\n\x04pool\x18\x07 \x03(\r\x12\x16\n\x0epending_throws\x18\x08 \x01(\r\x12\x0e\n\x06throws\x18\t \x01(\r\x12\x10\n\x08\x66inished\x18\n \x03(\r\x12)\n\x05phase\x18\x0b \x01(\x0e\x32\x1a.arena.games.v1.CowryPhase\x12\x13\n\x0b\x62locked_now\x18\x0c \x01(\r\x12(\n\x05moves\x18\x0f \x03(\x0b\x32\x19.arena.games.v1.CowryMove\"o\n\tCowryMove\x12\n\n\x02id\x18\x01 \x01(\r\x12\r\n\x05value\x18\x02 \x01(\r\x12\r\n\x05piece\x18\x03 \x01(\r\x12\x10\n\x08together\x18\x04 \x01(\x08\x12\x0c\n\x04\x66rom\x18\x05 \x01(\r\x12\n\n\x02to\x18\x06 \x01(\r\x12\x0c\n\x04hits\x18\x07 \x01(\r*\xb6\x01\n\nCowryPhase\x12\x1b\n\x17\x43OWRY_PHASE_UNSPECIFIED\x10\x00\x12\x14\n\x10\x43OWRY_PHASE_MOVE\x10\x01\x12\x15\n\x11\x43OWRY_PHASE_THROW\x10\x02\x12\x15\n\x11\x43OWRY_PHASE_START\x10\x03\x12\x18\n\x14\x43OWRY_PHASE_FINISHED\x10\x04\x12\x18\n\x14\x43OWRY_PHASE_DEADLOCK\x10\x05\x12\x13\n\x0f\x43OWRY_PHASE_CAP\x10\x06\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'arena.games.v1.cowry_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_COWRYPHASE']._serialized_start=455
+  _globals['_COWRYPHASE']._serialized_end=637
   _globals['_COWRYPOSITION']._serialized_start=47
-  _globals['_COWRYPOSITION']._serialized_end=274
-  _globals['_COWRYMOVE']._serialized_start=276
-  _globals['_COWRYMOVE']._serialized_end=387
+  _globals['_COWRYPOSITION']._serialized_end=339
+  _globals['_COWRYMOVE']._serialized_start=341
+  _globals['_COWRYMOVE']._serialized_end=452
 # @@protoc_insertion_point(module_scope)
