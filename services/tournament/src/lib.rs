@@ -12,6 +12,8 @@ pub mod interval;
 mod schedule;
 mod standings;
 mod tally;
+#[cfg(test)]
+mod testing;
 
 pub use schedule::{Schedule, ScheduleError, ScheduledGame};
 pub use standings::{AgentStanding, Standings, TournamentState};

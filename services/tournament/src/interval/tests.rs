@@ -1,1 +1,103 @@
+use serde::Deserialize;
 
+use super::*;
+use crate::testing::Draws;
+
+#[derive(Deserialize)]
+struct Case {
+    what: String,
+    groups: u64,
+    blocks: u64,
+    /// Chances in a hundred of a block's units 0 to 4.
+    shares: Vec<u64>,
+}
+
+fn draw(shares: &[u64], draws: &mut Draws) -> u64 {
+    let mut left = draws.below(100);
+    for (units, &share) in shares.iter().enumerate() {
+        if left < share {
+            return units as u64;
+        }
+        left -= share;
+    }
+    unreachable!("shares sum to 100")
+}
+
+/// The share of simulated tournaments whose interval holds the true mean.
+fn coverage(case: &Case, runs: u64) -> f64 {
+    let weighted: u64 = case.shares.iter().zip(0u64..).map(|(s, u)| s * u).sum();
+    let truth = weighted as f64 / 400.0;
+    let mut draws = Draws(0x5eed);
+    let held = (0..runs).filter(|_| {
+        let groups: Vec<Moments> = (0..case.groups)
+            .map(|_| {
+                let mut moments = Moments::default();
+                (0..case.blocks).for_each(|_| moments.add(draw(&case.shares, &mut draws)));
+                moments
+            })
+            .collect();
+        let (low, high) = of_mean(groups.into_iter(), 4).expect("blocks");
+        low <= truth && truth <= high
+    });
+    held.count() as f64 / runs as f64
+}
+
+#[test]
+fn intervals_hold_the_truth_about_as_often_as_they_say() {
+    let cases: Vec<Case> =
+        serde_json::from_str(include_str!("../../data/coverage.json")).expect("cases");
+    for case in cases {
+        assert_eq!(case.shares.iter().sum::<u64>(), 100, "{}", case.what);
+        let held = coverage(&case, 4000);
+        // Four standard errors of 4,000 runs below 95 % are 93.6 %; outcomes of
+        // few blocks are so coarse that some cover more than they promise.
+        assert!((0.936..=1.0).contains(&held), "{held}: {}", case.what);
+        if case.blocks * case.groups >= 50 {
+            assert!(held <= 0.99, "{held}: {}", case.what);
+        }
+    }
+}
+
+#[test]
+fn the_critical_value_is_that_of_the_tables() {
+    for (freedom, expected) in [(1, 12.706), (4, 2.776), (30, 2.042), (1_000_000, 1.960)] {
+        assert!((critical(freedom) - expected).abs() < 6e-4, "{freedom}");
+    }
+}
+
+/// Moments of blocks of 0 to 4 units.
+fn moments(units: &[u64]) -> Moments {
+    let mut moments = Moments::default();
+    units.iter().for_each(|&units| moments.add(units));
+    moments
+}
+
+#[test]
+fn what_cannot_be_known_is_not_invented() {
+    assert_eq!(of_mean([].into_iter(), 4), None);
+    assert_eq!(of_mean([Moments::default()].into_iter(), 4), None);
+    assert_eq!(of_mean([moments(&[4])].into_iter(), 4), Some((0.0, 1.0)));
+}
+
+#[test]
+fn alike_blocks_narrow_the_interval_but_never_to_nothing() {
+    for units in [0, 2, 4] {
+        let width = |blocks| {
+            let (low, high) =
+                of_mean([moments(&vec![units; blocks])].into_iter(), 4).expect("some");
+            assert!(0.0 <= low && high <= 1.0);
+            high - low
+        };
+        assert!(width(2) > width(10) && width(10) > width(1000) && width(1000) > 0.0);
+    }
+}
+
+#[test]
+fn opponents_of_different_strength_do_not_widen_the_interval() {
+    let width = |groups: &[Moments]| {
+        let (low, high) = of_mean(groups.iter().copied(), 4).expect("some");
+        high - low
+    };
+    let (weak, strong) = (moments(&[4, 3, 4, 3, 4, 3]), moments(&[0, 1, 0, 1, 0, 1]));
+    assert!(width(&[weak, strong]) < 0.7 * width(&[weak + strong]));
+}

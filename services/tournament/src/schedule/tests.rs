@@ -1,1 +1,109 @@
+use std::collections::BTreeMap;
 
+use serde::Deserialize;
+
+use super::*;
+use crate::testing::tournament;
+
+#[derive(Deserialize)]
+struct Case {
+    what: String,
+    agents: usize,
+    seats: usize,
+    blocks: u64,
+    rotate: bool,
+    groups: u64,
+    /// Block, rotation, agents in seat order.
+    games: Vec<(u64, u32, Vec<u16>)>,
+}
+
+#[test]
+fn schedules_are_those_worked_out_by_hand() {
+    let cases: Vec<Case> =
+        serde_json::from_str(include_str!("../../data/schedules.json")).expect("cases");
+    for case in cases {
+        let mut tournament = tournament(case.agents, case.seats, case.blocks);
+        tournament.play.rotate = case.rotate;
+        let schedule = Schedule::new(&tournament).expect(&case.what);
+        assert_eq!(schedule.groups(), case.groups, "{}", case.what);
+        assert_eq!(schedule.games(), case.games.len() as u64, "{}", case.what);
+        for (game, (block, rotation, seats)) in schedule.iter().zip(case.games) {
+            let place = format!("{}, game {}", case.what, game.index);
+            assert_eq!(game.block, block, "{place}");
+            assert_eq!(game.rotation, rotation, "{place}");
+            assert_eq!(game.seats, seats, "{place}");
+            assert_eq!(game.seed, tournament.seed.block(block), "{place}");
+        }
+    }
+}
+
+#[test]
+fn groups_are_all_combinations_in_lexicographic_order() {
+    for (agents, seats) in [(2, 2), (7, 2), (9, 3), (10, 4), (6, 6), (300, 2)] {
+        let schedule = Schedule::new(&tournament(agents, seats, 1)).expect("a schedule");
+        let mut last: Option<Vec<u16>> = None;
+        for number in 0..schedule.groups() {
+            let group = schedule.group(number);
+            assert!(group.is_sorted_by(|a, b| a < b), "{group:?}");
+            assert!(group.iter().all(|&agent| usize::from(agent) < agents));
+            assert!(last.as_ref() < Some(&group), "{last:?} then {group:?}");
+            last = Some(group);
+        }
+    }
+}
+
+#[test]
+fn every_agent_holds_every_seat_and_every_order_as_often() {
+    for (agents, seats, blocks) in [(5, 2, 3), (5, 3, 4), (6, 4, 6)] {
+        let schedule = Schedule::new(&tournament(agents, seats, blocks)).expect("a schedule");
+        let mut held = BTreeMap::<(u16, usize), u64>::new();
+        let mut orders = BTreeMap::<Vec<u16>, u64>::new();
+        for game in schedule.iter() {
+            for (seat, &agent) in game.seats.iter().enumerate() {
+                *held.entry((agent, seat)).or_default() += 1;
+            }
+            *orders.entry(game.seats).or_default() += 1;
+        }
+        let even = |counts: Vec<&u64>| counts.windows(2).all(|pair| pair[0] == pair[1]);
+        assert_eq!(held.len(), agents * seats);
+        assert!(even(held.values().collect()), "{held:?}");
+        assert!(even(orders.values().collect()), "{orders:?}");
+    }
+}
+
+#[test]
+fn unpaired_rotations_have_dice_of_their_own() {
+    let mut tournament = tournament(2, 2, 3);
+    tournament.play.paired = false;
+    let schedule = Schedule::new(&tournament).expect("a schedule");
+    for game in schedule.iter() {
+        let block = tournament.seed.block(game.block);
+        assert_eq!(game.seed, block.rotation(game.rotation));
+        assert_ne!(game.seed, block);
+    }
+}
+
+#[test]
+fn any_game_of_a_huge_schedule_is_found_at_once() {
+    let schedule = Schedule::new(&tournament(65_535, 4, 1)).expect("a schedule");
+    assert_eq!(schedule.groups(), 768_497_061_427_625_985);
+    let last = schedule.game(schedule.games() - 1);
+    assert_eq!(last.seats, [65_534, 65_531, 65_532, 65_533]);
+    assert_eq!(schedule.game(0).seats, [0, 1, 2, 3]);
+}
+
+#[test]
+fn what_cannot_be_scheduled_is_refused_and_said_why() {
+    let refused = |agents, seats, blocks| {
+        Schedule::new(&tournament(agents, seats, blocks))
+            .expect_err("refused")
+            .to_string()
+    };
+    assert!(refused(3, 4, 1).contains("4 seats but only 3 agents"));
+    assert!(refused(1, 2, 1).contains("only 1 agents"));
+    assert!(refused(2, 1, 1).contains("from 2"));
+    assert!(refused(30, 21, 1).contains("from 2 to 20"));
+    assert!(refused(65_536, 2, 1).contains("65536 agents"));
+    assert!(refused(65_535, 4, 1_000).contains("lower blocks"));
+    assert!(refused(3, 2, u64::MAX / 4).contains("lower blocks"));
+}

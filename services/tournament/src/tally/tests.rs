@@ -1,1 +1,213 @@
+use std::collections::BTreeMap;
 
+use serde::Deserialize;
+
+use super::*;
+use crate::testing::{Draws, fault, result, tournament};
+
+#[derive(Deserialize)]
+struct Case {
+    what: String,
+    agents: usize,
+    seats: usize,
+    blocks: u64,
+    results: Vec<CaseResult>,
+    agents_by_rank: Vec<serde_json::Map<String, serde_json::Value>>,
+}
+
+#[derive(Deserialize)]
+struct CaseResult {
+    index: u64,
+    placement: Vec<u8>,
+    plies: u32,
+    #[serde(default)]
+    faults: Vec<(u32, u8, String)>,
+}
+
+#[test]
+fn standings_are_those_worked_out_by_hand() {
+    let cases: Vec<Case> =
+        serde_json::from_str(include_str!("../../data/standings.json")).expect("cases");
+    for case in cases {
+        let tournament = tournament(case.agents, case.seats, case.blocks);
+        let schedule = Schedule::new(&tournament).expect("a schedule");
+        let mut tally = Tally::new(&tournament).expect("a tally");
+        for given in &case.results {
+            let mut result = result(schedule.game(given.index), &given.placement, given.plies);
+            result.faults = given
+                .faults
+                .iter()
+                .map(|(ply, seat, kind)| fault(*ply, *seat, kind))
+                .collect();
+            tally.add(&result);
+        }
+        let standings = serde_json::to_value(tally.standings()).expect("JSON");
+        assert_eq!(standings["games"], case.results.len(), "{}", case.what);
+        for (rank, expected) in case.agents_by_rank.iter().enumerate() {
+            for (key, value) in expected {
+                let found = &standings["agents"][rank][key];
+                assert_eq!(found, value, "{}: {key} at rank {rank}", case.what);
+            }
+        }
+    }
+}
+
+/// Results with all there is: ties, voids, faults; not all games.
+fn results(tournament: &Tournament, draws: &mut Draws) -> Vec<GameResult> {
+    let schedule = Schedule::new(tournament).expect("a schedule");
+    schedule
+        .iter()
+        .filter(|game| game.index % 11 != 3)
+        .map(|game| {
+            let seats = game.seats.len() as u64;
+            let points: Vec<u64> = (0..seats).map(|_| draws.below(4)).collect();
+            let placement: Vec<u8> = points
+                .iter()
+                .map(|own| 1 + points.iter().filter(|&other| other > own).count() as u8)
+                .collect();
+            let void = draws.below(40) == 0;
+            let placement = if void { &[][..] } else { &placement };
+            let mut result = result(game, placement, draws.below(100) as u32);
+            if draws.below(10) == 0 {
+                let kinds = ["timeout", "crash", "garbled"];
+                let kind = kinds[draws.below(3) as usize];
+                result.faults.push(fault(1, draws.below(seats) as u8, kind));
+            }
+            result
+        })
+        .collect()
+}
+
+#[test]
+fn the_order_of_results_changes_no_byte() {
+    for (agents, seats, blocks) in [(6, 2, 40), (5, 3, 20), (5, 4, 20)] {
+        let tournament = tournament(agents, seats, blocks);
+        let mut draws = Draws(1);
+        let mut results = results(&tournament, &mut draws);
+        let text = |results: &[GameResult]| {
+            let mut tally = Tally::new(&tournament).expect("a tally");
+            results.iter().for_each(|result| tally.add(result));
+            serde_json::to_string(&tally.standings()).expect("JSON")
+        };
+        let expected = text(&results);
+        for _ in 0..10 {
+            draws.shuffle(&mut results);
+            assert_eq!(text(&results), expected);
+        }
+    }
+}
+
+#[test]
+fn numbers_add_up_and_intervals_hold_their_means() {
+    for (agents, seats, blocks) in [(4, 2, 1), (6, 2, 30), (4, 3, 10), (5, 4, 12)] {
+        let tournament = tournament(agents, seats, blocks);
+        let mut tally = Tally::new(&tournament).expect("a tally");
+        for (added, result) in results(&tournament, &mut Draws(7)).iter().enumerate() {
+            tally.add(result);
+            if added % 5 != 0 {
+                continue;
+            }
+            let standings = tally.standings();
+            let places: u64 = standings.agents.iter().map(|a| a.games + a.voids).sum();
+            assert_eq!(places, standings.games * seats as u64);
+            for agent in &standings.agents {
+                assert_eq!(agent.games, agent.wins + agent.draws + agent.losses);
+                assert_eq!(agent.faults, agent.faults_by_kind.values().sum::<u64>());
+                for (mean, low, high) in [
+                    (agent.score, agent.score_low, agent.score_high),
+                    (agent.win_rate, agent.win_rate_low, agent.win_rate_high),
+                ] {
+                    assert_eq!(low.is_some(), high.is_some());
+                    let Some((low, high)) = low.zip(high) else {
+                        continue;
+                    };
+                    let mean = mean.expect("an interval has a mean");
+                    assert!(0.0 <= low && low <= mean, "{low} {mean}");
+                    assert!(mean <= high && high <= 1.0, "{mean} {high}");
+                    assert!(low < high, "{agent:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_perfect_score_keeps_a_width() {
+    let tournament = tournament(2, 2, 10);
+    let schedule = Schedule::new(&tournament).expect("a schedule");
+    let mut tally = Tally::new(&tournament).expect("a tally");
+    for game in schedule.iter() {
+        let first_wins = game.seats[0] == 0;
+        let placement = if first_wins { [1, 2] } else { [2, 1] };
+        let plies = game.index as u32;
+        tally.add(&result(game, &placement, plies));
+    }
+    let standings = tally.standings();
+    assert_eq!(standings.state, TournamentState::Finished);
+    let (best, worst) = (&standings.agents[0], &standings.agents[1]);
+    assert_eq!((best.score, best.score_high), (Some(1.0), Some(1.0)));
+    assert!(best.score_low < Some(0.95), "{best:?}");
+    assert_eq!((worst.score, worst.score_low), (Some(0.0), Some(0.0)));
+    assert!(worst.score_high > Some(0.05), "{worst:?}");
+}
+
+#[test]
+fn blocks_that_all_come_out_the_same_are_told() {
+    let notes = |differing: Option<u64>| {
+        let tournament = tournament(3, 3, 12);
+        let schedule = Schedule::new(&tournament).expect("a schedule");
+        let mut tally = Tally::new(&tournament).expect("a tally");
+        for game in schedule.iter() {
+            let order = schedule.order_of(game.block) as u32;
+            let plies = 50 + order + game.rotation + u32::from(differing == Some(game.index));
+            tally.add(&result(game, &[1, 2, 3], plies));
+        }
+        tally.standings().notes
+    };
+    assert!(notes(None)[0].contains("came out the same"));
+    assert!(notes(Some(20)).is_empty());
+    assert!(notes(Some(0)).is_empty());
+}
+
+#[test]
+fn memory_is_kept_for_partial_blocks_only() {
+    let tournament = tournament(4, 2, 50);
+    let mut tally = Tally::new(&tournament).expect("a tally");
+    let schedule = Schedule::new(&tournament).expect("a schedule");
+    for game in schedule.iter() {
+        let plies = game.index as u32;
+        tally.add(&result(game, &[1, 2], plies));
+        assert!(tally.partial.len() <= 1);
+    }
+    assert!(tally.partial.is_empty());
+    assert_eq!(tally.groups.len(), 6);
+    assert!(tally.sameness.outcomes.is_empty());
+}
+
+#[test]
+fn the_keys_of_the_contract_are_there_in_json() {
+    let tally = Tally::new(&tournament(2, 2, 1)).expect("a tally");
+    let standings = serde_json::to_value(tally.standings()).expect("JSON");
+    for key in ["tournament_id", "state", "games", "agents"] {
+        assert!(!standings[key].is_null(), "{key}");
+    }
+    let agent = standings["agents"][0].as_object().expect("an agent");
+    for key in [
+        "agent",
+        "games",
+        "wins",
+        "draws",
+        "losses",
+        "voids",
+        "faults",
+        "score",
+        "score_low",
+        "score_high",
+        "plies_mean",
+    ] {
+        assert!(agent.contains_key(key), "{key}");
+    }
+    let counts: BTreeMap<String, u64> =
+        serde_json::from_value(agent["faults_by_kind"].clone()).expect("counts");
+    assert!(counts.is_empty());
+}

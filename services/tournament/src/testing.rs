@@ -1,0 +1,77 @@
+//! Tournaments and results for this crate's tests.
+
+use arena_engine::{FaultKind, SeatFault, Termination};
+use arena_model::{AgentRef, Tournament, result::GameResult, spec::Play};
+
+use crate::ScheduledGame;
+
+/// Agents `a0`, `a1`, … and the default settings of play.
+pub(crate) fn tournament(agents: usize, seats: usize, blocks: u64) -> Tournament {
+    let agent = |number| AgentRef {
+        name: format!("a{number}").parse().expect("a name"),
+        bot: String::new(),
+        options: Default::default(),
+        version: "1".to_owned(),
+    };
+    Tournament {
+        name: "test".parse().expect("a name"),
+        ruleset: "none".to_owned(),
+        rules_version: 1,
+        options: Default::default(),
+        seed: "0x5eed".parse().expect("a seed"),
+        format: Default::default(),
+        blocks,
+        seats,
+        agents: (0..agents).map(agent).collect(),
+        play: Play::default(),
+    }
+}
+
+/// The result of a game with this placement; void where it is empty.
+pub(crate) fn result(game: ScheduledGame, placement: &[u8], plies: u32) -> GameResult {
+    GameResult {
+        index: game.index,
+        block: game.block,
+        seats: game.seats,
+        placement: placement.to_vec(),
+        plies,
+        termination: if placement.is_empty() {
+            Termination::Void
+        } else {
+            Termination::Normal
+        },
+        faults: Vec::new(),
+    }
+}
+
+/// A fault by its name.
+pub(crate) fn fault(ply: u32, seat: u8, kind: &str) -> SeatFault {
+    let kind = FaultKind::ALL
+        .into_iter()
+        .find(|known| known.name() == kind)
+        .expect("a kind of fault");
+    SeatFault { ply, seat, kind }
+}
+
+/// Small numbers that look drawn: splitmix64 (S. Vigna, public domain).
+pub(crate) struct Draws(pub(crate) u64);
+
+impl Draws {
+    pub(crate) fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.word() % end
+    }
+
+    pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
+        for last in (1..list.len()).rev() {
+            list.swap(last, self.below(last as u64 + 1) as usize);
+        }
+    }
+}
