@@ -45,6 +45,15 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Questions that wait for the thinking thread.
 const WAITING_MAX: usize = 256;
 
+/// What reflection lists: these services and none else that the descriptors
+/// know of.
+const SERVICES: [&str; 4] = [
+    "arena.v1.AgentService",
+    "grpc.health.v1.Health",
+    "grpc.reflection.v1.ServerReflection",
+    "grpc.reflection.v1alpha.ServerReflection",
+];
+
 /// A server that could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -190,11 +199,17 @@ pub async fn serve<P: Process>(
     let (health, health_service) = tonic_health::server::health_reporter();
     health.set_serving::<AgentServiceServer<Service<P>>>().await;
     let reflection = || {
-        tonic_reflection::server::Builder::configure()
+        let builder = tonic_reflection::server::Builder::configure()
+            .include_reflection_service(false)
             .register_encoded_file_descriptor_set(arena_wire::DESCRIPTORS)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
-            .with_service_name("arena.v1.AgentService")
-            .with_service_name("grpc.health.v1.Health")
+            .register_encoded_file_descriptor_set(tonic_reflection::pb::v1::FILE_DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(
+                tonic_reflection::pb::v1alpha::FILE_DESCRIPTOR_SET,
+            );
+        SERVICES
+            .iter()
+            .fold(builder, |builder, name| builder.with_service_name(*name))
     };
     let router = Server::builder()
         .max_concurrent_streams(STREAMS_MAX)
