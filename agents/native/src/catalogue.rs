@@ -197,3 +197,6 @@ fn make_if_same<H: Game, G: Game>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

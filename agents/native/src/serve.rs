@@ -207,3 +207,6 @@ impl<G: Game> Player for Seated<G> {
         Ok(choice)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+use std::collections::BTreeSet;
+
+use arena_engine::{Game, options::Options};
+use arena_games::{GamesError, RulesetInfo, Visitor};
+
+use super::*;
+use crate::testing::{game, options, play};
+
+/// Every number of seats with the defaults, every preset, and what is far from
+/// the defaults.
+fn variants(info: &RulesetInfo) -> Vec<(String, Option<usize>)> {
+    let mut variants: Vec<_> = (info.seats.0..=info.seats.1)
+        .map(|seats| ("-".to_owned(), Some(seats)))
+        .collect();
+    let presets = info.presets.iter();
+    variants.extend(presets.map(|preset| (format!("preset={}", preset.name), None)));
+    let far: &[&str] = match info.name {
+        "cowry" => &[
+            "board=7;safe=corners;throw_mode=immediate",
+            "board=9;inner=spiral;variant=doubles;end=all",
+            "board=11;pieces=3;end=ranking;starter=random",
+            "variant=doubles;block=void-turn;double_move=half;max_throws=200",
+            "pieces=10;deadlock=open-gate",
+            "pieces=1",
+        ],
+        "kalah" => &[
+            "pits=1;stones=1",
+            "pits=8;stones=8;empty_capture=always",
+            "pits=3;remaining=emptier;max_plies=9",
+            "early_stop=true;remaining=none",
+        ],
+        _ => &[],
+    };
+    variants.extend(far.iter().map(|given| ((*given).to_owned(), None)));
+    variants
+}
+
+/// Plays games of one bot against itself and `random` by turns; `play` checks
+/// that every choice is legal.
+struct Play<'a> {
+    info: &'a BotInfo,
+    bot_options: &'a Options,
+}
+
+impl Visitor for Play<'_> {
+    type Out = ();
+
+    fn visit<G: Game>(self, game: G) {
+        let make = |name, options: &Options| bot(name, options, &game).expect("a bot");
+        for number in 0..4 {
+            let mut bots: Vec<_> = (0..game.seats())
+                .map(|seat| {
+                    if (seat as u64 + number) % 3 == 2 {
+                        make("random", &Options::new())
+                    } else {
+                        make(self.info.name, self.bot_options)
+                    }
+                })
+                .collect();
+            play(&game, &mut bots, number);
+        }
+    }
+}
+
+#[test]
+fn every_bot_plays_legal_moves_in_every_variant_it_claims() {
+    for info in bots() {
+        let rulesets = arena_games::rulesets().iter();
+        let claimed = rulesets
+            .filter(|ruleset| info.rulesets.is_empty() || info.rulesets.contains(&ruleset.name));
+        let given = match info.name {
+            "mixed" => &["form=cascade", "form=prob;tie=first"][..],
+            // Depths that tests have time for.
+            name if name.starts_with("kalah") => &["depth=1", "depth=4;explore=0.5"],
+            "random" => &["-"],
+            _ => &["tie=random", "tie=first"],
+        };
+        for ruleset in claimed {
+            for (variant, seats) in variants(ruleset) {
+                let (resolved, seats) =
+                    arena_games::resolve(ruleset.name, &options(&variant), seats)
+                        .expect("a variant that exists");
+                for given in given {
+                    let bot_options = &options(given);
+                    let play = Play { info, bot_options };
+                    arena_games::visit(ruleset.name, &resolved, seats, play)
+                        .expect("a game of resolved options");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_bot_says_no_to_every_ruleset_it_does_not_claim() {
+    struct Refuse(&'static BotInfo);
+    impl Visitor for Refuse {
+        type Out = ();
+
+        fn visit<G: Game>(self, game: G) {
+            let made = bot(self.0.name, &Options::new(), &game);
+            let claims = self.0.rulesets.is_empty() || self.0.rulesets.contains(&G::NAME);
+            match made {
+                Ok(_) => assert!(claims, "{} plays {}", self.0.name, G::NAME),
+                Err(error) => {
+                    assert!(!claims, "{error}");
+                    let plays = self.0.rulesets.join(", ");
+                    let expected = format!(
+                        "bot {} does not play {}; it plays {plays}",
+                        self.0.name,
+                        G::NAME
+                    );
+                    assert_eq!(error.to_string(), expected);
+                }
+            }
+        }
+    }
+    for info in bots() {
+        for ruleset in arena_games::rulesets() {
+            let resolved = arena_games::resolve(ruleset.name, &Options::new(), None);
+            let (resolved, seats) = resolved.expect("defaults go together");
+            let visited: Result<(), GamesError> =
+                arena_games::visit(ruleset.name, &resolved, seats, Refuse(info));
+            visited.expect("a game of resolved options");
+        }
+    }
+}
+
+#[test]
+fn errors_name_what_is_wrong_and_what_there_is() {
+    let kalah: Kalah = game("-", 2);
+    let error = |name: &str, given: &str| {
+        let made = bot(name, &options(given), &kalah);
+        made.err().expect("an error").to_string()
+    };
+    assert_eq!(
+        error("kalah-minmax", "-"),
+        "unknown bot \"kalah-minmax\", did you mean \"kalah-minimax\"?",
+    );
+    assert_eq!(
+        error("stockfish-17", "-"),
+        "unknown bot \"stockfish-17\"; there are random, aggressive, defensive, move-first, \
+         move-last, mixed, kalah-minimax, kalah-alphabeta",
+    );
+    assert_eq!(
+        error("kalah-minimax", "dept=3"),
+        "bot kalah-minimax: unknown option \"dept\", did you mean \"depth\"?",
+    );
+    assert_eq!(
+        error("kalah-minimax", "depth=99"),
+        "bot kalah-minimax: option \"depth\": \"99\" is not a whole number from 1 to 20",
+    );
+}
+
+#[test]
+fn names_are_unique_and_rulesets_exist() {
+    let names: BTreeSet<&str> = bots().iter().map(|info| info.name).collect();
+    assert_eq!(names.len(), bots().len());
+    for name in bots().iter().flat_map(|info| &info.rulesets) {
+        arena_games::ruleset(name).expect("a ruleset");
+    }
+}
+
+#[test]
+fn random_draws_every_move_about_as_often() {
+    let kalah: Kalah = game("-", 2);
+    let state = kalah.initial();
+    let legal = [0, 1, 2, 3, 4, 5];
+    let mut random = bot("random", &Options::new(), &kalah).expect("a bot");
+    let mut counts = [0u32; 6];
+    for seed in 0..60_000 {
+        let chosen = random.choose(&crate::Decision {
+            game: &kalah,
+            state: &state,
+            seat: 0,
+            number: 0,
+            seed,
+            legal: &legal,
+        });
+        counts[usize::from(chosen.action)] += 1;
+    }
+    for count in counts {
+        // Six standard deviations of a binomial draw.
+        assert!(count.abs_diff(10_000) < 548, "{counts:?}");
+    }
+}
