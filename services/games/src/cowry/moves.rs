@@ -4,7 +4,7 @@ use arena_engine::ActionId;
 
 use super::{
     Cowry,
-    options::{Block, DoubleMove, VALUES},
+    options::{Block, DoubleMove, PIECES_MAX, VALUES},
     state::State,
 };
 
@@ -191,15 +191,16 @@ impl Cowry {
     ) -> bool {
         let doubles = self.doubles(state, seat);
         let own = self.own_block(state, seat);
-        let open = !self.rules.gate || state.has_hit(seat);
-        // Beyond this index a piece on the outer ring may not go.
-        let outer_limit = if open {
-            self.board.goal
-        } else {
-            self.board.outer - 1
-        };
+        let outer_limit = self.outer_limit(state, seat);
         let pieces = &state.pieces[seat][..self.rules.pieces];
         let pairs = self.rules.doubles && self.rules.double_move != DoubleMove::None;
+        let halves = self.rules.double_move == DoubleMove::Half;
+        let mut partners = [None; PIECES_MAX];
+        if pairs {
+            for (piece, partner) in partners.iter_mut().enumerate().take(pieces.len()) {
+                *partner = self.partner(pieces, piece);
+            }
+        }
         let judge = |from: u8, to: u8, together: bool, crew: u16| {
             let limit = if from < self.board.outer {
                 outer_limit
@@ -233,14 +234,10 @@ impl Cowry {
                 {
                     return true;
                 }
-                if !pairs {
-                    continue;
-                }
-                let halves = self.rules.double_move == DoubleMove::Half;
                 if halves && value % 2 == 1 {
                     continue;
                 }
-                if let Some(partner) = self.partner(pieces, piece) {
+                if let Some(partner) = partners[piece] {
                     let to = from + self.reach(value, true);
                     let crew = bit | 1 << partner;
                     let step = judge(from, to, true, crew);
@@ -274,9 +271,52 @@ impl Cowry {
     #[inline]
     pub(super) fn list_moves(&self, state: &State, out: &mut Vec<ActionId>) {
         out.clear();
-        self.each_move(state, |action| out.push(action));
+        if self.rules.doubles {
+            self.each_move(state, |action| out.push(action));
+        } else {
+            self.list_single_steps(state, out);
+        }
         if out.is_empty() {
             out.push(self.pass_id());
+        }
+    }
+
+    /// What [`Self::each_move`] lists without doubles, without a branch that
+    /// depends on where the pieces stand: dice make those unpredictable.
+    #[inline]
+    fn list_single_steps(&self, state: &State, out: &mut Vec<ActionId>) {
+        let seat = usize::from(state.to_move);
+        let own = self.own_block(state, seat);
+        let outer_limit = self.outer_limit(state, seat);
+        let mut buffer = [0; VALUES.len() * PIECES_MAX];
+        let mut length = 0;
+        for (value_index, &value) in VALUES.iter().enumerate() {
+            if state.pool[value_index] == 0 {
+                continue;
+            }
+            for (piece, &from) in state.pieces[seat][..self.rules.pieces].iter().enumerate() {
+                let to = from + value;
+                let limit = if from < self.board.outer {
+                    outer_limit
+                } else {
+                    self.board.goal
+                };
+                // Beyond the limit the shift wraps, and counts for nothing.
+                let free = own.wrapping_shr(u32::from(to)) & 1 == 0;
+                buffer[length] = self.action(value_index, piece, false);
+                length += usize::from((to <= limit) & free);
+            }
+        }
+        out.extend_from_slice(&buffer[..length]);
+    }
+
+    /// Beyond this index a piece on the outer ring may not go.
+    #[inline]
+    fn outer_limit(&self, state: &State, seat: usize) -> u8 {
+        if self.rules.gate && !state.has_hit(seat) {
+            self.board.outer - 1
+        } else {
+            self.board.goal
         }
     }
 
@@ -332,13 +372,14 @@ impl Cowry {
         crew
     }
 
-    /// Makes a step of the seat to move; false where the turn is lost by it.
+    /// Makes a step of the seat to move and tells where it ends; none where it
+    /// costs the turn instead.
     #[inline]
-    pub(super) fn make(&self, state: &mut State, step: Move) -> bool {
+    pub(super) fn make(&self, state: &mut State, step: Move) -> Option<u8> {
         let seat = usize::from(state.to_move);
         if self.is_void(state, step) {
             state.may_pass[seat] |= self.crew(state, step);
-            return false;
+            return None;
         }
         let to = state.pieces[seat][step.piece] + self.reach(step.value, step.together);
         if self.rules.doubles {
@@ -362,7 +403,7 @@ impl Cowry {
                 state.pending_throws = state.pending_throws.saturating_add(1);
             }
         }
-        true
+        Some(to)
     }
 
     /// Sends all opponents on a square back; tells whether there were any.

@@ -48,19 +48,23 @@ impl Cowry {
             self.forfeit_pool(state);
             return;
         };
-        if !self.make(state, step) {
+        let Some(to) = self.make(state, step) else {
             self.end_turn(state);
             return;
-        }
+        };
         let seat = usize::from(state.to_move);
-        let home = &state.pieces[seat][..self.rules.pieces];
-        if home.iter().all(|&piece| piece == self.board.goal) {
+        if to == self.board.goal && self.is_home(state, seat) {
             self.finish_seat(state, seat);
         } else if state.pool == [0; VALUES.len()] {
             self.after_pool(state);
         } else {
             self.await_move(state);
         }
+    }
+
+    fn is_home(&self, state: &State, seat: usize) -> bool {
+        let pieces = &state.pieces[seat][..self.rules.pieces];
+        pieces.iter().all(|&piece| piece == self.board.goal)
     }
 
     fn after_pool(&self, state: &mut State) {
@@ -119,7 +123,19 @@ impl Cowry {
     fn is_deadlocked(&self, state: &State) -> bool {
         (0..self.seats)
             .filter(|&seat| state.finished[seat] == 0)
-            .all(|seat| self.is_stuck(state, seat))
+            .all(|seat| !self.has_free_runner(state, seat) && self.is_stuck(state, seat))
+    }
+
+    /// True where the foremost piece on its way can surely move by 1; cheaper
+    /// than looking at every step. Without doubles nothing but the gate stops
+    /// it, and on the inner rings nothing does at all.
+    #[inline]
+    fn has_free_runner(&self, state: &State, seat: usize) -> bool {
+        let gated = self.rules.gate && !state.has_hit(seat);
+        !gated && !self.rules.doubles
+            || state.pieces[seat][..self.rules.pieces]
+                .iter()
+                .any(|&piece| piece >= self.board.outer && piece < self.board.goal)
     }
 
     /// Lets everybody into the inner rings, if the options say so; tells
