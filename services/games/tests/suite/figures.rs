@@ -1,0 +1,134 @@
+//! Random play against figures that were found by other implementations.
+
+use arena_engine::{ActionId, replay};
+use arena_games::{
+    Cowry, Kalah,
+    cowry::{Phase, VALUES},
+};
+
+use crate::support::{game, options, play, play_at_random, rows, setup};
+
+/// What happened in one game of cowry.
+#[derive(Default)]
+struct Tally {
+    throws: f64,
+    turns: f64,
+    winner_throws: f64,
+    winner_moves: f64,
+    winner_turns: f64,
+    winner_hits: f64,
+    winner_sum: f64,
+    wins: [f64; 4],
+}
+
+fn cowry(game: &Cowry, seed: u64, twice_inner: bool) -> Tally {
+    let finished = play(game, setup(seed), |state, legal, rng| {
+        let mut bag = legal.to_vec();
+        if twice_inner {
+            let inner = |action: &ActionId| {
+                game.landing(state, *action)
+                    .is_some_and(|landing| landing.from >= game.outer())
+            };
+            bag.extend(legal.iter().copied().filter(inner));
+        }
+        rng.pick(&bag)
+    });
+    let winner = finished.placement.iter().position(|&rank| rank == 1);
+    let winner = winner.expect("somebody is first") as u8;
+    let mut tally = Tally::default();
+    tally.wins[usize::from(winner)] = 1.0;
+    let mut last_mover = None;
+    replay(game, &finished.events, |state, described| {
+        let mine = described.seat == Some(winner);
+        match state.phase {
+            Phase::Throw => {
+                if state.pool_size() == 0 && last_mover != described.seat {
+                    tally.turns += 1.0;
+                    tally.winner_turns += f64::from(u8::from(mine));
+                }
+                last_mover = described.seat;
+                tally.throws += 1.0;
+                if mine {
+                    tally.winner_throws += 1.0;
+                    tally.winner_sum += f64::from(VALUES[usize::from(described.event.id())]);
+                }
+            }
+            Phase::Move if mine => {
+                if let Some(landing) = game.landing(state, described.event.id()) {
+                    tally.winner_moves += 1.0;
+                    tally.winner_hits += f64::from(u8::from(landing.hits > 0));
+                }
+            }
+            _ => {}
+        }
+    })
+    .expect("what was played can be replayed");
+    tally
+}
+
+fn measure(tally: &Tally, name: &str) -> f64 {
+    match name {
+        "throws" => tally.throws,
+        "turns" => tally.turns,
+        "winner_throws" => tally.winner_throws,
+        "winner_moves" => tally.winner_moves,
+        "winner_turns" => tally.winner_turns,
+        "winner_hits" => tally.winner_hits,
+        "winner_sum" => tally.winner_sum,
+        "wins_0" => tally.wins[0],
+        "wins_1" => tally.wins[1],
+        "wins_2" => tally.wins[2],
+        other => panic!("unknown measure {other}"),
+    }
+}
+
+/// Mean and standard error.
+fn mean(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / (n - 1.0) / n).sqrt())
+}
+
+#[test]
+fn random_cowry_is_as_long_and_as_even_as_others_found_it() {
+    let mut failures = Vec::new();
+    for row in rows("cowry_figures.txt") {
+        let [words, seats, picks, games, measures] = &row[..] else {
+            panic!("a row has five fields: {row:?}");
+        };
+        let game: Cowry = game(words, seats.parse().expect("seats"));
+        let games: u64 = games.parse().expect("games");
+        let tallies: Vec<Tally> = (0..games)
+            .map(|seed| cowry(&game, seed, picks == "twice-inner"))
+            .collect();
+        for (name, expected) in options(measures) {
+            let expected: f64 = expected.to_string().parse().expect("a number");
+            let values: Vec<f64> = tallies.iter().map(|tally| measure(tally, &name)).collect();
+            let (mean, error) = mean(&values);
+            // Five standard errors of a seeded sample.
+            if (mean - expected).abs() > 5.0 * error {
+                failures.push(format!(
+                    "{words}, {seats} seats, {name}: {mean:.3} ± {error:.3}, not {expected}"
+                ));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+#[test]
+fn random_kalah_is_as_long_as_others_found_it() {
+    const GAMES: u64 = 20_000;
+    let game: Kalah = game("", 2);
+    let lengths: Vec<f64> = (0..GAMES)
+        .map(|seed| f64::from(play_at_random(&game, setup(seed)).plies))
+        .collect();
+    let (mean, error) = mean(&lengths);
+    // 44 moves, standard deviation 10.7, printed without further digits.
+    assert!((mean - 44.0).abs() < 0.5 + 5.0 * error, "{mean} ± {error}");
+    let deviation = error * (GAMES as f64).sqrt();
+    assert!((deviation - 10.7).abs() < 0.3, "{deviation}");
+    // The longest of 100,000 others had 104.
+    assert!(lengths.iter().all(|&length| length <= 120.0));
+}

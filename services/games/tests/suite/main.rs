@@ -1,0 +1,4 @@
+//! The rules' promises, one binary.
+
+mod figures;
+mod support;
