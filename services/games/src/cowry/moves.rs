@@ -26,7 +26,7 @@ pub struct Move {
 pub struct Landing {
     /// Path index before.
     pub from: u8,
-    /// Path index after.
+    /// Path index after; as before where a double makes the move void.
     pub to: u8,
     /// Opponent pieces sent back.
     pub hits: u8,
@@ -87,8 +87,12 @@ impl Cowry {
         let step = self.parse(action)?;
         let seat = usize::from(state.to_move);
         let from = state.pieces[seat][step.piece];
+        if self.is_void(state, step) {
+            let (to, hits) = (from, 0);
+            return Some(Landing { from, to, hits });
+        }
         let to = from + self.reach(step.value, step.together);
-        let hits = if self.hits_at(to) && !self.is_void(state, step) {
+        let hits = if self.hits_at(to) {
             self.opponents_at(state, seat, to)
         } else {
             0

@@ -1,4 +1,10 @@
 //! The rules' promises, one binary.
 
+mod cases;
+mod conformance;
+mod cowry;
 mod figures;
+mod kalah;
+mod positions;
+mod rules;
 mod support;

@@ -1,0 +1,93 @@
+//! Which games of which options the suite plays.
+
+use arena_engine::{
+    AgentRng,
+    options::{Kind, OptionError, Options, Spec, Value},
+};
+use arena_games::{GamesError, RulesetInfo, resolve, rulesets};
+
+/// A ruleset with resolved options and seats.
+pub(crate) struct Case {
+    pub(crate) ruleset: &'static str,
+    pub(crate) options: Options,
+    pub(crate) seats: usize,
+    /// Options that were asked for, to tell which case fails.
+    pub(crate) label: String,
+}
+
+/// How many random sets of options there are for each number of seats.
+const RANDOM_SETS: usize = 40;
+
+/// Every ruleset with its defaults, each preset, each option at each of its
+/// values (or some, where there are many), and random sets of options; each for
+/// every number of seats that goes with it.
+pub(crate) fn cases() -> Vec<Case> {
+    rulesets().iter().flat_map(cases_of).collect()
+}
+
+fn cases_of(info: &'static RulesetInfo) -> Vec<Case> {
+    let mut wanted = vec![Options::new()];
+    for preset in &info.presets {
+        wanted.push([("preset".to_owned(), preset.name.as_str().into())].into());
+    }
+    for spec in &info.options {
+        for value in values(spec) {
+            wanted.push([(spec.name.clone(), value)].into());
+        }
+    }
+    let mut rng = AgentRng::new(0xca5e);
+    for _ in 0..RANDOM_SETS {
+        let draw = |spec: &Spec| {
+            (
+                spec.name.clone(),
+                rng.pick(&values(spec).iter().collect::<Vec<_>>()).clone(),
+            )
+        };
+        wanted.push(info.options.iter().map(draw).collect());
+    }
+    let (least, most) = info.seats;
+    let mut cases = Vec::new();
+    for given in &wanted {
+        for seats in least..=most {
+            match resolve(info.name, given, Some(seats)) {
+                Ok((options, seats)) => cases.push(Case {
+                    ruleset: info.name,
+                    options,
+                    seats,
+                    label: format!("{} {given:?} for {seats}", info.name),
+                }),
+                Err(GamesError::Options {
+                    error: OptionError::Together(_) | OptionError::Seats { .. },
+                    ..
+                }) => {}
+                Err(error) => {
+                    // Only an even board is a whole number that does not fit.
+                    let even =
+                        matches!(given.get("board"), Some(Value::Int(size)) if size % 2 == 0);
+                    assert!(even, "{given:?} for {seats}: {error}");
+                }
+            }
+        }
+    }
+    assert!(
+        cases.len() * 2 > wanted.len(),
+        "{}: most options fit",
+        info.name
+    );
+    cases
+}
+
+/// All values of an option, or its bounds, its default and some between.
+fn values(spec: &Spec) -> Vec<Value> {
+    match &spec.kind {
+        Kind::Bool => vec![false.into(), true.into()],
+        Kind::Choice(words) => words.iter().map(|word| word.as_str().into()).collect(),
+        Kind::Int { min, max } if max - min <= 12 => (*min..=*max).map(Value::Int).collect(),
+        Kind::Int { min, max } => [*min, (*min + 100).min(*max), *max]
+            .into_iter()
+            .map(Value::Int)
+            .chain([spec.default.clone()])
+            .collect(),
+        Kind::Real { .. } | Kind::Text => vec![spec.default.clone()],
+    }
+}

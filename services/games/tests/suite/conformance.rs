@@ -1,0 +1,294 @@
+//! What holds for every ruleset of the list, at every node of random games,
+//! with every preset and a spread of options and seats.
+
+use std::collections::BTreeSet;
+
+use arena_engine::{
+    Described, Game, Node, Step, Stream, Termination, options::Options, replay, resolve_steps,
+};
+use arena_games::{Visitor, resolve, rulesets, visit};
+
+use crate::{
+    cases::{Case, cases},
+    positions, rules,
+    support::{play_at_random, setup},
+};
+
+/// No game has more events than this: caps see to it.
+const EVENTS_MAX: usize = 2_000_000;
+
+/// Plays the visitor's case with some seeds.
+struct Play<'a> {
+    case: &'a Case,
+    seeds: u64,
+}
+
+impl Visitor for Play<'_> {
+    type Out = ();
+
+    fn visit<G: Game>(self, game: G) {
+        assert_eq!(Game::seats(&game), self.case.seats);
+        for seed in 0..self.seeds {
+            check_game(&game, self.case, seed);
+        }
+    }
+}
+
+fn check_game<G: Game>(game: &G, case: &Case, seed: u64) {
+    let label = &case.label;
+    let finished = play_at_random(game, setup(seed));
+    assert!(finished.events.len() <= EVENTS_MAX, "{label}: too long");
+    assert!(finished.faults.is_empty());
+    assert_ne!(finished.termination, Termination::Forfeit, "{label}");
+    check_placement(&finished.placement, case);
+
+    let mut steps = Vec::with_capacity(finished.events.len());
+    let mut index = 0usize;
+    let outcome = replay(game, &finished.events, |state, described| {
+        // The cost of a long game's every node would teach nothing new.
+        if index < 2_000 || index.is_multiple_of(17) {
+            check_node(game, state, label);
+            rules::check_event(game, case, state, described);
+        }
+        steps.push(step(described));
+        index += 1;
+    })
+    .unwrap_or_else(|error| panic!("{label}: {error}"));
+    assert!(outcome.ending.is_some(), "{label}: the rules ended it");
+    assert_eq!(outcome.placement, finished.placement, "{label}");
+    assert_eq!(outcome.scores, finished.scores, "{label}");
+    assert_eq!(outcome.plies, finished.plies, "{label}");
+    assert_eq!(outcome.decisions, finished.decisions, "{label}");
+    let resolved = resolve_steps(game, &steps).unwrap_or_else(|error| panic!("{label}: {error}"));
+    assert_eq!(resolved, finished.events, "{label}: notation names events");
+
+    let again = play_at_random(game, setup(seed));
+    assert_eq!(again, finished, "{label}: one seed, one game");
+    check_end(game, &finished.events, label);
+}
+
+fn step(described: Described<'_>) -> Step {
+    if described.event.is_action() {
+        Step::Action(described.event.id())
+    } else {
+        Step::Chance(described.name.to_owned())
+    }
+}
+
+/// Ranks count from 1, ties share one and leave out the next.
+fn check_placement(placement: &[u8], case: &Case) {
+    assert_eq!(placement.len(), case.seats, "{}", case.label);
+    for &rank in placement {
+        let ahead = placement.iter().filter(|&&other| other < rank).count();
+        assert_eq!(
+            usize::from(rank),
+            ahead + 1,
+            "{}: {placement:?}",
+            case.label
+        );
+    }
+}
+
+fn check_node<G: Game>(game: &G, state: &G::State, label: &str) {
+    match game.node(state) {
+        Node::Decision(seat) => {
+            assert!(usize::from(seat) < game.seats(), "{label}");
+            let mut legal = vec![9999];
+            game.legal(state, &mut legal);
+            assert!(!legal.is_empty(), "{label}: a pass at least");
+            assert!(legal.is_sorted_by(|a, b| a < b), "{label}: ascending");
+            assert!(legal.iter().all(|&id| id < 32_768), "{label}: ids in range");
+            let passes = game.pass().is_some_and(|pass| legal.contains(&pass));
+            assert!(!passes || legal.len() == 1, "{label}: a pass only alone");
+            let name = |id| {
+                let mut name = String::new();
+                game.write_action(state, id, &mut name);
+                name
+            };
+            check_names(legal.iter().map(|&id| name(id)), label);
+        }
+        Node::Chance(owner) => {
+            assert!(owner.is_none_or(|seat| usize::from(seat) < game.seats()));
+            let weights = game.weights(state);
+            let sum: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
+            assert!(sum > 0 && u32::try_from(sum).is_ok(), "{label}");
+            assert!(weights.len() < 32_768, "{label}");
+            let name = |id| {
+                let mut name = String::new();
+                game.write_outcome(state, id, &mut name);
+                name
+            };
+            check_names((0..weights.len() as u16).map(name), label);
+        }
+        Node::Over(_) => panic!("{label}: over before its last event"),
+    }
+    positions::check(game, state, label);
+    let mut board = String::new();
+    game.draw(state, &mut board);
+    assert!(
+        board.lines().count() > 1 && board.is_ascii(),
+        "{label}:\n{board}"
+    );
+    assert!(board.ends_with('\n'), "{label}:\n{board}");
+}
+
+/// Notation is short ASCII without spaces or quotes, and names one thing.
+fn check_names(names: impl Iterator<Item = String>, label: &str) {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        let plain = name
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && !b"\"'\\".contains(&byte));
+        assert!(plain && (1..=12).contains(&name.len()), "{label}: {name:?}");
+        assert!(seen.insert(name.clone()), "{label}: {name} twice");
+    }
+}
+
+/// The last position is encoded like any other, and nothing follows it.
+fn check_end<G: Game>(game: &G, events: &[arena_engine::Event], label: &str) {
+    let mut state = game.initial();
+    for event in events {
+        if event.is_action() {
+            game.apply(&mut state, event.id());
+        } else {
+            game.apply_outcome(&mut state, event.id());
+        }
+    }
+    assert!(matches!(game.node(&state), Node::Over(_)), "{label}");
+    positions::check(game, &state, label);
+}
+
+#[test]
+fn every_ruleset_keeps_its_promises_in_random_play() {
+    for case in cases() {
+        let play = Play {
+            case: &case,
+            seeds: 2,
+        };
+        visit(case.ruleset, &case.options, case.seats, play).expect("options are resolved");
+    }
+}
+
+#[test]
+fn resolved_options_resolve_to_themselves() {
+    for case in cases() {
+        let (again, seats) = resolve(case.ruleset, &case.options, Some(case.seats))
+            .unwrap_or_else(|error| panic!("{}: {error}", case.label));
+        assert_eq!(
+            (&again, seats),
+            (&case.options, case.seats),
+            "{}",
+            case.label
+        );
+        let info = arena_games::ruleset(case.ruleset).expect("in the list");
+        let names: Vec<&str> = info.options.iter().map(|spec| spec.name.as_str()).collect();
+        let resolved: Vec<&str> = again.keys().map(String::as_str).collect();
+        let mut sorted = names.clone();
+        sorted.sort_unstable();
+        assert_eq!(resolved, sorted, "{}: every option has a value", case.label);
+    }
+}
+
+#[test]
+fn rulesets_are_listed_by_name_and_their_presets_fit() {
+    let names: Vec<&str> = rulesets().iter().map(|info| info.name).collect();
+    assert!(names.is_sorted(), "{names:?}");
+    for info in rulesets() {
+        assert!(info.seats.0 >= 2 && info.seats.0 <= info.seats.1);
+        let specs = &info.options;
+        for spec in specs {
+            arena_engine::options::coerce(spec, &spec.default).expect("a default fits");
+        }
+        for preset in &info.presets {
+            let given: Options = [("preset".to_owned(), preset.name.as_str().into())].into();
+            let (resolved, seats) = resolve(info.name, &given, None).expect("a preset fits");
+            assert!(preset.seats.is_none_or(|fixed| fixed == seats));
+            for (name, value) in &preset.options {
+                assert_eq!(&resolved[name], value, "{} {}", info.name, preset.name);
+            }
+        }
+    }
+}
+
+/// Damages positions and sees that none makes the rules panic.
+struct Damage<'a>(&'a Case);
+
+impl Visitor for Damage<'_> {
+    type Out = (u32, u32);
+
+    fn visit<G: Game>(self, game: G) -> (u32, u32) {
+        let finished = play_at_random(&game, setup(7));
+        let mut stream = Stream::new(&[3; 32]);
+        let (mut refused, mut accepted) = (0, 0);
+        let mut bytes = Vec::new();
+        let every = 1 + finished.events.len() / 40;
+        let mut index = 0;
+        replay(&game, &finished.events, |state, _| {
+            index += 1;
+            if index % every != 0 {
+                return;
+            }
+            for _ in 0..20 {
+                bytes.clear();
+                game.encode(state, stream.below(4) == 0, &mut bytes);
+                for _ in 0..=stream.below(3) {
+                    damage(&mut bytes, &mut stream);
+                }
+                match game.decode(&bytes) {
+                    Ok(position) => {
+                        accepted += 1;
+                        positions::check(&game, &position, &self.0.label);
+                        play_on(&game, position, &mut stream);
+                    }
+                    Err(error) => {
+                        refused += 1;
+                        assert_eq!(error.ruleset, G::NAME);
+                        assert!(!error.reason.is_empty());
+                    }
+                }
+            }
+        })
+        .expect("what was played can be replayed");
+        (refused, accepted)
+    }
+}
+
+fn damage(bytes: &mut Vec<u8>, stream: &mut Stream) {
+    let at = stream.below(bytes.len().max(1) as u32) as usize;
+    match stream.below(4) {
+        0 if !bytes.is_empty() => bytes[at] = stream.word() as u8,
+        1 if !bytes.is_empty() => bytes[at] = bytes[at].wrapping_add(1),
+        2 => bytes.truncate(at),
+        _ => bytes.insert(at, stream.word() as u8),
+    }
+}
+
+/// Random events from a position that `decode` let through.
+fn play_on<G: Game>(game: &G, mut state: G::State, stream: &mut Stream) {
+    let mut legal = Vec::new();
+    for _ in 0..100 {
+        match game.node(&state) {
+            Node::Over(_) => break,
+            Node::Chance(_) => {
+                let outcome = stream.weighted(game.weights(&state));
+                game.apply_outcome(&mut state, outcome as u16);
+            }
+            Node::Decision(_) => {
+                game.legal(&state, &mut legal);
+                let action = legal[stream.below(legal.len() as u32) as usize];
+                game.apply(&mut state, action);
+            }
+        }
+        let _ = (game.placement(&state), game.scores(&state));
+        game.draw(&state, &mut String::new());
+    }
+}
+
+#[test]
+fn damaged_positions_are_refused_or_playable() {
+    for case in cases() {
+        let (refused, _) =
+            visit(case.ruleset, &case.options, case.seats, Damage(&case)).expect("resolved");
+        assert!(refused > 0, "{}", case.label);
+    }
+}

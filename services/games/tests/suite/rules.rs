@@ -1,0 +1,122 @@
+//! What an event may change, ruleset by ruleset, seen through the messages, so
+//! that it does not lean on the rules that it checks.
+
+use arena_engine::{Described, Game, options::Value};
+use arena_wire::games::{CowryPosition, KalahPosition};
+use prost::Message;
+
+use crate::cases::Case;
+
+/// Checks what an event does to a position.
+pub(crate) fn check_event<G: Game>(
+    game: &G,
+    case: &Case,
+    state: &G::State,
+    described: Described<'_>,
+) {
+    let mut after = state.clone();
+    if described.event.is_action() {
+        game.apply(&mut after, described.event.id());
+    } else {
+        game.apply_outcome(&mut after, described.event.id());
+    }
+    let encode = |state: &G::State| {
+        let mut bytes = Vec::new();
+        game.encode(state, true, &mut bytes);
+        bytes
+    };
+    let (before, after) = (encode(state), encode(&after));
+    match G::NAME {
+        "cowry" => cowry(
+            case,
+            &CowryPosition::decode(&before[..]).expect("a message"),
+            &CowryPosition::decode(&after[..]).expect("a message"),
+            described,
+        ),
+        "kalah" => kalah(
+            &KalahPosition::decode(&before[..]).expect("a message"),
+            &KalahPosition::decode(&after[..]).expect("a message"),
+            described,
+        ),
+        other => panic!("tell here what an event of {other} may change"),
+    }
+}
+
+fn cowry(case: &Case, before: &CowryPosition, after: &CowryPosition, event: Described<'_>) {
+    let label = &case.label;
+    let pieces = before.pieces.len() / before.seats as usize;
+    assert_eq!(
+        before.pieces.len(),
+        after.pieces.len(),
+        "{label}: conserved"
+    );
+    if !event.event.is_action() {
+        assert_eq!(
+            before.pieces, after.pieces,
+            "{label}: a throw moves nothing"
+        );
+        assert!(after.throws - before.throws <= 1, "{label}");
+        return;
+    }
+    assert_eq!(
+        before.throws, after.throws,
+        "{label}: an action is no throw"
+    );
+    let id = u32::from(event.event.id());
+    let played = before.moves.iter().find(|step| step.id == id);
+    let played = played.unwrap_or_else(|| panic!("{label}: {id} is listed"));
+    let (mut moved, mut sent_back) = (0, 0);
+    for (index, (&from, &to)) in before.pieces.iter().zip(&after.pieces).enumerate() {
+        if from == to {
+            continue;
+        }
+        if index / pieces == before.to_move as usize {
+            assert_eq!(u32::from(from), played.from, "{label}");
+            assert_eq!(u32::from(to), played.to, "{label}");
+            moved += 1;
+        } else {
+            assert_eq!(to, 0, "{label}: others only go back");
+            sent_back += 1;
+        }
+    }
+    // A double that blocks may make a chosen move void.
+    let void = played.from == played.to && case.options["block"] == Value::from("void-turn");
+    let expected = u32::from(played.value > 0) + u32::from(played.together);
+    assert_eq!(
+        moved,
+        if void { 0 } else { expected },
+        "{label}: {played:?}"
+    );
+    assert_eq!(sent_back, played.hits, "{label}: {played:?}");
+    if sent_back > 0 {
+        assert_eq!(
+            after.hit_mask,
+            before.hit_mask | 1 << before.to_move,
+            "{label}"
+        );
+    }
+    assert!(
+        before.hit_mask & !after.hit_mask == 0,
+        "{label}: an open gate stays open"
+    );
+}
+
+fn kalah(before: &KalahPosition, after: &KalahPosition, event: Described<'_>) {
+    let total = |position: &KalahPosition| position.board.iter().sum::<u32>();
+    assert_eq!(total(before), total(after), "stones are conserved");
+    assert_eq!(before.plies + 1, after.plies);
+    let id = u32::from(event.event.id());
+    let played = before.moves.iter().find(|sowing| sowing.id == id);
+    let played = played.expect("a listed move");
+    let store = |position: &KalahPosition, seat: u32| {
+        let pits = position.pits as usize;
+        position.board[seat as usize * (pits + 1) + pits]
+    };
+    let mover = before.to_move;
+    let over = after.moves.is_empty();
+    let gain = store(after, mover) - store(before, mover);
+    // The sweep at the end banks more than the sowing.
+    assert!(gain == played.banked || over && gain >= played.banked);
+    assert!(store(after, 1 - mover) >= store(before, 1 - mover));
+    assert!(over || (after.to_move == mover) == played.moves_again);
+}
