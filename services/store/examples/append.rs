@@ -67,6 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     latencies.sort_unstable();
     let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share) as usize];
     let stats = store.stats();
+    let written = memory("VmRSS");
     drop(store);
     println!(
         "durable         {:.0} games/s ({games} games, {batch} a batch)",
@@ -88,9 +89,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         RECORD_BYTES + SIDE_BYTES
     );
 
+    println!(
+        "memory          {written} after writing, {} after closing",
+        memory("VmRSS")
+    );
+
     let started = Instant::now();
     let store = SledStore::open(&folder, &Options::default())?;
-    println!("opened, checked {:?}", started.elapsed());
+    println!(
+        "opened, checked {:?}, memory {}",
+        started.elapsed(),
+        memory("VmRSS")
+    );
     let started = Instant::now();
     let mut scanned = 0_u64;
     store.scan(&tournament, &mut |_| scanned += 1)?;
@@ -109,7 +119,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "in index order  {:.0} games/s",
         exported as f64 / started.elapsed().as_secs_f64()
     );
-    println!("memory          {}", peak_memory());
+    println!("memory          peak {} in all", memory("VmHWM"));
     Ok(())
 }
 
@@ -135,13 +145,15 @@ fn game(tournament: &Arc<str>, index: u64) -> StoredGame {
     }
 }
 
-/// The process's peak resident memory as Linux tells it.
-fn peak_memory() -> String {
+/// The process's resident memory as Linux tells it.
+fn memory(what: &str) -> String {
     std::fs::read_to_string("/proc/self/status")
         .ok()
         .and_then(|status| {
-            let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
-            Some(line.trim_start_matches("VmHWM:").trim().to_owned())
+            let line = status
+                .lines()
+                .find_map(|line| line.strip_prefix(what)?.strip_prefix(':'))?;
+            Some(line.trim().to_owned())
         })
         .unwrap_or_else(|| "unknown".to_owned())
 }

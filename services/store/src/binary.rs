@@ -38,6 +38,27 @@ impl Binaries {
         })
     }
 
+    /// Names and paths of the binaries in a folder, in the order of their names.
+    pub(crate) fn list(folder: &Path) -> Result<Vec<(String, PathBuf)>, StoreError> {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(e) => return Err(StoreError::io("list", folder, &e)),
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let path = entry
+                .map_err(|e| StoreError::io("list", folder, &e))?
+                .path();
+            let name = path.file_name().and_then(|name| name.to_str());
+            if let Some(name) = name.filter(|name| name.len() == 64 && path.is_file()) {
+                found.push((name.to_owned(), path.clone()));
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
     pub(crate) fn begin(&self, sha256: Sha256Digest) -> Result<BinaryUpload, StoreError> {
         let target = self.folder.join(hex::encode(sha256));
         let number = self.uploads.fetch_add(1, Ordering::Relaxed);

@@ -19,6 +19,7 @@
 //! # Ok::<(), arena_store::StoreError>(())
 //! ```
 
+mod backup;
 mod binary;
 mod bytes;
 mod database;
@@ -34,14 +35,19 @@ mod sled_store;
 mod store;
 #[cfg(test)]
 mod suite;
+#[cfg(test)]
+mod suite_crash;
+mod verify;
 mod walk;
 mod writer;
 
+pub use backup::{BackupReport, backup, restore};
 pub use binary::BinaryUpload;
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use sled_store::{Options, SledStore};
 pub use store::{Change, Collection, Done, Stats, Store, StoredGame};
+pub use verify::{Repaired, Report, repair, verify};
 
 /// A SHA-256, raw.
 pub type Sha256Digest = [u8; 32];

@@ -27,9 +27,10 @@ use crate::{
 pub(crate) const PACK_GAMES_MAX: usize = 256;
 
 /// Bytes of records after which a pack is closed. A leaf of the database holds
-/// up to 27 packs before it splits; together they stay below the size (2 MiB)
-/// from which sled moves a leaf to a file of its own.
-pub(crate) const PACK_BYTES: usize = 60 << 10;
+/// up to 27 packs before it splits; together they stay below the size (512 KiB)
+/// from which sled moves a leaf to a file of its own, and sled's cache, which
+/// keeps at least one leaf in each of its 256 shards, stays small.
+pub(crate) const PACK_BYTES: usize = 16 << 10;
 
 const VERSION: u8 = 1;
 const LINK_BYTES: usize = 32;

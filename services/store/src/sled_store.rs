@@ -85,6 +85,10 @@ impl SledStore {
             _folder: folder,
         })
     }
+
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
+    }
 }
 
 /// The database of one generation with its writer.
@@ -208,6 +212,21 @@ impl Core {
                     TrySendError::Disconnected(_) => StoreError::Closed,
                 }
             })
+    }
+
+    /// As [`Store::append_and_wait`], for copies; waits for room in the queue.
+    pub(crate) fn append_and_wait(&self, batch: Vec<StoredGame>) -> Result<(), StoreError> {
+        let games = batch.len();
+        let bytes = batch.iter().map(pack::size).sum();
+        self.shared.queued_games.fetch_add(games, Ordering::Relaxed);
+        self.shared.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.ask(|reply| {
+            let done = Box::new(move |result| {
+                // The one who waits for it is below in `ask`.
+                let _ = reply.send(result);
+            });
+            Job::Games { batch, bytes, done }
+        })
     }
 
     fn pack(&self, place: u32) -> Result<(Bytes, Pack), StoreError> {

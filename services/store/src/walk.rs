@@ -48,11 +48,9 @@ impl Damages {
     }
 
     /// One line for each, and one for those that are not listed.
-    pub(crate) fn into_lines(mut self) -> Vec<String> {
-        if self.more > 0 {
-            self.listed.push(format!("and {} more", self.more));
-        }
-        self.listed
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let more = (self.more > 0).then(|| format!("and {} more", self.more));
+        self.listed.iter().cloned().chain(more).collect()
     }
 }
 

@@ -1,0 +1,333 @@
+//! Backups: one file with everything in a store, independent of the database.
+//!
+//! ```text
+//! "ARENABKP"  u32 format
+//! entries: u8 kind, u32 key length, key, u64 content length, content
+//!     1 pack, as in the database   2 document   3 binary (key: its name)
+//! u8 0, then SHA-256 of everything before it
+//! ```
+//!
+//! Numbers are little endian.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufReader, BufWriter, Read, Write},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    Options, Sha256Digest, SledStore, Store, StoreError,
+    binary::{Binaries, sync_parent},
+    database::corrupt,
+    folder::Folder,
+    pack,
+    verify::{Copy, read},
+    walk::Item,
+};
+
+const MAGIC: &[u8; 8] = b"ARENABKP";
+const FORMAT: u32 = 1;
+const KIND_END: u8 = 0;
+const KIND_PACK: u8 = 1;
+const KIND_DOCUMENT: u8 = 2;
+const KIND_BINARY: u8 = 3;
+/// Keys and packs beyond this are no entries of ours; so nothing large is
+/// allocated for a damaged length.
+const KEY_MAX: u32 = 1 << 16;
+const CONTENT_MAX: u64 = 64 << 20;
+
+/// What a backup holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BackupReport {
+    /// Where the backup is, or what was restored.
+    pub path: PathBuf,
+    /// Games in it.
+    pub games: u64,
+    /// Documents in it.
+    pub documents: u64,
+    /// Agents' binaries in it.
+    pub binaries: u64,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// Writes everything in a data folder to one file, durable before the return.
+/// The store must not be open elsewhere.
+///
+/// # Errors
+/// `NotEmpty` if there is a file already, `Corrupt` for a damaged store (no
+/// backup is kept then), `Locked`, `NotFound`, or an error of the disk.
+pub fn backup(data: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupReport, StoreError> {
+    let (folder, to) = (
+        Folder::open(data.as_ref(), Duration::from_secs(5), false)?,
+        to.as_ref(),
+    );
+    if to.exists() {
+        return Err(StoreError::NotEmpty {
+            path: to.to_owned(),
+        });
+    }
+    let unfinished = PathBuf::from(format!("{}.unfinished", to.display()));
+    let report = write(&folder, &unfinished, to);
+    if report.is_err() {
+        // Nobody shall take it for a backup.
+        let _ = fs::remove_file(&unfinished);
+    }
+    report
+}
+
+fn write(folder: &Folder, unfinished: &Path, to: &Path) -> Result<BackupReport, StoreError> {
+    let error = |e: io::Error| StoreError::io("write", unfinished, &e);
+    let file = File::create(unfinished).map_err(error)?;
+    let mut out = Hashed {
+        inner: BufWriter::new(file),
+        hasher: Sha256::new(),
+        bytes: 0,
+    };
+    let mut report = BackupReport {
+        path: to.to_owned(),
+        games: 0,
+        documents: 0,
+        binaries: 0,
+        bytes: 0,
+    };
+
+    let mut written = out
+        .write_all(MAGIC)
+        .and_then(|()| out.write_all(&FORMAT.to_le_bytes()));
+    let (walk, _) = read(folder, |item| {
+        if written.is_err() {
+            return;
+        }
+        written = match item {
+            Item::Pack { bytes, pack } => {
+                report.games += pack.entries.len() as u64;
+                entry(&mut out, KIND_PACK, &pack::key(pack.sequence), bytes)
+            }
+            Item::Document { key, content } => {
+                report.documents += 1;
+                entry(&mut out, KIND_DOCUMENT, key, content)
+            }
+        };
+    })?;
+    if !walk.damages.is_empty() {
+        return Err(corrupt(&folder.path, walk.damages.to_string()));
+    }
+    written.map_err(error)?;
+    for (name, path) in Binaries::list(&folder.binaries())? {
+        report.binaries += 1;
+        let mut binary = File::open(&path).map_err(|e| StoreError::io("read", &path, &e))?;
+        let length = binary
+            .metadata()
+            .map_err(|e| StoreError::io("read", &path, &e))?
+            .len();
+        head(&mut out, KIND_BINARY, name.as_bytes(), length)
+            .and_then(|()| io::copy(&mut (&mut binary).take(length), &mut out))
+            .map_err(error)?;
+    }
+    out.write_all(&[KIND_END]).map_err(error)?;
+    let digest: Sha256Digest = out.hasher.finalize().into();
+    report.bytes = out.bytes + digest.len() as u64;
+    let mut inner = out.inner;
+    inner
+        .write_all(&digest)
+        .and_then(|()| inner.flush())
+        .map_err(error)?;
+    inner.get_ref().sync_all().map_err(error)?;
+    fs::rename(unfinished, to).map_err(error)?;
+    sync_parent(to)?;
+    Ok(report)
+}
+
+fn head(out: &mut impl Write, kind: u8, key: &[u8], length: u64) -> io::Result<()> {
+    let key_length = u32::try_from(key.len()).map_err(io::Error::other)?;
+    out.write_all(&[kind])?;
+    out.write_all(&key_length.to_le_bytes())?;
+    out.write_all(key)?;
+    out.write_all(&length.to_le_bytes())
+}
+
+fn entry(out: &mut impl Write, kind: u8, key: &[u8], content: &[u8]) -> io::Result<()> {
+    head(out, kind, key, content.len() as u64)?;
+    out.write_all(content)
+}
+
+/// Makes a data folder from a backup. The backup is checked as a whole before
+/// anything is written.
+///
+/// # Errors
+/// `NotEmpty` if the target holds anything, `NotFound` if `from` is no backup,
+/// `NewerVersion`, `Corrupt` for a damaged backup, or an error of the disk
+/// (what was written is removed again).
+pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupReport, StoreError> {
+    let (from, to) = (from.as_ref(), to.as_ref());
+    let occupied = fs::read_dir(to).is_ok_and(|mut entries| entries.next().is_some());
+    if occupied || to.is_file() {
+        return Err(StoreError::NotEmpty {
+            path: to.to_owned(),
+        });
+    }
+    let bytes = check(from)?;
+    let restored = fill(from, to, bytes);
+    if restored.is_err() {
+        // Half a store is worse than none.
+        let _ = fs::remove_dir_all(to);
+    }
+    restored
+}
+
+/// Reads the whole backup against its checksum. Returns its bytes.
+fn check(from: &Path) -> Result<u64, StoreError> {
+    let error = |e: io::Error| StoreError::io("read", from, &e);
+    let no_backup = || StoreError::NotFound {
+        path: from.to_owned(),
+        expected: "a backup of arena's store".to_owned(),
+    };
+    let mut file = match File::open(from) {
+        Ok(file) => BufReader::new(file),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(no_backup()),
+        Err(e) => return Err(error(e)),
+    };
+    let length = file.get_ref().metadata().map_err(error)?.len();
+    let mut start = [0; MAGIC.len() + 4];
+    file.read_exact(&mut start).map_err(|_| no_backup())?;
+    let format = start.strip_prefix(MAGIC).ok_or_else(no_backup)?;
+    let found = format
+        .iter()
+        .rev()
+        .fold(0, |number, &byte| number << 8 | u32::from(byte));
+    if found > FORMAT {
+        return Err(StoreError::NewerVersion {
+            path: from.to_owned(),
+            found,
+            known: FORMAT,
+        });
+    }
+    let mut hashed = Hashed {
+        inner: io::sink(),
+        hasher: Sha256::new_with_prefix(start),
+        bytes: 0,
+    };
+    let content = length.saturating_sub(start.len() as u64 + 32);
+    io::copy(&mut (&mut file).take(content), &mut hashed).map_err(error)?;
+    let mut expected: Sha256Digest = [0; 32];
+    file.read_exact(&mut expected)
+        .map_err(|_| damaged(from, "it is too short"))?;
+    if Sha256Digest::from(hashed.hasher.finalize()) != expected {
+        return Err(damaged(
+            from,
+            "its content does not have the checksum at its end",
+        ));
+    }
+    Ok(length)
+}
+
+fn fill(from: &Path, to: &Path, bytes: u64) -> Result<BackupReport, StoreError> {
+    let error = |e: io::Error| StoreError::io("read", from, &e);
+    let store = SledStore::open(to, &Options::default())?;
+    let mut report = BackupReport {
+        path: to.to_owned(),
+        games: 0,
+        documents: 0,
+        binaries: 0,
+        bytes,
+    };
+    let mut copy = Copy::new(store.core());
+    let mut file = BufReader::new(File::open(from).map_err(error)?);
+    io::copy(
+        &mut (&mut file).take(MAGIC.len() as u64 + 4),
+        &mut io::sink(),
+    )
+    .map_err(error)?;
+    loop {
+        let [kind] = array(&mut file).map_err(error)?;
+        if kind == KIND_END {
+            break;
+        }
+        let key_length = u32::from_le_bytes(array(&mut file).map_err(error)?);
+        if key_length > KEY_MAX {
+            return Err(damaged(from, "it has a key that is too long"));
+        }
+        let mut key = vec![0; key_length as usize];
+        file.read_exact(&mut key).map_err(error)?;
+        let length = u64::from_le_bytes(array(&mut file).map_err(error)?);
+        if kind == KIND_BINARY {
+            let mut sha256: Sha256Digest = [0; 32];
+            hex::decode_to_slice(&key, &mut sha256)
+                .map_err(|_| damaged(from, "a binary in it has no digest for a name"))?;
+            let mut upload = store.begin_binary(sha256)?;
+            io::copy(&mut (&mut file).take(length), &mut upload)
+                .map_err(|e| StoreError::io("write a binary to", to, &e))?;
+            upload.commit()?;
+            report.binaries += 1;
+            continue;
+        }
+        if length > CONTENT_MAX {
+            return Err(damaged(from, "it has an entry that is too long"));
+        }
+        let mut content = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+        file.read_exact(&mut content).map_err(error)?;
+        match kind {
+            KIND_PACK => {
+                let pack = pack::intact(&content)
+                    .then(|| pack::decode(&content))
+                    .flatten()
+                    .ok_or_else(|| damaged(from, "a pack in it is not as it was written"))?;
+                copy.take(&Item::Pack {
+                    bytes: &content,
+                    pack: &pack,
+                });
+            }
+            KIND_DOCUMENT => copy.take(&Item::Document {
+                key: &key,
+                content: &content,
+            }),
+            other => {
+                return Err(damaged(
+                    from,
+                    &format!("it has an entry of unknown kind {other}"),
+                ));
+            }
+        }
+    }
+    (report.games, report.documents) = copy.finish()?;
+    store.close()?;
+    Ok(report)
+}
+
+fn array<const N: usize>(file: &mut impl Read) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    file.read_exact(&mut bytes).map(|()| bytes)
+}
+
+fn damaged(backup: &Path, how: &str) -> StoreError {
+    StoreError::Corrupt {
+        path: backup.to_owned(),
+        damage: format!("the backup cannot be used, {how}"),
+        remedy: "take another backup; nothing was restored".to_owned(),
+    }
+}
+
+/// Counts and hashes what passes through.
+struct Hashed<W> {
+    inner: W,
+    hasher: Sha256,
+    bytes: u64,
+}
+
+impl<W: Write> Write for Hashed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.hasher.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}

@@ -1,0 +1,271 @@
+//! Checking a whole store, and keeping what can be read of a damaged one.
+
+use std::{
+    fs::{self, File},
+    io::{self, Read},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    Change, Options, StoreError, StoredGame,
+    binary::Binaries,
+    database::Database,
+    documents,
+    folder::Folder,
+    receipt::Receipt,
+    remedy,
+    sled_store::Core,
+    walk::{Damages, Item, Walk, walk},
+};
+
+/// Games handed over at once when a store is copied.
+const COPY_GAMES: usize = 1_024;
+/// Documents handed over at once, by count and by bytes.
+const COPY_DOCUMENTS: usize = 256;
+const COPY_BYTES: usize = 4 << 20;
+const LOCK_WAIT: Duration = Duration::from_secs(5);
+
+/// What [`verify`] found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// The data folder.
+    pub path: PathBuf,
+    /// Games that are whole.
+    pub games: u64,
+    /// Values they are packed in.
+    pub packs: u64,
+    /// Documents that are whole.
+    pub documents: u64,
+    /// Agents' binaries that are whole.
+    pub binaries: u64,
+    /// Bytes of the database on disk.
+    pub bytes_on_disk: u64,
+    /// Everything that is not as it was acknowledged; empty for a sound store.
+    pub damages: Vec<String>,
+    /// The commands that repair it, if it is damaged.
+    pub remedy: Option<String>,
+}
+
+impl Report {
+    /// Whether all that was acknowledged is there, as it was written.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.damages.is_empty()
+    }
+}
+
+/// Checks everything in a data folder: every result, document and binary.
+/// Damage is in the report, not an error.
+///
+/// # Errors
+/// `Locked`, `NotFound`, `NewerVersion`, or an error of the disk.
+pub fn verify(data: impl AsRef<Path>) -> Result<Report, StoreError> {
+    let folder = Folder::open_damaged(data.as_ref(), LOCK_WAIT)?;
+    let mut report = Report {
+        path: folder.path.clone(),
+        games: 0,
+        packs: 0,
+        documents: 0,
+        binaries: 0,
+        bytes_on_disk: 0,
+        damages: Vec::new(),
+        remedy: None,
+    };
+    if !folder.path.join("store.json").is_file() {
+        report.damages.push("store.json is missing".to_owned());
+    }
+    match read(&folder, |item| match item {
+        Item::Pack { .. } => report.packs += 1,
+        Item::Document { .. } => report.documents += 1,
+    }) {
+        Ok((walk, bytes)) => {
+            report.games = walk.index.games();
+            report.bytes_on_disk = bytes;
+            report.damages.extend(walk.damages.lines());
+        }
+        Err(StoreError::Corrupt { damage, .. }) => report.damages.push(damage),
+        Err(error) => return Err(error),
+    }
+    let mut damages = Damages::default();
+    for (name, path) in Binaries::list(&folder.binaries())? {
+        if digest(&path)? == name {
+            report.binaries += 1;
+        } else {
+            damages.add(format!(
+                "the binary {name} is not as it was written: register it again"
+            ));
+        }
+    }
+    report.damages.extend(damages.lines());
+    report.remedy = (!report.is_sound()).then(|| remedy(&folder.path));
+    Ok(report)
+}
+
+/// What [`repair`] did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Repaired {
+    /// The data folder.
+    pub path: PathBuf,
+    /// Games that were kept.
+    pub games: u64,
+    /// Documents that were kept.
+    pub documents: u64,
+    /// What was damaged or is lost. Empty: there was nothing to repair, and
+    /// nothing was done.
+    pub damages: Vec<String>,
+    /// Where the damaged database lies, untouched; it may be deleted.
+    pub before: Option<PathBuf>,
+}
+
+/// Builds a new database from all that can be read of a damaged one, and
+/// switches to it at one stroke. The damaged one stays, and so do binaries.
+/// Games that are lost are played again when their tournament goes on.
+///
+/// # Errors
+/// `Locked`, `NotFound`, `NewerVersion`, `Full` (a second copy of the database
+/// must fit), or another error of the disk; the store is unchanged then.
+pub fn repair(data: impl AsRef<Path>) -> Result<Repaired, StoreError> {
+    let report = verify(data.as_ref())?;
+    let folder = Folder::open_damaged(data.as_ref(), LOCK_WAIT)?;
+    let mut repaired = Repaired {
+        path: folder.path.clone(),
+        games: report.games,
+        documents: report.documents,
+        damages: report.damages,
+        before: None,
+    };
+    if repaired.damages.is_empty() {
+        return Ok(repaired);
+    }
+    for (name, path) in Binaries::list(&folder.binaries())? {
+        if digest(&path)? != name {
+            fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, &e))?;
+        }
+    }
+    let generation = folder.newest()?.unwrap_or(0) + 1;
+    let target = folder.database(generation);
+    let built = build(&folder, &target).and_then(|(games, documents)| {
+        (repaired.games, repaired.documents) = (games, documents);
+        folder.write_label(generation)
+    });
+    if let Err(error) = built {
+        // A half-built generation is in nobody's way, but takes space.
+        let _ = fs::remove_dir_all(&target);
+        return Err(error);
+    }
+    repaired.before = Some(folder.database(folder.generation));
+    Ok(repaired)
+}
+
+/// Copies what can be read of the folder's generation to a new one.
+fn build(folder: &Folder, target: &Path) -> Result<(u64, u64), StoreError> {
+    let core = Core::open(target, &folder.path, &Options::default())?;
+    let mut copy = Copy::new(&core);
+    match read(folder, |item| copy.take(&item)) {
+        // sled itself does not open: there is nothing to be read.
+        Ok(_) | Err(StoreError::Corrupt { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    let counts = copy.finish()?;
+    core.close()?;
+    Ok(counts)
+}
+
+/// Walks the generation in use of a folder. Returns what the walk found, and
+/// the database's bytes on disk.
+pub(crate) fn read(folder: &Folder, each: impl FnMut(Item<'_>)) -> Result<(Walk, u64), StoreError> {
+    let database = folder.database(folder.generation);
+    let db = Database::open(
+        &database.join("sled"),
+        &folder.path,
+        Options::default().cache_bytes,
+    )?;
+    let found = Receipt::read(&database.join("acknowledged"))?;
+    let walk = walk(&db, found, each);
+    Ok((walk, db.size()))
+}
+
+/// Takes over packs and documents into another store, in large commits.
+pub(crate) struct Copy<'a> {
+    core: &'a Core,
+    games: Vec<StoredGame>,
+    changes: Vec<Change>,
+    bytes: usize,
+    copied: (u64, u64),
+    result: Result<(), StoreError>,
+}
+
+impl<'a> Copy<'a> {
+    pub(crate) fn new(core: &'a Core) -> Self {
+        Self {
+            core,
+            games: Vec::new(),
+            changes: Vec::new(),
+            bytes: 0,
+            copied: (0, 0),
+            result: Ok(()),
+        }
+    }
+
+    /// Takes an item; after an error nothing more, until [`Copy::finish`].
+    pub(crate) fn take(&mut self, item: &Item<'_>) {
+        if self.result.is_err() {
+            return;
+        }
+        match item {
+            Item::Pack { .. } => {
+                self.games.extend(item.games());
+                if self.games.len() >= COPY_GAMES {
+                    self.result = self.write();
+                }
+            }
+            Item::Document { key, content } => {
+                if let Some((collection, name)) = documents::parse_key(key) {
+                    let value = Some(content.to_vec());
+                    self.changes.push(Change {
+                        collection,
+                        key: name.to_owned(),
+                        value,
+                    });
+                    self.bytes += content.len();
+                }
+                if self.changes.len() >= COPY_DOCUMENTS || self.bytes >= COPY_BYTES {
+                    self.result = self.write();
+                }
+            }
+        }
+    }
+
+    /// Writes what is left. Returns the games and documents copied.
+    pub(crate) fn finish(mut self) -> Result<(u64, u64), StoreError> {
+        self.result.clone()?;
+        self.write()?;
+        Ok(self.copied)
+    }
+
+    fn write(&mut self) -> Result<(), StoreError> {
+        self.copied.0 += self.games.len() as u64;
+        self.copied.1 += self.changes.len() as u64;
+        self.bytes = 0;
+        self.core.append_and_wait(std::mem::take(&mut self.games))?;
+        self.core.put_many(std::mem::take(&mut self.changes))
+    }
+}
+
+/// SHA-256 of a file in hex.
+fn digest(path: &Path) -> Result<String, StoreError> {
+    let error = |e: io::Error| StoreError::io("read", path, &e);
+    let mut file = File::open(path).map_err(error)?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer).map_err(error)? {
+            0 => return Ok(hex::encode(hasher.finalize())),
+            count => hasher.update(&buffer[..count]),
+        }
+    }
+}
