@@ -1,0 +1,373 @@
+#!/usr/bin/env python3
+"""An agent that misbehaves on purpose: misbehave.py MODE [N]
+
+Without a fault to show it draws its moves from the decision's seed. N is the
+number of the decision (of its seat, from 0) that sets the fault off, 5 unless
+told, so that the same games are hit however they are spread over workers.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import grpc
+from arena_agent import Rng
+from arena_agent.proto import agent_pb2 as pb
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+
+FOR_EVER = 3600
+MEBIBYTE = 1 << 20
+
+
+class Good:
+    """Plays on, without a fault."""
+
+    deterministic = True
+    serving = True
+    methods = ("Describe", "ChooseMove", "ChooseMoves")
+
+    def __init__(self, n):
+        self.n = n
+
+    def prepare(self):
+        """Before it listens."""
+
+    def choose(self, decision, in_batch):
+        """A move id; None leaves the decision of a batch unanswered."""
+        return Rng(decision.seed).choice(decision.legal_moves)
+
+    def send(self, response):
+        """The answer to one decision, as a message or as bytes."""
+        return response
+
+    def send_batch(self, response):
+        """The answers to a batch, in any number of messages."""
+        yield self.send(response)
+
+
+class At(Good):
+    """Does `fault` at decision N, alone and in a batch."""
+
+    def choose(self, decision, in_batch):
+        if decision.number == self.n and self.due(in_batch):
+            answer = self.fault(decision)
+            if answer is not None:
+                return answer
+        return super().choose(decision, in_batch)
+
+    def due(self, in_batch):
+        return True
+
+
+class InBatch:
+    """Does its fault only where the decision came in a batch."""
+
+    def due(self, in_batch):
+        return in_batch
+
+
+class CrashAtStart(Good):
+    """Ends before it listens."""
+
+    def prepare(self):
+        sys.exit("misbehave: no weights found, ending")
+
+
+class NeverListens(Good):
+    """Runs, and listens nowhere."""
+
+    def prepare(self):
+        time.sleep(FOR_EVER)
+
+
+class NeverReady(Good):
+    """Listens, and never says that it is ready."""
+
+    serving = False
+
+
+class SlowStart(Good):
+    """Listens after N seconds."""
+
+    def prepare(self):
+        time.sleep(self.n)
+
+
+class Crash(At):
+    """Dies of decision N."""
+
+    def fault(self, decision):
+        print(f"misbehave: dying of decision {decision.number}", file=sys.stderr, flush=True)
+        os._exit(70)
+
+
+class CrashInBatch(InBatch, Crash):
+    """Dies of decision N in a batch; alone it answers."""
+
+
+class Error(At):
+    """Answers decision N with an error; in a batch, ends the stream with it."""
+
+    def fault(self, decision):
+        raise RuntimeError(f"no idea at decision {decision.number}")
+
+
+class Hang(At):
+    """Thinks for ever about decision N."""
+
+    def fault(self, decision):
+        time.sleep(FOR_EVER)
+
+
+class HangInBatch(InBatch, Hang):
+    """Thinks for ever about decision N in a batch; alone it answers."""
+
+
+class Late(At):
+    """Answers decision N after three seconds."""
+
+    def fault(self, decision):
+        time.sleep(3)
+
+
+class Illegal(At):
+    """Answers decision N with a move that is not legal."""
+
+    def fault(self, decision):
+        return max(decision.legal_moves) + 1
+
+
+class Garbled(At):
+    """Answers decision N with bytes that are no message."""
+
+    def __init__(self, n):
+        super().__init__(n)
+        self.garble = threading.local()
+
+    def fault(self, decision):
+        self.garble.due = True
+
+    def send(self, response):
+        if getattr(self.garble, "due", False):
+            self.garble.due = False
+            return b"\xff" * 32
+        return response
+
+
+class Huge(Garbled):
+    """Answers decision N with a message of 128 MiB."""
+
+    def send(self, response):
+        if getattr(self.garble, "due", False):
+            self.garble.due = False
+            info = pb.SearchInfo(variation=["x" * MEBIBYTE] * 128)
+            if isinstance(response, pb.ChooseMoveResponse):
+                response.info.CopyFrom(info)
+            else:
+                response.choices[0].info.CopyFrom(info)
+        return response
+
+
+class Flood(At):
+    """Writes 1 GiB to stdout and stderr before it answers decision N."""
+
+    def fault(self, decision):
+        line = b"misbehave: and another thing\n" * 2048
+        for _ in range(1024 * MEBIBYTE // len(line) // 2):
+            os.write(1, line)
+            os.write(2, line)
+
+
+class Memory(At):
+    """Takes 8 GiB of memory before it answers decision N."""
+
+    def fault(self, decision):
+        self.taken = [bytes(b"x" * MEBIBYTE) for _ in range(8 * 1024)]
+
+
+class IgnoresSigterm(Good):
+    """Plays on after SIGTERM and SIGINT."""
+
+    def prepare(self):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+class Children(Good):
+    """Starts a child, in its own process group, that would outlive it."""
+
+    new_session = False
+
+    def prepare(self):
+        code = f"import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep({FOR_EVER})"
+        subprocess.Popen([sys.executable, "-c", code], start_new_session=self.new_session)
+
+
+class Escape(Children):
+    """Starts a child in a session of its own that would outlive it."""
+
+    new_session = True
+
+
+class Twice(Good):
+    """Answers each decision of a batch twice, differently, in two messages."""
+
+    def send_batch(self, response):
+        yield response
+        for choice in response.choices:
+            choice.move_id += 1
+        yield response
+
+
+class WrongSlot(Good):
+    """Answers also decisions of a batch that were never asked."""
+
+    def send_batch(self, response):
+        response.choices.add(slot=1_000_000, move_id=0)
+        yield response
+
+
+class HalfBatch(Good):
+    """Leaves every other decision of a batch unanswered."""
+
+    def choose(self, decision, in_batch):
+        if in_batch and decision.slot % 2 == 1:
+            return None
+        return super().choose(decision, in_batch)
+
+
+class SplitBatch(Good):
+    """Answers a batch backwards, in one message for each decision."""
+
+    def send_batch(self, response):
+        for choice in reversed(response.choices):
+            yield pb.ChooseMovesResponse(batch=response.batch, choices=[choice])
+
+
+class EndsStream(Good):
+    """Ends the stream after each batch, with nothing answered."""
+
+    def send_batch(self, response):
+        return iter(())
+
+
+class OnlyChooseMove(Good):
+    """Has no method but ChooseMove."""
+
+    methods = ("ChooseMove",)
+
+
+class Moody(Good):
+    """Claims to be deterministic and is not."""
+
+    def choose(self, decision, in_batch):
+        return Rng(int.from_bytes(os.urandom(8), "big")).choice(decision.legal_moves)
+
+
+class OpenlyMoody(Moody):
+    """Is not deterministic and says so."""
+
+    deterministic = False
+
+
+MODES = {
+    "good": Good,
+    "crash-at-start": CrashAtStart,
+    "never-listens": NeverListens,
+    "never-ready": NeverReady,
+    "slow-start": SlowStart,
+    "crash": Crash,
+    "crash-in-batch": CrashInBatch,
+    "error": Error,
+    "hang": Hang,
+    "hang-in-batch": HangInBatch,
+    "late": Late,
+    "illegal": Illegal,
+    "garbled": Garbled,
+    "huge": Huge,
+    "flood": Flood,
+    "memory": Memory,
+    "ignores-sigterm": IgnoresSigterm,
+    "children": Children,
+    "escape": Escape,
+    "twice": Twice,
+    "wrong-slot": WrongSlot,
+    "half-batch": HalfBatch,
+    "split-batch": SplitBatch,
+    "ends-stream": EndsStream,
+    "only-choose-move": OnlyChooseMove,
+    "moody": Moody,
+    "openly-moody": OpenlyMoody,
+}
+
+
+class Service:
+    """`arena.v1.AgentService` by hand: the SDK would not let any of this out."""
+
+    def __init__(self, name, mode):
+        self.name = name
+        self.mode = mode
+
+    def handler(self):
+        kinds = {
+            "Describe": (grpc.unary_unary_rpc_method_handler, self.describe, pb.DescribeRequest),
+            "ChooseMove": (grpc.unary_unary_rpc_method_handler, self.choose, pb.ChooseMoveRequest),
+            "ChooseMoves": (
+                grpc.stream_stream_rpc_method_handler,
+                self.choose_many,
+                pb.ChooseMovesRequest,
+            ),
+        }
+        handlers = {}
+        for method in self.mode.methods:
+            make, answer, request = kinds[method]
+            handlers[method] = make(answer, request.FromString, encode)
+        return grpc.method_handlers_generic_handler("arena.v1.AgentService", handlers)
+
+    def describe(self, request, call):
+        bot = pb.Bot(name=self.name, deterministic=self.mode.deterministic)
+        return pb.DescribeResponse(name="misbehave", bots=[bot])
+
+    def choose(self, request, call):
+        move = self.mode.choose(request.decision, in_batch=False)
+        return self.mode.send(pb.ChooseMoveResponse(move_id=move))
+
+    def choose_many(self, requests, call):
+        for request in requests:
+            response = pb.ChooseMovesResponse(batch=request.batch)
+            for decision in request.decisions:
+                move = self.mode.choose(decision, in_batch=True)
+                if move is not None:
+                    response.choices.add(slot=decision.slot, move_id=move)
+            yield from self.mode.send_batch(response)
+            if isinstance(self.mode, EndsStream):
+                return
+
+
+def encode(response):
+    return response if isinstance(response, bytes) else response.SerializeToString()
+
+
+def main(arguments):
+    if not arguments or arguments[0] not in MODES:
+        sys.exit(f"usage: misbehave.py MODE [N], with MODE one of {', '.join(MODES)}")
+    name = arguments[0]
+    mode = MODES[name](int(arguments[1]) if len(arguments) > 1 else 5)
+    mode.prepare()
+    server = grpc.server(ThreadPoolExecutor(32), options=[("grpc.so_reuseport", 0)])
+    server.add_generic_rpc_handlers((Service(name, mode).handler(),))
+    checks = health.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(checks, server)
+    if not mode.serving:
+        checks.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
+    server.add_insecure_port(os.environ.get("ARENA_LISTEN", "127.0.0.1:0"))
+    server.start()
+    server.wait_for_termination()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
