@@ -13,19 +13,19 @@ use std::{
     fs::{self, File},
     io::{self, BufReader, BufWriter, Read, Write},
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Options, Sha256Digest, SledStore, Store, StoreError,
+    Options, Sha256Digest, StoreError,
     binary::{Binaries, sync_parent},
     database::corrupt,
-    folder::Folder,
+    folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState},
     pack,
-    verify::{Copy, read},
+    sled_store::Core,
+    verify::{Copy, LOCK_WAIT, read},
     walk::Item,
 };
 
@@ -62,10 +62,12 @@ pub struct BackupReport {
 /// `NotEmpty` if there is a file already, `Corrupt` for a damaged store (no
 /// backup is kept then), `Locked`, `NotFound`, or an error of the disk.
 pub fn backup(data: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupReport, StoreError> {
-    let (folder, to) = (
-        Folder::open(data.as_ref(), Duration::from_secs(5), false)?,
-        to.as_ref(),
-    );
+    let (folder, to) = (Folder::open(data.as_ref(), LOCK_WAIT, false)?, to.as_ref());
+    match folder.label {
+        LabelState::Whole => {}
+        LabelState::Missing => return Err(corrupt(&folder.path, LABEL_MISSING.to_owned())),
+        LabelState::Damaged => return Err(corrupt(&folder.path, LABEL_DAMAGED.to_owned())),
+    }
     if to.exists() {
         return Err(StoreError::NotEmpty {
             path: to.to_owned(),
@@ -228,7 +230,14 @@ fn check(from: &Path) -> Result<u64, StoreError> {
 
 fn fill(from: &Path, to: &Path, bytes: u64) -> Result<BackupReport, StoreError> {
     let error = |e: io::Error| StoreError::io("read", from, &e);
-    let store = SledStore::open(to, &Options::default())?;
+    let folder = Folder::open(to, LOCK_WAIT, true)?;
+    let binaries = Binaries::open(folder.binaries())?;
+    let core = Core::open(
+        &folder.database(folder.generation),
+        to,
+        &Options::default(),
+        true,
+    )?;
     let mut report = BackupReport {
         path: to.to_owned(),
         games: 0,
@@ -236,7 +245,7 @@ fn fill(from: &Path, to: &Path, bytes: u64) -> Result<BackupReport, StoreError> 
         binaries: 0,
         bytes,
     };
-    let mut copy = Copy::new(store.core());
+    let mut copy = Copy::new(&core);
     let mut file = BufReader::new(File::open(from).map_err(error)?);
     io::copy(
         &mut (&mut file).take(MAGIC.len() as u64 + 4),
@@ -259,7 +268,7 @@ fn fill(from: &Path, to: &Path, bytes: u64) -> Result<BackupReport, StoreError> 
             let mut sha256: Sha256Digest = [0; 32];
             hex::decode_to_slice(&key, &mut sha256)
                 .map_err(|_| damaged(from, "a binary in it has no digest for a name"))?;
-            let mut upload = store.begin_binary(sha256)?;
+            let mut upload = binaries.begin(sha256)?;
             io::copy(&mut (&mut file).take(length), &mut upload)
                 .map_err(|e| StoreError::io("write a binary to", to, &e))?;
             upload.commit()?;
@@ -295,7 +304,10 @@ fn fill(from: &Path, to: &Path, bytes: u64) -> Result<BackupReport, StoreError> 
         }
     }
     (report.games, report.documents) = copy.finish()?;
-    store.close()?;
+    core.close()?;
+    // Until now the folder is a store that lost its label: nobody takes half a
+    // store for a whole one.
+    folder.write_label(folder.generation)?;
     Ok(report)
 }
 

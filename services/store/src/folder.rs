@@ -18,11 +18,16 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-use crate::{StoreError, binary::sync_parent, database::corrupt};
+use crate::{StoreError, binary::sync_parent};
 
 /// The format this release writes, and the latest it reads.
 pub(crate) const FORMAT: u32 = 1;
+
+const LABEL: &str = "store.json";
+pub(crate) const LABEL_MISSING: &str = "store.json is missing";
+pub(crate) const LABEL_DAMAGED: &str = "store.json is not as it was written";
 
 const RETRY: Duration = Duration::from_millis(50);
 
@@ -31,69 +36,62 @@ const RETRY: Duration = Duration::from_millis(50);
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
     pub(crate) generation: u32,
+    pub(crate) label: LabelState,
     /// Held until dropped; the system lets go of it when the process dies.
     _lock: File,
+}
+
+/// What `store.json` was like. It is written after the first database was made,
+/// so a store without it is new, unless its database holds something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LabelState {
+    Whole,
+    Missing,
+    Damaged,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Label {
     format: u32,
     generation: u32,
+    check: String,
+}
+
+impl Label {
+    fn new(generation: u32) -> Self {
+        let content = format!("arena store {FORMAT} {generation}");
+        let check = hex::encode(&Sha256::digest(content)[..8]);
+        Self {
+            format: FORMAT,
+            generation,
+            check,
+        }
+    }
 }
 
 impl Folder {
-    /// Locks a data folder and reads its label. `create` makes a new store where
-    /// there is none.
+    /// Locks a data folder and reads its label. Without a whole one the newest
+    /// database there is taken. `create` makes the folder where there is none.
     pub(crate) fn open(path: &Path, wait: Duration, create: bool) -> Result<Self, StoreError> {
-        if !create && !path.join("store.json").is_file() {
-            // A folder that lost its label is named as damaged below.
-            if !path.join("lock").is_file() {
-                return Err(StoreError::NotFound {
-                    path: path.to_owned(),
-                    expected: "a data folder of arena: nothing was stored there yet".to_owned(),
-                });
-            }
+        if create {
+            fs::create_dir_all(path).map_err(|e| StoreError::io("make the folder", path, &e))?;
+        } else if !path.join(LABEL).is_file() && newest(path).unwrap_or(None).is_none() {
+            return Err(StoreError::NotFound {
+                path: path.to_owned(),
+                expected: "a data folder of arena: nothing was stored there yet".to_owned(),
+            });
         }
-        fs::create_dir_all(path).map_err(|e| StoreError::io("make the folder", path, &e))?;
         let lock = lock(path, wait)?;
-        let mut folder = Self {
+        let (generation, label) = match read_label(path)? {
+            (Some(label), state) => (label.generation, state),
+            (None, state) => (newest(path)?.unwrap_or(1), state),
+        };
+        Ok(Self {
             path: path.to_owned(),
-            generation: 1,
+            generation,
+            label,
             _lock: lock,
-        };
-        match folder.label()? {
-            Some(label) => folder.generation = label.generation,
-            None if folder.has_database()? => {
-                return Err(corrupt(path, "store.json is missing".to_owned()));
-            }
-            None if create => folder.write_label(1)?,
-            None => {
-                return Err(StoreError::NotFound {
-                    path: path.to_owned(),
-                    expected: "a data folder of arena: nothing was stored there yet".to_owned(),
-                });
-            }
-        }
-        Ok(folder)
-    }
-
-    /// Locks a folder for a repair: a lost or damaged label is worked out from
-    /// the newest database there.
-    pub(crate) fn open_damaged(path: &Path, wait: Duration) -> Result<Self, StoreError> {
-        if !path.join("lock").is_file() {
-            return Self::open(path, wait, false);
-        }
-        let mut folder = Self {
-            path: path.to_owned(),
-            generation: 1,
-            _lock: lock(path, wait)?,
-        };
-        folder.generation = match folder.label() {
-            Ok(Some(label)) => label.generation,
-            Ok(None) | Err(StoreError::Corrupt { .. }) => folder.newest()?.unwrap_or(1),
-            Err(error) => return Err(error),
-        };
-        Ok(folder)
+        })
     }
 
     /// The folder of a generation.
@@ -107,15 +105,8 @@ impl Folder {
 
     /// Makes a generation the one in use, at one stroke.
     pub(crate) fn write_label(&self, generation: u32) -> Result<(), StoreError> {
-        let (path, new) = (
-            self.path.join("store.json"),
-            self.path.join("store.json.new"),
-        );
-        let label = Label {
-            format: FORMAT,
-            generation,
-        };
-        let text = serde_json::to_string(&label)
+        let (path, new) = (self.path.join(LABEL), self.path.join("store.json.new"));
+        let text = serde_json::to_string(&Label::new(generation))
             .map_err(|e| StoreError::io("write", &path, &std::io::Error::other(e)))?;
         File::create(&new)
             .and_then(|mut file| {
@@ -130,48 +121,54 @@ impl Folder {
 
     /// The highest generation that has a folder.
     pub(crate) fn newest(&self) -> Result<Option<u32>, StoreError> {
-        let error = |e| StoreError::io("list", &self.path, &e);
-        let mut newest = None;
-        for entry in fs::read_dir(&self.path).map_err(error)? {
-            let name = entry.map_err(error)?.file_name();
-            let number = name
-                .to_str()
-                .and_then(|name| name.strip_prefix("database-")?.parse().ok());
-            newest = newest.max(number);
-        }
-        Ok(newest)
+        newest(&self.path)
     }
+}
 
-    fn has_database(&self) -> Result<bool, StoreError> {
-        self.newest().map(|newest| newest.is_some())
+fn newest(path: &Path) -> Result<Option<u32>, StoreError> {
+    let error = |e| StoreError::io("list", path, &e);
+    let mut newest = None;
+    for entry in fs::read_dir(path).map_err(error)? {
+        let name = entry.map_err(error)?.file_name();
+        let number = name
+            .to_str()
+            .and_then(|name| name.strip_prefix("database-")?.parse().ok());
+        newest = newest.max(number);
     }
+    Ok(newest)
+}
 
-    fn label(&self) -> Result<Option<Label>, StoreError> {
-        #[derive(Deserialize)]
-        struct Any {
-            format: u32,
-        }
-        let path = self.path.join("store.json");
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(e) => return Err(StoreError::io("read", &path, &e)),
-        };
-        let damaged = || corrupt(&self.path, "store.json is not as it was written".to_owned());
-        let found = serde_json::from_slice::<Any>(&text)
-            .map_err(|_| damaged())?
-            .format;
-        if found > FORMAT {
-            return Err(StoreError::NewerVersion {
-                path: self.path.clone(),
-                found,
-                known: FORMAT,
-            });
-        }
-        serde_json::from_slice(&text)
-            .map(Some)
-            .map_err(|_| damaged())
+fn read_label(folder: &Path) -> Result<(Option<Label>, LabelState), StoreError> {
+    #[derive(Deserialize)]
+    struct Any {
+        format: u32,
     }
+    let path = folder.join(LABEL);
+    let text = match fs::read(&path) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            return Ok((None, LabelState::Missing));
+        }
+        Err(e) => return Err(StoreError::io("read", &path, &e)),
+    };
+    if let Ok(Any { format: found }) = serde_json::from_slice(&text)
+        && found > FORMAT
+    {
+        return Err(StoreError::NewerVersion {
+            path: folder.to_owned(),
+            found,
+            known: FORMAT,
+        });
+    }
+    let whole = serde_json::from_slice::<Label>(&text)
+        .ok()
+        .filter(|label| label.check == Label::new(label.generation).check);
+    let state = if whole.is_some() {
+        LabelState::Whole
+    } else {
+        LabelState::Damaged
+    };
+    Ok((whole, state))
 }
 
 /// Takes the folder's lock, waiting a while for a holder that is ending.

@@ -37,6 +37,8 @@ mod store;
 mod suite;
 #[cfg(test)]
 mod suite_crash;
+#[cfg(test)]
+mod suite_damage;
 mod verify;
 mod walk;
 mod writer;

@@ -18,7 +18,7 @@ use crate::{
     binary::Binaries,
     database::{Bytes, Database, Tree, corrupt},
     documents,
-    folder::Folder,
+    folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState},
     index::Index,
     limits,
     pack::{self, Pack},
@@ -78,16 +78,22 @@ impl SledStore {
     pub fn open(data: impl AsRef<Path>, options: &Options) -> Result<Self, StoreError> {
         let folder = Folder::open(data.as_ref(), options.lock_wait, options.create)?;
         let binaries = Binaries::open(folder.binaries())?;
-        let core = Core::open(&folder.database(folder.generation), &folder.path, options)?;
+        let new = folder.label == LabelState::Missing;
+        if folder.label == LabelState::Damaged {
+            return Err(corrupt(&folder.path, LABEL_DAMAGED.to_owned()));
+        }
+        let database = folder.database(folder.generation);
+        let core = Core::open(&database, &folder.path, options, new)?;
+        if new && core.empty {
+            folder.write_label(folder.generation)?;
+        } else if new {
+            return Err(corrupt(&folder.path, LABEL_MISSING.to_owned()));
+        }
         Ok(Self {
             core,
             binaries,
             _folder: folder,
         })
-    }
-
-    pub(crate) fn core(&self) -> &Core {
-        &self.core
     }
 }
 
@@ -98,19 +104,28 @@ pub(crate) struct Core {
     thread: Mutex<Option<JoinHandle<()>>>,
     queue_games: usize,
     queue_bytes: usize,
+    /// Whether there was nothing in it when it was opened.
+    empty: bool,
 }
 
 impl Core {
-    pub(crate) fn open(folder: &Path, data: &Path, options: &Options) -> Result<Self, StoreError> {
+    pub(crate) fn open(
+        folder: &Path,
+        data: &Path,
+        options: &Options,
+        new: bool,
+    ) -> Result<Self, StoreError> {
         let db = Database::open(&folder.join("sled"), data, options.cache_bytes)?;
         let receipt = folder.join("acknowledged");
         let found = Receipt::read(&receipt)?;
+        let walk = walk(&db, found, new, |_| {});
+        let empty = walk.is_empty();
         let Walk {
             tip,
             index,
             documents,
             damages,
-        } = walk(&db, found, |_| {});
+        } = walk;
         if !damages.is_empty() {
             return Err(corrupt(data, damages.to_string()));
         }
@@ -141,6 +156,7 @@ impl Core {
             thread: Mutex::new(Some(thread)),
             queue_games: options.queue_games,
             queue_bytes: options.queue_bytes,
+            empty,
         })
     }
 

@@ -15,7 +15,7 @@ use crate::{
     binary::Binaries,
     database::Database,
     documents,
-    folder::Folder,
+    folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState},
     receipt::Receipt,
     remedy,
     sled_store::Core,
@@ -27,7 +27,8 @@ const COPY_GAMES: usize = 1_024;
 /// Documents handed over at once, by count and by bytes.
 const COPY_DOCUMENTS: usize = 256;
 const COPY_BYTES: usize = 4 << 20;
-const LOCK_WAIT: Duration = Duration::from_secs(5);
+/// How long a tool waits for the folder.
+pub(crate) const LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// What [`verify`] found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -64,7 +65,7 @@ impl Report {
 /// # Errors
 /// `Locked`, `NotFound`, `NewerVersion`, or an error of the disk.
 pub fn verify(data: impl AsRef<Path>) -> Result<Report, StoreError> {
-    let folder = Folder::open_damaged(data.as_ref(), LOCK_WAIT)?;
+    let folder = Folder::open(data.as_ref(), LOCK_WAIT, false)?;
     let mut report = Report {
         path: folder.path.clone(),
         games: 0,
@@ -75,14 +76,17 @@ pub fn verify(data: impl AsRef<Path>) -> Result<Report, StoreError> {
         damages: Vec::new(),
         remedy: None,
     };
-    if !folder.path.join("store.json").is_file() {
-        report.damages.push("store.json is missing".to_owned());
-    }
     match read(&folder, |item| match item {
         Item::Pack { .. } => report.packs += 1,
         Item::Document { .. } => report.documents += 1,
     }) {
         Ok((walk, bytes)) => {
+            match folder.label {
+                LabelState::Whole => {}
+                LabelState::Missing if walk.is_empty() => {}
+                LabelState::Missing => report.damages.push(LABEL_MISSING.to_owned()),
+                LabelState::Damaged => report.damages.push(LABEL_DAMAGED.to_owned()),
+            }
             report.games = walk.index.games();
             report.bytes_on_disk = bytes;
             report.damages.extend(walk.damages.lines());
@@ -130,7 +134,7 @@ pub struct Repaired {
 /// must fit), or another error of the disk; the store is unchanged then.
 pub fn repair(data: impl AsRef<Path>) -> Result<Repaired, StoreError> {
     let report = verify(data.as_ref())?;
-    let folder = Folder::open_damaged(data.as_ref(), LOCK_WAIT)?;
+    let folder = Folder::open(data.as_ref(), LOCK_WAIT, false)?;
     let mut repaired = Repaired {
         path: folder.path.clone(),
         games: report.games,
@@ -163,7 +167,7 @@ pub fn repair(data: impl AsRef<Path>) -> Result<Repaired, StoreError> {
 
 /// Copies what can be read of the folder's generation to a new one.
 fn build(folder: &Folder, target: &Path) -> Result<(u64, u64), StoreError> {
-    let core = Core::open(target, &folder.path, &Options::default())?;
+    let core = Core::open(target, &folder.path, &Options::default(), true)?;
     let mut copy = Copy::new(&core);
     match read(folder, |item| copy.take(&item)) {
         // sled itself does not open: there is nothing to be read.
@@ -185,7 +189,7 @@ pub(crate) fn read(folder: &Folder, each: impl FnMut(Item<'_>)) -> Result<(Walk,
         Options::default().cache_bytes,
     )?;
     let found = Receipt::read(&database.join("acknowledged"))?;
-    let walk = walk(&db, found, each);
+    let walk = walk(&db, found, folder.label == LabelState::Missing, each);
     Ok((walk, db.size()))
 }
 

@@ -87,7 +87,14 @@ impl Item<'_> {
 
 /// Walks packs in the order of arrival, then documents. `each` gets all that
 /// is readable and as it was written.
-pub(crate) fn walk(db: &Database, receipt: Found, mut each: impl FnMut(Item<'_>)) -> Walk {
+///
+/// A `new` store need not have a receipt, as long as it is empty.
+pub(crate) fn walk(
+    db: &Database,
+    receipt: Found,
+    new: bool,
+    mut each: impl FnMut(Item<'_>),
+) -> Walk {
     let mut walk = Walk::default();
     let acknowledged = match receipt {
         Found::Whole(acknowledged) => Some(acknowledged),
@@ -95,7 +102,7 @@ pub(crate) fn walk(db: &Database, receipt: Found, mut each: impl FnMut(Item<'_>)
     };
     walk.packs(db, acknowledged.as_ref(), &mut each);
     let stored = walk.documents(db, &mut each);
-    walk.compare(receipt, stored);
+    walk.compare(receipt, stored, new);
     walk
 }
 
@@ -221,8 +228,13 @@ impl Walk {
         stored
     }
 
+    /// Whether nothing was ever stored.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tip == Tip::default() && self.documents == Summary::default()
+    }
+
     /// Compares what was found with what was stored and acknowledged.
-    fn compare(&mut self, receipt: Found, stored: Option<Summary>) {
+    fn compare(&mut self, receipt: Found, stored: Option<Summary>, new: bool) {
         let found = self.documents;
         let stored = stored.unwrap_or_default();
         if (found.count, found.digest) != (stored.count, stored.digest) {
@@ -234,7 +246,7 @@ impl Walk {
         self.documents = stored;
         let acknowledged = match receipt {
             Found::Whole(acknowledged) => acknowledged,
-            Found::Missing if self.tip == Tip::default() && stored == Summary::default() => return,
+            Found::Missing if new && self.is_empty() => return,
             Found::Missing => {
                 self.damages
                     .add("the receipt of what was acknowledged is missing".to_owned());

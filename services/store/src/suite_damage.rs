@@ -1,0 +1,409 @@
+//! Promises of the durable store about damage: what was acknowledged is there,
+//! or the damage is named. Never less in silence.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use tempfile::TempDir;
+
+use crate::{
+    Collection, SledStore, Store, StoreError, repair, restore,
+    suite::{game, games},
+    suite_crash::open,
+    verify,
+};
+
+const GAMES: u64 = 1_500;
+const DOCUMENTS: u64 = 30;
+
+/// A store with games and documents in many commits, opened more than once.
+fn filled() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for session in 0..3 {
+        let store = open(&folder.path().join("data")).unwrap();
+        let (first, last) = (session * GAMES / 3, (session + 1) * GAMES / 3);
+        for start in (first..last).step_by(50) {
+            store
+                .append_and_wait(games("cup", start..start + 50))
+                .unwrap();
+            let key = format!("agent-{}", start / 50);
+            store
+                .put(Collection::Agents, &key, key.repeat(20).as_bytes())
+                .unwrap();
+        }
+    }
+    folder
+}
+
+fn all_is_there(store: &SledStore) -> bool {
+    let documents = store.list(Collection::Agents).unwrap_or_default();
+    store.games("cup", 0, usize::MAX) == Ok(games("cup", 0..GAMES))
+        && documents.len() as u64 == DOCUMENTS
+        && documents
+            .iter()
+            .all(|(key, value)| key.repeat(20).as_bytes() == value)
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// The files of a store in which damage matters.
+fn files(data: &Path) -> Vec<PathBuf> {
+    let database = data.join("database-1");
+    let mut files: Vec<PathBuf> = fs::read_dir(database.join("sled"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.push(database.join("acknowledged"));
+    files.push(data.join("store.json"));
+    files.retain(|path| path.is_file());
+    files.sort();
+    assert!(files.len() >= 4, "{files:?}");
+    files
+}
+
+/// Changes one file of a copy of a filled store and opens it. Returns the error.
+fn after(filled: &TempDir, file: &Path, change: impl FnOnce(&mut Vec<u8>)) -> Option<StoreError> {
+    let scratch = tempfile::tempdir().unwrap();
+    let (from, to) = (filled.path().join("data"), scratch.path().join("data"));
+    copy(&from, &to);
+    let target = to.join(file.strip_prefix(&from).unwrap());
+    let mut bytes = fs::read(&target).unwrap();
+    change(&mut bytes);
+    fs::write(&target, bytes).unwrap();
+    match open(&to) {
+        Ok(store) => {
+            assert!(
+                all_is_there(&store),
+                "something was lost in silence: {}",
+                file.display()
+            );
+            None
+        }
+        Err(error) => {
+            match &error {
+                StoreError::Corrupt { damage, remedy, .. } => {
+                    assert!(
+                        !damage.is_empty() && remedy.contains("arena store verify"),
+                        "{error}"
+                    );
+                }
+                // A label that claims another format is believed.
+                StoreError::NewerVersion { .. } if file.ends_with("store.json") => {}
+                _ => panic!("{error}"),
+            }
+            Some(error)
+        }
+    }
+}
+
+/// Positions spread over a file, more of them where it ends and begins.
+fn positions(length: usize, count: usize) -> Vec<usize> {
+    let spread = (0..count).map(|n| n * length / count);
+    let ends = (1..=8).flat_map(|n| [n, length.saturating_sub(n)]);
+    let mut positions: Vec<usize> = spread.chain(ends).filter(|&at| at < length).collect();
+    positions.sort_unstable();
+    positions.dedup();
+    positions
+}
+
+#[test]
+fn a_file_cut_short_anywhere_is_survived_or_named() {
+    let filled = filled();
+    let mut named = 0;
+    for file in files(&filled.path().join("data")) {
+        let length = fs::metadata(&file).unwrap().len() as usize;
+        for at in positions(length, 24) {
+            named += u32::from(after(&filled, &file, |bytes| bytes.truncate(at)).is_some());
+        }
+    }
+    assert!(named > 20, "{named} cuts were named");
+}
+
+#[test]
+fn a_bit_turned_anywhere_is_survived_or_named() {
+    let filled = filled();
+    let mut named = 0;
+    for file in files(&filled.path().join("data")) {
+        let length = fs::metadata(&file).unwrap().len() as usize;
+        for (n, at) in positions(length, 100).into_iter().enumerate() {
+            named += u32::from(after(&filled, &file, |bytes| bytes[at] ^= 1 << (n % 8)).is_some());
+        }
+    }
+    assert!(named > 20, "{named} turned bits were named");
+}
+
+#[test]
+fn a_missing_file_is_survived_or_named() {
+    let filled = filled();
+    for file in files(&filled.path().join("data")) {
+        let scratch = tempfile::tempdir().unwrap();
+        let (from, to) = (filled.path().join("data"), scratch.path().join("data"));
+        copy(&from, &to);
+        fs::remove_file(to.join(file.strip_prefix(&from).unwrap())).unwrap();
+        match open(&to) {
+            Ok(store) => assert!(all_is_there(&store), "without {}", file.display()),
+            Err(error) => assert!(matches!(error, StoreError::Corrupt { .. }), "{error}"),
+        }
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let to = scratch.path().join("data");
+    copy(&filled.path().join("data"), &to);
+    fs::remove_dir_all(to.join("database-1/sled")).unwrap();
+    let error = open(&to).err().unwrap().to_string();
+    assert!(
+        error.contains("1500 acknowledged games are not there"),
+        "{error}"
+    );
+    assert!(
+        error.contains("changes of documents are not there"),
+        "{error}"
+    );
+}
+
+/// A store whose database fell back to an earlier state than was acknowledged.
+fn fallen_back() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, early) = (folder.path().join("data"), folder.path().join("early"));
+    let store = open(&data).unwrap();
+    store.append_and_wait(games("cup", 0..100)).unwrap();
+    store.put(Collection::Agents, "random", b"1").unwrap();
+    drop(store);
+    copy(&data.join("database-1/sled"), &early);
+    let store = open(&data).unwrap();
+    store.append_and_wait(games("cup", 100..130)).unwrap();
+    store.put(Collection::Agents, "random", b"2").unwrap();
+    drop(store);
+    fs::remove_dir_all(data.join("database-1/sled")).unwrap();
+    fs::rename(early, data.join("database-1/sled")).unwrap();
+    folder
+}
+
+#[test]
+fn acknowledged_data_that_the_database_lost_is_counted() {
+    let folder = fallen_back();
+    let error = open(&folder.path().join("data")).err().unwrap().to_string();
+    assert!(
+        error.contains("30 acknowledged games are not there"),
+        "{error}"
+    );
+    assert!(
+        error.contains("the last 1 changes of documents are not there"),
+        "{error}"
+    );
+    assert!(
+        error.contains("arena store verify --repair --data"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_receipt_behind_the_database_is_no_damage() {
+    let folder = tempfile::tempdir().unwrap();
+    let receipt = folder.path().join("database-1/acknowledged");
+    open(folder.path())
+        .unwrap()
+        .append_and_wait(games("cup", 0..100))
+        .unwrap();
+    let early = fs::read(&receipt).unwrap();
+    open(folder.path())
+        .unwrap()
+        .append_and_wait(games("cup", 100..200))
+        .unwrap();
+    fs::write(&receipt, early).unwrap();
+    let store = open(folder.path()).unwrap();
+    store.append_and_wait(games("cup", 200..300)).unwrap();
+    drop(store);
+    assert_eq!(
+        open(folder.path()).unwrap().games("cup", 0, 999),
+        Ok(games("cup", 0..300))
+    );
+}
+
+#[test]
+fn a_sound_store_verifies_and_is_left_alone_by_a_repair() {
+    let folder = filled();
+    let data = folder.path().join("data");
+    let report = verify(&data).unwrap();
+    assert!(report.is_sound(), "{report:?}");
+    assert_eq!((report.games, report.documents), (GAMES, DOCUMENTS));
+    let repaired = repair(&data).unwrap();
+    assert_eq!(
+        (repaired.games, repaired.before, repaired.damages.len()),
+        (GAMES, None, 0)
+    );
+    assert!(all_is_there(&open(&data).unwrap()));
+}
+
+#[test]
+fn a_repair_keeps_what_can_be_read_and_names_what_is_lost() {
+    let folder = fallen_back();
+    let data = folder.path().join("data");
+    assert!(!verify(&data).unwrap().is_sound());
+    let repaired = repair(&data).unwrap();
+    assert_eq!((repaired.games, repaired.documents), (100, 1));
+    assert!(
+        repaired
+            .damages
+            .iter()
+            .any(|line| line.contains("30 acknowledged games"))
+    );
+    assert_eq!(repaired.before, Some(data.join("database-1")));
+    assert!(verify(&data).unwrap().is_sound());
+    let store = open(&data).unwrap();
+    assert_eq!(
+        store.get(Collection::Agents, "random"),
+        Ok(Some(b"1".to_vec()))
+    );
+    store.append_and_wait(games("cup", 100..130)).unwrap();
+    assert_eq!(store.games("cup", 0, 999), Ok(games("cup", 0..130)));
+}
+
+#[test]
+fn whatever_was_damaged_a_repaired_store_opens_and_holds_nothing_false() {
+    let filled = filled();
+    let mut kept = 0;
+    for file in files(&filled.path().join("data")) {
+        let length = fs::metadata(&file).unwrap().len() as usize;
+        for at in positions(length, 6) {
+            let scratch = tempfile::tempdir().unwrap();
+            let (from, data) = (filled.path().join("data"), scratch.path().join("data"));
+            copy(&from, &data);
+            let target = data.join(file.strip_prefix(&from).unwrap());
+            let mut bytes = fs::read(&target).unwrap();
+            bytes[at] ^= 0x55;
+            fs::write(&target, bytes).unwrap();
+            match repair(&data) {
+                // A label that now claims a newer format is believed.
+                Err(StoreError::NewerVersion { .. }) => continue,
+                result => result.unwrap(),
+            };
+            let store = open(&data).unwrap();
+            for found in store.games("cup", 0, usize::MAX).unwrap() {
+                assert_eq!(found, game("cup", found.index));
+                kept += 1;
+            }
+        }
+    }
+    assert!(kept > GAMES * 10, "{kept} games kept in all");
+}
+
+#[test]
+fn a_binary_that_changed_on_disk_is_named() {
+    use std::io::Write;
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    let content = b"#!/bin/sh\n";
+    let mut upload = store
+        .begin_binary(<sha2::Sha256 as sha2::Digest>::digest(content).into())
+        .unwrap();
+    upload.write_all(content).unwrap();
+    let path = upload.commit().unwrap();
+    drop(store);
+    assert!(verify(folder.path()).unwrap().is_sound());
+    fs::write(&path, b"#!/bin/sh\nrm").unwrap();
+    let report = verify(folder.path()).unwrap();
+    assert!(report.damages[0].contains("the binary"), "{report:?}");
+    repair(folder.path()).unwrap();
+    assert!(verify(folder.path()).unwrap().is_sound());
+}
+
+#[test]
+fn a_backup_restores_to_the_same_store() {
+    use std::io::Write;
+    let folder = filled();
+    let (data, file) = (folder.path().join("data"), folder.path().join("backup"));
+    let content = vec![3; 200_000];
+    let sha256 = <sha2::Sha256 as sha2::Digest>::digest(&content).into();
+    let mut upload = open(&data).unwrap().begin_binary(sha256).unwrap();
+    upload.write_all(&content).unwrap();
+    upload.commit().unwrap();
+
+    let made = crate::backup(&data, &file).unwrap();
+    assert_eq!(
+        (made.games, made.documents, made.binaries),
+        (GAMES, DOCUMENTS, 1)
+    );
+    assert_eq!(made.bytes, fs::metadata(&file).unwrap().len());
+    let again = crate::backup(&data, &file);
+    assert!(
+        matches!(again, Err(StoreError::NotEmpty { .. })),
+        "{again:?}"
+    );
+
+    let restored_to = folder.path().join("restored");
+    let restored = restore(&file, &restored_to).unwrap();
+    assert_eq!(
+        (restored.games, restored.documents, restored.binaries),
+        (GAMES, DOCUMENTS, 1)
+    );
+    let store = open(&restored_to).unwrap();
+    assert!(all_is_there(&store));
+    assert_eq!(
+        fs::read(store.binary_path(&sha256).unwrap()).unwrap(),
+        content
+    );
+    drop(store);
+    let again = restore(&file, &restored_to);
+    assert!(
+        matches!(again, Err(StoreError::NotEmpty { .. })),
+        "{again:?}"
+    );
+    assert!(verify(&restored_to).unwrap().is_sound());
+}
+
+#[test]
+fn a_damaged_backup_is_refused_and_leaves_nothing() {
+    let folder = filled();
+    let (data, file) = (folder.path().join("data"), folder.path().join("backup"));
+    crate::backup(&data, &file).unwrap();
+    let whole = fs::read(&file).unwrap();
+    let target = folder.path().join("restored");
+    for at in positions(whole.len(), 40) {
+        let mut turned = whole.clone();
+        turned[at] ^= 4;
+        for damaged in [&turned[..], &whole[..at]] {
+            fs::write(&file, damaged).unwrap();
+            let error = restore(&file, &target).unwrap_err();
+            let expected = matches!(
+                error,
+                StoreError::Corrupt { .. }
+                    | StoreError::NotFound { .. }
+                    | StoreError::NewerVersion { .. }
+            );
+            assert!(expected && !target.exists(), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_store_is_not_backed_up() {
+    let folder = fallen_back();
+    let file = folder.path().join("backup");
+    let refused = crate::backup(folder.path().join("data"), &file);
+    assert!(
+        matches!(refused, Err(StoreError::Corrupt { .. })),
+        "{refused:?}"
+    );
+    fs::remove_file(folder.path().join("data/store.json")).unwrap();
+    let refused = crate::backup(folder.path().join("data"), &file);
+    assert!(
+        matches!(refused, Err(StoreError::Corrupt { .. })),
+        "{refused:?}"
+    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
