@@ -93,22 +93,22 @@ def test_health_and_reflection_answer(start):
     assert found.name == "arena/v1/agent.proto"
 
 
-def test_it_listens_on_a_port_too(start):
+def free_address():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
-    client = start(FIRST, listen=address).client
+        return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
+def test_it_listens_on_a_port_too(start):
+    client = start(FIRST, listen=free_address()).client
     assert client.choose(kalah_context(), kalah_decision()).move_id == 0
 
 
 def test_a_port_in_use_is_told(start):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        address = f"127.0.0.1:{taken.getsockname()[1]}"
-        process = start(FIRST, listen=address, ready=False)
-        assert process.child.wait(30) == 1
-    assert f"cannot listen on {address}" in process.stderr()
+    first = start(FIRST, listen=free_address())
+    second = start(FIRST, listen=first.listen, ready=False)
+    assert second.child.wait(30) == 1
+    assert f"cannot listen on {first.listen}" in second.stderr()
 
 
 def test_an_exception_alone_is_the_error_of_that_call(start):
@@ -284,22 +284,26 @@ def test_sigterm_ends_it_while_a_stream_is_open(start):
 
 def test_sigterm_ends_it_while_an_agent_thinks_for_ever(start):
     script = """
+    import sys, time
+
     class Stuck(Agent):
         name = "stuck"
 
         def choose(self, decision):
-            import time
+            print("thinking", file=sys.stderr, flush=True)
             while True:
                 time.sleep(0.01)
 
     serve(Stuck())
     """
     process = start(script)
-    process.client.stream(
-        [pb.ChooseMovesRequest(contexts=[kalah_context()], decisions=[kalah_decision()])]
-    )
+    request = pb.ChooseMovesRequest(contexts=[kalah_context()], decisions=[kalah_decision()])
+    stream = process.client.stream([request])
+    while "thinking" not in process.stderr():
+        assert stream.is_active()
     assert process.client.health() == health_pb2.HealthCheckResponse.SERVING
-    process.terminate()
+    assert process.terminate() == 1
+    assert "still thinking" in process.stderr()
 
 
 @pytest.mark.parametrize(
