@@ -4,6 +4,7 @@ mod cases;
 mod conformance;
 mod cowry;
 mod figures;
+mod golden;
 mod kalah;
 mod positions;
 mod rules;

@@ -51,7 +51,9 @@ fn the_right_to_pass_is_lost_by_being_hit_and_kept_for_ever_if_asked() {
     }
     for (words, kept) in [("", 0), ("block_memory=forever", 1)] {
         // Red's 3 is Blue's 11.
-        let mut table = facing(words).put(0, &[3, 10, 0, 0]).put(1, &[13, 13, 10, 0]);
+        let mut table = facing(words)
+            .put(0, &[3, 10, 0, 0])
+            .put(1, &[13, 13, 10, 0]);
         table.throw(&[3]).play("3:p1");
         assert_eq!(table.state.may_pass[0], 1, "{words}");
         table.throw(&[1]).play("1:p2");
