@@ -46,6 +46,9 @@ pub enum StartError {
     /// The system refused random numbers.
     #[error("the system gives no random numbers: {0}")]
     Random(String),
+    /// The metrics could not be made.
+    #[error("the metrics could not be registered: {0}")]
+    Registry(#[from] arena_telemetry::MetricsError),
     /// The share of games to audit is none.
     #[error("an audit share of {0} is not possible: it is from 0 to 1")]
     AuditShare(f64),
@@ -135,6 +138,10 @@ pub(crate) enum Error {
     Overloaded,
     #[error("the coordinator is stopping")]
     Draining,
+    #[error("the system gives no random numbers: {0}")]
+    Random(String),
+    #[error("{what} in the store cannot be read: {problem}; run arena store verify")]
+    Damaged { what: String, problem: String },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -186,7 +193,8 @@ impl Error {
             }
             Self::Store(StoreError::TooLarge { .. }) => (InvalidArgument, reasons::REQUEST_INVALID),
             Self::Store(StoreError::Closed) => (Unavailable, reasons::STORE_FAILED),
-            Self::Store(_) => (Internal, reasons::STORE_FAILED),
+            Self::Random(_) => (Internal, reasons::INTERNAL),
+            Self::Damaged { .. } | Self::Store(_) => (Internal, reasons::STORE_FAILED),
         }
     }
 }

@@ -427,6 +427,20 @@ impl Ledger {
         ended
     }
 
+    /// What a record of this game would be, were it reported now.
+    #[must_use]
+    pub fn verdict(&self, tournament: TournamentNo, index: u64) -> Verdict {
+        match self.tournaments.get(&tournament) {
+            Some(entry) if index < entry.course.games() => match entry.course.pending(index) {
+                _ if entry.state == State::Cancelled => Verdict::Unwanted,
+                Some(first) => Verdict::Pending(first),
+                None if entry.course.is_settled(index) => Verdict::Done,
+                None => Verdict::New,
+            },
+            _ => Verdict::Outside,
+        }
+    }
+
     /// A record of a game arrived, under this lease or a later or lost one. A
     /// first record makes the game pending.
     pub fn report(
@@ -437,23 +451,10 @@ impl Ledger {
         index: u64,
         hash: [u8; 32],
     ) -> Verdict {
-        let Some(entry) = self.tournaments.get_mut(&tournament) else {
-            return Verdict::Outside;
-        };
-        let course = &mut entry.course;
-        if index >= course.games() {
-            return Verdict::Outside;
-        }
-        if entry.state == State::Cancelled {
-            return Verdict::Unwanted;
-        }
-        let verdict = match course.pending(index) {
-            Some(first) => Verdict::Pending(first),
-            None if course.is_settled(index) => Verdict::Done,
-            None => Verdict::New,
-        };
+        let verdict = self.verdict(tournament, index);
         if verdict == Verdict::New
-            && let Some(holder) = course.settle(index, hash)
+            && let Some(entry) = self.tournaments.get_mut(&tournament)
+            && let Some(holder) = entry.course.settle(index, hash)
         {
             self.strike(now, tournament, holder, index);
         }

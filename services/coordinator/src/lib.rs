@@ -6,9 +6,17 @@
 //! handlers send it messages over bounded channels; [`ledger`] is its
 //! accounting, without IO or clock.
 
+mod agents;
+mod compare;
+mod core;
 mod error;
+mod handle;
 pub mod ledger;
 mod options;
+mod plan;
+mod random;
+mod results;
+mod rpc;
 mod service;
 
 pub use error::{RunError, StartError};

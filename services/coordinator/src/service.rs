@@ -1,18 +1,60 @@
 //! A coordinator that listens, and its life.
 
-use std::net::SocketAddr;
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use arena_store::Store;
+use arena_telemetry::{CoordinatorMetrics, MetricsServer, Registry};
+use arena_wire::{
+    DESCRIPTORS,
+    v1::{
+        coordinator_service_server::CoordinatorServiceServer,
+        worker_service_server::WorkerServiceServer,
+    },
+};
+use tokio::{
+    net::TcpListener,
+    sync::{mpsc, oneshot, watch},
+    task::AbortHandle,
+};
+use tonic::transport::{Server, server::TcpIncoming};
 
 use crate::{
+    core::{self, Core},
     error::{RunError, StartError},
+    handle::{COMMANDS_MAX, Handle, Signal},
+    ledger::Settings,
     options::Options,
+    rpc::{CoordinatorRpc, CountRequests, WorkerRpc},
 };
+
+/// Streams of one connection at a time; tonic itself sets no limit.
+const STREAMS_MAX: u32 = 256;
+/// Streams that a connection may reset before it is closed.
+const RESETS_MAX: usize = 256;
+/// Largest message of a worker: some hundred games.
+const REPORT_BYTES_MAX: usize = 16 << 20;
+/// Largest message of a user: a chunk of a binary, a spec, a description.
+const REQUEST_BYTES_MAX: usize = 2 << 20;
+/// A connection without a sign of life is asked for one.
+const KEEPALIVE: Duration = Duration::from_secs(5);
+/// How long the server may take to end its connections.
+const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// A coordinator that listens.
 pub struct Service {
     /// Where gRPC listens.
     pub listen: SocketAddr,
-    /// Where metrics listen.
+    /// Where `/metrics` and `/healthz` listen.
     pub metrics: Option<SocketAddr>,
+    incoming: TcpIncoming,
+    metrics_server: Option<MetricsServer>,
+    registry: Registry,
+    counters: Arc<CoordinatorMetrics>,
+    core: Core,
+    commands: mpsc::Receiver<crate::handle::Command>,
+    signals: mpsc::UnboundedReceiver<Signal>,
+    handle: Handle,
+    drain_limit: Duration,
 }
 
 /// What a run came to.
@@ -20,14 +62,66 @@ pub struct Service {
 pub struct Summary {
     /// Games that became durable.
     pub games: u64,
-    /// Tournaments that are still running, and go on at the next start.
+    /// Tournaments that are running, and go on at the next start.
     pub tournaments_open: usize,
 }
 
 pub(crate) async fn build(options: Options) -> Result<Service, StartError> {
+    let share = options.audit_share;
+    if !(0.0..=1.0).contains(&share) {
+        return Err(StartError::AuditShare(share));
+    }
+    let address = options.listen;
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|source| match source.kind() {
+            io::ErrorKind::AddrInUse => StartError::InUse { address },
+            _ => StartError::Bind { address, source },
+        })?;
+    let listen = listener
+        .local_addr()
+        .map_err(|source| StartError::Bind { address, source })?;
+    let metrics_server = options
+        .metrics
+        .map(|address| MetricsServer::bind(&address.to_string()))
+        .transpose()?;
+    let registry = Registry::new();
+    let rulesets = arena_games::rulesets().iter().map(|info| info.name);
+    let counters = Arc::new(CoordinatorMetrics::new(&registry, rulesets)?);
+    let (command_sender, commands) = mpsc::channel(COMMANDS_MAX);
+    let (signal_sender, signals) = mpsc::unbounded_channel();
+    let stop = watch::Sender::new(false);
+    let handle = Handle {
+        commands: command_sender,
+        signals: signal_sender.clone(),
+        store: Arc::clone(&options.store),
+        stopping: stop.subscribe(),
+    };
+    let settings = Settings {
+        lease_deadline: options.lease_deadline,
+        audit_ppm: (share * 1e6) as u32,
+    };
+    let core = core::load(
+        options.store,
+        Arc::clone(&counters),
+        options.native,
+        settings,
+        signal_sender,
+        stop,
+    )
+    .await?;
     Ok(Service {
-        listen: options.listen,
-        metrics: options.metrics,
+        listen,
+        metrics: metrics_server.as_ref().map(MetricsServer::local_addr),
+        incoming: TcpIncoming::from(listener).with_nodelay(Some(true)),
+        metrics_server,
+        registry,
+        counters,
+        core,
+        commands,
+        signals,
+        handle,
+        drain_limit: options.drain_limit,
     })
 }
 
@@ -39,7 +133,152 @@ impl Service {
     /// # Errors
     /// [`RunError`] where it stops by itself.
     pub async fn run(self, drain: impl Future<Output = ()> + Send) -> Result<Summary, RunError> {
-        drain.await;
-        Ok(Summary::default())
+        let store = Arc::clone(&self.handle.store);
+        let (drain_core, core_drains) = oneshot::channel();
+        let (end_server, server_ends) = oneshot::channel();
+        let (end_metrics, metrics_end) = oneshot::channel::<()>();
+        let mut metrics = tokio::spawn(serve_metrics(
+            self.metrics_server,
+            self.registry,
+            self.handle.stopping.clone(),
+            metrics_end,
+        ));
+        let mut server = tokio::spawn(serve(
+            self.incoming,
+            self.handle,
+            self.counters,
+            server_ends,
+        ));
+        let core = self
+            .core
+            .run(self.commands, self.signals, core_drains, self.drain_limit);
+        let mut core = tokio::spawn(core);
+        // Whoever drops this future ends all of it.
+        let _tasks = AbortOnDrop([
+            core.abort_handle(),
+            server.abort_handle(),
+            metrics.abort_handle(),
+        ]);
+        let mut drain_core = Some(drain_core);
+        tokio::pin!(drain);
+        let outcome = loop {
+            tokio::select! {
+                () = &mut drain, if drain_core.is_some() => {
+                    // Without a receiver the state has ended by itself.
+                    let _ = drain_core.take().map(|sender| sender.send(()));
+                }
+                ended = &mut core => break ended.unwrap_or(Err(RunError::State)),
+                ended = &mut server => break match ended {
+                    Ok(Err(error)) => Err(error.into()),
+                    Ok(Ok(())) | Err(_) => Err(RunError::State),
+                },
+                ended = &mut metrics => break match ended {
+                    Ok(Err(error)) => Err(error.into()),
+                    Ok(Ok(())) | Err(_) => Err(RunError::State),
+                },
+            }
+        };
+        let _ = (end_server.send(()), end_metrics.send(()));
+        if !server.is_finished()
+            && tokio::time::timeout(CLOSE_LIMIT, &mut server)
+                .await
+                .is_err()
+        {
+            server.abort();
+        }
+        metrics.abort();
+        let summary = outcome?;
+        flush(store).await?;
+        Ok(summary)
     }
+}
+
+/// Tasks that end with their owner.
+struct AbortOnDrop([AbortHandle; 3]);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        for task in &self.0 {
+            task.abort();
+        }
+    }
+}
+
+async fn flush(store: Arc<dyn Store>) -> Result<(), RunError> {
+    let flushed = tokio::task::spawn_blocking(move || store.flush()).await;
+    flushed
+        .map_err(|_| RunError::State)?
+        .map_err(RunError::from)
+}
+
+/// Serves metrics where there is a server for them; else waits for the end.
+async fn serve_metrics(
+    server: Option<MetricsServer>,
+    registry: Registry,
+    stopping: watch::Receiver<bool>,
+    end: oneshot::Receiver<()>,
+) -> Result<(), arena_telemetry::ServeError> {
+    let end = async {
+        // An end of the sender is an end as well.
+        let _ = end.await;
+    };
+    let Some(server) = server else {
+        end.await;
+        return Ok(());
+    };
+    let ready = move || match *stopping.borrow() {
+        false => Ok(()),
+        true => Err("the coordinator is stopping".to_owned()),
+    };
+    server.run(registry, ready, end).await
+}
+
+async fn serve(
+    incoming: TcpIncoming,
+    handle: Handle,
+    metrics: Arc<CoordinatorMetrics>,
+    end: oneshot::Receiver<()>,
+) -> Result<(), tonic::transport::Error> {
+    let (health, health_service) = tonic_health::server::health_reporter();
+    let worker = WorkerServiceServer::new(WorkerRpc {
+        handle: handle.clone(),
+        metrics: Arc::clone(&metrics),
+    })
+    .max_decoding_message_size(REPORT_BYTES_MAX);
+    let coordinator = CoordinatorServiceServer::new(CoordinatorRpc { handle })
+        .max_decoding_message_size(REQUEST_BYTES_MAX);
+    health
+        .set_serving::<CoordinatorServiceServer<CoordinatorRpc>>()
+        .await;
+    health.set_serving::<WorkerServiceServer<WorkerRpc>>().await;
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    Server::builder()
+        .max_concurrent_streams(STREAMS_MAX)
+        .http2_max_pending_accept_reset_streams(Some(RESETS_MAX))
+        .http2_max_local_error_reset_streams(Some(RESETS_MAX))
+        .http2_keepalive_interval(Some(KEEPALIVE))
+        .http2_keepalive_timeout(Some(KEEPALIVE))
+        .layer(CountRequests(metrics))
+        .add_service(health_service)
+        .add_service(
+            reflection()
+                .build_v1()
+                .expect("our own descriptors are well formed"),
+        )
+        .add_service(
+            reflection()
+                .build_v1alpha()
+                .expect("our own descriptors are well formed"),
+        )
+        .add_service(coordinator)
+        .add_service(worker)
+        .serve_with_incoming_shutdown(incoming, async {
+            // An end of the sender is an end as well.
+            let _ = end.await;
+        })
+        .await
 }

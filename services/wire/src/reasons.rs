@@ -44,3 +44,5 @@ pub const OVERLOADED: &str = "OVERLOADED";
 pub const DRAINING: &str = "DRAINING";
 /// The disk is full, or the store failed.
 pub const STORE_FAILED: &str = "STORE_FAILED";
+/// A defect or a failure of the coordinator's machine.
+pub const INTERNAL: &str = "INTERNAL";

@@ -1,0 +1,284 @@
+//! The agents there are: registered ones, and the native bots.
+
+use std::collections::BTreeMap;
+
+use arena_model::{AgentName, engine::options::nearest};
+use arena_wire::{
+    convert::option_spec_from_wire,
+    v1::{self, agent::Source},
+};
+use prost::Message;
+
+use crate::error::Error;
+
+/// The most bytes of one registration, description included.
+const AGENT_BYTES_MAX: usize = 1 << 20;
+
+/// All agents by name.
+pub(crate) struct Agents {
+    native: v1::DescribeResponse,
+    registered: BTreeMap<String, v1::Agent>,
+}
+
+/// What a registration comes to.
+#[derive(Debug)]
+pub(crate) enum Accepted {
+    /// It is there already, just so.
+    Known(v1::Agent),
+    /// To be stored.
+    New(v1::Agent),
+}
+
+impl Agents {
+    pub(crate) fn new(native: v1::DescribeResponse, registered: Vec<v1::Agent>) -> Self {
+        Self {
+            native,
+            registered: registered
+                .into_iter()
+                .map(|agent| (agent.name.clone(), agent))
+                .collect(),
+        }
+    }
+
+    /// What the native bots say of themselves.
+    pub(crate) fn native(&self) -> &v1::DescribeResponse {
+        &self.native
+    }
+
+    /// The agent of a name: registered, or a native bot.
+    pub(crate) fn get(&self, name: &str) -> Option<v1::Agent> {
+        self.registered
+            .get(name)
+            .cloned()
+            .or_else(|| self.native_agent(name))
+    }
+
+    fn native_agent(&self, name: &str) -> Option<v1::Agent> {
+        let bot = self.native.bots.iter().find(|bot| bot.name == name)?;
+        Some(v1::Agent {
+            name: bot.name.clone(),
+            version: self.native.version.clone(),
+            bot: bot.name.clone(),
+            description: Some(v1::DescribeResponse {
+                bots: vec![bot.clone()],
+                ..self.native.clone()
+            }),
+            registered_unix_us: 0,
+            source: Some(Source::Native(v1::NativeSource {})),
+        })
+    }
+
+    /// All agents by ascending name.
+    pub(crate) fn list(&self) -> Vec<v1::Agent> {
+        let native = self
+            .native
+            .bots
+            .iter()
+            .filter_map(|bot| self.native_agent(&bot.name));
+        let mut all: BTreeMap<String, v1::Agent> =
+            native.map(|agent| (agent.name.clone(), agent)).collect();
+        all.extend(self.registered.clone());
+        all.into_values().collect()
+    }
+
+    /// The known name nearest to this one.
+    pub(crate) fn nearest<'a>(
+        &'a self,
+        name: &str,
+        more: impl Iterator<Item = &'a str>,
+    ) -> Option<String> {
+        let native = self.native.bots.iter().map(|bot| bot.name.as_str());
+        let registered = self.registered.keys().map(String::as_str);
+        nearest(name, native.chain(registered).chain(more))
+    }
+
+    pub(crate) fn insert(&mut self, agent: v1::Agent) {
+        self.registered.insert(agent.name.clone(), agent);
+    }
+
+    /// Forgets a registration; checks that there is one.
+    pub(crate) fn check_remove(&self, name: &str) -> Result<(), Error> {
+        if self.registered.contains_key(name) {
+            Ok(())
+        } else if self.native_agent(name).is_some() {
+            Err(Error::AgentConflict(format!(
+                "agent \"{name}\" is a native bot: it is always there and cannot be removed"
+            )))
+        } else {
+            Err(Error::AgentNotFound {
+                name: name.to_owned(),
+            })
+        }
+    }
+
+    pub(crate) fn remove(&mut self, name: &str) {
+        self.registered.remove(name);
+    }
+
+    /// Checks a registration against what there is, and completes it.
+    /// `uploaded` tells whether a binary is here.
+    pub(crate) fn check(
+        &self,
+        mut agent: v1::Agent,
+        replace: bool,
+        now_unix_us: u64,
+        uploaded: impl Fn(&[u8; 32]) -> bool,
+    ) -> Result<Accepted, Error> {
+        let name: AgentName = agent.name.parse()?;
+        if agent.encoded_len() > AGENT_BYTES_MAX {
+            return Err(Error::Request(format!(
+                "agent \"{name}\" describes itself in more than {AGENT_BYTES_MAX} bytes"
+            )));
+        }
+        if self.native_agent(name.as_str()).is_some() {
+            return Err(Error::AgentConflict(format!(
+                "agent \"{name}\" is a native bot: register yours under another name"
+            )));
+        }
+        check_source(&agent, uploaded)?;
+        check_description(&agent)?;
+        let described = agent.description.iter().map(|known| &known.version);
+        if let Some(version) = described.into_iter().find(|version| !version.is_empty()) {
+            agent.version = version.clone();
+        } else if agent.version.is_empty()
+            && let Some(sha256) = sha256(&agent)
+        {
+            agent.version = sha256[..12].to_owned();
+        }
+        agent.registered_unix_us = now_unix_us;
+        if let Some(known) = self.registered.get(name.as_str()) {
+            let same = v1::Agent {
+                registered_unix_us: now_unix_us,
+                ..known.clone()
+            };
+            if same == agent {
+                return Ok(Accepted::Known(known.clone()));
+            }
+        }
+        if !replace {
+            self.check_conflicts(&agent)?;
+        }
+        Ok(Accepted::New(agent))
+    }
+
+    fn check_conflicts(&self, agent: &v1::Agent) -> Result<(), Error> {
+        let program = |agent: &v1::Agent| {
+            let described = agent.description.as_ref().map(|known| known.name.clone());
+            described.filter(|name| !name.is_empty())
+        };
+        for known in self.registered.values() {
+            let same_program = known.name == agent.name
+                || program(known).is_some() && program(known) == program(agent);
+            if same_program
+                && known.version == agent.version
+                && let (Some(before), Some(now)) = (sha256(known), sha256(agent))
+                && before != now
+            {
+                return Err(Error::AgentConflict(format!(
+                    "version {} of agent \"{}\" is known with the binary {before}, this one is {now}: \
+                     give the new program a version of its own, or use --replace",
+                    known.version, known.name
+                )));
+            }
+        }
+        if let Some(known) = self.registered.get(&agent.name) {
+            return Err(Error::AgentConflict(format!(
+                "agent \"{}\" is registered already, with version \"{}\": \
+                 choose another name, or use --replace",
+                agent.name, known.version
+            )));
+        }
+        Ok(())
+    }
+}
+
+fn sha256(agent: &v1::Agent) -> Option<&str> {
+    match &agent.source {
+        Some(Source::Binary(binary)) => Some(&binary.sha256),
+        _ => None,
+    }
+}
+
+/// The digest that a name of 64 lower-case hex digits stands for.
+pub(crate) fn parse_sha256(text: &str) -> Result<[u8; 32], Error> {
+    let mut digest = [0; 32];
+    if text.bytes().any(|c| c.is_ascii_uppercase())
+        || hex::decode_to_slice(text, &mut digest).is_err()
+    {
+        return Err(Error::BinaryInvalid(format!(
+            "\"{text:.80}\" is not a SHA-256: it is 64 lower-case hex digits"
+        )));
+    }
+    Ok(digest)
+}
+
+fn check_source(agent: &v1::Agent, uploaded: impl Fn(&[u8; 32]) -> bool) -> Result<(), Error> {
+    match &agent.source {
+        Some(Source::Binary(binary)) => {
+            if !uploaded(&parse_sha256(&binary.sha256)?) {
+                return Err(Error::BinaryInvalid(format!(
+                    "the binary {} of agent \"{}\" was not uploaded",
+                    binary.sha256, agent.name
+                )));
+            }
+            let plain = |text: &str| !text.contains('\0');
+            if binary.file_name.is_empty()
+                || binary.file_name.contains('/')
+                || !plain(&binary.file_name)
+                || !binary.args.iter().all(|arg| plain(arg))
+            {
+                return Err(Error::BinaryInvalid(format!(
+                    "the binary of agent \"{}\" needs a plain file name, and arguments without zero bytes",
+                    agent.name
+                )));
+            }
+            Ok(())
+        }
+        Some(Source::Endpoint(endpoint)) => {
+            let unix = endpoint.url.strip_prefix("unix:");
+            let fits = match unix {
+                Some(path) => path.starts_with('/'),
+                None => endpoint
+                    .url
+                    .parse::<tonic::transport::Uri>()
+                    .is_ok_and(|url| url.scheme_str() == Some("http") && url.port().is_some()),
+            };
+            if fits {
+                Ok(())
+            } else {
+                Err(Error::Request(format!(
+                    "\"{}\" is not an endpoint: it is http://HOST:PORT or unix:/PATH",
+                    endpoint.url
+                )))
+            }
+        }
+        Some(Source::Native(_)) | None => Err(Error::Request(format!(
+            "agent \"{}\" needs a binary or an endpoint",
+            agent.name
+        ))),
+    }
+}
+
+fn check_description(agent: &v1::Agent) -> Result<(), Error> {
+    let Some(description) = &agent.description else {
+        return Ok(());
+    };
+    for bot in &description.bots {
+        bot.name.parse::<AgentName>()?;
+        for option in &bot.options {
+            option_spec_from_wire(option)?;
+        }
+    }
+    if agent.bot.is_empty() || description.bots.iter().any(|bot| bot.name == agent.bot) {
+        return Ok(());
+    }
+    Err(Error::UnknownBot {
+        agent: agent.name.clone(),
+        process: "its process".to_owned(),
+        bot: agent.bot.clone(),
+        nearest: nearest(
+            &agent.bot,
+            description.bots.iter().map(|bot| bot.name.as_str()),
+        ),
+    })
+}

@@ -1,0 +1,270 @@
+//! The task that owns all state. It never blocks: what waits for the disk runs
+//! on other threads, in order.
+
+mod agents;
+mod answers;
+mod reports;
+mod standings;
+mod start;
+mod tournaments;
+mod workers;
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use arena_store::{Change, Store, StoreError};
+use arena_telemetry::CoordinatorMetrics;
+use arena_wire::v1;
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    time::Instant,
+};
+
+use crate::{
+    agents::Agents,
+    error::{Error, RunError},
+    handle::{Command, Signal},
+    ledger::{Ledger, TournamentNo, WorkerId},
+    service::Summary,
+};
+use answers::Answers;
+use reports::{Batch, Waiting};
+pub(crate) use start::load;
+use tournaments::Entry;
+use workers::{Parked, Present};
+
+/// How often leases are looked after while there are any.
+const TICK: Duration = Duration::from_millis(100);
+/// How often metrics are brought up to date while nothing happens.
+const IDLE_TICK: Duration = Duration::from_secs(1);
+
+/// All state of a coordinator.
+pub(crate) struct Core {
+    store: Arc<dyn Store>,
+    metrics: Arc<CoordinatorMetrics>,
+    signals: mpsc::UnboundedSender<Signal>,
+    stopping: watch::Sender<bool>,
+    boot_epoch: u64,
+    lease_deadline: Duration,
+    started: Instant,
+
+    agents: Agents,
+    answers: Answers,
+    ledger: Ledger,
+    tournaments: BTreeMap<String, Entry>,
+    /// Ids by number in the ledger.
+    numbers: BTreeMap<TournamentNo, String>,
+
+    workers: BTreeMap<WorkerId, Present>,
+    parked: Vec<Parked>,
+    /// Games may have become free to lend.
+    unpark: bool,
+    looked_after: Duration,
+
+    waiting: HashMap<u64, Waiting>,
+    batches: HashMap<u64, Batch>,
+    /// Reports that wait for a game of another report.
+    awaited: HashMap<(TournamentNo, u64), Vec<u64>>,
+    reports_ever: u64,
+
+    failed: Option<StoreError>,
+    games_written: u64,
+    syncs_seen: u64,
+    games_at_sync: u64,
+}
+
+impl Core {
+    /// Serves until `drain` has come and everything open is done, at most
+    /// `drain_limit` later, or until the store fails.
+    pub(crate) async fn run(
+        mut self,
+        mut commands: mpsc::Receiver<Command>,
+        mut signals: mpsc::UnboundedReceiver<Signal>,
+        mut drain: oneshot::Receiver<()>,
+        drain_limit: Duration,
+    ) -> Result<Summary, RunError> {
+        let mut deadline = None;
+        loop {
+            let busy = !self.parked.is_empty() || self.ledger.leases() > 0 || deadline.is_some();
+            let tick = if busy { TICK } else { IDLE_TICK };
+            tokio::select! {
+                biased;
+                Some(signal) = signals.recv() => self.signal(signal).await,
+                // An end of the sender is an end as well.
+                _ = &mut drain, if deadline.is_none() => {
+                    deadline = Some(self.now() + drain_limit);
+                    self.begin_drain();
+                }
+                Some(command) = commands.recv() => self.command(command).await,
+                () = tokio::time::sleep(tick) => {}
+            }
+            self.look_after();
+            if let Some(error) = self.failed.take() {
+                self.stopping.send_replace(true);
+                return Err(error.into());
+            }
+            if let Some(deadline) = deadline {
+                let open = !self.waiting.is_empty() || !self.workers.is_empty();
+                if !open || self.now() >= deadline {
+                    return Ok(self.summary());
+                }
+            }
+        }
+    }
+
+    fn summary(&self) -> Summary {
+        let open = v1::TournamentState::Running;
+        Summary {
+            games: self.games_written,
+            tournaments_open: self
+                .tournaments
+                .values()
+                .filter(|entry| entry.document.state() == open)
+                .count(),
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    async fn command(&mut self, command: Command) {
+        // A caller that is gone needs no answer.
+        match command {
+            Command::Register(request, reply) => drop(reply.send(self.register(request).await)),
+            Command::Remove(request, reply) => drop(reply.send(self.remove(request).await)),
+            Command::Agent(name, reply) => drop(reply.send(self.agent(name))),
+            Command::Agents(reply) => drop(reply.send(Ok(self.agents.list()))),
+            Command::Plan(request, reply) => drop(reply.send(self.plan(&request))),
+            Command::Start(request, reply) => drop(reply.send(self.start(request).await)),
+            Command::Change {
+                change,
+                request_id,
+                tournament,
+                reply,
+            } => drop(reply.send(self.change(change, &request_id, &tournament).await)),
+            Command::Tournament(id, reply) => drop(reply.send(self.tournament(&id))),
+            Command::Tournaments(reply) => drop(reply.send(Ok(self.list_tournaments()))),
+            Command::Info(id, reply) => {
+                drop(reply.send(self.entry(&id).map(|entry| Arc::clone(&entry.info))));
+            }
+            Command::Standing(id, reply) => drop(reply.send(self.standing(&id))),
+            Command::Watch(id, reply) => {
+                drop(reply.send(self.entry(&id).map(|entry| entry.version.subscribe())));
+            }
+            Command::Loaded(info, results) => self.loaded(&info, *results),
+            Command::Join(request, reply) => self.join(request, reply),
+            Command::Lease(request, reply) => self.lease(request, reply),
+            Command::Heartbeat(request, reply) => drop(reply.send(self.heartbeat(&request))),
+            Command::Report(report, reply) => self.report(report, reply),
+            Command::Differs(difference, reply) => {
+                drop(reply.send(self.differs(difference).await));
+            }
+            Command::Workers(reply) => drop(reply.send(Ok(self.list_workers()))),
+        }
+    }
+
+    async fn signal(&mut self, signal: Signal) {
+        match signal {
+            Signal::Written(batch, result) => self.written(batch, result).await,
+            Signal::Left(worker) => self.left(worker),
+        }
+    }
+
+    /// What has to be done now and then.
+    fn look_after(&mut self) {
+        let now = self.now();
+        let due = now >= self.looked_after + TICK;
+        if due {
+            self.looked_after = now;
+            self.expire();
+            self.update_gauges();
+        }
+        if due || self.unpark {
+            self.unpark = false;
+            self.serve_parked();
+        }
+    }
+
+    /// Makes changes durable. An error of the disk ends the coordinator.
+    async fn persist(&mut self, changes: Vec<Change>) -> Result<(), Error> {
+        let store = Arc::clone(&self.store);
+        let put = tokio::task::spawn_blocking(move || store.put_many(changes));
+        let result = put.await.unwrap_or(Err(StoreError::Closed));
+        if let Err(error) = &result {
+            self.store_failed(error);
+        }
+        Ok(result?)
+    }
+
+    /// Remembers an error after which the store takes nothing more.
+    fn store_failed(&mut self, error: &StoreError) {
+        if matches!(
+            error,
+            StoreError::Full { .. } | StoreError::Io { .. } | StoreError::Closed
+        ) {
+            tracing::error!(%error, "the store failed, the coordinator stops");
+            self.failed.get_or_insert_with(|| error.clone());
+        }
+    }
+
+    fn begin_drain(&mut self) {
+        tracing::info!(
+            workers = self.workers.len(),
+            reports = self.waiting.len(),
+            "draining"
+        );
+        self.stopping.send_replace(true);
+        for parked in self.parked.drain(..) {
+            // The worker may be gone, which is as well.
+            let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
+        }
+        for worker in self.workers.values() {
+            worker.notify(v1::join_response::Notice::Drain(v1::Drain {}));
+        }
+    }
+
+    fn draining(&self) -> bool {
+        *self.stopping.borrow()
+    }
+
+    fn update_gauges(&mut self) {
+        let metrics = &self.metrics;
+        let progress = |entry: &Entry| entry.number.and_then(|number| self.ledger.progress(number));
+        let lent: u64 = self
+            .tournaments
+            .values()
+            .filter_map(progress)
+            .map(|progress| progress.lent)
+            .sum();
+        let pending: usize = self.batches.values().map(|batch| batch.games.len()).sum();
+        metrics.queue_depth.set(self.ledger.waiting() as i64);
+        metrics.games_in_flight.set(lent as i64 + pending as i64);
+        metrics.workers.set(self.workers.len() as i64);
+        metrics.leases.set(self.ledger.leases() as i64);
+        for (state, name) in tournaments::STATES {
+            let in_state = |entry: &&Entry| entry.document.state() == state;
+            let count = self.tournaments.values().filter(in_state).count();
+            metrics.set_tournaments(name, count as i64);
+        }
+        let stats = self.store.stats();
+        metrics.store_bytes.set(stats.bytes_on_disk as i64);
+        metrics.store_queue_depth.set(stats.queued as i64);
+        if stats.syncs > self.syncs_seen {
+            self.syncs_seen = stats.syncs;
+            let took = Duration::try_from_secs_f64(stats.last_sync_seconds).unwrap_or_default();
+            metrics.store_committed(took, self.games_written - self.games_at_sync);
+            self.games_at_sync = self.games_written;
+        }
+    }
+}
+
+/// Unix time in microseconds.
+fn unix_us() -> u64 {
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |since| since.as_micros() as u64)
+}

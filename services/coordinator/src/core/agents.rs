@@ -1,0 +1,74 @@
+//! Registering and removing agents.
+
+use arena_store::{Change, Collection};
+use arena_wire::v1;
+use prost::Message;
+
+use super::{Core, unix_us};
+use crate::{agents::Accepted, error::Error};
+
+impl Core {
+    pub(super) async fn register(
+        &mut self,
+        request: v1::RegisterAgentRequest,
+    ) -> Result<v1::Agent, Error> {
+        const METHOD: &str = "RegisterAgent";
+        if let Some(answer) = self.answers.recall(&request.request_id, METHOD, &request)? {
+            return Ok(answer);
+        }
+        let agent = request
+            .agent
+            .clone()
+            .ok_or_else(|| Error::Request("the request has no agent".to_owned()))?;
+        let uploaded = |sha256: &[u8; 32]| self.store.binary_path(sha256).is_some();
+        let accepted = self
+            .agents
+            .check(agent, request.replace, unix_us(), uploaded)?;
+        let (agent, mut changes) = match accepted {
+            Accepted::Known(agent) => (agent, Vec::new()),
+            Accepted::New(agent) => {
+                let change = change(&agent.name, Some(agent.encode_to_vec()));
+                (agent, vec![change])
+            }
+        };
+        let id = &request.request_id;
+        changes.extend(self.answers.remember(id, METHOD, &request, &agent));
+        self.persist(changes).await?;
+        self.agents.insert(agent.clone());
+        tracing::info!(
+            agent = agent.name,
+            version = agent.version,
+            "agent registered"
+        );
+        Ok(agent)
+    }
+
+    pub(super) async fn remove(&mut self, request: v1::RemoveAgentRequest) -> Result<(), Error> {
+        const METHOD: &str = "RemoveAgent";
+        let id = &request.request_id;
+        let answer: Option<v1::RemoveAgentResponse> = self.answers.recall(id, METHOD, &request)?;
+        if answer.is_some() {
+            return Ok(());
+        }
+        self.agents.check_remove(&request.name)?;
+        let mut changes = vec![change(&request.name, None)];
+        let answer = v1::RemoveAgentResponse {};
+        changes.extend(self.answers.remember(id, METHOD, &request, &answer));
+        self.persist(changes).await?;
+        self.agents.remove(&request.name);
+        tracing::info!(agent = request.name, "agent removed");
+        Ok(())
+    }
+
+    pub(super) fn agent(&self, name: String) -> Result<v1::Agent, Error> {
+        self.agents.get(&name).ok_or(Error::AgentNotFound { name })
+    }
+}
+
+fn change(name: &str, value: Option<Vec<u8>>) -> Change {
+    Change {
+        collection: Collection::Agents,
+        key: name.to_owned(),
+        value,
+    }
+}

@@ -1,0 +1,167 @@
+//! Answers to requests with an id, so that a retry gets the same.
+
+use std::collections::{HashMap, VecDeque};
+
+use arena_store::{Change, Collection};
+use prost::Message;
+use sha2::{Digest, Sha256};
+
+use crate::error::Error;
+
+/// How many answers are kept; the oldest go first.
+const ANSWERS_MAX: usize = 4096;
+/// The longest request id, in bytes.
+const ID_BYTES_MAX: usize = 128;
+
+/// An answer as it is stored.
+#[derive(Clone, PartialEq, Message)]
+struct Answer {
+    #[prost(string, tag = "1")]
+    method: String,
+    /// Of the request, so that an id is not taken for another one.
+    #[prost(bytes = "vec", tag = "2")]
+    request_sha256: Vec<u8>,
+    #[prost(bytes = "vec", tag = "3")]
+    answer: Vec<u8>,
+    /// Counts the answers, so that the oldest is known after a restart.
+    #[prost(uint64, tag = "4")]
+    number: u64,
+}
+
+/// The answers that are kept.
+#[derive(Default)]
+pub(super) struct Answers {
+    known: HashMap<String, Answer>,
+    order: VecDeque<String>,
+    numbers: u64,
+}
+
+impl Answers {
+    /// Reads what the store has; what cannot be read is forgotten, as old
+    /// answers are.
+    pub(super) fn new(documents: Vec<(String, Vec<u8>)>) -> Self {
+        let mut read: Vec<(String, Answer)> = documents
+            .into_iter()
+            .filter_map(|(id, bytes)| Some((id, Answer::decode(bytes.as_slice()).ok()?)))
+            .collect();
+        read.sort_by_key(|(_, answer)| answer.number);
+        Self {
+            numbers: read.last().map_or(0, |(_, answer)| answer.number),
+            order: read.iter().map(|(id, _)| id.clone()).collect(),
+            known: read.into_iter().collect(),
+        }
+    }
+
+    /// The answer given to this very request before.
+    pub(super) fn recall<A: Message + Default>(
+        &self,
+        id: &str,
+        method: &str,
+        request: &impl Message,
+    ) -> Result<Option<A>, Error> {
+        if id.len() > ID_BYTES_MAX {
+            return Err(Error::Request(format!(
+                "a request id has at most {ID_BYTES_MAX} bytes"
+            )));
+        }
+        let Some(known) = self.known.get(id) else {
+            return Ok(None);
+        };
+        if known.method != method || known.request_sha256 != digest(request) {
+            return Err(Error::RequestId(id.to_owned()));
+        }
+        A::decode(known.answer.as_slice())
+            .map(Some)
+            .map_err(|_| Error::RequestId(id.to_owned()))
+    }
+
+    /// Keeps an answer; what is returned is to be stored with the mutation.
+    pub(super) fn remember(
+        &mut self,
+        id: &str,
+        method: &str,
+        request: &impl Message,
+        answer: &impl Message,
+    ) -> Vec<Change> {
+        if id.is_empty() {
+            return Vec::new();
+        }
+        self.numbers += 1;
+        let answer = Answer {
+            method: method.to_owned(),
+            request_sha256: digest(request),
+            answer: answer.encode_to_vec(),
+            number: self.numbers,
+        };
+        let mut changes = vec![change(id.to_owned(), Some(answer.encode_to_vec()))];
+        self.known.insert(id.to_owned(), answer);
+        self.order.push_back(id.to_owned());
+        if self.order.len() > ANSWERS_MAX
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.known.remove(&oldest);
+            changes.push(change(oldest, None));
+        }
+        changes
+    }
+}
+
+fn change(key: String, value: Option<Vec<u8>>) -> Change {
+    Change {
+        collection: Collection::Requests,
+        key,
+        value,
+    }
+}
+
+fn digest(request: &impl Message) -> Vec<u8> {
+    Sha256::digest(request.encode_to_vec()).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use arena_wire::v1::{GetAgentRequest, RemoveAgentRequest};
+
+    use super::*;
+
+    fn request(name: &str) -> GetAgentRequest {
+        GetAgentRequest {
+            name: name.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_retry_gets_the_same_and_another_request_is_refused() {
+        let mut answers = Answers::default();
+        let stored = answers.remember("id", "Get", &request("a"), &request("answer"));
+        let restarted = Answers::new(vec![(
+            "id".to_owned(),
+            stored[0].value.clone().expect("a value"),
+        )]);
+        for answers in [&answers, &restarted] {
+            let again: Option<GetAgentRequest> =
+                answers.recall("id", "Get", &request("a")).expect("known");
+            assert_eq!(again, Some(request("answer")));
+            for conflict in [
+                answers.recall::<GetAgentRequest>("id", "Get", &request("b")),
+                answers.recall::<GetAgentRequest>("id", "Remove", &request("a")),
+            ] {
+                assert!(matches!(conflict, Err(Error::RequestId(_))));
+            }
+            let other = answers.recall::<RemoveAgentRequest>("other", "Get", &request("a"));
+            assert_eq!(other.expect("fine"), None);
+        }
+    }
+
+    #[test]
+    fn the_oldest_answers_are_forgotten_here_and_in_the_store() {
+        let mut answers = Answers::default();
+        for number in 0..ANSWERS_MAX {
+            let changes = answers.remember(&number.to_string(), "Get", &request(""), &request(""));
+            assert_eq!(changes.len(), 1);
+        }
+        let changes = answers.remember("new", "Get", &request(""), &request(""));
+        assert_eq!(changes[1].key, "0");
+        assert_eq!(changes[1].value, None);
+    }
+}

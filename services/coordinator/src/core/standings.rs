@@ -1,0 +1,77 @@
+//! How tournaments stand.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use arena_wire::v1;
+
+use super::Core;
+use crate::{
+    error::Error,
+    handle::Standing,
+    results::{Info, Results},
+};
+
+/// Speed is the mean over this long.
+const PACE_WINDOW: Duration = Duration::from_secs(5);
+/// Measurements of the pace are at least this far apart.
+const PACE_STEP: Duration = Duration::from_millis(200);
+
+impl Core {
+    pub(super) fn standing(&mut self, id: &str) -> Result<Standing, Error> {
+        let now = self.now();
+        let workers = self.workers.len() as u32;
+        let entry = self.entry(id)?;
+        let done = self.games_done(entry);
+        let Some(results) = &entry.results else {
+            return Ok(Standing::Unloaded(Arc::clone(&entry.info)));
+        };
+        let state = entry.document.state();
+        let flagged = |agent: usize| entry.flagged.contains(&agent);
+        let standings = results.standings(&entry.info, state, flagged);
+        let mut message = v1::WatchTournamentResponse {
+            tournament_id: id.to_owned(),
+            state: state.into(),
+            games_total: entry.document.games_total,
+            games_done: done,
+            games_per_second: 0.0,
+            workers,
+            faults: results.faults(),
+            standings: Some(standings),
+        };
+        if let Some(entry) = self.tournaments.get_mut(id) {
+            message.games_per_second = pace(&mut entry.pace, now, done);
+        }
+        Ok(Standing::Known(Box::new(message)))
+    }
+
+    /// Takes in the results of a tournament that was over at the start.
+    pub(super) fn loaded(&mut self, info: &Arc<Info>, results: Results) {
+        if let Some(entry) = self.tournaments.get_mut(&*info.id)
+            && entry.results.is_none()
+        {
+            entry.results = Some(results);
+        }
+    }
+}
+
+/// Games a second over the last while.
+fn pace(points: &mut VecDeque<(Duration, u64)>, now: Duration, done: u64) -> f64 {
+    if points
+        .back()
+        .is_none_or(|(last, _)| *last + PACE_STEP <= now)
+    {
+        points.push_back((now, done));
+    }
+    while points.len() > 2 && points[0].0 + PACE_WINDOW < now {
+        points.pop_front();
+    }
+    let Some(&(since, before)) = points.front() else {
+        return 0.0;
+    };
+    let seconds = now.saturating_sub(since).as_secs_f64();
+    if seconds > 0.0 {
+        (done - before) as f64 / seconds
+    } else {
+        0.0
+    }
+}

@@ -1,0 +1,141 @@
+//! From the store to the state.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+
+use arena_store::{Collection, Store};
+use arena_telemetry::CoordinatorMetrics;
+use arena_wire::v1;
+use prost::Message;
+use tokio::{
+    sync::{mpsc, watch},
+    time::Instant,
+};
+
+use super::{Core, answers::Answers, tournaments::Entry};
+use crate::{
+    agents::Agents,
+    error::StartError,
+    handle::Signal,
+    ledger::{Bitmap, Ledger, Settings},
+    random,
+    results::{Info, Results},
+};
+
+/// What the store had.
+struct Found {
+    agents: Vec<v1::Agent>,
+    answers: Answers,
+    tournaments: Vec<(Entry, Option<(Results, Bitmap)>)>,
+}
+
+/// Reads the store and makes the state.
+pub(crate) async fn load(
+    store: Arc<dyn Store>,
+    metrics: Arc<CoordinatorMetrics>,
+    native: v1::DescribeResponse,
+    settings: Settings,
+    signals: mpsc::UnboundedSender<Signal>,
+    stopping: watch::Sender<bool>,
+) -> Result<Core, StartError> {
+    let reader = Arc::clone(&store);
+    let found = tokio::task::spawn_blocking(move || read(reader.as_ref()))
+        .await
+        .map_err(|error| StartError::Document {
+            what: "what is".to_owned(),
+            problem: error.to_string(),
+        })??;
+    let epoch = random::bytes().map_err(|error| StartError::Random(error.to_string()))?;
+    let mut core = Core {
+        store,
+        metrics,
+        signals,
+        stopping,
+        boot_epoch: u64::from_le_bytes(epoch),
+        lease_deadline: settings.lease_deadline,
+        started: Instant::now(),
+        agents: Agents::new(native, found.agents),
+        answers: found.answers,
+        ledger: Ledger::new(settings),
+        tournaments: BTreeMap::new(),
+        numbers: BTreeMap::new(),
+        workers: BTreeMap::new(),
+        parked: Vec::new(),
+        unpark: false,
+        looked_after: Duration::ZERO,
+        waiting: HashMap::new(),
+        batches: HashMap::new(),
+        awaited: HashMap::new(),
+        reports_ever: 0,
+        failed: None,
+        games_written: 0,
+        syncs_seen: 0,
+        games_at_sync: 0,
+    };
+    for (entry, open) in found.tournaments {
+        let id = entry.info.id.to_string();
+        core.tournaments.insert(id.clone(), entry);
+        if let Some((results, done)) = open {
+            tracing::info!(tournament = id, done = done.count(), "tournament goes on");
+            core.account(&id, done, results)
+                .await
+                .map_err(|error| StartError::Document {
+                    what: format!("tournament {id}"),
+                    problem: error.to_string(),
+                })?;
+        }
+    }
+    Ok(core)
+}
+
+fn read(store: &dyn Store) -> Result<Found, StartError> {
+    let mut agents = Vec::new();
+    for (name, bytes) in store.list(Collection::Agents)? {
+        let agent = v1::Agent::decode(bytes.as_slice())
+            .map_err(|error| unreadable(format!("agent {name}"), &error))?;
+        agents.push(agent);
+    }
+    let mut differences: BTreeMap<String, Vec<v1::Difference>> = BTreeMap::new();
+    for (key, bytes) in store.list(Collection::Differences)? {
+        let difference = v1::Difference::decode(bytes.as_slice())
+            .map_err(|error| unreadable(format!("difference {key}"), &error))?;
+        let tournament = key.split('/').next().unwrap_or_default().to_owned();
+        differences.entry(tournament).or_default().push(difference);
+    }
+    let mut tournaments = Vec::new();
+    for (id, bytes) in store.list(Collection::Tournaments)? {
+        let document = v1::Tournament::decode(bytes.as_slice())
+            .map_err(|error| unreadable(format!("tournament {id}"), &error))?;
+        let state = document.state();
+        let mut entry = Entry::new(Info::read(&document)?, document);
+        for difference in differences.remove(&id).unwrap_or_default() {
+            entry.differences += 1;
+            let named = |name: &String| *name == difference.agent;
+            entry
+                .flagged
+                .extend(entry.info.agents.iter().position(named));
+        }
+        let open = match state {
+            v1::TournamentState::Running | v1::TournamentState::Paused => {
+                Some(Results::load(&entry.info, store)?)
+            }
+            _ => None,
+        };
+        tournaments.push((entry, open));
+    }
+    Ok(Found {
+        agents,
+        answers: Answers::new(store.list(Collection::Requests)?),
+        tournaments,
+    })
+}
+
+fn unreadable(what: String, error: &prost::DecodeError) -> StartError {
+    StartError::Document {
+        what,
+        problem: error.to_string(),
+    }
+}

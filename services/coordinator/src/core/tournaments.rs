@@ -1,0 +1,428 @@
+//! Starting, pausing, resuming, cancelling and showing tournaments.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use arena_model::{TournamentSeed, engine::options::nearest};
+use arena_store::{Change as Stored, Collection};
+use arena_wire::v1::{self, TournamentState};
+use prost::Message;
+use tokio::sync::watch;
+
+use super::{Core, unix_us};
+use crate::{
+    error::Error,
+    handle::Change,
+    ledger::{Bitmap, Ended, State, TournamentNo},
+    plan::Plan,
+    random,
+    results::{Info, Results},
+};
+
+/// States with the names that metrics give them.
+pub(super) const STATES: [(TournamentState, &str); 4] = [
+    (TournamentState::Running, "running"),
+    (TournamentState::Paused, "paused"),
+    (TournamentState::Finished, "finished"),
+    (TournamentState::Cancelled, "cancelled"),
+];
+
+/// A tournament.
+pub(super) struct Entry {
+    pub(super) info: Arc<Info>,
+    /// As stored, but for the number of games done.
+    pub(super) document: v1::Tournament,
+    /// None for those that were over at the start.
+    pub(super) number: Option<TournamentNo>,
+    /// None until somebody asks, for those that were over at the start.
+    pub(super) results: Option<Results>,
+    /// Agents found non-deterministic.
+    pub(super) flagged: BTreeSet<usize>,
+    /// Differences stored.
+    pub(super) differences: u64,
+    /// Grows with each change that shows.
+    pub(super) version: watch::Sender<u64>,
+    /// Games done at times, to tell how fast it goes.
+    pub(super) pace: VecDeque<(Duration, u64)>,
+}
+
+impl Entry {
+    pub(super) fn new(info: Info, document: v1::Tournament) -> Self {
+        Self {
+            info: Arc::new(info),
+            document,
+            number: None,
+            results: None,
+            flagged: BTreeSet::new(),
+            differences: 0,
+            version: watch::Sender::new(0),
+            pace: VecDeque::new(),
+        }
+    }
+
+    /// Tells those who watch.
+    pub(super) fn touch(&self) {
+        self.version.send_modify(|version| *version += 1);
+    }
+
+    /// The change that stores it in another state.
+    fn stored_as(&self, state: TournamentState) -> (v1::Tournament, Stored) {
+        let mut document = self.document.clone();
+        document.set_state(state);
+        if matches!(
+            state,
+            TournamentState::Finished | TournamentState::Cancelled
+        ) {
+            document.finished_unix_us = unix_us();
+        }
+        let change = stored(&document);
+        (document, change)
+    }
+}
+
+fn stored(document: &v1::Tournament) -> Stored {
+    Stored {
+        collection: Collection::Tournaments,
+        key: document.tournament_id.clone(),
+        value: Some(document.encode_to_vec()),
+    }
+}
+
+impl Core {
+    pub(super) fn entry(&self, id: &str) -> Result<&Entry, Error> {
+        self.tournaments
+            .get(id)
+            .ok_or_else(|| self.unknown_tournament(id))
+    }
+
+    fn entry_mut(&mut self, id: &str) -> Result<&mut Entry, Error> {
+        if self.tournaments.contains_key(id)
+            && let Some(entry) = self.tournaments.get_mut(id)
+        {
+            return Ok(entry);
+        }
+        Err(Error::UnknownTournament {
+            id: id.to_owned(),
+            nearest: None,
+        })
+    }
+
+    fn unknown_tournament(&self, id: &str) -> Error {
+        Error::UnknownTournament {
+            id: id.to_owned(),
+            nearest: nearest(id, self.tournaments.keys().map(String::as_str)),
+        }
+    }
+
+    /// Games that are durable.
+    pub(super) fn games_done(&self, entry: &Entry) -> u64 {
+        entry
+            .number
+            .and_then(|number| self.ledger.progress(number))
+            .map_or_else(
+                || self.store.count(&entry.info.id),
+                |progress| progress.done,
+            )
+    }
+
+    fn message(&self, entry: &Entry) -> v1::Tournament {
+        v1::Tournament {
+            games_done: self.games_done(entry),
+            ..entry.document.clone()
+        }
+    }
+
+    pub(super) fn tournament(&self, id: &str) -> Result<v1::Tournament, Error> {
+        Ok(self.message(self.entry(id)?))
+    }
+
+    /// All tournaments, without setups and specs, those made first first.
+    pub(super) fn list_tournaments(&self) -> Vec<v1::Tournament> {
+        let mut all: Vec<v1::Tournament> = self
+            .tournaments
+            .values()
+            .map(|entry| {
+                let document = &entry.document;
+                v1::Tournament {
+                    tournament_id: document.tournament_id.clone(),
+                    name: document.name.clone(),
+                    state: document.state,
+                    spec_json: String::new(),
+                    spec_toml: String::new(),
+                    setup: None,
+                    games_total: document.games_total,
+                    games_done: self.games_done(entry),
+                    created_unix_us: document.created_unix_us,
+                    finished_unix_us: document.finished_unix_us,
+                }
+            })
+            .collect();
+        all.sort_by(|a, b| {
+            (a.created_unix_us, &a.tournament_id).cmp(&(b.created_unix_us, &b.tournament_id))
+        });
+        all
+    }
+
+    pub(super) fn plan(
+        &self,
+        request: &v1::PlanTournamentRequest,
+    ) -> Result<v1::Tournament, Error> {
+        let drawn = TournamentSeed::from_bytes(random::bytes()?);
+        let plan = Plan::new(&request.spec_toml, &request.seed, drawn, &self.agents)?;
+        Ok(plan.message(1))
+    }
+
+    pub(super) async fn start(
+        &mut self,
+        request: v1::StartTournamentRequest,
+    ) -> Result<v1::StartTournamentResponse, Error> {
+        const METHOD: &str = "StartTournament";
+        let id = &request.request_id;
+        let known: Option<v1::StartTournamentResponse> =
+            self.answers.recall(id, METHOD, &request)?;
+        if let Some(known) = known {
+            let before = known.tournament.unwrap_or_default();
+            return Ok(v1::StartTournamentResponse {
+                tournament: Some(self.tournament(&before.tournament_id)?),
+                created: known.created,
+            });
+        }
+        if self.draining() {
+            return Err(Error::Draining);
+        }
+        let drawn = TournamentSeed::from_bytes(random::bytes()?);
+        let plan = Plan::new(&request.spec_toml, &request.seed, drawn, &self.agents)?;
+        let mut attempt = 1;
+        while self
+            .tournaments
+            .contains_key(&plan.tournament.id(attempt + 1))
+        {
+            attempt += 1;
+        }
+        let latest = self.tournaments.get(&plan.tournament.id(attempt));
+        let document = match latest.map(|entry| entry.document.state()) {
+            None => plan.message(attempt),
+            Some(TournamentState::Finished | TournamentState::Cancelled) if request.again => {
+                plan.message(attempt + 1)
+            }
+            Some(state) => {
+                let tournament = plan.tournament.id(attempt);
+                return self.go_on(&tournament, state, &request).await;
+            }
+        };
+        self.create(document, &request).await
+    }
+
+    /// Starts a tournament that is there already.
+    async fn go_on(
+        &mut self,
+        tournament: &str,
+        state: TournamentState,
+        request: &v1::StartTournamentRequest,
+    ) -> Result<v1::StartTournamentResponse, Error> {
+        match state {
+            TournamentState::Cancelled => {
+                return Err(Error::State(format!(
+                    "tournament {tournament} was cancelled: --again plays it anew"
+                )));
+            }
+            TournamentState::Paused => {
+                self.set_state(tournament, TournamentState::Running, Vec::new())
+                    .await?;
+            }
+            TournamentState::Running | TournamentState::Finished | TournamentState::Unspecified => {
+            }
+        }
+        let answer = v1::StartTournamentResponse {
+            tournament: Some(self.tournament(tournament)?),
+            created: false,
+        };
+        let changes = self.remember_start(request, tournament, false);
+        if !changes.is_empty() {
+            self.persist(changes).await?;
+        }
+        Ok(answer)
+    }
+
+    async fn create(
+        &mut self,
+        mut document: v1::Tournament,
+        request: &v1::StartTournamentRequest,
+    ) -> Result<v1::StartTournamentResponse, Error> {
+        document.set_state(TournamentState::Running);
+        document.created_unix_us = unix_us();
+        let info = Info::read(&document).map_err(|error| Error::Request(error.to_string()))?;
+        let id = document.tournament_id.clone();
+        let mut changes = vec![stored(&document)];
+        changes.extend(self.remember_start(request, &id, true));
+        self.persist(changes).await?;
+        tracing::info!(
+            tournament = id,
+            games = document.games_total,
+            "tournament started"
+        );
+        let done = Bitmap::new(info.games());
+        let results = Results::new(&info)?;
+        let entry = Entry::new(info, document);
+        self.tournaments.insert(id.clone(), entry);
+        self.account(&id, done, results).await?;
+        Ok(v1::StartTournamentResponse {
+            tournament: Some(self.tournament(&id)?),
+            created: true,
+        })
+    }
+
+    fn remember_start(
+        &mut self,
+        request: &v1::StartTournamentRequest,
+        tournament: &str,
+        created: bool,
+    ) -> Vec<Stored> {
+        let answer = v1::StartTournamentResponse {
+            tournament: Some(v1::Tournament {
+                tournament_id: tournament.to_owned(),
+                ..v1::Tournament::default()
+            }),
+            created,
+        };
+        self.answers
+            .remember(&request.request_id, "StartTournament", request, &answer)
+    }
+
+    /// Takes a running or paused tournament into the accounts.
+    pub(super) async fn account(
+        &mut self,
+        id: &str,
+        done: Bitmap,
+        results: Results,
+    ) -> Result<(), Error> {
+        let entry = self.entry(id)?;
+        let state = match entry.document.state() {
+            TournamentState::Paused => State::Paused,
+            _ => State::Running,
+        };
+        let info = Arc::clone(&entry.info);
+        let number = self.ledger.add(done, state, info.patience());
+        self.numbers.insert(number, id.to_owned());
+        self.metrics.prepare(
+            &info.tournament.ruleset,
+            info.agents.iter().map(String::as_str),
+        );
+        let entry = self.entry_mut(id)?;
+        entry.number = Some(number);
+        entry.results = Some(results);
+        self.unpark = true;
+        // Its last game may have become durable just before a crash.
+        let finished = self
+            .ledger
+            .progress(number)
+            .is_some_and(|progress| progress.state == State::Finished);
+        if finished {
+            self.finish(id).await?;
+        }
+        Ok(())
+    }
+
+    /// Marks a tournament as finished whose games are all durable.
+    pub(super) async fn finish(&mut self, id: &str) -> Result<(), Error> {
+        self.set_state(id, TournamentState::Finished, Vec::new())
+            .await?;
+        tracing::info!(tournament = id, "tournament finished");
+        Ok(())
+    }
+
+    pub(super) async fn change(
+        &mut self,
+        change: Change,
+        request_id: &str,
+        tournament: &str,
+    ) -> Result<v1::Tournament, Error> {
+        let method = match change {
+            Change::Pause => "PauseTournament",
+            Change::Resume => "ResumeTournament",
+            Change::Cancel => "CancelTournament",
+        };
+        let request = v1::GetTournamentRequest {
+            tournament_id: tournament.to_owned(),
+        };
+        let known: Option<v1::GetTournamentRequest> =
+            self.answers.recall(request_id, method, &request)?;
+        if known.is_some() {
+            return self.tournament(tournament);
+        }
+        let before = self.entry(tournament)?.document.state();
+        let after = match (change, before) {
+            (Change::Pause, TournamentState::Running | TournamentState::Paused) => {
+                TournamentState::Paused
+            }
+            (Change::Resume, TournamentState::Running | TournamentState::Paused) => {
+                TournamentState::Running
+            }
+            (
+                Change::Cancel,
+                TournamentState::Running | TournamentState::Paused | TournamentState::Cancelled,
+            ) => TournamentState::Cancelled,
+            (_, state) => {
+                let (_, name) = STATES
+                    .into_iter()
+                    .find(|(known, _)| *known == state)
+                    .unwrap_or((state, "in no known state"));
+                return Err(Error::State(format!("tournament {tournament} is {name}")));
+            }
+        };
+        let answers = self
+            .answers
+            .remember(request_id, method, &request, &request);
+        if before != after {
+            self.set_state(tournament, after, answers).await?;
+            tracing::info!(tournament, ?after, "tournament changed");
+        } else if !answers.is_empty() {
+            self.persist(answers).await?;
+        }
+        self.tournament(tournament)
+    }
+
+    /// Stores a new state, then acts on it.
+    async fn set_state(
+        &mut self,
+        id: &str,
+        state: TournamentState,
+        mut changes: Vec<Stored>,
+    ) -> Result<(), Error> {
+        let (document, change) = self.entry(id)?.stored_as(state);
+        changes.push(change);
+        self.persist(changes).await?;
+        let entry = self.entry_mut(id)?;
+        entry.document = document;
+        let number = entry.number;
+        if let Some(number) = number {
+            let ended = match state {
+                TournamentState::Paused => self.ledger.pause(number),
+                TournamentState::Cancelled => self.ledger.cancel(number),
+                TournamentState::Running => {
+                    self.ledger.resume(number);
+                    self.unpark = true;
+                    Vec::new()
+                }
+                TournamentState::Finished | TournamentState::Unspecified => Vec::new(),
+            };
+            self.tell_ended(&ended);
+        }
+        self.entry(id)?.touch();
+        Ok(())
+    }
+
+    /// Tells workers which of their leases ended.
+    pub(super) fn tell_ended(&self, ended: &[Ended]) {
+        for Ended { worker, lease } in ended {
+            if let Some(worker) = self.workers.get(worker) {
+                worker.notify(v1::join_response::Notice::LeasesEnded(v1::LeasesEnded {
+                    lease_ids: vec![*lease],
+                }));
+            }
+        }
+    }
+}

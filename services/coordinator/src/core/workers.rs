@@ -1,0 +1,257 @@
+//! The fleet: joining, leases, heartbeats, leaving.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use arena_wire::v1::{self, join_response::Notice};
+use tokio::sync::mpsc;
+
+use super::Core;
+use crate::{
+    error::Error,
+    handle::{Joined, Reply},
+    ledger::{Grant, LeaseId, WorkerId},
+};
+
+/// Notices that may wait for a worker. One that reads none learns of ended
+/// leases by its heartbeats.
+const NOTICES_MAX: usize = 64;
+/// The longest that a request for games waits.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// A worker that is here.
+pub(super) struct Present {
+    name: String,
+    version: String,
+    capacity: u32,
+    rulesets: BTreeMap<String, u32>,
+    notices: mpsc::Sender<v1::JoinResponse>,
+    pub(super) games_reported: u64,
+}
+
+impl Present {
+    pub(super) fn notify(&self, notice: Notice) {
+        let notice = v1::JoinResponse {
+            notice: Some(notice),
+        };
+        // A full queue is of a worker that does not read.
+        let _ = self.notices.try_send(notice);
+    }
+}
+
+/// A request for games that waits for some.
+pub(super) struct Parked {
+    worker: WorkerId,
+    wanted: usize,
+    known: Vec<String>,
+    until: Duration,
+    pub(super) reply: Reply<v1::LeaseResponse>,
+}
+
+/// What the wire calls a worker.
+fn worker_text(worker: WorkerId) -> String {
+    format!("w{worker}")
+}
+
+impl Core {
+    /// The worker of an id and boot epoch; none where it is of another start,
+    /// or gone.
+    pub(super) fn find_worker(&self, id: &str, boot_epoch: u64) -> Option<WorkerId> {
+        let number = id.strip_prefix('w')?.parse().ok()?;
+        let here = boot_epoch == self.boot_epoch && self.workers.contains_key(&number);
+        here.then_some(number)
+    }
+
+    pub(super) fn join(&mut self, request: v1::JoinRequest, reply: Reply<Joined>) {
+        if self.draining() {
+            let _ = reply.send(Err(Error::Draining));
+            return;
+        }
+        let worker = self.ledger.join();
+        let (sender, notices) = mpsc::channel(NOTICES_MAX);
+        let present = Present {
+            name: request.name,
+            version: request.version,
+            capacity: request.capacity,
+            rulesets: request.rulesets,
+            notices: sender,
+            games_reported: 0,
+        };
+        present.notify(Notice::Welcome(v1::Welcome {
+            worker_id: worker_text(worker),
+            boot_epoch: self.boot_epoch,
+            lease_deadline_ms: self.lease_deadline.as_millis() as u32,
+        }));
+        tracing::info!(worker, name = present.name, "worker joined");
+        self.workers.insert(worker, present);
+        if reply.send(Ok(Joined { worker, notices })).is_err() {
+            self.left(worker);
+        }
+    }
+
+    pub(super) fn left(&mut self, worker: WorkerId) {
+        let Some(present) = self.workers.remove(&worker) else {
+            return;
+        };
+        let ended = self.ledger.leave(worker);
+        self.parked.retain(|parked| parked.worker != worker);
+        self.unpark = true;
+        tracing::info!(
+            worker,
+            name = present.name,
+            leases = ended.len(),
+            "worker left"
+        );
+    }
+
+    pub(super) fn lease(&mut self, request: v1::LeaseRequest, reply: Reply<v1::LeaseResponse>) {
+        let Some(worker) = self.find_worker(&request.worker_id, request.boot_epoch) else {
+            let _ = reply.send(Err(Error::UnknownWorker(request.worker_id)));
+            return;
+        };
+        let wait = Duration::from_millis(request.wait_ms.into()).min(WAIT_MAX);
+        let parked = Parked {
+            worker,
+            wanted: request.games as usize,
+            known: request.known_tournaments,
+            until: self.now() + wait,
+            reply,
+        };
+        if self.draining() {
+            let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
+            return;
+        }
+        // A worker asks once at a time; what it asked before it gave up.
+        self.parked.retain(|other| other.worker != worker);
+        if let Some(parked) = self.try_grant(parked) {
+            if wait.is_zero() {
+                let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
+            } else {
+                self.parked.push(parked);
+            }
+        }
+    }
+
+    /// Serves a request, or gives it back where there is nothing to lend.
+    fn try_grant(&mut self, parked: Parked) -> Option<Parked> {
+        if parked.reply.is_closed() {
+            return None;
+        }
+        let now = self.now();
+        let rulesets = &self.workers.get(&parked.worker)?.rulesets;
+        let (numbers, tournaments) = (&self.numbers, &self.tournaments);
+        let grant = self
+            .ledger
+            .grant(now, parked.worker, parked.wanted, |number| {
+                numbers
+                    .get(&number)
+                    .and_then(|id| tournaments.get(id))
+                    .is_some_and(|entry| {
+                        let tournament = &entry.info.tournament;
+                        rulesets.get(&tournament.ruleset) == Some(&tournament.rules_version)
+                    })
+            });
+        let Some(grant) = grant else {
+            return Some(parked);
+        };
+        let lease = self.lease_message(&grant, &parked.known);
+        self.metrics.leases_granted.inc();
+        if parked.reply.send(Ok(v1::LeaseResponse { lease })).is_err() {
+            // The deadline gives the games back.
+            tracing::debug!(lease = grant.lease, "a lease found nobody");
+        }
+        None
+    }
+
+    fn lease_message(&self, grant: &Grant, known: &[String]) -> Option<v1::Lease> {
+        let id = self.numbers.get(&grant.tournament)?;
+        let info = &self.tournaments.get(id)?.info;
+        let games = grant.games.iter().map(|assigned| {
+            let game = info.schedule.game(assigned.index);
+            v1::GameAssignment {
+                index: game.index,
+                block: game.block,
+                seed: game.seed.0,
+                seats: game.seats.into_iter().map(u32::from).collect(),
+                attempts: assigned.attempts,
+            }
+        });
+        Some(v1::Lease {
+            lease_id: grant.lease,
+            tournament_id: id.clone(),
+            setup: (!known.contains(id)).then(|| info.setup.clone()),
+            games: games.collect(),
+            audit: grant.audit,
+        })
+    }
+
+    /// Tries again for those who wait, and ends waits that were long enough.
+    pub(super) fn serve_parked(&mut self) {
+        let now = self.now();
+        for parked in std::mem::take(&mut self.parked) {
+            if let Some(parked) = self.try_grant(parked) {
+                if now >= parked.until {
+                    let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
+                } else {
+                    self.parked.push(parked);
+                }
+            }
+        }
+    }
+
+    pub(super) fn heartbeat(
+        &mut self,
+        request: &v1::HeartbeatRequest,
+    ) -> Result<Vec<LeaseId>, Error> {
+        let worker = self
+            .find_worker(&request.worker_id, request.boot_epoch)
+            .ok_or_else(|| Error::UnknownWorker(request.worker_id.clone()))?;
+        let now = self.now();
+        let mut ended = Vec::new();
+        for lease in &request.leases {
+            if !self
+                .ledger
+                .advance(now, worker, lease.lease_id, lease.plies)
+            {
+                ended.push(lease.lease_id);
+            }
+        }
+        Ok(ended)
+    }
+
+    pub(super) fn expire(&mut self) {
+        let ended = self.ledger.expire(self.now());
+        if ended.is_empty() {
+            return;
+        }
+        tracing::warn!(
+            leases = ended.len(),
+            "leases made no progress and were taken back"
+        );
+        self.metrics.leases_expired.inc_by(ended.len() as u64);
+        self.tell_ended(&ended);
+        self.unpark = true;
+    }
+
+    pub(super) fn list_workers(&self) -> v1::ListWorkersResponse {
+        let workers = self
+            .workers
+            .iter()
+            .map(|(&number, worker)| {
+                let load = self.ledger.load(number).unwrap_or_default();
+                v1::Worker {
+                    worker_id: worker_text(number),
+                    name: worker.name.clone(),
+                    version: worker.version.clone(),
+                    capacity: worker.capacity,
+                    leases: load.leases,
+                    games_leased: load.games,
+                    games_reported: worker.games_reported,
+                }
+            })
+            .collect();
+        v1::ListWorkersResponse {
+            workers,
+            games_waiting: self.ledger.waiting(),
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! From a spec to a tournament with everything resolved.
+
+use arena_model::{
+    AgentName, AgentRef, Tournament, TournamentSeed, canonical_json,
+    engine::options::{self, Options, nearest},
+    spec::{Spec, Variant},
+};
+use arena_tournament::Schedule;
+use arena_wire::{
+    convert::{option_spec_from_wire, options_to_wire},
+    v1::{self, agent::Source, agent_setup},
+};
+
+use crate::{agents::Agents, error::Error};
+
+/// The most games of a tournament: what is done is kept in memory, one bit
+/// each.
+const GAMES_MAX: u64 = 1_000_000_000;
+
+/// A tournament that could be started.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) tournament: Tournament,
+    /// The spec with its seed.
+    pub(crate) spec_toml: String,
+    pub(crate) games: u64,
+    /// Without the tournament's id.
+    pub(crate) setup: v1::TournamentSetup,
+}
+
+impl Plan {
+    /// Resolves a spec. `seed` replaces the spec's where it is not empty;
+    /// `drawn` is used where neither names one.
+    pub(crate) fn new(
+        spec_toml: &str,
+        seed: &str,
+        drawn: TournamentSeed,
+        agents: &Agents,
+    ) -> Result<Self, Error> {
+        let mut spec = Spec::parse(spec_toml)?;
+        let mut spec_toml = spec_toml.to_owned();
+        let given = spec.seed;
+        let seed = if seed.is_empty() {
+            given.unwrap_or(drawn)
+        } else {
+            seed.parse()?
+        };
+        if given != Some(seed) {
+            spec.seed = Some(seed);
+            spec_toml = spec.to_toml();
+        }
+        let (options, seats) = arena_games::resolve(&spec.ruleset, &spec.options, spec.seats)?;
+        let rules_version = arena_games::ruleset(&spec.ruleset)?.version;
+        let (refs, setups): (Vec<_>, Vec<_>) = spec
+            .agents
+            .iter()
+            .map(|name| resolve_agent(name, &spec, agents))
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .unzip();
+        let setup = v1::TournamentSetup {
+            tournament_id: String::new(),
+            ruleset: spec.ruleset.clone(),
+            rules_version,
+            options: options_to_wire(&options),
+            seats: seats as u32,
+            agents: setups,
+            play: Some((&spec.play).into()),
+        };
+        let tournament = Tournament {
+            name: spec.name,
+            ruleset: spec.ruleset,
+            rules_version,
+            options,
+            seed,
+            format: spec.format,
+            blocks: spec.blocks,
+            seats,
+            agents: refs,
+            play: spec.play,
+        };
+        let games = Schedule::new(&tournament)?.games();
+        if games > GAMES_MAX {
+            return Err(Error::TooManyGames {
+                games,
+                most: GAMES_MAX,
+            });
+        }
+        Ok(Self {
+            tournament,
+            spec_toml,
+            games,
+            setup,
+        })
+    }
+
+    /// The tournament as a message, of this attempt, not yet running.
+    pub(crate) fn message(mut self, attempt: u32) -> v1::Tournament {
+        let id = self.tournament.id(attempt);
+        self.setup.tournament_id.clone_from(&id);
+        v1::Tournament {
+            tournament_id: id,
+            name: self.tournament.name.to_string(),
+            state: v1::TournamentState::Unspecified.into(),
+            spec_json: canonical_json(&self.tournament),
+            spec_toml: self.spec_toml,
+            setup: Some(self.setup),
+            games_total: self.games,
+            games_done: 0,
+            created_unix_us: 0,
+            finished_unix_us: 0,
+        }
+    }
+}
+
+/// How the agent of a spec is reached and which bot it plays.
+struct Chosen<'a> {
+    process: String,
+    source: agent_setup::Source,
+    description: Option<v1::DescribeResponse>,
+    version: String,
+    bot: &'a str,
+    options: Options,
+}
+
+fn resolve_agent(
+    name: &AgentName,
+    spec: &Spec,
+    agents: &Agents,
+) -> Result<(AgentRef, v1::AgentSetup), Error> {
+    let variant = spec.variants.iter().find(|variant| variant.name == *name);
+    let registered;
+    let chosen = match variant {
+        Some(variant) => of_variant(variant, agents)?,
+        None => {
+            registered = find(name.as_str(), spec, agents)?;
+            let bot = registered.bot.as_str();
+            of_process(&registered, bot, Options::new())
+        }
+    };
+    let bot = find_bot(name, &chosen, &spec.ruleset)?;
+    let options = match bot {
+        Some(bot) => bot_options(name, bot, &chosen.options)?,
+        None if chosen.options.is_empty() => Options::new(),
+        None => {
+            return Err(Error::NoOptions {
+                agent: name.to_string(),
+            });
+        }
+    };
+    let bot_name = bot.map_or_else(|| chosen.bot.to_owned(), |bot| bot.name.clone());
+    let description = chosen.description.as_ref();
+    let setup = v1::AgentSetup {
+        name: name.to_string(),
+        bot: bot_name.clone(),
+        options: options_to_wire(&options),
+        batch_size: description.map_or(0, |known| known.batch_size),
+        omit_move_details: description.is_some_and(|known| known.omit_move_details),
+        deterministic: bot.is_some_and(|bot| bot.deterministic),
+        source: Some(chosen.source.clone()),
+    };
+    let agent = AgentRef {
+        name: name.clone(),
+        bot: bot_name,
+        options,
+        version: chosen.version,
+    };
+    Ok((agent, setup))
+}
+
+fn find(name: &str, spec: &Spec, agents: &Agents) -> Result<v1::Agent, Error> {
+    agents.get(name).ok_or_else(|| {
+        let variants = spec.variants.iter().map(|variant| variant.name.as_str());
+        Error::UnknownAgent {
+            name: name.to_owned(),
+            nearest: agents.nearest(name, variants.collect::<Vec<_>>().into_iter()),
+        }
+    })
+}
+
+fn of_variant<'a>(variant: &'a Variant, agents: &Agents) -> Result<Chosen<'a>, Error> {
+    let Some(from) = &variant.from else {
+        return Ok(Chosen {
+            process: "arena".to_owned(),
+            source: agent_setup::Source::Native(v1::NativeSource {}),
+            description: Some(agents.native().clone()),
+            version: agents.native().version.clone(),
+            bot: &variant.bot,
+            options: variant.options.clone(),
+        });
+    };
+    let process = agents
+        .get(from.as_str())
+        .ok_or_else(|| Error::UnknownAgent {
+            name: from.to_string(),
+            nearest: agents.nearest(from.as_str(), std::iter::empty()),
+        })?;
+    Ok(of_process(&process, &variant.bot, variant.options.clone()))
+}
+
+fn of_process<'a>(agent: &v1::Agent, bot: &'a str, options: Options) -> Chosen<'a> {
+    Chosen {
+        process: format!("\"{}\"", agent.name),
+        source: match agent.source.clone() {
+            Some(Source::Binary(binary)) => agent_setup::Source::Binary(binary),
+            Some(Source::Endpoint(endpoint)) => agent_setup::Source::Endpoint(endpoint),
+            Some(Source::Native(_)) | None => agent_setup::Source::Native(v1::NativeSource {}),
+        },
+        description: agent.description.clone(),
+        version: agent.version.clone(),
+        bot,
+        options,
+    }
+}
+
+/// The bot as its process describes it; none where it describes none.
+fn find_bot<'a>(
+    name: &AgentName,
+    chosen: &'a Chosen<'_>,
+    ruleset: &str,
+) -> Result<Option<&'a v1::Bot>, Error> {
+    let bots = match &chosen.description {
+        Some(description) => description.bots.as_slice(),
+        None => &[],
+    };
+    let Some(first) = bots.first() else {
+        return Ok(None);
+    };
+    let bot = if chosen.bot.is_empty() {
+        first
+    } else {
+        let known = bots.iter().find(|bot| bot.name == chosen.bot);
+        known.ok_or_else(|| Error::UnknownBot {
+            agent: name.to_string(),
+            process: chosen.process.clone(),
+            bot: chosen.bot.to_owned(),
+            nearest: nearest(chosen.bot, bots.iter().map(|bot| bot.name.as_str())),
+        })?
+    };
+    if !bot.rulesets.is_empty() && !bot.rulesets.iter().any(|known| known == ruleset) {
+        return Err(Error::RulesetUnsupported {
+            agent: name.to_string(),
+            ruleset: ruleset.to_owned(),
+            plays: bot.rulesets.clone(),
+        });
+    }
+    Ok(Some(bot))
+}
+
+fn bot_options(name: &AgentName, bot: &v1::Bot, given: &Options) -> Result<Options, Error> {
+    let specs = bot
+        .options
+        .iter()
+        .map(option_spec_from_wire)
+        .collect::<Result<Vec<_>, _>>()?;
+    options::resolve(&specs, &[], given).map_err(|error| Error::BotOption {
+        agent: name.to_string(),
+        error,
+    })
+}

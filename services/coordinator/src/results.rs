@@ -1,0 +1,296 @@
+//! One tournament as it is kept, and the sums over its results.
+
+use std::{sync::Arc, time::Duration};
+
+use arena_model::{GameRecord, Tournament, result::GameResult};
+use arena_store::{Store, StoredGame};
+use arena_telemetry::LatencyHistogram;
+use arena_tournament::{Schedule, Standings, Tally};
+use arena_wire::v1;
+use prost::Message;
+
+use crate::{
+    error::{Error, StartError},
+    ledger::{Bitmap, Patience},
+};
+
+/// The longest text of a last fault, in bytes.
+const FAULT_TEXT_MAX: usize = 400;
+/// How long an agent may take to start where nothing else is said.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+/// How often an agent is started before it forfeits.
+const STARTS: u32 = 3;
+/// A batch may take this many times as long as one move, then each of its
+/// decisions is asked again alone.
+const MOVES_PATIENCE: u32 = 8;
+
+/// What never changes about a tournament.
+pub(crate) struct Info {
+    pub(crate) id: Arc<str>,
+    pub(crate) tournament: Tournament,
+    pub(crate) schedule: Schedule,
+    pub(crate) setup: v1::TournamentSetup,
+    /// Agents' names, by index.
+    pub(crate) agents: Vec<String>,
+}
+
+impl Info {
+    /// Reads a stored tournament.
+    pub(crate) fn read(document: &v1::Tournament) -> Result<Self, StartError> {
+        let unreadable = |problem: String| StartError::Document {
+            what: format!("tournament {}", document.tournament_id),
+            problem,
+        };
+        let tournament: Tournament = serde_json::from_str(&document.spec_json)
+            .map_err(|error| unreadable(error.to_string()))?;
+        let schedule = Schedule::new(&tournament).map_err(|error| unreadable(error.to_string()))?;
+        let setup = document
+            .setup
+            .clone()
+            .ok_or_else(|| unreadable("it has no setup".to_owned()))?;
+        Ok(Self {
+            id: document.tournament_id.as_str().into(),
+            agents: tournament
+                .agents
+                .iter()
+                .map(|agent| agent.name.to_string())
+                .collect(),
+            tournament,
+            schedule,
+            setup,
+        })
+    }
+
+    pub(crate) fn games(&self) -> u64 {
+        self.schedule.games()
+    }
+
+    /// How long its leases may go without progress beyond the usual.
+    pub(crate) fn patience(&self) -> Patience {
+        let starts = self.setup.agents.iter().filter_map(|agent| {
+            let Some(v1::agent_setup::Source::Binary(binary)) = &agent.source else {
+                return None;
+            };
+            let limit = binary.limits.unwrap_or_default().start_timeout_us;
+            Some(if limit == 0 {
+                START_TIMEOUT
+            } else {
+                Duration::from_micros(limit)
+            })
+        });
+        let outside = self
+            .setup
+            .agents
+            .iter()
+            .any(|agent| !matches!(agent.source, Some(v1::agent_setup::Source::Native(_))));
+        let between = if outside {
+            self.tournament.play.move_timeout * MOVES_PATIENCE
+        } else {
+            self.tournament.play.move_timeout
+        };
+        Patience {
+            first: between + starts.max().unwrap_or_default() * STARTS,
+            between,
+        }
+    }
+
+    /// Holds a record against the schedule.
+    pub(crate) fn check(&self, record: &GameRecord) -> Result<(), Error> {
+        let wrong = |what: &str| {
+            Err(Error::Request(format!(
+                "the record of game {}/{} {what}",
+                self.id, record.index
+            )))
+        };
+        if record.index >= self.games() {
+            return wrong("is of no game of the schedule");
+        }
+        let game = self.schedule.game(record.index);
+        if (game.block, game.seed, &game.seats) != (record.block, record.seed, &record.seats) {
+            return wrong("has another block, seed or seats than the schedule");
+        }
+        Ok(())
+    }
+}
+
+/// Sums over the durable games of a tournament.
+pub(crate) struct Results {
+    tally: Tally,
+    latencies: Vec<LatencyHistogram>,
+    last_faults: Vec<Option<String>>,
+    faults: u64,
+}
+
+impl Results {
+    pub(crate) fn new(info: &Info) -> Result<Self, Error> {
+        let agents = info.agents.len();
+        Ok(Self {
+            tally: Tally::new(&info.tournament)?,
+            latencies: vec![LatencyHistogram::new(); agents],
+            last_faults: vec![None; agents],
+            faults: 0,
+        })
+    }
+
+    /// Adds up what the store has; blocks. The games found come with it.
+    pub(crate) fn load(info: &Info, store: &dyn Store) -> Result<(Self, Bitmap), StartError> {
+        let unreadable = |what: String, problem: String| StartError::Document { what, problem };
+        let mut results = Self::new(info)
+            .map_err(|error| unreadable(format!("tournament {}", info.id), error.to_string()))?;
+        let mut done = Bitmap::new(info.games());
+        let mut damaged = None;
+        store.scan(&info.id, &mut |game| match read_record(&game)
+            .and_then(|record| info.check(&record).map(|()| record))
+        {
+            Ok(record) => {
+                if done.insert(record.index) {
+                    results.add(&record.result(), &read_side(&game), info);
+                }
+            }
+            Err(error) => {
+                let what = format!("game {}/{}", game.tournament, game.index);
+                damaged.get_or_insert_with(|| unreadable(what, error.to_string()));
+            }
+        })?;
+        damaged.map_or(Ok((results, done)), Err)
+    }
+
+    /// Adds a game that is durable.
+    pub(crate) fn add(&mut self, result: &GameResult, side: &v1::GameReport, info: &Info) {
+        self.tally.add(result);
+        self.faults += result.faults.len() as u64;
+        for fault in &result.faults {
+            let Some(&agent) = result.seats.get(usize::from(fault.seat)) else {
+                continue;
+            };
+            let detail = side
+                .fault_details
+                .iter()
+                .find(|detail| detail.seat == u32::from(fault.seat));
+            let mut text = format!(
+                "{} at ply {} of {}/{}",
+                fault.kind.name(),
+                fault.ply,
+                info.id,
+                result.index
+            );
+            if let Some(detail) = detail.filter(|detail| !detail.message.is_empty()) {
+                text.push_str(": ");
+                text.push_str(&detail.message);
+                let mut end = text.len().min(FAULT_TEXT_MAX);
+                while !text.is_char_boundary(end) {
+                    end -= 1;
+                }
+                text.truncate(end);
+            }
+            if let Some(last) = self.last_faults.get_mut(usize::from(agent)) {
+                *last = Some(text);
+            }
+        }
+        for latency in side.timing.iter().flat_map(|timing| &timing.latency) {
+            let buckets = latency.buckets.iter().copied();
+            let counted =
+                LatencyHistogram::from_buckets(buckets.zip(latency.counts.iter().copied()));
+            if let Some(sum) = self.latencies.get_mut(latency.agent as usize)
+                && let Ok(counted) = counted
+            {
+                sum.merge(&counted);
+            }
+        }
+    }
+
+    pub(crate) fn faults(&self) -> u64 {
+        self.faults
+    }
+
+    /// The standings; `flagged` are the agents found non-deterministic.
+    pub(crate) fn standings(
+        &self,
+        info: &Info,
+        state: v1::TournamentState,
+        flagged: impl Fn(usize) -> bool,
+    ) -> v1::Standings {
+        let standings = self.tally.standings();
+        let micros = |latency: Option<Duration>| latency.map(|time| time.as_secs_f64() * 1e6);
+        let Standings {
+            games,
+            games_total,
+            agents,
+            notes,
+            ..
+        } = standings;
+        let agents = agents
+            .into_iter()
+            .map(|standing| {
+                let place = info.agents.iter().position(|name| *name == standing.agent);
+                let latency = place.and_then(|place| self.latencies.get(place));
+                let last_fault = place.and_then(|place| self.last_faults[place].clone());
+                v1::AgentStanding {
+                    agent: standing.agent,
+                    games: standing.games,
+                    wins: standing.wins,
+                    draws: standing.draws,
+                    losses: standing.losses,
+                    voids: standing.voids,
+                    faults: standing.faults,
+                    faults_by_kind: standing.faults_by_kind,
+                    score: standing.score,
+                    score_low: standing.score_low,
+                    score_high: standing.score_high,
+                    plies_mean: standing.plies_mean,
+                    win_rate: standing.win_rate,
+                    win_rate_low: standing.win_rate_low,
+                    win_rate_high: standing.win_rate_high,
+                    latency_us_p50: micros(latency.and_then(|sum| sum.quantile(0.5))),
+                    latency_us_p99: micros(latency.and_then(|sum| sum.quantile(0.99))),
+                    blocks: standing.blocks,
+                    last_fault: last_fault.unwrap_or_default(),
+                    non_deterministic: place.is_some_and(&flagged),
+                }
+            })
+            .collect();
+        v1::Standings {
+            tournament_id: info.id.to_string(),
+            state: state.into(),
+            games,
+            games_total,
+            agents,
+            notes,
+        }
+    }
+}
+
+/// A game in the form in which it is stored: the record, and beside it all
+/// else that was reported.
+pub(crate) fn stored(info: &Info, record: &GameRecord, side: &v1::GameReport) -> StoredGame {
+    StoredGame {
+        tournament: Arc::clone(&info.id),
+        index: record.index,
+        hash: record.hash,
+        record: v1::GameRecord::from(record).encode_to_vec(),
+        side: side.encode_to_vec(),
+    }
+}
+
+/// The record of a stored game, as a message.
+pub(crate) fn read_message(game: &StoredGame) -> Result<v1::GameRecord, Error> {
+    v1::GameRecord::decode(game.record.as_slice()).map_err(|error| damaged(game, &error))
+}
+
+/// The record of a stored game.
+pub(crate) fn read_record(game: &StoredGame) -> Result<GameRecord, Error> {
+    Ok(GameRecord::try_from(&read_message(game)?)?)
+}
+
+/// What stands beside the record; nothing where it cannot be read, since it is
+/// for people.
+pub(crate) fn read_side(game: &StoredGame) -> v1::GameReport {
+    v1::GameReport::decode(game.side.as_slice()).unwrap_or_default()
+}
+
+fn damaged(game: &StoredGame, error: &prost::DecodeError) -> Error {
+    Error::Damaged {
+        what: format!("game {}/{}", game.tournament, game.index),
+        problem: error.to_string(),
+    }
+}

@@ -1,0 +1,147 @@
+//! Binaries in and out, in chunks.
+
+use std::{
+    fs::File,
+    io::{Read, Write},
+    path::Path,
+};
+
+use arena_store::StoreError;
+use arena_wire::v1::{self, upload_binary_request::Part};
+use tokio::sync::mpsc;
+use tonic::{Status, Streaming};
+
+use super::status;
+use crate::{agents::parse_sha256, error::Error, handle::Handle};
+
+/// The largest binary, in bytes.
+const BINARY_BYTES_MAX: u64 = 1 << 30;
+/// Bytes of a chunk that is sent.
+const CHUNK_BYTES: usize = 256 << 10;
+/// Chunks that may wait for a reader.
+const CHUNKS_WAITING: usize = 4;
+
+/// Takes in a binary.
+pub(super) async fn upload(
+    handle: &Handle,
+    mut parts: Streaming<v1::UploadBinaryRequest>,
+) -> Result<v1::UploadBinaryResponse, Status> {
+    let header = match parts.message().await?.and_then(|first| first.part) {
+        Some(Part::Header(header)) => header,
+        Some(Part::Chunk(_)) | None => {
+            return Err(status(Error::BinaryInvalid(
+                "an upload begins with its header".to_owned(),
+            )));
+        }
+    };
+    let sha256 = parse_sha256(&header.sha256)?;
+    let size = header.size_bytes;
+    if size == 0 || size > BINARY_BYTES_MAX {
+        return Err(status(Error::BinaryInvalid(format!(
+            "the binary has {size} bytes: it may have from 1 to {BINARY_BYTES_MAX}"
+        ))));
+    }
+    let answer = |known| v1::UploadBinaryResponse {
+        sha256: header.sha256.clone(),
+        known,
+    };
+    if handle.store.binary_path(&sha256).is_some() {
+        return Ok(answer(true));
+    }
+    let (sender, mut chunks) = mpsc::channel::<Vec<u8>>(CHUNKS_WAITING);
+    let (done, complete) = tokio::sync::oneshot::channel::<()>();
+    let writing = tokio::spawn({
+        let handle = handle.clone();
+        async move {
+            handle
+                .with_store(move |store| {
+                    let mut upload = store.begin_binary(sha256)?;
+                    while let Some(chunk) = chunks.blocking_recv() {
+                        upload.write_all(&chunk).map_err(|error| StoreError::Io {
+                            action: "write".to_owned(),
+                            path: "an uploaded binary".into(),
+                            cause: error.to_string(),
+                        })?;
+                    }
+                    // A stream that broke off leaves nothing behind.
+                    if complete.blocking_recv().is_ok() {
+                        upload.commit()?;
+                    }
+                    Ok(())
+                })
+                .await
+        }
+    });
+    let mut received = 0;
+    while let Some(message) = parts.message().await? {
+        let Some(Part::Chunk(chunk)) = message.part else {
+            return Err(status(Error::BinaryInvalid(
+                "an upload has one header".to_owned(),
+            )));
+        };
+        received += chunk.len() as u64;
+        if received > size || sender.send(chunk).await.is_err() {
+            break;
+        }
+    }
+    drop(sender);
+    if received == size {
+        // The writer waits for it, or has failed and says why below.
+        let _ = done.send(());
+    } else {
+        drop(done);
+    }
+    writing.await.unwrap_or(Err(Error::Draining))?;
+    if received != size {
+        return Err(status(Error::BinaryInvalid(format!(
+            "{size} bytes were announced and {received} came"
+        ))));
+    }
+    tracing::info!(sha256 = header.sha256, size, "binary uploaded");
+    Ok(answer(false))
+}
+
+/// Sends a binary out.
+pub(super) fn fetch(
+    handle: &Handle,
+    sha256: &str,
+) -> Result<mpsc::Receiver<Result<v1::FetchBinaryResponse, Status>>, Error> {
+    let path = handle
+        .store
+        .binary_path(&parse_sha256(sha256)?)
+        .ok_or_else(|| Error::UnknownBinary {
+            sha256: sha256.to_owned(),
+        })?;
+    let (sender, receiver) = mpsc::channel(CHUNKS_WAITING);
+    tokio::task::spawn_blocking(move || {
+        if let Err(error) = send(&path, &sender) {
+            let error = StoreError::Io {
+                action: "read".to_owned(),
+                path,
+                cause: error.to_string(),
+            };
+            // A reader that is gone needs no reason.
+            let _ = sender.blocking_send(Err(status(error.into())));
+        }
+    });
+    Ok(receiver)
+}
+
+fn send(
+    path: &Path,
+    sender: &mpsc::Sender<Result<v1::FetchBinaryResponse, Status>>,
+) -> std::io::Result<()> {
+    let mut file = File::open(path)?;
+    loop {
+        let mut chunk = vec![0; CHUNK_BYTES];
+        let read = file.read(&mut chunk)?;
+        if read == 0 {
+            return Ok(());
+        }
+        chunk.truncate(read);
+        let response = v1::FetchBinaryResponse { chunk };
+        if sender.blocking_send(Ok(response)).is_err() {
+            return Ok(());
+        }
+    }
+}

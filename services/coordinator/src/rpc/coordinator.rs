@@ -1,0 +1,420 @@
+//! What users ask.
+
+use std::{pin::Pin, sync::Arc, time::Duration};
+
+use arena_model::GameId;
+use arena_store::{Collection, StoredGame};
+use arena_wire::v1::{self, coordinator_service_server::CoordinatorService};
+use prost::Message;
+use tokio::sync::mpsc;
+use tokio_stream::{Stream, wrappers::ReceiverStream};
+use tonic::{Request, Response, Status, Streaming};
+
+use super::{binaries, pages};
+use crate::{
+    error::Error,
+    handle::{Change, Command, Handle, Standing},
+    results::{self, Info, Results},
+};
+
+/// Between two messages of a watch.
+const WATCH_STEP: Duration = Duration::from_millis(250);
+/// A page of games ends above this many bytes.
+const PAGE_BYTES: usize = 2 << 20;
+
+/// The service.
+pub(crate) struct CoordinatorRpc {
+    pub(crate) handle: Handle,
+}
+
+type Answer<T> = Result<Response<T>, Status>;
+
+#[tonic::async_trait]
+impl CoordinatorService for CoordinatorRpc {
+    async fn upload_binary(
+        &self,
+        request: Request<Streaming<v1::UploadBinaryRequest>>,
+    ) -> Answer<v1::UploadBinaryResponse> {
+        let uploaded = binaries::upload(&self.handle, request.into_inner()).await?;
+        Ok(Response::new(uploaded))
+    }
+
+    async fn register_agent(
+        &self,
+        request: Request<v1::RegisterAgentRequest>,
+    ) -> Answer<v1::RegisterAgentResponse> {
+        let request = request.into_inner();
+        let agent = self
+            .handle
+            .ask(|reply| Command::Register(request, reply))
+            .await?;
+        Ok(Response::new(v1::RegisterAgentResponse {
+            agent: Some(agent),
+        }))
+    }
+
+    async fn get_agent(
+        &self,
+        request: Request<v1::GetAgentRequest>,
+    ) -> Answer<v1::GetAgentResponse> {
+        let name = request.into_inner().name;
+        let agent = self.handle.ask(|reply| Command::Agent(name, reply)).await?;
+        Ok(Response::new(v1::GetAgentResponse { agent: Some(agent) }))
+    }
+
+    async fn list_agents(
+        &self,
+        request: Request<v1::ListAgentsRequest>,
+    ) -> Answer<v1::ListAgentsResponse> {
+        let request = request.into_inner();
+        let agents = self.handle.ask(Command::Agents).await?;
+        let token = Some(request.page_token).filter(|token| !token.is_empty());
+        let name = |agent: &v1::Agent| agent.name.clone();
+        let (agents, next_page_token) =
+            pages::after(agents, token.as_ref(), request.page_size, name, name);
+        Ok(Response::new(v1::ListAgentsResponse {
+            agents,
+            next_page_token,
+        }))
+    }
+
+    async fn remove_agent(
+        &self,
+        request: Request<v1::RemoveAgentRequest>,
+    ) -> Answer<v1::RemoveAgentResponse> {
+        let request = request.into_inner();
+        self.handle
+            .ask(|reply| Command::Remove(request, reply))
+            .await?;
+        Ok(Response::new(v1::RemoveAgentResponse {}))
+    }
+
+    async fn plan_tournament(
+        &self,
+        request: Request<v1::PlanTournamentRequest>,
+    ) -> Answer<v1::PlanTournamentResponse> {
+        let request = request.into_inner();
+        let planned = self
+            .handle
+            .ask(|reply| Command::Plan(request, reply))
+            .await?;
+        Ok(Response::new(v1::PlanTournamentResponse {
+            tournament: Some(planned),
+        }))
+    }
+
+    async fn start_tournament(
+        &self,
+        request: Request<v1::StartTournamentRequest>,
+    ) -> Answer<v1::StartTournamentResponse> {
+        let request = request.into_inner();
+        let started = self
+            .handle
+            .ask(|reply| Command::Start(request, reply))
+            .await?;
+        Ok(Response::new(started))
+    }
+
+    async fn get_tournament(
+        &self,
+        request: Request<v1::GetTournamentRequest>,
+    ) -> Answer<v1::GetTournamentResponse> {
+        let id = request.into_inner().tournament_id;
+        let tournament = self
+            .handle
+            .ask(|reply| Command::Tournament(id, reply))
+            .await?;
+        Ok(Response::new(v1::GetTournamentResponse {
+            tournament: Some(tournament),
+        }))
+    }
+
+    async fn list_tournaments(
+        &self,
+        request: Request<v1::ListTournamentsRequest>,
+    ) -> Answer<v1::ListTournamentsResponse> {
+        let request = request.into_inner();
+        let all = self.handle.ask(Command::Tournaments).await?;
+        let token = match request.page_token.split_once('/') {
+            None if request.page_token.is_empty() => None,
+            None => return Err(Error::PageToken.into()),
+            Some((created, id)) => {
+                let created = created.parse().map_err(|_| Error::PageToken)?;
+                Some((created, id.to_owned()))
+            }
+        };
+        let key = |item: &v1::Tournament| (item.created_unix_us, item.tournament_id.clone());
+        let text =
+            |item: &v1::Tournament| format!("{}/{}", item.created_unix_us, item.tournament_id);
+        let (tournaments, next_page_token) =
+            pages::after(all, token.as_ref(), request.page_size, key, text);
+        Ok(Response::new(v1::ListTournamentsResponse {
+            tournaments,
+            next_page_token,
+        }))
+    }
+
+    async fn pause_tournament(
+        &self,
+        request: Request<v1::PauseTournamentRequest>,
+    ) -> Answer<v1::PauseTournamentResponse> {
+        let request = request.into_inner();
+        let tournament = self
+            .change(Change::Pause, request.request_id, request.tournament_id)
+            .await?;
+        Ok(Response::new(v1::PauseTournamentResponse { tournament }))
+    }
+
+    async fn resume_tournament(
+        &self,
+        request: Request<v1::ResumeTournamentRequest>,
+    ) -> Answer<v1::ResumeTournamentResponse> {
+        let request = request.into_inner();
+        let tournament = self
+            .change(Change::Resume, request.request_id, request.tournament_id)
+            .await?;
+        Ok(Response::new(v1::ResumeTournamentResponse { tournament }))
+    }
+
+    async fn cancel_tournament(
+        &self,
+        request: Request<v1::CancelTournamentRequest>,
+    ) -> Answer<v1::CancelTournamentResponse> {
+        let request = request.into_inner();
+        let tournament = self
+            .change(Change::Cancel, request.request_id, request.tournament_id)
+            .await?;
+        Ok(Response::new(v1::CancelTournamentResponse { tournament }))
+    }
+
+    type WatchTournamentStream =
+        Pin<Box<dyn Stream<Item = Result<v1::WatchTournamentResponse, Status>> + Send>>;
+
+    async fn watch_tournament(
+        &self,
+        request: Request<v1::WatchTournamentRequest>,
+    ) -> Answer<Self::WatchTournamentStream> {
+        let id = request.into_inner().tournament_id;
+        // Whether it exists is told as the answer, not in the stream.
+        let watched = id.clone();
+        let versions = self
+            .handle
+            .ask(|reply| Command::Watch(watched, reply))
+            .await?;
+        let (sender, receiver) = mpsc::channel(1);
+        let handle = self.handle.clone();
+        tokio::spawn(async move {
+            match watch(&handle, &id, versions, &sender).await {
+                Ok(()) | Err(Error::Draining) => {}
+                // A watcher that is gone needs no reason.
+                Err(error) => drop(sender.send(Err(error.into())).await),
+            }
+        });
+        Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
+    }
+
+    async fn get_standings(
+        &self,
+        request: Request<v1::GetStandingsRequest>,
+    ) -> Answer<v1::GetStandingsResponse> {
+        let standing = standing(&self.handle, &request.into_inner().tournament_id).await?;
+        Ok(Response::new(v1::GetStandingsResponse {
+            standings: standing.standings,
+        }))
+    }
+
+    async fn get_game(&self, request: Request<v1::GetGameRequest>) -> Answer<v1::GetGameResponse> {
+        let id: GameId = request.get_ref().game_id.parse().map_err(Error::from)?;
+        let tournament = id.tournament.clone();
+        let info = self
+            .handle
+            .ask(|reply| Command::Info(tournament, reply))
+            .await?;
+        let game = self
+            .handle
+            .with_store(move |store| {
+                store
+                    .game(&id.tournament, id.index)?
+                    .ok_or_else(|| Error::UnknownGame { id: id.to_string() })
+            })
+            .await?;
+        let side = results::read_side(&game);
+        Ok(Response::new(v1::GetGameResponse {
+            record: Some(results::read_message(&game)?),
+            setup: Some(info.setup.clone()),
+            timing: side.timing,
+            fault_details: side.fault_details,
+        }))
+    }
+
+    async fn list_games(
+        &self,
+        request: Request<v1::ListGamesRequest>,
+    ) -> Answer<v1::ListGamesResponse> {
+        let request = request.into_inner();
+        let id = request.tournament_id;
+        let known = id.clone();
+        self.handle.ask(|reply| Command::Info(known, reply)).await?;
+        let from = if request.page_token.is_empty() {
+            request.from_index
+        } else {
+            pages::place(&request.page_token)?
+        };
+        let size = pages::size(request.page_size);
+        let page = self
+            .handle
+            .with_store(move |store| {
+                let games = store.games(&id, from, size)?;
+                page_of_games(games, size, request.with_timing)
+            })
+            .await?;
+        Ok(Response::new(page))
+    }
+
+    async fn list_differences(
+        &self,
+        request: Request<v1::ListDifferencesRequest>,
+    ) -> Answer<v1::ListDifferencesResponse> {
+        let request = request.into_inner();
+        let id = request.tournament_id;
+        let known = id.clone();
+        self.handle.ask(|reply| Command::Info(known, reply)).await?;
+        let mut found = self
+            .handle
+            .with_store(move |store| Ok(store.list(Collection::Differences)?))
+            .await?;
+        let prefix = format!("{id}/");
+        found.retain(|(key, _)| key.starts_with(&prefix));
+        let token = Some(request.page_token).filter(|token| !token.is_empty());
+        let key = |(key, _): &(String, Vec<u8>)| key.clone();
+        let (page, next_page_token) =
+            pages::after(found, token.as_ref(), request.page_size, key, key);
+        let differences = page
+            .iter()
+            .map(|(key, bytes)| {
+                v1::Difference::decode(bytes.as_slice()).map_err(|error| Error::Damaged {
+                    what: format!("difference {key}"),
+                    problem: error.to_string(),
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Response::new(v1::ListDifferencesResponse {
+            differences,
+            next_page_token,
+        }))
+    }
+
+    async fn list_workers(
+        &self,
+        _: Request<v1::ListWorkersRequest>,
+    ) -> Answer<v1::ListWorkersResponse> {
+        Ok(Response::new(self.handle.ask(Command::Workers).await?))
+    }
+}
+
+impl CoordinatorRpc {
+    async fn change(
+        &self,
+        change: Change,
+        request_id: String,
+        tournament: String,
+    ) -> Result<Option<v1::Tournament>, Error> {
+        let changed = self
+            .handle
+            .ask(|reply| Command::Change {
+                change,
+                request_id,
+                tournament,
+                reply,
+            })
+            .await?;
+        Ok(Some(changed))
+    }
+}
+
+/// A page of games, cut where it becomes large.
+fn page_of_games(
+    games: Vec<StoredGame>,
+    size: usize,
+    with_timing: bool,
+) -> Result<v1::ListGamesResponse, Error> {
+    let full = games.len() == size;
+    let last = games.last().map(|game| game.index);
+    let mut bytes = 0;
+    let mut page = v1::ListGamesResponse::default();
+    for game in games {
+        bytes += game.record.len();
+        let mut report = if with_timing {
+            bytes += game.side.len();
+            results::read_side(&game)
+        } else {
+            v1::GameReport::default()
+        };
+        report.record = Some(results::read_message(&game)?);
+        page.games.push(report);
+        if bytes > PAGE_BYTES && Some(game.index) != last || full && Some(game.index) == last {
+            page.next_page_token = (game.index + 1).to_string();
+            break;
+        }
+    }
+    Ok(page)
+}
+
+/// How a tournament stands; its results are added up first where needed.
+async fn standing(handle: &Handle, id: &str) -> Result<v1::WatchTournamentResponse, Error> {
+    loop {
+        let asked = id.to_owned();
+        match handle.ask(|reply| Command::Standing(asked, reply)).await? {
+            Standing::Known(standing) => return Ok(*standing),
+            Standing::Unloaded(info) => load(handle, info).await?,
+        }
+    }
+}
+
+async fn load(handle: &Handle, info: Arc<Info>) -> Result<(), Error> {
+    let of = Arc::clone(&info);
+    let results = handle
+        .with_store(move |store| {
+            let (results, _) = Results::load(&of, store).map_err(|error| Error::Damaged {
+                what: format!("tournament {}", of.id),
+                problem: error.to_string(),
+            })?;
+            Ok(results)
+        })
+        .await?;
+    handle.send(Command::Loaded(info, Box::new(results)))
+}
+
+/// Sends how a tournament stands, at once and after changes, until it is over
+/// or the coordinator stops.
+async fn watch(
+    handle: &Handle,
+    id: &str,
+    mut versions: tokio::sync::watch::Receiver<u64>,
+    sender: &mpsc::Sender<Result<v1::WatchTournamentResponse, Status>>,
+) -> Result<(), Error> {
+    let mut stopping = handle.stopping.clone();
+    loop {
+        versions.mark_unchanged();
+        let standing = standing(handle, id).await?;
+        let over = matches!(
+            standing.state(),
+            v1::TournamentState::Finished | v1::TournamentState::Cancelled
+        );
+        if sender.send(Ok(standing)).await.is_err() || over || *stopping.borrow_and_update() {
+            return Ok(());
+        }
+        tokio::select! {
+            () = tokio::time::sleep(WATCH_STEP) => {}
+            _ = stopping.changed() => continue,
+            () = sender.closed() => return Ok(()),
+        }
+        tokio::select! {
+            changed = versions.changed() => if changed.is_err() {
+                return Ok(());
+            },
+            _ = stopping.changed() => {}
+            () = sender.closed() => return Ok(()),
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! What workers ask.
+
+use std::{
+    collections::BTreeMap,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use arena_model::GameRecord;
+use arena_telemetry::{CoordinatorMetrics, ReportOutcome};
+use arena_wire::v1::{self, worker_service_server::WorkerService};
+use tokio::sync::mpsc;
+use tokio_stream::{Stream, wrappers::ReceiverStream};
+use tonic::{Request, Response, Status};
+
+use super::binaries;
+use crate::{
+    compare::parting,
+    error::Error,
+    handle::{Command, Handle, Report, ReportedGame, Signal},
+    ledger::WorkerId,
+    results::{self, Info},
+};
+
+/// The most games of one report.
+const REPORT_GAMES_MAX: usize = 4096;
+
+/// The service.
+pub(crate) struct WorkerRpc {
+    pub(crate) handle: Handle,
+    pub(crate) metrics: Arc<CoordinatorMetrics>,
+}
+
+/// A worker's notices. When it is dropped, the worker is gone.
+pub(crate) struct Presence {
+    notices: mpsc::Receiver<v1::JoinResponse>,
+    worker: WorkerId,
+    signals: mpsc::UnboundedSender<Signal>,
+}
+
+impl Stream for Presence {
+    type Item = Result<v1::JoinResponse, Status>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.notices.poll_recv(context).map(|notice| notice.map(Ok))
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        // Without a receiver the coordinator is gone as well.
+        let _ = self.signals.send(Signal::Left(self.worker));
+    }
+}
+
+#[tonic::async_trait]
+impl WorkerService for WorkerRpc {
+    type JoinStream = Presence;
+
+    async fn join(&self, request: Request<v1::JoinRequest>) -> Result<Response<Presence>, Status> {
+        let request = request.into_inner();
+        let joined = self
+            .handle
+            .ask(|reply| Command::Join(request, reply))
+            .await?;
+        Ok(Response::new(Presence {
+            notices: joined.notices,
+            worker: joined.worker,
+            signals: self.handle.signals.clone(),
+        }))
+    }
+
+    async fn lease(
+        &self,
+        request: Request<v1::LeaseRequest>,
+    ) -> Result<Response<v1::LeaseResponse>, Status> {
+        let request = request.into_inner();
+        let lease = self
+            .handle
+            .ask(|reply| Command::Lease(request, reply))
+            .await?;
+        Ok(Response::new(lease))
+    }
+
+    async fn report(
+        &self,
+        request: Request<v1::ReportRequest>,
+    ) -> Result<Response<v1::ReportResponse>, Status> {
+        let request = request.into_inner();
+        let games = request.games.len() as u64;
+        let answer = self.take_report(request).await;
+        if answer.is_err() {
+            self.metrics.reported(ReportOutcome::Rejected, games);
+        }
+        Ok(Response::new(answer?))
+    }
+
+    async fn heartbeat(
+        &self,
+        request: Request<v1::HeartbeatRequest>,
+    ) -> Result<Response<v1::HeartbeatResponse>, Status> {
+        let request = request.into_inner();
+        let ended_leases = self
+            .handle
+            .ask(|reply| Command::Heartbeat(request, reply))
+            .await?;
+        Ok(Response::new(v1::HeartbeatResponse { ended_leases }))
+    }
+
+    type FetchBinaryStream = ReceiverStream<Result<v1::FetchBinaryResponse, Status>>;
+
+    async fn fetch_binary(
+        &self,
+        request: Request<v1::FetchBinaryRequest>,
+    ) -> Result<Response<Self::FetchBinaryStream>, Status> {
+        let chunks = binaries::fetch(&self.handle, &request.get_ref().sha256)?;
+        Ok(Response::new(ReceiverStream::new(chunks)))
+    }
+}
+
+impl WorkerRpc {
+    async fn take_report(&self, request: v1::ReportRequest) -> Result<v1::ReportResponse, Error> {
+        if request.games.len() > REPORT_GAMES_MAX {
+            return Err(Error::Request(format!(
+                "{} games in one report: it may have {REPORT_GAMES_MAX}",
+                request.games.len()
+            )));
+        }
+        let id = request.tournament_id.clone();
+        let info = self.handle.ask(|reply| Command::Info(id, reply)).await?;
+        let mut games = Vec::with_capacity(request.games.len());
+        let mut failed = Vec::new();
+        let mut records: BTreeMap<u64, GameRecord> = BTreeMap::new();
+        for mut report in request.games {
+            let message = report
+                .record
+                .take()
+                .ok_or_else(|| Error::Request("a game without a record".to_owned()))?;
+            if !report.void_reason.is_empty() {
+                failed.push((message.index, report.void_reason));
+                continue;
+            }
+            let record = GameRecord::try_from(&message)?;
+            info.check(&record)?;
+            games.push(ReportedGame {
+                result: record.result(),
+                stored: results::stored(&info, &record, &report),
+                side: report,
+            });
+            records.insert(record.index, record);
+        }
+        let worker = request.worker_id.clone();
+        let report = Report {
+            worker: request.worker_id,
+            boot_epoch: request.boot_epoch,
+            lease: request.lease_id,
+            info: Arc::clone(&info),
+            games,
+            failed,
+        };
+        let compare = self
+            .handle
+            .ask(|reply| Command::Report(report, reply))
+            .await?;
+        let differing = self.compare(&info, &worker, &compare, records).await?;
+        self.metrics
+            .reported(ReportOutcome::Differing, differing.len() as u64);
+        self.metrics.reported(
+            ReportOutcome::Duplicate,
+            (compare.len() - differing.len()) as u64,
+        );
+        Ok(v1::ReportResponse { differing })
+    }
+
+    /// Holds games that had a record before against it.
+    async fn compare(
+        &self,
+        info: &Arc<Info>,
+        worker: &str,
+        indices: &[u64],
+        mut records: BTreeMap<u64, GameRecord>,
+    ) -> Result<Vec<u64>, Error> {
+        if indices.is_empty() {
+            return Ok(Vec::new());
+        }
+        records.retain(|index, _| indices.contains(index));
+        let (of, by) = (Arc::clone(info), worker.to_owned());
+        let differences = self
+            .handle
+            .with_store(move |store| {
+                let mut differences = Vec::new();
+                for (index, record) in records {
+                    if let Some(game) = store.game(&of.id, index)?
+                        && game.hash != record.hash
+                    {
+                        let durable = results::read_record(&game)?;
+                        differences.push(difference(&of, &by, &durable, &record));
+                    }
+                }
+                Ok(differences)
+            })
+            .await?;
+        let mut differing = Vec::with_capacity(differences.len());
+        for (index, difference) in differences {
+            differing.push(index);
+            self.handle
+                .ask(|reply| Command::Differs(difference, reply))
+                .await?;
+        }
+        Ok(differing)
+    }
+}
+
+fn difference(
+    info: &Info,
+    worker: &str,
+    durable: &GameRecord,
+    other: &GameRecord,
+) -> (u64, v1::Difference) {
+    let parting = parting(info, durable, other);
+    let agent = parting
+        .agent
+        .and_then(|agent| info.agents.get(usize::from(agent)).cloned())
+        .unwrap_or_default();
+    let game = format!("{}/{}", info.id, durable.index);
+    if parting.chance {
+        tracing::error!(
+            game,
+            event = parting.event,
+            "DEFECT: the same game drew other chance events, please report it"
+        );
+    } else {
+        tracing::warn!(
+            game,
+            event = parting.event,
+            agent,
+            "a game played twice differs"
+        );
+    }
+    let difference = v1::Difference {
+        game_id: game,
+        durable_hash: hex::encode(durable.hash),
+        other_hash: hex::encode(other.hash),
+        worker: worker.to_owned(),
+        event: parting.event,
+        agent,
+    };
+    (durable.index, difference)
+}
