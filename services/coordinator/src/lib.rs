@@ -18,6 +18,8 @@ mod random;
 mod results;
 mod rpc;
 mod service;
+#[cfg(test)]
+mod tests;
 
 pub use error::{RunError, StartError};
 pub use options::Options;

@@ -1,0 +1,10 @@
+//! The service over real gRPC, with workers that play nothing: a record is
+//! whatever they say.
+
+mod agents;
+mod fixture;
+mod fleet;
+mod questions;
+mod reports;
+mod restart;
+mod tournaments;

@@ -1,0 +1,267 @@
+//! Registering agents and their binaries.
+
+use arena_wire::{
+    reasons,
+    v1::{self, agent::Source, upload_binary_request::Part},
+};
+use sha2::{Digest, Sha256};
+use tonic::{Code, Status};
+
+use super::fixture::{Fixture, SPEC, refused};
+
+fn sha256(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
+}
+
+async fn upload(
+    arena: &mut Fixture,
+    sha256: &str,
+    bytes: &[u8],
+) -> Result<v1::UploadBinaryResponse, Status> {
+    let header = v1::BinaryHeader {
+        sha256: sha256.to_owned(),
+        size_bytes: bytes.len() as u64,
+    };
+    let mut parts = vec![Part::Header(header)];
+    parts.extend(bytes.chunks(1000).map(|chunk| Part::Chunk(chunk.to_vec())));
+    let parts: Vec<_> = parts
+        .into_iter()
+        .map(|part| v1::UploadBinaryRequest { part: Some(part) })
+        .collect();
+    let answer = arena
+        .coordinator
+        .upload_binary(tokio_stream::iter(parts))
+        .await?;
+    Ok(answer.into_inner())
+}
+
+fn binary(name: &str, bytes: &[u8], version: &str) -> v1::Agent {
+    v1::Agent {
+        name: name.to_owned(),
+        version: version.to_owned(),
+        source: Some(Source::Binary(v1::BinarySource {
+            sha256: sha256(bytes),
+            file_name: "agent".to_owned(),
+            args: vec!["--serve".to_owned()],
+            limits: None,
+        })),
+        ..Default::default()
+    }
+}
+
+fn endpoint(name: &str, url: &str) -> v1::Agent {
+    v1::Agent {
+        name: name.to_owned(),
+        source: Some(Source::Endpoint(v1::EndpointSource {
+            url: url.to_owned(),
+        })),
+        ..Default::default()
+    }
+}
+
+async fn register(
+    arena: &mut Fixture,
+    agent: v1::Agent,
+    replace: bool,
+) -> Result<v1::Agent, Status> {
+    let request = v1::RegisterAgentRequest {
+        request_id: String::new(),
+        agent: Some(agent),
+        replace,
+    };
+    let answer = arena.coordinator.register_agent(request).await?;
+    Ok(answer.into_inner().agent.expect("an agent"))
+}
+
+#[tokio::test]
+async fn a_binary_is_uploaded_registered_and_fetched() {
+    let mut arena = Fixture::new().await;
+    let bytes: Vec<u8> = (0..700_000u32).map(|n| n as u8).collect();
+    let answer = register(&mut arena, binary("mine", &bytes, ""), false).await;
+    refused(answer, Code::InvalidArgument, reasons::BINARY_INVALID);
+    let name = sha256(&bytes);
+    assert!(
+        !upload(&mut arena, &name, &bytes)
+            .await
+            .expect("taken")
+            .known
+    );
+    assert!(
+        upload(&mut arena, &name, &bytes)
+            .await
+            .expect("taken")
+            .known
+    );
+    let agent = register(&mut arena, binary("mine", &bytes, ""), false).await;
+    assert_eq!(agent.expect("registered").version, name[..12]);
+    let mut worker = arena.join("one").await;
+    let request = v1::FetchBinaryRequest { sha256: name };
+    let mut chunks = worker
+        .client
+        .fetch_binary(request)
+        .await
+        .expect("known")
+        .into_inner();
+    let mut fetched = Vec::new();
+    while let Some(chunk) = chunks.message().await.expect("sent") {
+        fetched.extend(chunk.chunk);
+    }
+    assert_eq!(fetched, bytes);
+    let request = v1::FetchBinaryRequest {
+        sha256: "0".repeat(64),
+    };
+    let answer = worker.client.fetch_binary(request).await;
+    refused(answer.map(|_| ()), Code::NotFound, reasons::UNKNOWN_BINARY);
+}
+
+#[tokio::test]
+async fn an_upload_is_held_against_its_digest_and_size() {
+    let mut arena = Fixture::new().await;
+    let wrong = upload(&mut arena, &sha256(b"other"), b"bytes").await;
+    refused(wrong, Code::InvalidArgument, reasons::BINARY_INVALID);
+    let wrong = upload(&mut arena, "not hex", b"bytes").await;
+    refused(wrong, Code::InvalidArgument, reasons::BINARY_INVALID);
+    let short = v1::BinaryHeader {
+        sha256: sha256(b"bytes"),
+        size_bytes: 6,
+    };
+    let parts = [Part::Header(short), Part::Chunk(b"bytes".to_vec())]
+        .map(|part| v1::UploadBinaryRequest { part: Some(part) });
+    let answer = arena
+        .coordinator
+        .upload_binary(tokio_stream::iter(parts))
+        .await;
+    refused(answer, Code::InvalidArgument, reasons::BINARY_INVALID);
+    let answer = register(&mut arena, binary("mine", b"bytes", ""), false).await;
+    refused(answer, Code::InvalidArgument, reasons::BINARY_INVALID);
+}
+
+#[tokio::test]
+async fn a_version_stays_with_its_binary_unless_replaced() {
+    let mut arena = Fixture::new().await;
+    for bytes in [b"first", b"other"] {
+        upload(&mut arena, &sha256(bytes), bytes)
+            .await
+            .expect("taken");
+    }
+    let first = binary("mine", b"first", "1");
+    let registered = register(&mut arena, first.clone(), false)
+        .await
+        .expect("new");
+    let again = register(&mut arena, first, false).await.expect("the same");
+    assert_eq!(again, registered);
+    let answer = register(&mut arena, binary("mine", b"other", "1"), false).await;
+    let message = refused(answer, Code::InvalidArgument, reasons::AGENT_CONFLICT);
+    for named in [sha256(b"first"), sha256(b"other"), "--replace".to_owned()] {
+        assert!(message.contains(&named), "{message}");
+    }
+    let answer = register(&mut arena, binary("mine", b"other", "2"), false).await;
+    refused(answer, Code::InvalidArgument, reasons::AGENT_CONFLICT);
+    register(&mut arena, binary("mine", b"other", "1"), true)
+        .await
+        .expect("replaced");
+}
+
+#[tokio::test]
+async fn names_and_sources_are_checked() {
+    let mut arena = Fixture::new().await;
+    for (agent, reason) in [
+        (
+            endpoint("Mine!", "http://127.0.0.1:1"),
+            reasons::NAME_INVALID,
+        ),
+        (
+            endpoint("random", "http://127.0.0.1:1"),
+            reasons::AGENT_CONFLICT,
+        ),
+        (endpoint("mine", "127.0.0.1:1"), reasons::REQUEST_INVALID),
+        (endpoint("mine", "unix:relative"), reasons::REQUEST_INVALID),
+        (
+            v1::Agent {
+                name: "mine".to_owned(),
+                ..Default::default()
+            },
+            reasons::REQUEST_INVALID,
+        ),
+    ] {
+        let answer = register(&mut arena, agent, true).await;
+        refused(answer, Code::InvalidArgument, reason);
+    }
+    for url in ["http://127.0.0.1:1", "http://host:50051", "unix:/run/agent"] {
+        register(&mut arena, endpoint("mine", url), true)
+            .await
+            .expect(url);
+    }
+}
+
+#[tokio::test]
+async fn native_bots_are_always_there_and_others_come_and_go() {
+    let mut arena = Fixture::new().await;
+    register(&mut arena, endpoint("zed", "unix:/run/zed"), false)
+        .await
+        .expect("new");
+    let mut names = Vec::new();
+    let mut request = v1::ListAgentsRequest {
+        page_size: 3,
+        ..Default::default()
+    };
+    loop {
+        let page = arena.coordinator.list_agents(request.clone()).await;
+        let page = page.expect("answered").into_inner();
+        names.extend(page.agents.into_iter().map(|agent| agent.name));
+        request.page_token = page.next_page_token;
+        if request.page_token.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(names, ["aggressive", "minimax", "random", "zed"]);
+    let remove = |name: &str| v1::RemoveAgentRequest {
+        request_id: String::new(),
+        name: name.to_owned(),
+    };
+    arena
+        .coordinator
+        .remove_agent(remove("zed"))
+        .await
+        .expect("removed");
+    let gone = arena.coordinator.remove_agent(remove("zed")).await;
+    refused(gone, Code::NotFound, reasons::UNKNOWN_AGENT);
+    let native = arena.coordinator.remove_agent(remove("random")).await;
+    refused(native, Code::InvalidArgument, reasons::AGENT_CONFLICT);
+}
+
+#[tokio::test]
+async fn a_tournament_keeps_the_agents_it_was_started_with() {
+    let mut arena = Fixture::new().await;
+    register(&mut arena, endpoint("mine", "unix:/run/first"), false)
+        .await
+        .expect("new");
+    let spec = SPEC.replace("minimax", "mine");
+    arena.start(&spec).await;
+    register(&mut arena, endpoint("mine", "unix:/run/second"), true)
+        .await
+        .expect("replaced");
+    let lease = arena.join("one").await.lease().await;
+    let mine = &lease.setup.expect("sent").agents[1];
+    let Some(v1::agent_setup::Source::Endpoint(endpoint)) = &mine.source else {
+        panic!("{mine:?}");
+    };
+    assert_eq!(endpoint.url, "unix:/run/first");
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_describe_itself_has_no_options() {
+    let mut arena = Fixture::new().await;
+    register(&mut arena, endpoint("mine", "unix:/run/mine"), false)
+        .await
+        .expect("new");
+    let variant = |options: &str| {
+        let listed = SPEC.replace("minimax", "variant");
+        format!("{listed}[[agent]]\nname = \"variant\"\nbot = \"any\"\nfrom = \"mine\"\n{options}")
+    };
+    let answer = arena
+        .try_start(&variant("options = { depth = 3 }"), false)
+        .await;
+    refused(answer, Code::InvalidArgument, reasons::OPTION_INVALID);
+    arena.start(&variant("")).await;
+}

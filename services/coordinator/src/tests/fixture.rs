@@ -1,0 +1,305 @@
+//! A coordinator on a free port, and a worker that makes records up.
+
+use std::sync::Arc;
+
+use arena_model::{BlockSeed, GameRecord, engine::Termination};
+use arena_store::{MemoryStore, Store};
+use arena_wire::v1::{
+    self, coordinator_service_client::CoordinatorServiceClient,
+    worker_service_client::WorkerServiceClient,
+};
+use tokio::{sync::oneshot, task::JoinHandle};
+use tonic::{Code, Status, Streaming, transport::Channel};
+use tonic_types::StatusExt;
+
+use crate::{Options, RunError, Summary};
+
+pub(super) const SPEC: &str = r#"
+name = "cup"
+ruleset = "kalah"
+seed = "0x5eed"
+blocks = 20
+agents = ["random", "minimax"]
+"#;
+
+/// Two native bots, as the command line would describe them.
+pub(super) fn native() -> v1::DescribeResponse {
+    let bot = |name: &str, rulesets: &[&str], options: Vec<v1::BotOption>| v1::Bot {
+        name: name.to_owned(),
+        summary: String::new(),
+        rulesets: rulesets.iter().map(|&name| name.to_owned()).collect(),
+        options,
+        deterministic: true,
+    };
+    let depth = v1::BotOption {
+        name: "depth".to_owned(),
+        summary: "plies looked ahead".to_owned(),
+        r#type: v1::OptionType::Integer.into(),
+        default_value: "4".to_owned(),
+        min: "1".to_owned(),
+        max: "20".to_owned(),
+        choices: Vec::new(),
+    };
+    v1::DescribeResponse {
+        name: "arena".to_owned(),
+        version: "0.1.0".to_owned(),
+        author: String::new(),
+        bots: vec![
+            bot("random", &[], Vec::new()),
+            bot("minimax", &["kalah"], vec![depth]),
+            bot("aggressive", &["cowry"], Vec::new()),
+        ],
+        batch_size: 256,
+        omit_move_details: true,
+    }
+}
+
+/// A coordinator that runs.
+pub(super) struct Fixture {
+    pub(super) coordinator: CoordinatorServiceClient<Channel>,
+    pub(super) url: String,
+    pub(super) metrics: std::net::SocketAddr,
+    stop: oneshot::Sender<()>,
+    running: JoinHandle<Result<Summary, RunError>>,
+}
+
+pub(super) fn memory() -> Arc<dyn Store> {
+    Arc::new(MemoryStore::new().expect("a memory store"))
+}
+
+pub(super) fn options(store: Arc<dyn Store>) -> Options {
+    let anywhere = "127.0.0.1:0".parse().expect("an address");
+    Options {
+        metrics: Some(anywhere),
+        audit_share: 0.0,
+        ..Options::new(store, anywhere, native())
+    }
+}
+
+impl Fixture {
+    pub(super) async fn new() -> Self {
+        Self::with(options(memory())).await
+    }
+
+    pub(super) async fn with(options: Options) -> Self {
+        let service = options.build().await.expect("it starts");
+        let url = format!("http://{}", service.listen);
+        let metrics = service.metrics.expect("asked for");
+        let (stop, stopped) = oneshot::channel();
+        let running = tokio::spawn(service.run(async {
+            let _ = stopped.await;
+        }));
+        Self {
+            coordinator: CoordinatorServiceClient::connect(url.clone())
+                .await
+                .expect("it listens"),
+            url,
+            metrics,
+            stop,
+            running,
+        }
+    }
+
+    pub(super) async fn channel(&self) -> Channel {
+        let endpoint = Channel::from_shared(self.url.clone()).expect("an address");
+        endpoint.connect().await.expect("it listens")
+    }
+
+    /// Stops it as a signal would.
+    pub(super) async fn stop(self) -> Summary {
+        self.stop.send(()).expect("it runs");
+        self.running.await.expect("no panic").expect("no error")
+    }
+
+    /// Ends it as a kill would: nothing is drained.
+    pub(super) async fn kill(self) {
+        self.running.abort();
+        let _ = self.running.await;
+    }
+
+    pub(super) async fn start(&mut self, spec: &str) -> v1::Tournament {
+        self.try_start(spec, false)
+            .await
+            .expect("it starts")
+            .tournament
+            .expect("a tournament")
+    }
+
+    pub(super) async fn try_start(
+        &mut self,
+        spec: &str,
+        again: bool,
+    ) -> Result<v1::StartTournamentResponse, Status> {
+        let request = v1::StartTournamentRequest {
+            spec_toml: spec.to_owned(),
+            again,
+            ..Default::default()
+        };
+        Ok(self
+            .coordinator
+            .start_tournament(request)
+            .await?
+            .into_inner())
+    }
+
+    pub(super) async fn tournament(&mut self, id: &str) -> v1::Tournament {
+        let request = v1::GetTournamentRequest {
+            tournament_id: id.to_owned(),
+        };
+        let answer = self
+            .coordinator
+            .get_tournament(request)
+            .await
+            .expect("known");
+        answer.into_inner().tournament.expect("a tournament")
+    }
+
+    pub(super) async fn standings(&mut self, id: &str) -> v1::Standings {
+        let request = v1::GetStandingsRequest {
+            tournament_id: id.to_owned(),
+        };
+        let answer = self
+            .coordinator
+            .get_standings(request)
+            .await
+            .expect("known");
+        answer.into_inner().standings.expect("standings")
+    }
+
+    pub(super) async fn join(&self, name: &str) -> FakeWorker {
+        FakeWorker::join(&self.url, name).await
+    }
+}
+
+/// A worker that makes records up.
+pub(super) struct FakeWorker {
+    pub(super) client: WorkerServiceClient<Channel>,
+    pub(super) notices: Streaming<v1::JoinResponse>,
+    pub(super) id: String,
+    pub(super) boot_epoch: u64,
+}
+
+impl FakeWorker {
+    pub(super) async fn join(url: &str, name: &str) -> Self {
+        let mut client = WorkerServiceClient::connect(url.to_owned())
+            .await
+            .expect("it listens");
+        let request = v1::JoinRequest {
+            name: name.to_owned(),
+            capacity: 64,
+            version: "0.1.0".to_owned(),
+            rulesets: arena_games::rulesets()
+                .iter()
+                .map(|info| (info.name.to_owned(), info.version))
+                .collect(),
+        };
+        let mut notices = client.join(request).await.expect("it joins").into_inner();
+        let first = notices.message().await.expect("open").expect("a welcome");
+        let Some(v1::join_response::Notice::Welcome(welcome)) = first.notice else {
+            panic!("no welcome: {first:?}");
+        };
+        Self {
+            client,
+            notices,
+            id: welcome.worker_id,
+            boot_epoch: welcome.boot_epoch,
+        }
+    }
+
+    pub(super) async fn try_lease(&mut self, wait_ms: u32) -> Result<Option<v1::Lease>, Status> {
+        let request = v1::LeaseRequest {
+            worker_id: self.id.clone(),
+            boot_epoch: self.boot_epoch,
+            games: 512,
+            wait_ms,
+            known_tournaments: Vec::new(),
+        };
+        Ok(self.client.lease(request).await?.into_inner().lease)
+    }
+
+    pub(super) async fn lease(&mut self) -> v1::Lease {
+        let lease = self.try_lease(10_000).await.expect("answered");
+        lease.expect("there are games")
+    }
+
+    pub(super) async fn report(
+        &mut self,
+        lease: &v1::Lease,
+        games: Vec<v1::GameReport>,
+    ) -> Result<v1::ReportResponse, Status> {
+        let request = v1::ReportRequest {
+            worker_id: self.id.clone(),
+            boot_epoch: self.boot_epoch,
+            tournament_id: lease.tournament_id.clone(),
+            lease_id: lease.lease_id,
+            games,
+        };
+        Ok(self.client.report(request).await?.into_inner())
+    }
+
+    /// Reports all games of a lease, seat 0 having won.
+    pub(super) async fn play(&mut self, lease: &v1::Lease) -> v1::ReportResponse {
+        let games = lease.games.iter().map(|game| won(game, 0)).collect();
+        self.report(lease, games).await.expect("taken")
+    }
+
+    /// Plays until there is nothing to play.
+    pub(super) async fn play_all(&mut self) -> usize {
+        let mut played = 0;
+        while let Some(lease) = self.try_lease(0).await.expect("answered") {
+            self.play(&lease).await;
+            played += lease.games.len();
+        }
+        played
+    }
+
+    /// The next notice.
+    pub(super) async fn notice(&mut self) -> Option<v1::join_response::Notice> {
+        self.notices
+            .message()
+            .await
+            .expect("open")
+            .and_then(|response| response.notice)
+    }
+}
+
+/// The report of a game that a seat won.
+pub(super) fn won(game: &v1::GameAssignment, winner: usize) -> v1::GameReport {
+    let seats = game.seats.len();
+    let mut record = GameRecord {
+        index: game.index,
+        block: game.block,
+        seed: BlockSeed(game.seed),
+        seats: game.seats.iter().map(|&agent| agent as u16).collect(),
+        events: Vec::new(),
+        opening_plies: 0,
+        placement: (0..seats)
+            .map(|seat| 1 + u8::from(seat != winner))
+            .collect(),
+        scores: vec![0; seats],
+        plies: 30,
+        decisions: vec![15; seats],
+        termination: Termination::Normal,
+        faults: Vec::new(),
+        hash: [0; 32],
+    };
+    record.hash = [winner as u8 + 1; 32];
+    v1::GameReport {
+        record: Some((&record).into()),
+        ..Default::default()
+    }
+}
+
+/// Asserts code and reason of an error, and gives its message.
+pub(super) fn refused<T: std::fmt::Debug>(
+    answer: Result<T, Status>,
+    code: Code,
+    reason: &str,
+) -> String {
+    let status = answer.expect_err("refused");
+    assert_eq!(status.code(), code, "{status}");
+    let info = status.get_details_error_info().expect("an ErrorInfo");
+    assert_eq!(info.reason, reason, "{status}");
+    assert_eq!(info.domain, "arena");
+    status.message().to_owned()
+}

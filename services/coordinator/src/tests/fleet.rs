@@ -1,0 +1,183 @@
+//! Joining, leases and leaving.
+
+use std::time::Duration;
+
+use arena_wire::{reasons, v1};
+use tonic::Code;
+
+use super::fixture::{Fixture, SPEC, memory, options, refused};
+
+#[tokio::test]
+async fn a_tournament_is_played_to_its_end() {
+    let mut arena = Fixture::new().await;
+    let tournament = arena.start(SPEC).await;
+    assert_eq!(tournament.games_total, 40);
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let setup = lease.setup.clone().expect("the worker knew nothing");
+    assert_eq!(setup.tournament_id, tournament.tournament_id);
+    assert_eq!(setup.agents[1].options[0].value, "4", "resolved");
+    worker.play(&lease).await;
+    worker.play_all().await;
+    let tournament = arena.tournament(&tournament.tournament_id).await;
+    assert_eq!(tournament.state(), v1::TournamentState::Finished);
+    assert_eq!(tournament.games_done, 40);
+    let standings = arena.standings(&tournament.tournament_id).await;
+    assert_eq!(standings.games, 40);
+    for agent in &standings.agents {
+        assert_eq!((agent.wins, agent.losses), (20, 20), "seat 0 always won");
+    }
+}
+
+#[tokio::test]
+async fn a_setup_is_sent_only_to_who_lacks_it() {
+    let mut arena = Fixture::new().await;
+    let tournament = arena.start(SPEC).await;
+    let mut worker = arena.join("one").await;
+    let request = v1::LeaseRequest {
+        worker_id: worker.id.clone(),
+        boot_epoch: worker.boot_epoch,
+        games: 8,
+        wait_ms: 0,
+        known_tournaments: vec![tournament.tournament_id],
+    };
+    let lease = worker.client.lease(request).await.expect("answered");
+    assert_eq!(lease.into_inner().lease.expect("games").setup, None);
+}
+
+#[tokio::test]
+async fn games_of_a_worker_whose_stream_closes_go_to_the_next() {
+    let mut arena = Fixture::new().await;
+    arena.start(SPEC).await;
+    let mut first = arena.join("first").await;
+    let mut lost = Vec::new();
+    while let Some(lease) = first.try_lease(0).await.expect("answered") {
+        lost.extend(lease.games.iter().map(|game| game.index));
+    }
+    assert_eq!(lost.len(), 40);
+    let mut second = arena.join("second").await;
+    assert_eq!(second.try_lease(0).await.expect("answered"), None);
+    drop(first);
+    let again = second.lease().await;
+    assert_eq!(again.games[0].index, 0);
+    assert_eq!(
+        again.games[0].attempts, 0,
+        "a lost worker is no failed attempt"
+    );
+}
+
+#[tokio::test]
+async fn a_worker_that_waits_gets_games_as_soon_as_there_are_some() {
+    let mut arena = Fixture::new().await;
+    let mut worker = arena.join("one").await;
+    let waiting = tokio::spawn(async move { worker.lease().await });
+    arena.start(SPEC).await;
+    assert!(!waiting.await.expect("no panic").games.is_empty());
+}
+
+#[tokio::test]
+async fn a_lease_without_progress_is_taken_back_and_its_holder_told() {
+    let mut arena = Fixture::with(crate::Options {
+        lease_deadline: Duration::from_millis(50),
+        ..options(memory())
+    })
+    .await;
+    let spec = format!("{SPEC}\n[play]\nmove_timeout = \"1ms\"\n");
+    arena.start(&spec).await;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let notice = worker.notice().await.expect("a notice");
+    let v1::join_response::Notice::LeasesEnded(ended) = notice else {
+        panic!("{notice:?}");
+    };
+    assert_eq!(ended.lease_ids, [lease.lease_id]);
+    let heartbeat = v1::HeartbeatRequest {
+        worker_id: worker.id.clone(),
+        boot_epoch: worker.boot_epoch,
+        leases: vec![v1::LeaseProgress {
+            lease_id: lease.lease_id,
+            plies: 1000,
+        }],
+    };
+    let answer = worker.client.heartbeat(heartbeat).await.expect("answered");
+    assert_eq!(answer.into_inner().ended_leases, [lease.lease_id]);
+}
+
+#[tokio::test]
+async fn who_has_not_joined_is_asked_to() {
+    let arena = Fixture::new().await;
+    let mut worker = arena.join("one").await;
+    worker.boot_epoch ^= 1;
+    refused(
+        worker.try_lease(0).await,
+        Code::FailedPrecondition,
+        reasons::UNKNOWN_WORKER,
+    );
+}
+
+#[tokio::test]
+async fn a_worker_is_lent_nothing_that_it_cannot_play() {
+    let mut arena = Fixture::new().await;
+    arena.start(SPEC).await;
+    let mut worker = arena.join("one").await;
+    let request = v1::JoinRequest {
+        name: "of another version".to_owned(),
+        rulesets: [("kalah".to_owned(), 999)].into(),
+        ..Default::default()
+    };
+    let mut notices = worker
+        .client
+        .join(request)
+        .await
+        .expect("joins")
+        .into_inner();
+    let welcome = notices.message().await.expect("open").expect("a welcome");
+    let Some(v1::join_response::Notice::Welcome(welcome)) = welcome.notice else {
+        panic!("{welcome:?}");
+    };
+    worker.id = welcome.worker_id;
+    assert_eq!(worker.try_lease(0).await.expect("answered"), None);
+}
+
+#[tokio::test]
+async fn the_fleet_is_listed() {
+    let mut arena = Fixture::new().await;
+    arena.start(SPEC).await;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let fleet = arena
+        .coordinator
+        .list_workers(v1::ListWorkersRequest {})
+        .await;
+    let fleet = fleet.expect("answered").into_inner();
+    let games = lease.games.len() as u64;
+    assert_eq!(fleet.games_waiting, 40 - games);
+    assert_eq!(fleet.workers.len(), 1);
+    assert_eq!(fleet.workers[0].name, "one");
+    assert_eq!(
+        (fleet.workers[0].leases, fleet.workers[0].games_leased),
+        (1, games)
+    );
+}
+
+#[tokio::test]
+async fn stopping_tells_workers_and_takes_their_last_reports() {
+    let mut arena = Fixture::new().await;
+    arena.start(SPEC).await;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let games = lease.games.len() as u64;
+    let last = tokio::spawn(async move {
+        let notice = worker.notice().await.expect("a notice");
+        assert!(
+            matches!(notice, v1::join_response::Notice::Drain(_)),
+            "{notice:?}"
+        );
+        assert_eq!(worker.try_lease(10_000).await.expect("answered"), None);
+        worker.play(&lease).await;
+    });
+    let summary = arena.stop().await;
+    last.await.expect("no panic");
+    assert_eq!(summary.games, games);
+    assert_eq!(summary.tournaments_open, 1);
+}

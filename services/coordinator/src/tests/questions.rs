@@ -1,0 +1,255 @@
+//! Games, watching, metrics, health and reflection.
+
+use arena_wire::{reasons, v1};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tonic::Code;
+use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
+
+use super::fixture::{Fixture, SPEC, memory, options, refused, won};
+use crate::StartError;
+
+async fn list(arena: &mut Fixture, id: &str, page_size: u32, from_index: u64) -> Vec<u64> {
+    let mut request = v1::ListGamesRequest {
+        tournament_id: id.to_owned(),
+        page_size,
+        from_index,
+        ..Default::default()
+    };
+    let mut indices = Vec::new();
+    loop {
+        let page = arena.coordinator.list_games(request.clone()).await;
+        let page = page.expect("known").into_inner();
+        assert!(page.games.len() <= page_size as usize);
+        let index = |game: &v1::GameReport| game.record.as_ref().map(|record| record.index);
+        indices.extend(page.games.iter().filter_map(index));
+        request.page_token = page.next_page_token;
+        if request.page_token.is_empty() {
+            return indices;
+        }
+    }
+}
+
+#[tokio::test]
+async fn games_are_listed_in_index_order_whatever_came_first() {
+    let mut arena = Fixture::new().await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let mut leases = Vec::new();
+    while let Some(lease) = worker.try_lease(0).await.expect("answered") {
+        leases.push(lease);
+    }
+    for lease in leases.iter().rev() {
+        worker.play(lease).await;
+    }
+    let all: Vec<u64> = (0..40).collect();
+    for page_size in [1, 7, 40, 1000] {
+        assert_eq!(list(&mut arena, &id, page_size, 0).await, all);
+    }
+    assert_eq!(list(&mut arena, &id, 7, 33).await, all[33..]);
+    let request = v1::ListGamesRequest {
+        tournament_id: id,
+        page_token: "x".to_owned(),
+        ..Default::default()
+    };
+    let answer = arena.coordinator.list_games(request).await;
+    refused(answer, Code::InvalidArgument, reasons::PAGE_TOKEN_INVALID);
+}
+
+#[tokio::test]
+async fn a_game_is_shown_with_what_stands_beside_it() {
+    let mut arena = Fixture::new().await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let mut report = won(&lease.games[2], 0);
+    report.timing = Some(v1::GameTiming {
+        worker: "one".to_owned(),
+        duration_us: 1234,
+        latency: vec![v1::AgentLatency {
+            agent: 0,
+            buckets: vec![100, 200],
+            counts: vec![99, 1],
+        }],
+        ..Default::default()
+    });
+    worker
+        .report(&lease, vec![report.clone()])
+        .await
+        .expect("taken");
+    let request = |index: &str| v1::GetGameRequest {
+        game_id: format!("{id}/{index}"),
+    };
+    let game = arena
+        .coordinator
+        .get_game(request("2"))
+        .await
+        .expect("durable")
+        .into_inner();
+    assert_eq!(game.record, report.record);
+    assert_eq!(game.timing, report.timing);
+    assert_eq!(game.setup, lease.setup);
+    let answer = arena.coordinator.get_game(request("3")).await;
+    refused(answer, Code::NotFound, reasons::UNKNOWN_GAME);
+    let answer = arena.coordinator.get_game(request("x")).await;
+    refused(answer, Code::InvalidArgument, reasons::NAME_INVALID);
+    let standings = arena.standings(&id).await;
+    let timed = standings
+        .agents
+        .iter()
+        .filter(|agent| agent.latency_us_p50.is_some());
+    assert_eq!(timed.count(), 1);
+}
+
+#[tokio::test]
+async fn a_watch_tells_the_state_at_once_and_ends_with_the_tournament() {
+    let mut arena = Fixture::new().await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let request = v1::WatchTournamentRequest {
+        tournament_id: id.clone(),
+    };
+    let watched = arena.coordinator.watch_tournament(request.clone()).await;
+    let mut watched = watched.expect("known").into_inner();
+    let first = watched.message().await.expect("open").expect("the state");
+    assert_eq!((first.games_done, first.games_total), (0, 40));
+    let mut worker = arena.join("one").await;
+    worker.play_all().await;
+    let mut last = first;
+    while let Some(next) = watched.message().await.expect("open") {
+        assert!(next.games_done >= last.games_done);
+        last = next;
+    }
+    assert_eq!(last.state(), v1::TournamentState::Finished);
+    assert_eq!(last.games_done, 40);
+    assert_eq!(last.standings.expect("standings").games, 40);
+    let unknown = v1::WatchTournamentRequest {
+        tournament_id: "nothing".to_owned(),
+    };
+    let answer = arena.coordinator.watch_tournament(unknown).await;
+    refused(
+        answer.map(|_| ()),
+        Code::NotFound,
+        reasons::UNKNOWN_TOURNAMENT,
+    );
+}
+
+#[tokio::test]
+async fn a_watch_ends_when_the_coordinator_stops() {
+    let mut arena = Fixture::new().await;
+    let tournament_id = arena.start(SPEC).await.tournament_id;
+    let request = v1::WatchTournamentRequest { tournament_id };
+    let watched = arena.coordinator.watch_tournament(request).await;
+    let mut watched = watched.expect("known").into_inner();
+    let ending =
+        tokio::spawn(async move { while watched.message().await.expect("open").is_some() {} });
+    arena.stop().await;
+    ending.await.expect("no panic");
+}
+
+async fn page(address: std::net::SocketAddr, path: &str) -> String {
+    let mut stream = tokio::net::TcpStream::connect(address)
+        .await
+        .expect("it listens");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("answered");
+    answer
+}
+
+#[tokio::test]
+async fn metrics_count_durable_games_once() {
+    let mut arena = Fixture::new().await;
+    arena.start(SPEC).await;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    worker.play(&lease).await;
+    worker.play(&lease).await;
+    worker.play_all().await;
+    let metrics = page(arena.metrics, "/metrics").await;
+    for line in [
+        "arena_agent_games_total{agent=\"random\",result=\"win\",ruleset=\"kalah\"} 20\n",
+        "arena_game_plies_count{ruleset=\"kalah\"} 40\n",
+    ] {
+        assert!(metrics.contains(line), "{line}{metrics}");
+    }
+    assert!(
+        page(arena.metrics, "/healthz")
+            .await
+            .starts_with("HTTP/1.1 200")
+    );
+}
+
+#[tokio::test]
+async fn health_and_reflection_are_served() {
+    use tonic_reflection::pb::{
+        v1::{
+            ServerReflectionRequest, server_reflection_client::ServerReflectionClient,
+            server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
+        },
+        v1alpha::server_reflection_client::ServerReflectionClient as AlphaClient,
+    };
+
+    let arena = Fixture::new().await;
+    let mut health = HealthClient::new(arena.channel().await);
+    for service in ["", "arena.v1.CoordinatorService", "arena.v1.WorkerService"] {
+        let request = HealthCheckRequest {
+            service: service.to_owned(),
+        };
+        assert_eq!(
+            health
+                .check(request)
+                .await
+                .expect("known")
+                .into_inner()
+                .status,
+            1
+        );
+    }
+    let mut reflection = ServerReflectionClient::new(arena.channel().await);
+    let request = ServerReflectionRequest {
+        host: String::new(),
+        message_request: Some(MessageRequest::ListServices(String::new())),
+    };
+    let mut answers = reflection
+        .server_reflection_info(tokio_stream::iter([request]))
+        .await
+        .expect("answered")
+        .into_inner();
+    let answer = answers.message().await.expect("open").expect("an answer");
+    let Some(MessageResponse::ListServicesResponse(list)) = answer.message_response else {
+        panic!("{answer:?}");
+    };
+    let names: Vec<&str> = list
+        .service
+        .iter()
+        .map(|service| service.name.as_str())
+        .collect();
+    for name in [
+        "arena.v1.CoordinatorService",
+        "arena.v1.WorkerService",
+        "grpc.health.v1.Health",
+    ] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    let mut alpha = AlphaClient::new(arena.channel().await);
+    alpha
+        .server_reflection_info(tokio_stream::empty())
+        .await
+        .expect("served");
+}
+
+#[tokio::test]
+async fn a_port_in_use_is_named() {
+    let arena = Fixture::new().await;
+    let taken = arena
+        .url
+        .trim_start_matches("http://")
+        .parse()
+        .expect("an address");
+    let mut second = options(memory());
+    second.listen = taken;
+    match second.build().await.err() {
+        Some(StartError::InUse { address }) => assert_eq!(address, taken),
+        other => panic!("{other:?}"),
+    }
+}

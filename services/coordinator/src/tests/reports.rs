@@ -1,0 +1,199 @@
+//! Results: once, durable, and compared where they come twice.
+
+use arena_wire::{reasons, v1};
+use tonic::Code;
+
+use super::fixture::{Fixture, SPEC, memory, options, refused, won};
+
+async fn differences(arena: &mut Fixture, id: &str) -> Vec<v1::Difference> {
+    let request = v1::ListDifferencesRequest {
+        tournament_id: id.to_owned(),
+        ..Default::default()
+    };
+    let answer = arena.coordinator.list_differences(request).await;
+    answer.expect("known").into_inner().differences
+}
+
+#[tokio::test]
+async fn a_report_that_comes_twice_counts_once() {
+    let mut arena = Fixture::new().await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    for _ in 0..3 {
+        let answer = worker.play(&lease).await;
+        assert_eq!(answer.differing, Vec::<u64>::new());
+    }
+    let games = lease.games.len() as u64;
+    assert_eq!(arena.tournament(&id).await.games_done, games);
+    assert_eq!(arena.standings(&id).await.games, games);
+}
+
+#[tokio::test]
+async fn the_same_game_twice_in_one_report_counts_once() {
+    let mut arena = Fixture::new().await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let game = &lease.games[0];
+    let answer = worker
+        .report(&lease, vec![won(game, 0), won(game, 0)])
+        .await;
+    assert_eq!(answer.expect("taken").differing, Vec::<u64>::new());
+    assert_eq!(arena.tournament(&id).await.games_done, 1);
+}
+
+#[tokio::test]
+async fn of_two_records_the_first_stands_and_the_difference_is_kept() {
+    let mut arena = Fixture::new().await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let game = &lease.games[3];
+    worker
+        .report(&lease, vec![won(game, 0)])
+        .await
+        .expect("taken");
+    let answer = worker
+        .report(&lease, vec![won(game, 1)])
+        .await
+        .expect("taken");
+    assert_eq!(answer.differing, [game.index]);
+    let found = differences(&mut arena, &id).await;
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].game_id, format!("{id}/{}", game.index));
+    assert_eq!(found[0].durable_hash, "01".repeat(32));
+    assert_eq!(found[0].other_hash, "02".repeat(32));
+    let standings = arena.standings(&id).await;
+    assert_eq!(standings.games, 1);
+}
+
+/// Two plays of one Kalah game that part at the second move, by seat 1.
+#[tokio::test]
+async fn the_agent_whose_move_differs_is_marked() {
+    let mut arena = Fixture::new().await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let game = &lease.games[0];
+    let played = |moves: [u32; 2], hash: u8| {
+        let mut report = won(game, 0);
+        if let Some(record) = &mut report.record {
+            record.events = moves.iter().map(|id| id << 1 | 1).collect();
+            record.hash = vec![hash; 32];
+        }
+        report
+    };
+    worker
+        .report(&lease, vec![played([0, 1], 7)])
+        .await
+        .expect("taken");
+    worker
+        .report(&lease, vec![played([0, 2], 8)])
+        .await
+        .expect("taken");
+    let found = differences(&mut arena, &id).await;
+    let agent = &lease.setup.as_ref().expect("sent").agents[game.seats[1] as usize].name;
+    assert_eq!((found[0].event, &found[0].agent), (1, agent));
+    let standings = arena.standings(&id).await;
+    for standing in standings.agents {
+        assert_eq!(standing.non_deterministic, standing.agent == *agent);
+    }
+}
+
+#[tokio::test]
+async fn a_record_that_is_not_of_the_schedule_is_refused() {
+    let mut arena = Fixture::new().await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let changes: [fn(&mut v1::GameRecord); 6] = [
+        |record| record.index = 1 << 40,
+        |record| record.block += 1,
+        |record| record.seed ^= 1,
+        |record| record.seats.reverse(),
+        |record| record.hash.truncate(31),
+        |record| record.placement.truncate(1),
+    ];
+    for change in changes {
+        let mut report = won(&lease.games[0], 0);
+        change(report.record.as_mut().expect("a record"));
+        let answer = worker
+            .report(&lease, vec![won(&lease.games[1], 0), report])
+            .await;
+        refused(answer, Code::InvalidArgument, reasons::REQUEST_INVALID);
+    }
+    assert_eq!(arena.tournament(&id).await.games_done, 0, "all or nothing");
+}
+
+#[tokio::test]
+async fn a_game_that_could_not_be_played_is_lent_again() {
+    let mut arena = Fixture::new().await;
+    arena.start(SPEC).await;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let failed = v1::GameReport {
+        record: Some(v1::GameRecord {
+            index: lease.games[0].index,
+            ..Default::default()
+        }),
+        void_reason: "no memory to start an agent".to_owned(),
+        ..Default::default()
+    };
+    let mut games: Vec<v1::GameReport> = lease.games[1..].iter().map(|game| won(game, 0)).collect();
+    games.push(failed);
+    worker.report(&lease, games).await.expect("taken");
+    worker.play_all().await;
+    let again = worker.lease().await;
+    assert_eq!(again.games.len(), 1);
+    assert_eq!(again.games[0].index, lease.games[0].index);
+    assert_eq!(again.games[0].attempts, 1);
+}
+
+#[tokio::test]
+async fn a_share_of_the_games_is_played_again_by_another_worker() {
+    let mut arena = Fixture::with(crate::Options {
+        audit_share: 1.0,
+        ..options(memory())
+    })
+    .await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut player = arena.join("player").await;
+    assert_eq!(player.play_all().await, 40);
+    let mut auditor = arena.join("auditor").await;
+    let lease = auditor.lease().await;
+    assert!(lease.audit);
+    let games = lease.games.iter().map(|game| won(game, 1)).collect();
+    let answer = auditor.report(&lease, games).await.expect("taken");
+    assert_eq!(answer.differing.len(), lease.games.len());
+    assert_eq!(differences(&mut arena, &id).await.len(), lease.games.len());
+}
+
+#[tokio::test]
+async fn reports_of_many_at_once_count_each_game_once() {
+    let mut arena = Fixture::new().await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut leases = Vec::new();
+    let mut first = arena.join("first").await;
+    while let Some(lease) = first.try_lease(0).await.expect("answered") {
+        leases.push(lease);
+    }
+    let mut reporting = Vec::new();
+    for number in 0..8 {
+        let mut worker = arena.join(&format!("worker-{number}")).await;
+        let leases = leases.clone();
+        reporting.push(tokio::spawn(async move {
+            for lease in &leases {
+                worker.play(lease).await;
+            }
+        }));
+    }
+    for report in reporting {
+        report.await.expect("no panic");
+    }
+    assert_eq!(arena.standings(&id).await.games, 40);
+    assert_eq!(
+        arena.tournament(&id).await.state(),
+        v1::TournamentState::Finished
+    );
+}

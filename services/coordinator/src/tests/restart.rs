@@ -1,0 +1,108 @@
+//! A coordinator that comes back on the same store.
+
+use std::{path::Path, sync::Arc};
+
+use arena_store::{SledStore, Store};
+use arena_wire::v1;
+
+use super::fixture::{Fixture, SPEC, options, won};
+
+async fn open(folder: &Path) -> Arc<dyn Store> {
+    let folder = folder.to_owned();
+    // It waits for the lock, while the last holder's connections end.
+    let opening = tokio::task::spawn_blocking(move || {
+        SledStore::open(folder, &arena_store::Options::default())
+    });
+    Arc::new(opening.await.expect("no panic").expect("it opens"))
+}
+
+#[tokio::test]
+async fn a_killed_coordinator_goes_on_where_it_stood() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut arena = Fixture::with(options(open(folder.path()).await)).await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let played = worker.lease().await;
+    worker.play(&played).await;
+    let lent = worker.lease().await;
+    let (id_before, epoch_before) = (worker.id.clone(), worker.boot_epoch);
+    drop(worker);
+    arena.kill().await;
+
+    let mut arena = Fixture::with(options(open(folder.path()).await)).await;
+    let tournament = arena.tournament(&id).await;
+    assert_eq!(tournament.state(), v1::TournamentState::Running);
+    assert_eq!(tournament.games_done, played.games.len() as u64);
+    let mut back = arena.join("one").await;
+    assert_ne!(back.boot_epoch, epoch_before);
+    // A report of before the kill is as good as any.
+    (back.id, back.boot_epoch) = (id_before, epoch_before);
+    back.play(&lent).await;
+    drop(back);
+    let mut worker = arena.join("two").await;
+    let rest = worker.play_all().await;
+    assert_eq!(rest, 40 - played.games.len() - lent.games.len());
+    assert_eq!(arena.standings(&id).await.games, 40);
+    drop(worker);
+    arena.stop().await;
+
+    // What is finished is shown as it was.
+    let mut arena = Fixture::with(options(open(folder.path()).await)).await;
+    assert_eq!(
+        arena.tournament(&id).await.state(),
+        v1::TournamentState::Finished
+    );
+    assert_eq!(arena.tournament(&id).await.games_done, 40);
+    assert_eq!(arena.standings(&id).await.games, 40);
+    let mut worker = arena.join("three").await;
+    let late = worker
+        .report(&lent, vec![won(&lent.games[0], 1)])
+        .await
+        .expect("taken");
+    assert_eq!(late.differing, [lent.games[0].index]);
+    drop(worker);
+    arena.stop().await;
+}
+
+#[tokio::test]
+async fn what_was_registered_paused_and_answered_survives() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut arena = Fixture::with(options(open(folder.path()).await)).await;
+    let agent = v1::Agent {
+        name: "mine".to_owned(),
+        source: Some(v1::agent::Source::Endpoint(v1::EndpointSource {
+            url: "unix:/run/mine".to_owned(),
+        })),
+        ..Default::default()
+    };
+    let register = v1::RegisterAgentRequest {
+        request_id: "once".to_owned(),
+        agent: Some(agent),
+        replace: false,
+    };
+    let registered = arena.coordinator.register_agent(register.clone()).await;
+    let registered = registered.expect("new").into_inner();
+    let id = arena.start(SPEC).await.tournament_id;
+    let pause = v1::PauseTournamentRequest {
+        tournament_id: id.clone(),
+        ..Default::default()
+    };
+    arena
+        .coordinator
+        .pause_tournament(pause)
+        .await
+        .expect("paused");
+    arena.kill().await;
+
+    let mut arena = Fixture::with(options(open(folder.path()).await)).await;
+    let again = arena.coordinator.register_agent(register).await;
+    assert_eq!(again.expect("the same").into_inner(), registered);
+    assert_eq!(
+        arena.tournament(&id).await.state(),
+        v1::TournamentState::Paused
+    );
+    let mut worker = arena.join("one").await;
+    assert_eq!(worker.try_lease(0).await.expect("answered"), None);
+    arena.start(SPEC).await;
+    assert!(!worker.lease().await.games.is_empty());
+}
