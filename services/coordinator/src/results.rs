@@ -17,12 +17,11 @@ use crate::{
 /// The longest text of a last fault, in bytes.
 const FAULT_TEXT_MAX: usize = 400;
 /// How long an agent may take to start where nothing else is said.
-const START_TIMEOUT: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often an agent is started before it forfeits.
 const STARTS: u32 = 3;
-/// A batch may take this many times as long as one move, then each of its
-/// decisions is asked again alone.
-const MOVES_PATIENCE: u32 = 8;
+/// A batch of decisions may take this long in all, or as long as one move.
+const BATCH_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What never changes about a tournament.
 pub(crate) struct Info {
@@ -78,18 +77,22 @@ impl Info {
                 Duration::from_micros(limit)
             })
         });
+        let starting = starts.max().unwrap_or_default() * STARTS;
         let outside = self
             .setup
             .agents
             .iter()
             .any(|agent| !matches!(agent.source, Some(v1::agent_setup::Source::Native(_))));
+        let timeout = self.tournament.play.move_timeout;
+        // The worst is an agent that hangs: its batch runs out of time, it is
+        // started anew, and what it owes is asked again alone.
         let between = if outside {
-            self.tournament.play.move_timeout * MOVES_PATIENCE
+            BATCH_TIMEOUT.max(timeout) + starting + timeout
         } else {
-            self.tournament.play.move_timeout
+            timeout
         };
         Patience {
-            first: between + starts.max().unwrap_or_default() * STARTS,
+            first: between + starting,
             between,
         }
     }
