@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use crate::{
+    fault::{FaultKind, SeatFault},
     game::{ActionId, Game, Node},
-    r#match::{Event, FaultKind, Finished, IllegalAction, Match, SeatFault, Setup, Status},
+    r#match::{Event, Finished, IllegalAction, Match, Setup, Status},
     perft::perft,
     replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps},
 };

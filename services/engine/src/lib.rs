@@ -16,6 +16,7 @@
 #![deny(clippy::float_arithmetic)]
 
 mod erased;
+mod fault;
 mod game;
 mod r#match;
 pub mod options;
@@ -24,11 +25,9 @@ mod random;
 mod replay;
 
 pub use erased::{AnyGame, AnyMatch};
+pub use fault::{FaultKind, SeatFault, Termination};
 pub use game::{ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat};
-pub use r#match::{
-    Event, FaultKind, FaultPolicy, Finished, IllegalAction, Match, Question, SeatFault, Setup,
-    Status, Termination,
-};
+pub use r#match::{Event, FaultPolicy, Finished, IllegalAction, Match, Question, Setup, Status};
 pub use perft::perft;
 pub use random::{AgentRng, GameKeys, Key, Stream};
 pub use replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps};

@@ -199,12 +199,6 @@ impl Cowry {
         let pieces = &state.pieces[seat][..self.rules.pieces];
         let pairs = self.rules.doubles && self.rules.double_move != DoubleMove::None;
         let halves = self.rules.double_move == DoubleMove::Half;
-        let mut partners = [None; PIECES_MAX];
-        if pairs {
-            for (piece, partner) in partners.iter_mut().enumerate().take(pieces.len()) {
-                *partner = self.partner(pieces, piece);
-            }
-        }
         let judge = |from: u8, to: u8, together: bool, crew: u16| {
             let limit = if from < self.board.outer {
                 outer_limit
@@ -238,10 +232,10 @@ impl Cowry {
                 {
                     return true;
                 }
-                if halves && value % 2 == 1 {
+                if !pairs || halves && value % 2 == 1 {
                     continue;
                 }
-                if let Some(partner) = partners[piece] {
+                if let Some(partner) = self.partner(pieces, piece) {
                     let to = from + self.reach(value, true);
                     let crew = bit | 1 << partner;
                     let step = judge(from, to, true, crew);

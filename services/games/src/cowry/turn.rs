@@ -120,7 +120,7 @@ impl Cowry {
 
     /// True where no seat could move with any value, now or ever.
     #[inline]
-    fn is_deadlocked(&self, state: &State) -> bool {
+    pub(super) fn is_deadlocked(&self, state: &State) -> bool {
         (0..self.seats)
             .filter(|&seat| state.finished[seat] == 0)
             .all(|seat| !self.has_free_runner(state, seat) && self.is_stuck(state, seat))

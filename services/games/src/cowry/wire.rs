@@ -6,7 +6,7 @@ use prost::Message;
 
 use super::{
     Cowry,
-    options::{PIECES_MAX, ThrowMode, VALUES},
+    options::{Block, PIECES_MAX, ThrowMode, VALUES},
     state::{Finish, Phase, State},
 };
 use crate::proto;
@@ -95,6 +95,11 @@ impl Cowry {
             "a mask names no piece",
         )?;
         expect(
+            message.blocked_now == 0
+                || self.rules.doubles && self.rules.block == Block::IllegalOnce,
+            "blocked_now where nothing is blocked for a turn",
+        )?;
+        expect(
             message.pool.len() == VALUES.len() && message.pool.iter().all(|&count| count <= 255),
             "pool is not five counts up to 255",
         )?;
@@ -163,7 +168,7 @@ impl Cowry {
                 !mover_is_home && !decided && !empty && state.throws >= state.pool_size()
             }
             Phase::Over(Finish::Normal) => decided && quiet,
-            Phase::Over(Finish::Deadlock) => !decided && quiet,
+            Phase::Over(Finish::Deadlock) => !decided && quiet && self.is_deadlocked(state),
             Phase::Over(Finish::Cap) => !decided && quiet && state.throws == self.rules.throws_max,
         };
         if holds {

@@ -6,6 +6,7 @@ mod cowry;
 mod figures;
 mod golden;
 mod kalah;
+mod matches;
 mod positions;
 mod rules;
 mod support;

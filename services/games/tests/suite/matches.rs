@@ -1,0 +1,102 @@
+//! Promises of a match that only real rules can put to the test.
+
+use arena_engine::{Event, FaultKind, Game, Match, Setup, Status, Stream, Termination, replay};
+use arena_games::{Cowry, Kalah, cowry::Phase};
+
+use crate::support::{game, keys, play, play_at_random, setup};
+
+#[test]
+fn a_seats_throws_are_the_same_whatever_extra_throws_and_pools_do() {
+    for (words, seats) in [
+        ("", 2),
+        ("", 4),
+        ("variant=doubles starter=random", 3),
+        ("throw_mode=immediate end=all", 2),
+    ] {
+        let game: Cowry = game(words, seats);
+        let first = play(&game, setup(8), |_, legal, _| legal[0]);
+        let last = play(&game, setup(8), |_, legal, _| legal[legal.len() - 1]);
+        assert_ne!(first.events, last.events, "{words}");
+        for finished in [first, last] {
+            let mut streams: Vec<Stream> = keys(8).dice.iter().map(Stream::new).collect();
+            replay(&game, &finished.events, |state, described| {
+                if state.phase == Phase::Throw {
+                    let seat = described.seat.expect("a throw belongs to a seat");
+                    let expected = streams[usize::from(seat)].weighted(game.dice());
+                    assert_eq!(usize::from(described.event.id()), expected, "{words}");
+                }
+            })
+            .expect("what was played can be replayed");
+        }
+    }
+}
+
+#[test]
+fn nobody_is_asked_to_pass_but_a_pass_is_a_ply_and_a_decision() {
+    let game: Cowry = game("", 2);
+    let mut play = Match::new(
+        game.clone(),
+        Setup {
+            ask_forced: true,
+            ..setup(3)
+        },
+    );
+    let pass = game.pass().expect("cowry has one");
+    while let Status::Asks(_) = play.status() {
+        assert!(!play.legal().contains(&pass));
+        let action = play.legal()[0];
+        play.answer(action.into()).expect("a legal action");
+    }
+    let finished = play.finish();
+    assert!(finished.events.contains(&Event::action(pass)));
+    let actions = finished.events.iter().filter(|event| event.is_action());
+    assert_eq!(finished.plies as usize, actions.count());
+    assert_eq!(finished.plies, finished.decisions.iter().sum::<u32>());
+}
+
+#[test]
+fn a_forfeited_seat_of_four_is_last_even_where_it_wins_by_the_rules() {
+    let game: Cowry = game("", 4);
+    let mut won = 0;
+    for seed in 0..40 {
+        let mut play = Match::new(game.clone(), setup(seed));
+        while let Status::Asks(question) = play.status() {
+            if question.seat == 2 {
+                play.fault(FaultKind::Disconnected);
+            } else {
+                let action = play.legal()[0];
+                play.answer(action.into()).expect("a legal action");
+            }
+        }
+        won += u32::from(game.placement(play.state())[2] == 1);
+        let finished = play.finish();
+        assert_eq!(finished.termination, Termination::Forfeit);
+        assert_eq!(finished.placement[2], 4);
+        assert!(finished.placement.contains(&1));
+        assert_eq!(finished.faults.len(), 1);
+    }
+    assert!(won > 0, "it would have won some");
+}
+
+#[test]
+fn openings_make_games_without_chance_differ() {
+    let game: Kalah = game("", 2);
+    let opened = |seed| Setup {
+        opening_plies: 4,
+        ..setup(seed)
+    };
+    let first = |seed| play(&game, opened(seed), |_, legal, _| legal[0]);
+    let games: Vec<_> = (0..10).map(first).collect();
+    assert!(games.iter().all(|game| game.opening_plies == 4));
+    assert!(
+        games
+            .windows(2)
+            .any(|pair| pair[0].events != pair[1].events)
+    );
+    let plain = |seed| play(&game, setup(seed), |_, legal, _| legal[0]).events;
+    assert_eq!(plain(1), plain(2), "without openings they are all the same");
+    assert_eq!(
+        play_at_random(&game, opened(1)).events[..4],
+        games[1].events[..4]
+    );
+}
