@@ -163,6 +163,14 @@ fn a_missing_file_is_survived_or_named() {
     let scratch = tempfile::tempdir().unwrap();
     let to = scratch.path().join("data");
     copy(&filled.path().join("data"), &to);
+    fs::remove_dir_all(to.join("database-1")).unwrap();
+    let error = open(&to).err().unwrap().to_string();
+    assert!(
+        error.contains("the receipt of what was acknowledged is missing"),
+        "{error}"
+    );
+    fs::remove_dir_all(&to).unwrap();
+    copy(&filled.path().join("data"), &to);
     fs::remove_dir_all(to.join("database-1/sled")).unwrap();
     let error = open(&to).err().unwrap().to_string();
     assert!(
@@ -209,6 +217,25 @@ fn acknowledged_data_that_the_database_lost_is_counted() {
         error.contains("arena store verify --repair --data"),
         "{error}"
     );
+}
+
+#[test]
+fn a_label_that_points_elsewhere_is_no_new_store() {
+    let folder = tempfile::tempdir().unwrap();
+    open(folder.path())
+        .unwrap()
+        .append_and_wait(games("cup", 0..10))
+        .unwrap();
+    let label = folder.path().join("store.json");
+    let text = fs::read_to_string(&label).unwrap();
+    fs::write(&label, text.replace("\"generation\":1", "\"generation\":2")).unwrap();
+    let error = open(folder.path()).err().unwrap().to_string();
+    assert!(
+        error.contains("store.json is not as it was written"),
+        "{error}"
+    );
+    assert_eq!(repair(folder.path()).unwrap().games, 10);
+    assert_eq!(open(folder.path()).unwrap().count("cup"), 10);
 }
 
 #[test]

@@ -283,3 +283,151 @@ fn missing(from: u64, until: u64) -> String {
         _ => format!("results packs {from} to {} are missing", until - 1),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+    use crate::{
+        Collection, Options, Store,
+        sled_store::SledStore,
+        suite::{game, games},
+    };
+
+    /// One change made behind the store's back.
+    type Tampering = (Tree, Vec<u8>, Option<Vec<u8>>);
+
+    /// Makes a store of four packs and two documents, tampers with its
+    /// database, and returns what opening it says.
+    fn after(tamper: impl FnOnce(&Database) -> Vec<Tampering>) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SledStore::open(folder.path(), &Options::default()).unwrap();
+        for start in [0, 10, 20, 30] {
+            store
+                .append_and_wait(games("cup", start..start + 10))
+                .unwrap();
+        }
+        store.put(Collection::Agents, "random", b"one").unwrap();
+        store.put(Collection::Agents, "mixed", b"two").unwrap();
+        drop(store);
+        let db = Database::open(
+            &folder.path().join("database-1/sled"),
+            folder.path(),
+            1 << 20,
+        )
+        .unwrap();
+        for (tree, key, value) in tamper(&db) {
+            db.apply(tree, [(key, value)]).unwrap();
+        }
+        db.sync().unwrap();
+        drop(db);
+        SledStore::open(folder.path(), &Options::default())
+            .err()
+            .unwrap()
+            .to_string()
+    }
+
+    fn pack(db: &Database, sequence: u64) -> Vec<u8> {
+        db.get(Tree::Packs, &pack::key(sequence))
+            .unwrap()
+            .unwrap()
+            .to_vec()
+    }
+
+    fn put(sequence: u64, value: Option<Vec<u8>>) -> Vec<Tampering> {
+        vec![(Tree::Packs, pack::key(sequence).to_vec(), value)]
+    }
+
+    #[test]
+    fn every_tampering_with_the_chain_is_named_with_its_place() {
+        let turned = after(|db| {
+            let mut bytes = pack(db, 2);
+            bytes[100] ^= 1;
+            put(2, Some(bytes))
+        });
+        assert!(
+            turned.contains("results pack 2 is not as it was written"),
+            "{turned}"
+        );
+        assert!(
+            turned.contains("10 acknowledged games are not there"),
+            "{turned}"
+        );
+        let lost = after(|_| put(1, None));
+        assert!(lost.contains("results pack 1 is missing"), "{lost}");
+        let last = after(|_| put(3, None));
+        assert!(last.contains("results pack 3 is missing"), "{last}");
+        let first = after(|_| [put(0, None), put(1, None)].concat());
+        assert!(
+            first.contains("results packs 0 to 1 are missing"),
+            "{first}"
+        );
+        let copied = after(|db| put(3, Some(pack(db, 0))));
+        assert!(
+            copied.contains("results pack 3 does not follow"),
+            "{copied}"
+        );
+        let forged = after(|_| {
+            let mut tip = Tip {
+                packs: 3,
+                games: 30,
+                link: [0; 32],
+            };
+            put(3, Some(pack::encode(&[game("cup", 30)], &mut tip)))
+        });
+        assert!(
+            forged.contains("results pack 3 does not follow"),
+            "{forged}"
+        );
+        assert!(
+            forged.contains("results pack 3 is not the one acknowledged"),
+            "{forged}"
+        );
+    }
+
+    #[test]
+    fn every_tampering_with_documents_is_named() {
+        let key = |name| documents::key(Collection::Agents, name);
+        let document = |name, value| vec![(Tree::Documents, key(name), value)];
+        let turned = after(|db| {
+            let mut bytes = db
+                .get(Tree::Documents, &key("mixed"))
+                .unwrap()
+                .unwrap()
+                .to_vec();
+            bytes[33] ^= 1;
+            document("mixed", Some(bytes))
+        });
+        assert!(
+            turned.contains("the document \"mixed\" of agents is not as"),
+            "{turned}"
+        );
+        let lost = after(|_| document("random", None));
+        assert!(
+            lost.contains("1 documents are whole, 2 were stored"),
+            "{lost}"
+        );
+        let forged = after(|_| document("new", Some(documents::seal(&key("new"), b"x").1)));
+        assert!(
+            forged.contains("3 documents are whole, 2 were stored"),
+            "{forged}"
+        );
+        let summary = after(|_| {
+            let forged = Summary {
+                version: 2,
+                count: 2,
+                digest: [1; 32],
+            };
+            vec![(
+                Tree::Documents,
+                documents::SUMMARY_KEY.to_vec(),
+                Some(forged.seal()),
+            )]
+        });
+        assert!(
+            summary.contains("the documents are not those acknowledged"),
+            "{summary}"
+        );
+    }
+}
