@@ -1,1 +1,25 @@
+//! What tests that cross processes share: a [`World`] is one test's own folder
+//! and all processes it starts there. They end with it, however the test ends.
 
+#[path = "harness/http.rs"]
+mod http;
+#[path = "harness/output.rs"]
+mod output;
+#[path = "harness/program.rs"]
+mod program;
+#[path = "harness/server.rs"]
+mod server;
+#[path = "harness/tournament.rs"]
+mod tournament;
+#[path = "harness/wait.rs"]
+mod wait;
+#[path = "harness/world.rs"]
+mod world;
+
+pub use http::get;
+pub use output::Output;
+pub use program::{arena, python_path, repository};
+pub use server::Server;
+pub use tournament::{Games, sha256, spec};
+pub use wait::{DEADLINE, until};
+pub use world::{Started, World};

@@ -1,0 +1,27 @@
+//! One GET of a page.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    time::Duration,
+};
+
+/// The body of `http://<address><path>`; none where nobody answers.
+///
+/// # Panics
+/// Where the answer is not 200.
+#[must_use]
+pub fn get(address: &str, path: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream
+        .set_read_timeout(Some(Duration::from_secs(30)))
+        .ok()?;
+    // HTTP/1.0: the answer ends where the connection does.
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let status = head.lines().next().unwrap_or_default();
+    assert!(status.contains(" 200 "), "{address}{path}: {status}");
+    Some(body.to_owned())
+}

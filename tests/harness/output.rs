@@ -1,0 +1,79 @@
+//! What a finished command left.
+
+use serde_json::Value;
+
+/// A finished command.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The command line, for messages.
+    pub command: String,
+    /// The exit code; none where a signal ended it.
+    pub code: Option<i32>,
+    /// All of stdout.
+    pub stdout: String,
+    /// All of stderr.
+    pub stderr: String,
+}
+
+impl Output {
+    /// Everything of it, for the message of a failed test.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let shown: String = self.stdout.chars().take(2000).collect();
+        format!(
+            "$ {}\n{shown}\n{}\nexit code {:?}",
+            self.command, self.stderr, self.code
+        )
+    }
+
+    /// The same, where it ended with 0.
+    ///
+    /// # Panics
+    /// Where it did not.
+    #[track_caller]
+    #[must_use]
+    pub fn ok(self) -> Self {
+        assert_eq!(self.code, Some(0), "{}", self.told());
+        self
+    }
+
+    /// The same, where it ended with this code and stderr has all these words,
+    /// and no trace of a crash.
+    ///
+    /// # Panics
+    /// Where it did not.
+    #[track_caller]
+    pub fn fails(self, code: i32, words: &[&str]) -> Self {
+        assert_eq!(self.code, Some(code), "{}", self.told());
+        for word in words {
+            let said = self.stderr.contains(word);
+            assert!(said, "\"{word}\" is missing in\n{}", self.told());
+        }
+        assert!(!self.stderr.contains("panicked"), "{}", self.told());
+        self
+    }
+
+    /// Stdout as one JSON value.
+    ///
+    /// # Panics
+    /// Where it is none.
+    #[track_caller]
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error} in\n{}", self.told()))
+    }
+
+    /// The tournament's id in the JSON on stdout.
+    ///
+    /// # Panics
+    /// Where there is none.
+    #[track_caller]
+    #[must_use]
+    pub fn tournament_id(&self) -> String {
+        let json = self.json();
+        let id = json["tournament_id"].as_str();
+        id.unwrap_or_else(|| panic!("no tournament_id in\n{}", self.told()))
+            .to_owned()
+    }
+}

@@ -1,0 +1,68 @@
+//! Where the programs are that the tests start.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+/// The top of the repository.
+#[must_use]
+pub fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("tests/ is in the repository")
+}
+
+/// The `arena` binary: ARENA_BIN, else the one built beside the tests.
+///
+/// # Panics
+/// Where there is none.
+#[must_use]
+pub fn arena() -> PathBuf {
+    if let Some(path) = env::var_os("ARENA_BIN") {
+        let path = PathBuf::from(path);
+        assert!(
+            path.is_file(),
+            "ARENA_BIN is {}, where there is no file",
+            path.display()
+        );
+        return path;
+    }
+    let tests = env::current_exe().expect("the test binary's own path");
+    // target/<profile>/deps/<test binary>
+    let beside = tests
+        .ancestors()
+        .nth(2)
+        .expect("the folder of the profile")
+        .join("arena");
+    assert!(
+        beside.is_file(),
+        "there is no {}: run `cargo build` first, or say where it is with ARENA_BIN",
+        beside.display()
+    );
+    beside
+}
+
+/// PATH with a Python in front that has the SDK: that of ARENA_PYTHON, else the
+/// one that `tests/setup` makes.
+///
+/// # Panics
+/// Where there is none.
+#[must_use]
+pub fn python_path() -> String {
+    let python = env::var_os("ARENA_PYTHON").map_or_else(
+        || repository().join("target/tools/python/bin/python"),
+        PathBuf::from,
+    );
+    assert!(
+        python.is_file(),
+        "there is no Python with the SDK at {}: run `eval \"$(tests/setup)\"` first",
+        python.display()
+    );
+    let folder = python.parent().expect("a file is in a folder");
+    format!(
+        "{}:{}",
+        folder.display(),
+        env::var("PATH").unwrap_or_default()
+    )
+}

@@ -1,0 +1,153 @@
+//! A coordinator or a worker as a child process.
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Child, ExitStatus},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use serde_json::Value;
+
+use crate::{http, wait::until};
+
+/// A running coordinator or worker. Killed when dropped.
+#[derive(Debug)]
+pub struct Server {
+    pub(crate) child: Child,
+    pub(crate) stdout: PathBuf,
+    pub(crate) stderr: PathBuf,
+    addresses: Value,
+}
+
+impl Server {
+    /// Waits for the line that tells where it listens.
+    pub(crate) fn new(child: Child, stdout: PathBuf, stderr: PathBuf) -> Self {
+        let mut server = Self {
+            child,
+            stdout,
+            stderr,
+            addresses: Value::Null,
+        };
+        server.addresses = until("the first line of a server", || {
+            if let Ok(Some(status)) = server.child.try_wait() {
+                panic!("it ended with {status}: {}", server.log());
+            }
+            let text = fs::read_to_string(&server.stdout).ok()?;
+            let (line, _) = text.split_once('\n')?;
+            Some(serde_json::from_str(line).expect("the first line is JSON"))
+        });
+        server
+    }
+
+    /// What it wrote to stderr so far.
+    #[must_use]
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.stderr).unwrap_or_default()
+    }
+
+    /// Where the coordinator is reached.
+    ///
+    /// # Panics
+    /// For a worker, which listens nowhere.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.listen())
+    }
+
+    /// `HOST:PORT` of the coordinator.
+    ///
+    /// # Panics
+    /// For a worker, which listens nowhere.
+    #[must_use]
+    pub fn listen(&self) -> &str {
+        self.addresses["listen"].as_str().expect("a coordinator")
+    }
+
+    /// `HOST:PORT` of the metrics.
+    ///
+    /// # Panics
+    /// Where it has none.
+    #[must_use]
+    pub fn metrics_address(&self) -> &str {
+        self.addresses["metrics"].as_str().expect("metrics")
+    }
+
+    /// The page of metrics.
+    ///
+    /// # Panics
+    /// Where it does not answer.
+    #[must_use]
+    pub fn metrics(&self) -> String {
+        http::get(self.metrics_address(), "/metrics")
+            .unwrap_or_else(|| panic!("no metrics: {}", self.log()))
+    }
+
+    /// Sum of the samples of a metric whose labels contain all these.
+    #[must_use]
+    pub fn metric(&self, name: &str, labels: &[&str]) -> f64 {
+        self.metrics()
+            .lines()
+            .filter(|line| {
+                line.strip_prefix(name)
+                    .is_some_and(|rest| rest.starts_with(['{', ' ']))
+            })
+            .filter(|line| labels.iter().all(|label| line.contains(label)))
+            .filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok())
+            .sum()
+    }
+
+    /// The id of its process.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a signal.
+    ///
+    /// # Panics
+    /// Where the process is gone.
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id() as i32), signal).expect("it runs");
+    }
+
+    /// Ends it without warning, as a power cut would.
+    ///
+    /// # Panics
+    /// Where the process cannot be waited for.
+    pub fn kill(mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("a child");
+    }
+
+    /// Asks it to end and waits for it.
+    ///
+    /// # Panics
+    /// Where it does not end, or not well.
+    pub fn stop(mut self) {
+        self.signal(Signal::SIGTERM);
+        let status = self.wait();
+        assert!(status.success(), "{status}: {}", self.log());
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Panics
+    /// Where it does not end.
+    pub fn wait(&mut self) -> ExitStatus {
+        until("a server to end", || {
+            self.child.try_wait().expect("a child")
+        })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // An error means that it is gone already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,319 @@
+//! One test's own folder, and all processes that it starts.
+
+use std::{
+    env, fs,
+    fs::File,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
+    time::Instant,
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use tempfile::TempDir;
+
+use crate::{Output, Server, program, wait::DEADLINE};
+
+/// Names the world a process was started in; every child inherits it.
+const MARK: &str = "ARENA_TEST_WORLD";
+
+/// One test's own folder, and all processes that it starts. When dropped, what
+/// still runs is killed and the folder removed.
+#[derive(Debug)]
+pub struct World {
+    folder: TempDir,
+    files: AtomicU32,
+    path: String,
+}
+
+impl Default for World {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl World {
+    /// An empty folder.
+    ///
+    /// # Panics
+    /// Where none can be made.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            folder: tempfile::Builder::new()
+                .prefix("arena-test-")
+                .tempdir()
+                .expect("a temporary folder"),
+            files: AtomicU32::new(0),
+            path: env::var("PATH").unwrap_or_default(),
+        }
+    }
+
+    /// An empty folder, whose processes find a Python with the SDK.
+    #[must_use]
+    pub fn with_python() -> Self {
+        let mut world = Self::new();
+        world.path = program::python_path();
+        world
+    }
+
+    /// The folder, which is where commands run.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file into the folder and gives its path.
+    ///
+    /// # Panics
+    /// Where it cannot be written.
+    #[must_use]
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> String {
+        let path = self.folder().join(name);
+        fs::write(&path, content).expect("a file in the temporary folder");
+        path.to_str().expect("a path in UTF-8").to_owned()
+    }
+
+    /// A program to be started in the folder, with none of the user's settings.
+    #[must_use]
+    pub fn command(&self, program: impl AsRef<Path>) -> Command {
+        let mut command = Command::new(program.as_ref());
+        for (name, _) in env::vars_os() {
+            if name.to_string_lossy().starts_with("ARENA_") {
+                command.env_remove(name);
+            }
+        }
+        command
+            .current_dir(self.folder())
+            .env("PATH", &self.path)
+            .env("NO_COLOR", "1")
+            .env(MARK, self.folder())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs `arena` to its end.
+    ///
+    /// # Panics
+    /// Where it does not end.
+    #[track_caller]
+    pub fn arena(&self, arguments: &[&str]) -> Output {
+        let mut command = self.command(program::arena());
+        command.args(arguments);
+        self.run(command)
+    }
+
+    /// Runs a command to its end.
+    ///
+    /// # Panics
+    /// Where it does not end.
+    #[track_caller]
+    pub fn run(&self, command: Command) -> Output {
+        let shown = show(&command);
+        let server = self.spawn(command);
+        let (mut child, stdout, stderr) = server;
+        let started = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().expect("a child") {
+                break Some(status);
+            }
+            if started.elapsed() > DEADLINE {
+                child.kill().expect("it runs");
+                child.wait().expect("a child");
+                break None;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        };
+        let output = Output {
+            command: shown,
+            code: status.and_then(|status| status.code()),
+            stdout: read(&stdout),
+            stderr: read(&stderr),
+        };
+        assert!(status.is_some(), "it did not end:\n{}", output.told());
+        output
+    }
+
+    /// Starts `arena` with stdout and stderr in files.
+    pub fn start(&self, arguments: &[&str]) -> Started {
+        let mut command = self.command(program::arena());
+        command.args(arguments);
+        let shown = show(&command);
+        let (child, stdout, stderr) = self.spawn(command);
+        Started {
+            command: shown,
+            child,
+            stdout,
+            stderr,
+        }
+    }
+
+    fn spawn(&self, mut command: Command) -> (std::process::Child, PathBuf, PathBuf) {
+        let number = self.files.fetch_add(1, Ordering::Relaxed);
+        let stdout = self.folder().join(format!("{number}.out"));
+        let stderr = self.folder().join(format!("{number}.err"));
+        command
+            .stdout(File::create(&stdout).expect("a file"))
+            .stderr(File::create(&stderr).expect("a file"));
+        let child = command
+            .spawn()
+            .unwrap_or_else(|error| panic!("{}: {error}", show(&command)));
+        (child, stdout, stderr)
+    }
+
+    /// Starts a coordinator on a data folder, on ports of its own unless the
+    /// further arguments say otherwise.
+    ///
+    /// # Panics
+    /// Where it does not come up.
+    #[must_use]
+    pub fn coordinator(&self, data: &str, more: &[&str]) -> Server {
+        let mut arguments = vec!["coordinator", "--data", data];
+        for (flag, value) in [("--listen", "127.0.0.1:0"), ("--metrics", "127.0.0.1:0")] {
+            if !more.contains(&flag) {
+                arguments.extend([flag, value]);
+            }
+        }
+        arguments.extend(more);
+        self.server(&arguments)
+    }
+
+    /// Starts a worker.
+    ///
+    /// # Panics
+    /// Where it does not come up.
+    #[must_use]
+    pub fn worker(&self, coordinator: &Server, more: &[&str]) -> Server {
+        let url = coordinator.url();
+        let mut arguments = vec!["worker", "--coordinator", &url, "--metrics", "127.0.0.1:0"];
+        arguments.extend(more);
+        self.server(&arguments)
+    }
+
+    fn server(&self, arguments: &[&str]) -> Server {
+        let mut command = self.command(program::arena());
+        command.args(arguments);
+        let (child, stdout, stderr) = self.spawn(command);
+        Server::new(child, stdout, stderr)
+    }
+
+    /// The processes of this world that still run, each with its command line.
+    #[must_use]
+    pub fn processes(&self) -> Vec<(i32, String)> {
+        let mark = format!("{MARK}={}", self.folder().display());
+        let Ok(entries) = fs::read_dir("/proc") else {
+            return Vec::new();
+        };
+        entries
+            .flatten()
+            .filter_map(|entry| {
+                let id: i32 = entry.file_name().to_str()?.parse().ok()?;
+                let environment = fs::read(entry.path().join("environ")).ok()?;
+                environment
+                    .split(|&byte| byte == 0)
+                    .any(|variable| variable == mark.as_bytes())
+                    .then_some(())?;
+                let line = fs::read(entry.path().join("cmdline")).ok()?;
+                // A zombie has no command line, and runs no more.
+                let words: Vec<_> = line
+                    .split(|&byte| byte == 0)
+                    .filter(|word| !word.is_empty())
+                    .map(String::from_utf8_lossy)
+                    .collect();
+                (!words.is_empty()).then(|| (id, words.join(" ")))
+            })
+            .collect()
+    }
+
+    /// Waits until no process of this world runs any more.
+    ///
+    /// # Panics
+    /// Where one stays.
+    #[track_caller]
+    pub fn nothing_runs(&self) {
+        let started = Instant::now();
+        while !self.processes().is_empty() {
+            assert!(
+                started.elapsed().as_secs() < 20,
+                "left running: {:?}",
+                self.processes()
+            );
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        for (id, _) in self.processes() {
+            // An error means that it has just ended.
+            let _ = kill(Pid::from_raw(id), Signal::SIGKILL);
+        }
+    }
+}
+
+/// A command that runs.
+#[derive(Debug)]
+pub struct Started {
+    command: String,
+    child: std::process::Child,
+    stdout: PathBuf,
+    stderr: PathBuf,
+}
+
+impl Started {
+    /// What it wrote to stderr so far.
+    #[must_use]
+    pub fn stderr(&self) -> String {
+        read(&self.stderr)
+    }
+
+    /// Whether it has ended.
+    ///
+    /// # Panics
+    /// Where it cannot be asked.
+    pub fn ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child").is_some()
+    }
+
+    /// Sends a signal.
+    ///
+    /// # Panics
+    /// Where it has ended.
+    pub fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id() as i32), signal).expect("it runs");
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Panics
+    /// Where it does not end.
+    #[track_caller]
+    pub fn output(mut self) -> Output {
+        let status = crate::until("a command to end", || {
+            self.child.try_wait().expect("a child")
+        });
+        Output {
+            command: self.command,
+            code: status.code(),
+            stdout: read(&self.stdout),
+            stderr: read(&self.stderr),
+        }
+    }
+}
+
+fn read(path: &Path) -> String {
+    let bytes = fs::read(path).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn show(command: &Command) -> String {
+    let words: Vec<_> = std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(|word| word.to_string_lossy())
+        .collect();
+    words.join(" ")
+}
