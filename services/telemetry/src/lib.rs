@@ -31,6 +31,7 @@ mod coordinator;
 mod labels;
 mod latency;
 pub mod logs;
+mod requests;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -40,6 +41,7 @@ pub use coordinator::{CoordinatorMetrics, Finished, Outcome, ReportOutcome, Seat
 pub use labels::{MAX_AGENTS, OTHER};
 pub use latency::{LatencyBucketError, LatencyHistogram};
 pub use prometheus::{Histogram, IntCounter, IntGauge, Registry, TextEncoder};
+pub use requests::{CountRequests, Counted};
 pub use server::{MetricsServer, ServeError};
 pub use worker::{MoveMeter, MoveTiming, WorkerMetrics};
 
