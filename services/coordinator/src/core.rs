@@ -40,6 +40,9 @@ use workers::{Parked, Present};
 const TICK: Duration = Duration::from_millis(100);
 /// How often metrics are brought up to date while nothing happens.
 const IDLE_TICK: Duration = Duration::from_secs(1);
+/// A stop waits for workers that hold leases until none has reported for this
+/// long.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// All state of a coordinator.
 pub(crate) struct Core {
@@ -69,6 +72,7 @@ pub(crate) struct Core {
     /// Reports that wait for a game of another report.
     awaited: HashMap<(TournamentNo, u64), Vec<u64>>,
     reports_ever: u64,
+    last_report: Duration,
 
     failed: Option<StoreError>,
     games_written: u64,
@@ -106,13 +110,18 @@ impl Core {
                 self.stopping.send_replace(true);
                 return Err(error.into());
             }
-            if let Some(deadline) = deadline {
-                let open = !self.waiting.is_empty() || !self.workers.is_empty();
-                if !open || self.now() >= deadline {
-                    return Ok(self.summary());
-                }
+            if let Some(deadline) = deadline
+                && (!self.open() || self.now() >= deadline)
+            {
+                return Ok(self.summary());
             }
         }
+    }
+
+    /// Whether a stop has something to wait for.
+    fn open(&self) -> bool {
+        let expected = self.ledger.leases() > 0 && self.now() < self.last_report + QUIET;
+        !self.waiting.is_empty() || expected
     }
 
     fn summary(&self) -> Summary {
@@ -218,6 +227,7 @@ impl Core {
             "draining"
         );
         self.stopping.send_replace(true);
+        self.last_report = self.now();
         for parked in self.parked.drain(..) {
             // The worker may be gone, which is as well.
             let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));

@@ -2,6 +2,7 @@
 //! whatever they say.
 
 mod agents;
+mod failing;
 mod fixture;
 mod fleet;
 mod questions;

@@ -37,6 +37,7 @@ pub(super) struct Batch {
 
 impl Core {
     pub(super) fn report(&mut self, report: Report, reply: Reply<Vec<u64>>) {
+        self.last_report = self.now();
         match self.take_report(report) {
             Ok((_, 0, compare)) => {
                 let _ = reply.send(Ok(compare));

@@ -70,6 +70,7 @@ pub(crate) async fn load(
         batches: HashMap::new(),
         awaited: HashMap::new(),
         reports_ever: 0,
+        last_report: Duration::ZERO,
         failed: None,
         games_written: 0,
         syncs_seen: 0,

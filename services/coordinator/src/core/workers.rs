@@ -120,8 +120,12 @@ impl Core {
             let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
             return;
         }
-        // A worker asks once at a time; what it asked before it gave up.
-        self.parked.retain(|other| other.worker != worker);
+        // A worker asks once at a time: what it asked before, it gave up.
+        let before = self.parked.iter().position(|other| other.worker == worker);
+        if let Some(place) = before {
+            let parked = self.parked.swap_remove(place);
+            let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
+        }
         if let Some(parked) = self.try_grant(parked) {
             if wait.is_zero() {
                 let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));

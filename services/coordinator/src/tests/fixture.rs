@@ -111,6 +111,11 @@ impl Fixture {
         self.running.await.expect("no panic").expect("no error")
     }
 
+    /// Waits until it ends by itself.
+    pub(super) async fn ended(self) -> Result<Summary, RunError> {
+        self.running.await.expect("no panic")
+    }
+
     /// Ends it as a kill would: nothing is drained.
     pub(super) async fn kill(self) {
         self.running.abort();

@@ -1,0 +1,174 @@
+//! A store that is full or slow.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU8, Ordering},
+    },
+};
+
+use arena_store::{
+    BinaryUpload, Change, Collection, Done, MemoryStore, Stats, Store, StoreError, StoredGame,
+};
+use arena_wire::reasons;
+use tonic::Code;
+
+use super::fixture::{Fixture, SPEC, options, refused, won};
+use crate::RunError;
+
+/// What the next writes come to.
+const WELL: u8 = 0;
+const BUSY: u8 = 1;
+const FULL: u8 = 2;
+const FULL_DOCUMENTS: u8 = 3;
+
+/// A memory store whose writes fail when told.
+struct Failing {
+    inner: MemoryStore,
+    mode: AtomicU8,
+}
+
+impl Failing {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            inner: MemoryStore::new().expect("a memory store"),
+            mode: AtomicU8::new(WELL),
+        })
+    }
+
+    fn set(&self, mode: u8) {
+        self.mode.store(mode, Ordering::Relaxed);
+    }
+
+    fn mode(&self) -> u8 {
+        self.mode.load(Ordering::Relaxed)
+    }
+}
+
+fn full() -> StoreError {
+    StoreError::Full {
+        path: PathBuf::from("/data"),
+        needed: 1,
+    }
+}
+
+impl Store for Failing {
+    fn put_many(&self, changes: Vec<Change>) -> Result<(), StoreError> {
+        match self.mode() {
+            FULL_DOCUMENTS => Err(full()),
+            _ => self.inner.put_many(changes),
+        }
+    }
+
+    fn get(&self, collection: Collection, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.inner.get(collection, key)
+    }
+
+    fn list(&self, collection: Collection) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        self.inner.list(collection)
+    }
+
+    fn begin_binary(&self, sha256: [u8; 32]) -> Result<BinaryUpload, StoreError> {
+        self.inner.begin_binary(sha256)
+    }
+
+    fn binary_path(&self, sha256: &[u8; 32]) -> Option<PathBuf> {
+        self.inner.binary_path(sha256)
+    }
+
+    fn append(&self, batch: Vec<StoredGame>, done: Done) -> Result<(), StoreError> {
+        match self.mode() {
+            BUSY => Err(StoreError::Busy { queued: 1 }),
+            FULL => {
+                done(Err(full()));
+                Ok(())
+            }
+            _ => self.inner.append(batch, done),
+        }
+    }
+
+    fn games(
+        &self,
+        tournament: &str,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<StoredGame>, StoreError> {
+        self.inner.games(tournament, from, limit)
+    }
+
+    fn scan(&self, tournament: &str, visit: &mut dyn FnMut(StoredGame)) -> Result<(), StoreError> {
+        self.inner.scan(tournament, visit)
+    }
+
+    fn count(&self, tournament: &str) -> u64 {
+        self.inner.count(tournament)
+    }
+
+    fn stats(&self) -> Stats {
+        self.inner.stats()
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        self.inner.flush()
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        self.inner.close()
+    }
+}
+
+#[tokio::test]
+async fn a_full_queue_slows_down_and_loses_nothing() {
+    let store = Failing::new();
+    let mut arena = Fixture::with(options(store.clone())).await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    store.set(BUSY);
+    let answer = worker.report(&lease, vec![won(&lease.games[0], 0)]).await;
+    refused(answer, Code::ResourceExhausted, reasons::OVERLOADED);
+    assert_eq!(arena.tournament(&id).await.games_done, 0);
+    store.set(WELL);
+    worker.play(&lease).await;
+    worker.play_all().await;
+    assert_eq!(arena.standings(&id).await.games, 40);
+}
+
+#[tokio::test]
+async fn a_full_disk_stops_the_coordinator_and_a_restart_goes_on() {
+    for (mode, acknowledged) in [(FULL, 8), (FULL_DOCUMENTS, 8)] {
+        let store = Failing::new();
+        let mut arena = Fixture::with(options(store.clone())).await;
+        let id = arena.start(SPEC).await.tournament_id;
+        let mut worker = arena.join("one").await;
+        let first = worker.lease().await;
+        let kept = first.games[..acknowledged].iter().map(|game| won(game, 0));
+        worker
+            .report(&first, kept.collect())
+            .await
+            .expect("durable");
+        store.set(mode);
+        if mode == FULL {
+            let rest = first.games[acknowledged..].iter().map(|game| won(game, 0));
+            let answer = worker.report(&first, rest.collect()).await;
+            refused(answer, Code::Internal, reasons::STORE_FAILED);
+        } else {
+            arena
+                .try_start(&SPEC.replace("cup", "other"), false)
+                .await
+                .expect_err("no room");
+        }
+        match arena.ended().await {
+            Err(RunError::Store(error)) => assert_eq!(error, full()),
+            other => panic!("{other:?}"),
+        }
+
+        store.set(WELL);
+        let mut arena = Fixture::with(options(store)).await;
+        assert_eq!(arena.tournament(&id).await.games_done, acknowledged as u64);
+        let mut worker = arena.join("one").await;
+        assert_eq!(worker.play_all().await, 40 - acknowledged);
+        assert_eq!(arena.standings(&id).await.games, 40);
+    }
+}
