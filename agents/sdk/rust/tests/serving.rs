@@ -4,6 +4,7 @@ use std::{
     fs,
     os::unix::net::UnixListener,
     sync::{Arc, Mutex, mpsc},
+    time::Duration,
 };
 
 use arena_sdk::{
@@ -19,6 +20,7 @@ use tokio::{
         oneshot,
     },
     task::JoinHandle,
+    time::timeout,
 };
 use tokio_stream::{StreamExt, iter, wrappers::ReceiverStream};
 use tonic::{
@@ -77,6 +79,8 @@ impl Served {
 struct Last {
     quick: bool,
     gate: Option<Gate>,
+    /// A panic leaves it true, as it might leave anything half done.
+    half_done: bool,
 }
 
 /// Holds the agent while it thinks.
@@ -126,7 +130,11 @@ impl Agent for Last {
     fn choose(&mut self, question: &Question<'_>) -> Result<Choice, Refusal> {
         match question.decision().seed {
             REFUSE => return Err(Refusal::new("no such position")),
-            PANIC => panic!("out of ideas"),
+            PANIC => {
+                self.half_done = true;
+                panic!("out of ideas");
+            }
+            _ if self.half_done => panic!("played on after a panic"),
             _ => {}
         }
         if let Some(gate) = &self.gate {
@@ -243,7 +251,11 @@ async fn reflection_lists_the_services_in_both_versions() {
 #[tokio::test]
 async fn questions_are_answered_alone_and_in_batches() {
     for quick in [true, false] {
-        let served = Served::start(Last { quick, gate: None }).await;
+        let served = Served::start(Last {
+            quick,
+            ..Last::default()
+        })
+        .await;
         let alone = served
             .agent()
             .choose_move(question(0))
@@ -374,7 +386,11 @@ async fn questions_that_make_no_sense_are_invalid_arguments() {
 #[tokio::test]
 async fn a_panic_is_an_internal_error_and_the_process_goes_on() {
     for quick in [true, false] {
-        let served = Served::start(Last { quick, gate: None }).await;
+        let served = Served::start(Last {
+            quick,
+            ..Last::default()
+        })
+        .await;
         let status = served
             .agent()
             .choose_move(question(PANIC))
@@ -410,8 +426,8 @@ async fn a_panic_is_an_internal_error_and_the_process_goes_on() {
 async fn health_is_told_while_the_agent_thinks() {
     let (gate, mut arrived, key) = Gate::new();
     let served = Served::start(Last {
-        quick: false,
         gate: Some(gate),
+        ..Last::default()
     })
     .await;
     let mut agent = served.agent();
@@ -428,8 +444,8 @@ async fn health_is_told_while_the_agent_thinks() {
 async fn an_end_finishes_what_is_thought_about_and_closes_streams() {
     let (gate, mut arrived, key) = Gate::new();
     let served = Served::start(Last {
-        quick: false,
         gate: Some(gate),
+        ..Last::default()
     })
     .await;
     let (send, receive) = tokio::sync::mpsc::channel(4);
@@ -444,7 +460,8 @@ async fn an_end_finishes_what_is_thought_about_and_closes_streams() {
     key.send(()).expect("the agent waits");
     let answer = answers.next().await.expect("a message").expect("an answer");
     assert_eq!(answer.choices[0].move_id, 2);
-    assert!(answers.next().await.is_none(), "the stream ends");
+    let next = timeout(Duration::from_secs(60), answers.next()).await;
+    assert!(next.expect("the stream ends").is_none());
     served.server.await.expect("no panic").expect("a clean end");
 }
 
