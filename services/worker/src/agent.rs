@@ -1,3 +1,69 @@
 //! Agents as the driver sees them: asked in batches or alone, answered or not.
+//!
+//! A batch charges nobody. What it leaves unanswered goes back to the driver,
+//! which asks again alone; only what happens to that solitary question is a
+//! fault.
 
+mod batches;
+mod codec;
 pub(crate) mod connect;
+pub(crate) mod line;
+pub(crate) mod link;
+pub(crate) mod question;
+mod single;
+
+use std::time::Duration;
+
+use arena_engine::FaultKind;
+use arena_wire::v1;
+
+use crate::native::Thought;
+
+/// A game that waits for an answer: its place among the active games, and how
+/// often that place was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Token {
+    pub(crate) place: u32,
+    pub(crate) turn: u32,
+}
+
+/// What is known of a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Blame {
+    pub(crate) kind: FaultKind,
+    pub(crate) message: String,
+    /// The last the agent wrote.
+    pub(crate) tail: String,
+}
+
+/// What came of a question asked alone.
+#[derive(Clone, Debug)]
+pub(crate) enum Verdict {
+    /// A move, and how long it took.
+    Move(u32, Duration),
+    /// The agent's fault.
+    Fault(Blame),
+    /// Ours: why the game cannot be played now.
+    Void(String),
+}
+
+/// What agents tell the driver.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// Moves of a batch.
+    Moves(Vec<(Token, u32)>),
+    /// What a batch left unanswered.
+    Unanswered(Vec<Token>),
+    /// Of a solitary question.
+    Alone(Token, Verdict),
+    /// Of a native agent, each question by itself.
+    Thoughts(Vec<Thought>),
+    /// Games that were played in the pool; fewer reports than games where
+    /// they are not wanted any more.
+    Games {
+        tournament: String,
+        lease: u64,
+        count: usize,
+        reports: Vec<v1::GameReport>,
+    },
+}

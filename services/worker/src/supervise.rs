@@ -7,11 +7,13 @@ mod process;
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
 use arena_wire::v1;
 use nix::errno::Errno;
+use tokio::sync::watch;
 
 pub use output::Tail;
 pub use process::Process;
@@ -24,6 +26,57 @@ pub struct GuardCommand {
     pub program: PathBuf,
     /// What comes before the guard's own arguments.
     pub args: Vec<OsString>,
+}
+
+/// Starts agent processes, and knows how many there are.
+#[derive(Clone, Debug)]
+pub struct Supervisor {
+    guard: GuardCommand,
+    temp: PathBuf,
+    running: Arc<watch::Sender<usize>>,
+}
+
+impl Supervisor {
+    /// One that uses this guard; agents get private folders in `temp`.
+    #[must_use]
+    pub fn new(guard: GuardCommand, temp: PathBuf) -> Self {
+        Self {
+            guard,
+            temp,
+            running: Arc::new(watch::Sender::new(0)),
+        }
+    }
+
+    /// Starts an agent and waits until it is ready.
+    ///
+    /// # Errors
+    /// [`StartError`], and beside it the last the agent wrote. Nothing is left
+    /// running then.
+    pub async fn start(&self, launch: &Launch) -> Result<Process, (StartError, String)> {
+        Process::start(self, launch).await
+    }
+
+    /// Waits until every process that was started is gone. Ends none: that is
+    /// done by dropping or stopping each [`Process`].
+    pub async fn all_gone(&self) {
+        let _ = self.running.subscribe().wait_for(|&count| count == 0).await;
+    }
+}
+
+/// A process that is not gone yet.
+struct Running(Arc<watch::Sender<usize>>);
+
+impl Running {
+    fn new(count: &Arc<watch::Sender<usize>>) -> Self {
+        count.send_modify(|count| *count += 1);
+        Self(count.clone())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
 }
 
 /// Where a child is told to listen.
@@ -40,7 +93,7 @@ pub enum Listen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// From the start until the health check says SERVING.
-    pub start_timeout: Duration,
+    pub start: Duration,
     /// Bytes of writable private memory, for each of its processes.
     pub memory_bytes: u64,
     /// Processes at a time.
@@ -52,7 +105,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            start_timeout: Duration::from_secs(10),
+            start: Duration::from_secs(10),
             memory_bytes: 8 << 30,
             processes: 256,
             output_bytes: 16 << 20,
@@ -70,8 +123,8 @@ impl Limits {
         };
         let or = |value: u64, default: u64| if value == 0 { default } else { value };
         Self {
-            start_timeout: if limits.start_timeout_us == 0 {
-                default.start_timeout
+            start: if limits.start_timeout_us == 0 {
+                default.start
             } else {
                 Duration::from_micros(limits.start_timeout_us)
             },

@@ -18,3 +18,17 @@ pub(crate) async fn open(url: &str, limit: Duration) -> Result<Channel, Error> {
         .connect()
         .await
 }
+
+/// An error with what caused it: tonic's own text is but "transport error".
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.ends_with(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
+}

@@ -27,7 +27,7 @@ use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use super::{Exit, GuardCommand, Launch, Listen, StartError, Tail};
+use super::{Exit, Launch, Listen, Running, StartError, Supervisor, Tail};
 use crate::{agent::connect, guard::Report};
 
 /// Between health checks: the first wait, doubled up to the last.
@@ -49,17 +49,11 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts an agent and waits until it is ready. `temp` is the folder in
-    /// which it gets a private one.
-    ///
-    /// # Errors
-    /// [`StartError`]; nothing is left running then. What the agent wrote is
-    /// the string beside it.
-    pub async fn start(
-        guard: &GuardCommand,
+    pub(super) async fn start(
+        supervisor: &Supervisor,
         launch: &Launch,
-        temp: &Path,
     ) -> Result<Self, (StartError, String)> {
+        let Supervisor { guard, temp, .. } = supervisor;
         let program = launch.program.display().to_string();
         let ours = |problem: String| {
             let program = program.clone();
@@ -96,6 +90,7 @@ impl Process {
             tail.clone(),
             stopped,
             ended,
+            Running::new(&supervisor.running),
         ));
         let connected = ready(&url, launch, &listen, exit.clone()).await;
         let channel = match connected {
@@ -184,7 +179,7 @@ async fn ready(
     mut exit: watch::Receiver<Option<Exit>>,
 ) -> Result<Channel, StartError> {
     let program = launch.program.display().to_string();
-    let deadline = Instant::now() + launch.limits.start_timeout;
+    let deadline = Instant::now() + launch.limits.start;
     let mut last = "nobody listens there".to_owned();
     let poll = async {
         let mut wait = POLL_FIRST;
@@ -217,7 +212,7 @@ async fn ready(
         None => StartError::Slow {
             program,
             listen: listen.to_owned(),
-            limit: launch.limits.start_timeout,
+            limit: launch.limits.start,
             last,
         },
     })
@@ -255,6 +250,7 @@ async fn attend(
     tail: Arc<Tail>,
     stopped: oneshot::Receiver<()>,
     ended: watch::Sender<Option<Exit>>,
+    running: Running,
 ) {
     let group = child.id();
     let input = child.stdin.take();
@@ -303,6 +299,7 @@ async fn attend(
         Err(error) => Exit::Refused(errno(&error)),
     });
     ended.send_replace(Some(exit));
+    drop(running);
 }
 
 /// Reads all output; true, and at once, where it is more than allowed.

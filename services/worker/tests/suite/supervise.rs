@@ -3,30 +3,17 @@
 use std::{
     env, fs,
     io::{BufRead, BufReader},
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
     thread,
     time::Duration,
 };
 
-use arena_worker::supervise::{Exit, GuardCommand, Launch, Listen, Process, StartError};
-
-fn fixture() -> PathBuf {
-    let mut path = env::current_exe().expect("own path");
-    path.pop();
-    path.pop();
-    path.join("examples/fixture")
-}
-
-fn guard() -> GuardCommand {
-    GuardCommand {
-        program: fixture(),
-        args: vec!["guard".into()],
-    }
-}
+use crate::common::{fixture, guard};
+use arena_worker::supervise::{Exit, Launch, Listen, Process, StartError, Supervisor};
 
 fn agent(mode: &str) -> Launch {
-    Launch::new(&fixture(), ["agent", "--mode", mode])
+    Launch::new(&fixture(), ["fake", "--mode", mode])
 }
 
 fn shell(script: &str) -> Launch {
@@ -34,7 +21,9 @@ fn shell(script: &str) -> Launch {
 }
 
 async fn start(launch: &Launch) -> Result<Process, (StartError, String)> {
-    Process::start(&guard(), launch, &env::temp_dir()).await
+    Supervisor::new(guard(), env::temp_dir())
+        .start(launch)
+        .await
 }
 
 fn alive(pid: i32) -> bool {
@@ -116,7 +105,7 @@ async fn a_file_that_cannot_run_is_told_with_its_path() {
 #[tokio::test]
 async fn an_agent_that_never_serves_is_given_up() {
     for mut launch in [shell("sleep 1000"), agent("never-ready")] {
-        launch.limits.start_timeout = Duration::from_millis(400);
+        launch.limits.start = Duration::from_millis(400);
         let (error, _) = start(&launch).await.expect_err("not ready");
         assert!(matches!(error, StartError::Slow { .. }), "{error}");
     }
@@ -182,7 +171,7 @@ fn a_killed_worker_leaves_nothing_running() {
     let mut worker = Command::new(fixture())
         .arg("hold")
         .arg(fixture())
-        .args(["agent", "--mode", "good", "--descendant"])
+        .args(["fake", "--mode", "good", "--descendant"])
         .arg(&file)
         .stdout(Stdio::piped())
         .spawn()

@@ -1,0 +1,434 @@
+//! The line to one agent of a tournament: what waits for it, and the task that
+//! asks, restarts and gives up.
+
+use std::{
+    cell::{Cell, RefCell},
+    future::Future,
+    rc::Rc,
+    time::{Duration, Instant},
+};
+
+use arena_engine::{AnyMatch, FaultKind, Question};
+use arena_telemetry::MoveTiming;
+use tokio::{
+    sync::{Notify, mpsc::UnboundedSender},
+    time,
+};
+use tonic::{Code, Request, Status};
+
+use super::{
+    Blame, Event, Token, Verdict, codec,
+    link::{Down, Link, Source},
+    question::{Batch, Inbox, Writer},
+};
+use crate::{environment::Environment, meter::Meter};
+
+/// Starts in a row that may fail before an agent is given up.
+const STARTS: u32 = 3;
+/// After a failed start, doubled each time.
+const BACK_OFF: Duration = Duration::from_millis(200);
+/// Decisions of a batch where the agent does not say.
+const BATCH: usize = 256;
+/// The most decisions of a batch, whatever the agent says.
+const BATCH_MAX: usize = 4096;
+/// The first batch of a process: small, so that an agent that hangs is found
+/// out early. Doubled with each batch that is answered in full.
+const BATCH_FIRST: usize = 8;
+/// Ends for too much output in a row until an agent is given up.
+const FLOODS: u32 = 3;
+/// A process that lived this long before it wrote too much starts a new row.
+const FLOOD_ROW: Duration = Duration::from_secs(60);
+/// How long nothing is tried after we could not start a process.
+const REST: Duration = Duration::from_millis(500);
+
+/// What a line is made of.
+pub(crate) struct LineSetup {
+    pub(crate) name: String,
+    pub(crate) meter: Meter,
+    pub(crate) source: Source,
+    pub(crate) writer: Writer,
+    /// 0: the usual.
+    pub(crate) batch_size: usize,
+    pub(crate) move_timeout: Duration,
+}
+
+/// The line to an agent.
+pub(crate) struct Line {
+    pub(super) inbox: RefCell<Inbox>,
+    pub(super) wake: Notify,
+    closed: Cell<bool>,
+    closing: Notify,
+}
+
+impl Line {
+    /// A line and the task that serves it until it is closed.
+    pub(crate) fn open(
+        setup: LineSetup,
+        environment: Rc<Environment>,
+        events: UnboundedSender<Event>,
+    ) -> (Rc<Self>, impl Future<Output = ()>) {
+        let batch_max = match setup.batch_size {
+            0 => BATCH,
+            size => size.min(BATCH_MAX),
+        };
+        let line = Rc::new(Self {
+            inbox: RefCell::new(Inbox::new(setup.writer, BATCH_FIRST.min(batch_max))),
+            wake: Notify::new(),
+            closed: Cell::new(false),
+            closing: Notify::new(),
+        });
+        environment.metrics.set_agent_processes(&setup.name, 0);
+        let attendant = Attendant {
+            line: line.clone(),
+            environment,
+            events,
+            meter: setup.meter,
+            flushed: Instant::now(),
+            name: setup.name,
+            source: setup.source,
+            batch_max,
+            room: BATCH_FIRST.min(batch_max),
+            move_timeout: setup.move_timeout,
+            link: None,
+            up_since: Instant::now(),
+            ups: 0,
+            floods: 0,
+            broken: None,
+            batches: 0,
+        };
+        (line, attendant.attend())
+    }
+
+    /// Adds a question; nothing is sent before [`Line::flush`].
+    pub(crate) fn ask(&self, token: Token, game: &dyn AnyMatch, question: Question) {
+        self.inbox.borrow_mut().push(token, game, question);
+    }
+
+    /// Adds a question that is asked while no other is.
+    pub(crate) fn ask_alone(&self, token: Token, game: &dyn AnyMatch, question: Question) {
+        self.inbox.borrow_mut().push_alone(token, game, question);
+    }
+
+    /// Nothing more can be added for now.
+    pub(crate) fn flush(&self) {
+        self.wake.notify_one();
+    }
+
+    /// Ends the agent's process and the task.
+    pub(crate) fn close(&self) {
+        self.closed.set(true);
+        self.closing.notify_one();
+        self.wake.notify_one();
+    }
+}
+
+/// Who serves a line.
+pub(super) struct Attendant {
+    pub(super) line: Rc<Line>,
+    environment: Rc<Environment>,
+    events: UnboundedSender<Event>,
+    pub(super) meter: Meter,
+    flushed: Instant,
+    name: String,
+    source: Source,
+    pub(super) batch_max: usize,
+    /// Decisions of a batch at present.
+    room: usize,
+    pub(super) move_timeout: Duration,
+    pub(super) link: Option<Link>,
+    up_since: Instant,
+    ups: u64,
+    floods: u32,
+    /// Why it is given up.
+    broken: Option<Blame>,
+    pub(super) batches: u64,
+}
+
+impl Attendant {
+    async fn attend(mut self) {
+        while !self.line.closed.get() {
+            let (alone, batch) = {
+                let inbox = self.line.inbox.borrow();
+                (inbox.has_alone(), inbox.has_batch())
+            };
+            if !alone && !batch {
+                self.show(Duration::ZERO);
+                self.line.wake.notified().await;
+                continue;
+            }
+            if let Some(blame) = &self.broken {
+                let verdict = Verdict::Fault(blame.clone());
+                self.answer_all(&verdict);
+                continue;
+            }
+            let line = self.line.clone();
+            tokio::select! {
+                () = line.closing.notified() => break,
+                () = self.serve(alone) => {}
+            }
+        }
+        self.drop_link().await;
+    }
+
+    async fn serve(&mut self, alone: bool) {
+        match self.ensure_link().await {
+            Ok(()) => {}
+            Err(Down::Agent(blame)) => {
+                tracing::warn!(agent = self.name, "gave up: {}", blame.message);
+                self.broken = Some(blame);
+                return;
+            }
+            Err(Down::Ours(reason)) => {
+                tracing::error!(agent = self.name, "{reason}");
+                self.answer_all(&Verdict::Void(reason));
+                time::sleep(REST).await;
+                return;
+            }
+        }
+        if alone {
+            let batch = self.line.inbox.borrow_mut().take_alone();
+            if let Some(batch) = batch {
+                self.ask_alone(batch).await;
+            }
+        } else {
+            self.ask_batches().await;
+        }
+    }
+
+    /// Tells the driver.
+    pub(super) fn tell(&self, event: Event) {
+        // Without a driver nobody waits for the answer.
+        let _ = self.events.send(event);
+    }
+
+    fn answer_all(&self, verdict: &Verdict) {
+        let tokens = self.line.inbox.borrow_mut().take_all();
+        for token in tokens {
+            self.tell(Event::Alone(token, verdict.clone()));
+        }
+    }
+
+    /// Shows what was measured, at most so often.
+    pub(super) fn show(&mut self, every: Duration) {
+        if self.flushed.elapsed() >= every {
+            self.meter.flush();
+            self.flushed = Instant::now();
+        }
+    }
+
+    /// A running agent; the last failure where there is none.
+    async fn ensure_link(&mut self) -> Result<(), Down> {
+        if self.link.as_ref().is_some_and(|link| !link.is_dead()) {
+            return Ok(());
+        }
+        self.drop_link().await;
+        let mut wait = BACK_OFF;
+        for attempt in 1.. {
+            match Link::up(&self.source, &self.environment).await {
+                Ok(link) => {
+                    if link.is_process() {
+                        self.environment.metrics.set_agent_processes(&self.name, 1);
+                        if self.ups > 0 {
+                            self.environment.metrics.agent_restarted(&self.name);
+                        }
+                    }
+                    self.ups += 1;
+                    self.up_since = Instant::now();
+                    self.link = Some(link);
+                    return Ok(());
+                }
+                Err(Down::Agent(blame)) if attempt < STARTS => {
+                    tracing::warn!(agent = self.name, attempt, "{}", blame.message);
+                    time::sleep(wait).await;
+                    wait *= 2;
+                }
+                Err(down) => return Err(down),
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    /// Ends the agent's process or the connection.
+    pub(super) async fn drop_link(&mut self) {
+        if let Some(link) = self.link.take() {
+            if link.is_process() {
+                self.environment.metrics.set_agent_processes(&self.name, 0);
+            }
+            link.down().await;
+        }
+    }
+
+    /// Asks one question while no other is asked. A connection that breaks may
+    /// have been broken by what was asked before: only a fresh one counts.
+    async fn ask_alone(&mut self, batch: Batch) {
+        let budget = self.move_timeout.as_micros().try_into().unwrap_or(u64::MAX);
+        let Some((token, message, _)) = batch.into_single(budget).next() else {
+            return;
+        };
+        let verdict = loop {
+            let Some(link) = &mut self.link else {
+                match self.ensure_link().await {
+                    Ok(()) => continue,
+                    Err(Down::Agent(blame)) => {
+                        self.broken = Some(blame.clone());
+                        break Verdict::Fault(blame);
+                    }
+                    Err(Down::Ours(reason)) => break Verdict::Void(reason),
+                }
+            };
+            let fresh = std::mem::replace(&mut link.fresh, false);
+            let mut grpc = link.grpc.clone();
+            let mut request = Request::new(message.clone());
+            request.set_timeout(self.move_timeout);
+            let start = Instant::now();
+            let answer = time::timeout(self.move_timeout, async {
+                grpc.ready()
+                    .await
+                    .map_err(|error| Status::from_error(error.into()))?;
+                grpc.unary(request, codec::CHOOSE_MOVE, codec::Raw).await
+            })
+            .await;
+            let took = start.elapsed();
+            let status = match answer {
+                Ok(Ok(answer)) => {
+                    break match codec::read_move(answer.into_inner()) {
+                        Ok(choice) => {
+                            let agent = choice.info.and_then(|info| info.thinking_us);
+                            self.meter.timed(MoveTiming {
+                                total: took,
+                                agent: agent.map(Duration::from_micros),
+                            });
+                            Verdict::Move(choice.move_id, took)
+                        }
+                        Err(problem) => self.blame(FaultKind::Garbled, problem),
+                    };
+                }
+                Err(_) => Status::deadline_exceeded("no answer in time"),
+                Ok(Err(status)) => status,
+            };
+            self.meter.decided(1);
+            if took >= self.move_timeout
+                || status.code() == Code::DeadlineExceeded && took * 2 >= self.move_timeout
+            {
+                let verdict = self.blame(
+                    FaultKind::Timeout,
+                    format!("no answer within {:?}", self.move_timeout),
+                );
+                self.drop_link().await;
+                break verdict;
+            }
+            let Some(link) = &self.link else { continue };
+            let blame = link.blame(&status).await;
+            let broke = matches!(blame.kind, FaultKind::Disconnected | FaultKind::OutputLimit)
+                || link.is_dead();
+            if broke {
+                let flooded = blame.kind == FaultKind::OutputLimit;
+                self.drop_link().await;
+                let stands = fresh || flooded && self.flooded_again();
+                if !stands {
+                    continue;
+                }
+            }
+            break Verdict::Fault(blame);
+        };
+        if self.room == 1 && matches!(verdict, Verdict::Move(..)) {
+            self.trust();
+        }
+        self.tell(Event::Alone(token, verdict));
+        self.show(Duration::from_millis(100));
+    }
+
+    fn blame(&self, kind: FaultKind, message: String) -> Verdict {
+        Verdict::Fault(match &self.link {
+            Some(link) => link.fault(kind, message),
+            None => Blame {
+                kind,
+                message,
+                tail: String::new(),
+            },
+        })
+    }
+
+    /// True where an agent that answers in time wrote too much so often that
+    /// restarting it leads nowhere.
+    fn flooded_again(&mut self) -> bool {
+        if self.up_since.elapsed() > FLOOD_ROW {
+            self.floods = 0;
+        }
+        self.floods += 1;
+        self.floods >= FLOODS
+    }
+
+    /// A batch was answered in full: the next may be larger.
+    pub(super) fn trust(&mut self) {
+        self.set_room((self.room * 2).min(self.batch_max));
+    }
+
+    /// What was asked together is unanswered: it is asked again alone, of a
+    /// fresh process where `again` says so, and so is what waits.
+    pub(super) async fn distrust(&mut self, mut unanswered: Vec<Token>, why: Distrust) {
+        match why {
+            Distrust::Single => {
+                if let Some(link) = &mut self.link {
+                    link.single = true;
+                }
+            }
+            Distrust::Failed(status) => {
+                let blame = match &self.link {
+                    Some(link) => Some(link.blame(&status).await),
+                    None => None,
+                };
+                let flooded = blame
+                    .as_ref()
+                    .is_some_and(|blame| blame.kind == FaultKind::OutputLimit);
+                if flooded && self.flooded_again() {
+                    self.broken = blame;
+                } else if let Some(blame) = blame {
+                    tracing::info!(
+                        agent = self.name,
+                        "a batch was not answered ({}): asking alone",
+                        blame.message
+                    );
+                }
+                self.restart(&mut unanswered).await;
+            }
+            Distrust::Late(limit) => {
+                tracing::info!(
+                    agent = self.name,
+                    "a batch was not answered within {limit:?}: asking alone"
+                );
+                self.restart(&mut unanswered).await;
+            }
+        }
+        if !unanswered.is_empty() {
+            self.tell(Event::Unanswered(unanswered));
+        }
+    }
+
+    async fn restart(&mut self, unanswered: &mut Vec<Token>) {
+        unanswered.extend(self.line.inbox.borrow_mut().take_batched());
+        self.set_room(1);
+        self.drop_link().await;
+    }
+
+    fn set_room(&mut self, room: usize) {
+        self.room = room;
+        self.line.inbox.borrow_mut().set_room(room);
+    }
+
+    pub(super) fn count_batch(&self, decisions: usize) {
+        let count = u32::try_from(decisions).unwrap_or(u32::MAX);
+        self.environment.metrics.batch_size.observe(count.into());
+    }
+}
+
+/// Why a batch is not waited for any longer.
+#[derive(Debug)]
+pub(super) enum Distrust {
+    /// The agent has no `ChooseMoves`.
+    Single,
+    /// The call failed, or its answer was not one.
+    Failed(Status),
+    /// It took too long.
+    Late(Duration),
+}

@@ -1,0 +1,227 @@
+//! A connection to a running agent, and what it takes to have one.
+
+use std::{ffi::OsString, path::PathBuf, time::Duration};
+
+use arena_engine::FaultKind;
+use arena_wire::v1;
+use tonic::{Code, Status, client::Grpc, transport::Channel};
+use tonic_health::pb::{
+    HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
+};
+
+use super::{Blame, codec, connect};
+use crate::{
+    environment::Environment,
+    supervise::{Exit, Launch, Limits, Process, StartError},
+};
+
+/// How long after a broken connection the news of the process's end may come.
+const NEWS: Duration = Duration::from_millis(500);
+/// How long an endpoint may take to answer the health check.
+const HEALTH: Duration = Duration::from_secs(5);
+
+/// How an agent is reached.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    /// An executable on this machine.
+    Program {
+        path: PathBuf,
+        args: Vec<OsString>,
+        limits: Limits,
+    },
+    /// An executable to be had by its hash.
+    Binary(v1::BinarySource),
+    /// It runs elsewhere.
+    Endpoint(String),
+}
+
+/// Why there is no connection.
+#[derive(Clone, Debug)]
+pub(crate) enum Down {
+    /// It is the agent's doing.
+    Agent(Blame),
+    /// It is ours.
+    Ours(String),
+}
+
+/// A connection to an agent that was ready.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) grpc: Grpc<Channel>,
+    channel: Channel,
+    process: Option<Process>,
+    /// Nothing was asked yet.
+    pub(crate) fresh: bool,
+    /// It has no `ChooseMoves`.
+    pub(crate) single: bool,
+}
+
+impl Link {
+    /// Starts or connects.
+    pub(crate) async fn up(source: &Source, environment: &Environment) -> Result<Self, Down> {
+        let (channel, process) = match source {
+            Source::Endpoint(url) => (reach(url).await?, None),
+            Source::Program { path, args, limits } => {
+                let process = start(path.clone(), args, *limits, environment).await?;
+                (process.channel().clone(), Some(process))
+            }
+            Source::Binary(binary) => {
+                let path = environment
+                    .binaries
+                    .provide(binary)
+                    .await
+                    .map_err(|error| Down::Ours(error.to_string()))?;
+                let args: Vec<OsString> = binary.args.iter().map(Into::into).collect();
+                let limits = Limits::from_wire(binary.limits.as_ref());
+                let process = start(path, &args, limits, environment).await?;
+                (process.channel().clone(), Some(process))
+            }
+        };
+        Ok(Self {
+            grpc: Grpc::new(channel.clone()).max_decoding_message_size(codec::answer_bytes_max(1)),
+            channel,
+            process,
+            fresh: true,
+            single: environment.unary,
+        })
+    }
+
+    /// True for a process of ours, false for an endpoint.
+    pub(crate) fn is_process(&self) -> bool {
+        self.process.is_some()
+    }
+
+    /// True where the process is known to have ended.
+    pub(crate) fn is_dead(&self) -> bool {
+        self.process
+            .as_ref()
+            .is_some_and(|process| process.exit().is_some())
+    }
+
+    /// What a failed call says of the agent.
+    pub(crate) async fn blame(&self, status: &Status) -> Blame {
+        let exit = match &self.process {
+            Some(process) if may_be_dead(status) => process.exit_within(NEWS).await,
+            _ => None,
+        };
+        let (kind, message) = match exit {
+            Some(exit @ Exit::OutputLimit(_)) => (FaultKind::OutputLimit, exit.to_string()),
+            Some(exit) => (FaultKind::Crash, exit.to_string()),
+            None if codec::unreadable(status) => (FaultKind::Garbled, status.message().to_owned()),
+            None if status.code() == Code::Unavailable || lost(status) => (
+                FaultKind::Disconnected,
+                format!("the connection failed: {}", told(status)),
+            ),
+            None => (
+                FaultKind::Crash,
+                format!("it answered with an error: {}", told(status)),
+            ),
+        };
+        self.fault(kind, message)
+    }
+
+    /// A fault with the last that the agent wrote.
+    pub(crate) fn fault(&self, kind: FaultKind, message: String) -> Blame {
+        Blame {
+            kind,
+            message,
+            tail: self.process.as_ref().map(Process::tail).unwrap_or_default(),
+        }
+    }
+
+    /// Another handle of the connection.
+    pub(crate) fn channel(&self) -> Channel {
+        self.channel.clone()
+    }
+
+    /// Ends the process, and waits for its end.
+    pub(crate) async fn down(self) {
+        if let Some(process) = self.process {
+            process.stop().await;
+        }
+    }
+}
+
+fn told(status: &Status) -> String {
+    format!("{:?} {:?}", status.code(), status.message())
+}
+
+/// True where the connection broke, as opposed to an answer with an error.
+fn lost(status: &Status) -> bool {
+    std::error::Error::source(status).is_some()
+}
+
+fn may_be_dead(status: &Status) -> bool {
+    lost(status)
+        || matches!(
+            status.code(),
+            Code::Unavailable | Code::Unknown | Code::Internal | Code::Cancelled
+        )
+}
+
+async fn start(
+    program: PathBuf,
+    args: &[OsString],
+    limits: Limits,
+    environment: &Environment,
+) -> Result<Process, Down> {
+    let launch = Launch {
+        program,
+        args: args.to_vec(),
+        limits,
+        listen: environment.listen,
+    };
+    environment
+        .supervisor
+        .start(&launch)
+        .await
+        .map_err(|(error, tail)| match error {
+            StartError::Ours { .. } => Down::Ours(error.to_string()),
+            StartError::Exited {
+                exit: Exit::OutputLimit(_),
+                ..
+            } => Down::Agent(Blame {
+                kind: FaultKind::OutputLimit,
+                message: error.to_string(),
+                tail,
+            }),
+            StartError::Exited { .. } | StartError::Slow { .. } => Down::Agent(Blame {
+                kind: FaultKind::NotReady,
+                message: error.to_string(),
+                tail,
+            }),
+        })
+}
+
+/// Connects to an endpoint. It need not have a health check, but if it has, it
+/// must say SERVING.
+pub(crate) async fn reach(url: &str) -> Result<Channel, Down> {
+    let unreachable = |problem: String| {
+        Down::Agent(Blame {
+            kind: FaultKind::Disconnected,
+            message: format!("{url} cannot be reached: {problem}"),
+            tail: String::new(),
+        })
+    };
+    let channel = connect::open(url, connect::CONNECT_TIMEOUT)
+        .await
+        .map_err(|error| unreachable(connect::causes(&error)))?;
+    let check = HealthClient::new(channel.clone());
+    let answer = tokio::time::timeout(HEALTH, async move {
+        let mut check = check;
+        check.check(HealthCheckRequest::default()).await
+    })
+    .await;
+    match answer {
+        Ok(Ok(answer)) if answer.get_ref().status() == ServingStatus::Serving => Ok(channel),
+        Ok(Err(status)) if matches!(status.code(), Code::Unimplemented | Code::NotFound) => {
+            Ok(channel)
+        }
+        Ok(Ok(answer)) => Err(unreachable(format!(
+            "its health check says {}",
+            answer.get_ref().status().as_str_name()
+        ))),
+        Ok(Err(status)) => Err(unreachable(told(&status))),
+        Err(_) => Err(unreachable(format!("no answer within {HEALTH:?}"))),
+    }
+}

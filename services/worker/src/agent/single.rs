@@ -1,0 +1,121 @@
+//! Many questions at a time to an agent that knows only single ones.
+
+use std::{
+    collections::VecDeque,
+    time::{Duration, Instant},
+};
+
+use arena_telemetry::MoveTiming;
+use prost::bytes::Bytes;
+use tokio::{task::JoinSet, time};
+use tonic::{Request, Response, Status};
+
+use super::{
+    Event, Token, codec,
+    line::{Attendant, Distrust},
+};
+
+/// Questions on their way at a time. Also kept here and not by the server's
+/// limit, which a client may exceed before it is told.
+const IN_FLIGHT: usize = 64;
+
+type Answer = (Token, Instant, Result<Response<Bytes>, Status>);
+
+impl Attendant {
+    /// As [`Attendant::ask_batches`], one question a call.
+    pub(super) async fn ask_single(&mut self) {
+        let Some(link) = &mut self.link else { return };
+        link.fresh = false;
+        let grpc = link.grpc.clone();
+        let limit = self.batch_timeout(IN_FLIGHT);
+        let budget = limit.as_micros().try_into().unwrap_or(u64::MAX);
+        let mut waiting: VecDeque<(Token, Bytes, Instant)> = VecDeque::new();
+        let mut calls: JoinSet<Answer> = JoinSet::new();
+        let mut open: Vec<Token> = Vec::with_capacity(IN_FLIGHT);
+        let mut moves = Vec::with_capacity(IN_FLIGHT);
+        let mut progress = Instant::now();
+        let why = loop {
+            while calls.len() < IN_FLIGHT {
+                let Some((token, message, since)) = waiting.pop_front() else {
+                    let mut inbox = self.line.inbox.borrow_mut();
+                    if inbox.has_alone() {
+                        break;
+                    }
+                    let Some(batch) = inbox.take_batch(1) else {
+                        break;
+                    };
+                    drop(inbox);
+                    self.count_batch(1);
+                    waiting.extend(batch.into_single(budget));
+                    continue;
+                };
+                if calls.is_empty() {
+                    progress = Instant::now();
+                }
+                open.push(token);
+                let mut grpc = grpc.clone();
+                calls.spawn_local(async move {
+                    let call = async {
+                        grpc.ready()
+                            .await
+                            .map_err(|error| Status::from_error(error.into()))?;
+                        let mut request = Request::new(message);
+                        request.set_timeout(limit);
+                        grpc.unary(request, codec::CHOOSE_MOVE, codec::Raw).await
+                    };
+                    (token, since, call.await)
+                });
+            }
+            if calls.is_empty() {
+                self.show(Duration::ZERO);
+                return;
+            }
+            let first = tokio::select! {
+                answer = calls.join_next() => answer,
+                () = self.line.wake.notified() => continue,
+                () = time::sleep_until((progress + limit).into()) => break Distrust::Late(limit),
+            };
+            progress = Instant::now();
+            let mut next = first;
+            let mut failed = None;
+            while let Some(answer) = next {
+                if let Err(status) = self.take_single(answer, &mut open, &mut moves) {
+                    failed = Some(status);
+                    break;
+                }
+                next = calls.try_join_next();
+            }
+            if !moves.is_empty() {
+                self.tell(Event::Moves(std::mem::take(&mut moves)));
+            }
+            if let Some(status) = failed {
+                break Distrust::Failed(status);
+            }
+            self.trust();
+            self.show(Duration::from_millis(100));
+        };
+        calls.abort_all();
+        open.extend(waiting.into_iter().map(|(token, ..)| token));
+        self.distrust(open, why).await;
+    }
+
+    fn take_single(
+        &mut self,
+        answer: Result<Answer, tokio::task::JoinError>,
+        open: &mut Vec<Token>,
+        moves: &mut Vec<(Token, u32)>,
+    ) -> Result<(), Status> {
+        let (token, since, answer) = answer.map_err(|error| Status::internal(error.to_string()))?;
+        let choice = codec::read_move(answer?.into_inner()).map_err(Status::data_loss)?;
+        if let Some(place) = open.iter().position(|open| *open == token) {
+            open.swap_remove(place);
+        }
+        let agent = choice.info.and_then(|info| info.thinking_us);
+        self.meter.timed(MoveTiming {
+            total: since.elapsed(),
+            agent: agent.map(Duration::from_micros),
+        });
+        moves.push((token, choice.move_id));
+        Ok(())
+    }
+}

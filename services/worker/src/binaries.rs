@@ -1,0 +1,175 @@
+//! Binaries of registered agents, fetched from the coordinator, verified, and
+//! kept by their hash.
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, File, Permissions},
+    io::{self, Read, Write},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use arena_wire::v1::{self, worker_service_client::WorkerServiceClient};
+use sha2::{Digest, Sha256};
+use tokio::{sync::Mutex, time};
+use tonic::{Code, Status, transport::Channel};
+
+use crate::{
+    environment::{BinaryError, BinaryProvider, Provided},
+    service::{WorkerError, endpoint},
+};
+
+/// Tries while the coordinator cannot be reached.
+const ATTEMPTS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Fetches binaries into a folder, each once.
+#[derive(Debug)]
+pub struct CoordinatorBinaries {
+    channel: Channel,
+    folder: PathBuf,
+    /// Hashes of files that are there and were checked. Held while fetching.
+    checked: Mutex<BTreeSet<String>>,
+}
+
+impl CoordinatorBinaries {
+    /// Binaries of a coordinator (`http://host:port`), kept in a folder that
+    /// nobody else may write to. To be called in a runtime.
+    ///
+    /// # Errors
+    /// [`WorkerError::Url`].
+    pub fn new(coordinator: &str, folder: &Path) -> Result<Self, WorkerError> {
+        let channel = endpoint(coordinator)?.connect_lazy();
+        Ok(Self::on(channel, folder.to_owned()))
+    }
+
+    pub(crate) fn on(channel: Channel, folder: PathBuf) -> Self {
+        Self {
+            channel,
+            folder,
+            checked: Mutex::default(),
+        }
+    }
+
+    async fn path(&self, binary: &v1::BinarySource) -> Result<PathBuf, String> {
+        let sha256 = &binary.sha256;
+        if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err("that is no SHA-256".to_owned());
+        }
+        let path = self.folder.join(file_name(binary));
+        let mut checked = self.checked.lock().await;
+        if checked.contains(sha256) {
+            return Ok(path);
+        }
+        let kept = hash_file(&path).is_ok_and(|hash| hash == *sha256);
+        if !kept {
+            self.fetch(sha256, &path).await?;
+        }
+        checked.insert(sha256.clone());
+        Ok(path)
+    }
+
+    async fn fetch(&self, sha256: &str, path: &Path) -> Result<(), String> {
+        for attempt in 1.. {
+            match self.try_fetch(sha256, path).await {
+                Ok(()) => return Ok(()),
+                Err(FetchError::Call(status))
+                    if status.code() == Code::Unavailable && attempt < ATTEMPTS =>
+                {
+                    time::sleep(PAUSE).await;
+                }
+                Err(FetchError::Call(status)) => {
+                    return Err(format!("the coordinator says: {}", status.message()));
+                }
+                Err(FetchError::File(error)) => {
+                    return Err(format!("{}: {error}", path.display()));
+                }
+                Err(FetchError::Hash(hash)) => {
+                    return Err(format!("what was fetched has the SHA-256 {hash}"));
+                }
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    async fn try_fetch(&self, sha256: &str, path: &Path) -> Result<(), FetchError> {
+        let request = v1::FetchBinaryRequest {
+            sha256: sha256.to_owned(),
+        };
+        let mut chunks = WorkerServiceClient::new(self.channel.clone())
+            .fetch_binary(request)
+            .await?
+            .into_inner();
+        fs::create_dir_all(&self.folder)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(".fetch-")
+            .tempfile_in(&self.folder)?;
+        let mut hash = Sha256::new();
+        while let Some(message) = chunks.message().await? {
+            hash.update(&message.chunk);
+            file.write_all(&message.chunk)?;
+        }
+        let hash = hex::encode(hash.finalize());
+        if hash != sha256 {
+            return Err(FetchError::Hash(hash));
+        }
+        file.as_file()
+            .set_permissions(Permissions::from_mode(0o755))?;
+        file.as_file().sync_all()?;
+        // Closed before it gets its name: a file open for writing cannot run.
+        let written = file.into_temp_path();
+        written.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+impl BinaryProvider for CoordinatorBinaries {
+    fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a> {
+        Box::pin(async move {
+            let path = self.path(binary).await;
+            path.map_err(|problem| BinaryError::new(binary, problem))
+        })
+    }
+}
+
+enum FetchError {
+    Call(Status),
+    File(io::Error),
+    Hash(String),
+}
+
+impl From<Status> for FetchError {
+    fn from(status: Status) -> Self {
+        Self::Call(status)
+    }
+}
+
+impl From<io::Error> for FetchError {
+    fn from(error: io::Error) -> Self {
+        Self::File(error)
+    }
+}
+
+/// The hash, and for people who look at processes the name.
+fn file_name(binary: &v1::BinarySource) -> String {
+    let name: String = binary
+        .file_name
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        .take(64)
+        .collect();
+    format!("{}-{name}", binary.sha256.to_ascii_lowercase())
+}
+
+fn hash_file(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hex::encode(hash.finalize())),
+            count => hash.update(&buffer[..count]),
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! Many games at once, each a state machine that rests while its agent is
+//! asked.
+//!
+//! One task owns everything here. Agents' tasks and the pool answer through
+//! one channel; what is asked while answers are handled is sent when none is
+//! left, so that it travels together.
+
+mod active;
+mod seats;
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use arena_engine::{FaultKind, Status};
+use arena_wire::{ATTEMPTS_MAX, v1};
+use tokio::{
+    sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
+    time,
+};
+
+use crate::{
+    agent::{Blame, Event, Token, Verdict},
+    environment::Environment,
+    native::{Errand, Pool},
+    report::Sealer,
+    table::{Rules, SetupError},
+};
+use active::{Active, Games};
+use seats::Table;
+
+/// Answers handled before questions are sent, where answers keep coming.
+const EVENTS_MAX: usize = 64;
+/// How long agents may take to end.
+const CLOSE: Duration = Duration::from_secs(8);
+
+/// A game that is over.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) tournament: String,
+    pub(crate) lease: u64,
+    pub(crate) report: v1::GameReport,
+}
+
+struct Lease {
+    table: Rc<Table>,
+    /// Games without a result.
+    left: usize,
+    errand: Errand,
+}
+
+struct Waiting {
+    lease: u64,
+    table: Rc<Table>,
+    game: v1::GameAssignment,
+}
+
+/// Plays games.
+pub(crate) struct Driver {
+    environment: Rc<Environment>,
+    pool: Pool,
+    capacity: usize,
+    tables: BTreeMap<String, Rc<Table>>,
+    leases: BTreeMap<u64, Lease>,
+    waiting: VecDeque<Waiting>,
+    games: Games,
+    /// Games in the pool.
+    pooled: usize,
+    events: UnboundedReceiver<Event>,
+    sender: UnboundedSender<Event>,
+    done: Vec<Done>,
+    held: bool,
+}
+
+impl Driver {
+    pub(crate) fn new(environment: Environment, pool: Pool, capacity: usize) -> Self {
+        let (sender, events) = mpsc::unbounded_channel();
+        Self {
+            environment: Rc::new(environment),
+            pool,
+            capacity: capacity.max(1),
+            tables: BTreeMap::new(),
+            leases: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            games: Games::default(),
+            pooled: 0,
+            events,
+            sender,
+            done: Vec::new(),
+            held: false,
+        }
+    }
+
+    /// Whether to begin no games for now.
+    pub(crate) fn hold(&mut self, hold: bool) {
+        self.held = hold;
+    }
+
+    /// Latencies of a tournament's agents that were not reported yet.
+    pub(crate) fn latencies(&self, tournament: &str) -> Vec<v1::AgentLatency> {
+        let table = self.tables.get(tournament);
+        table.map_or_else(Vec::new, |table| table.rules().latencies().take())
+    }
+
+    /// Makes a tournament known.
+    pub(crate) fn add_tournament(&mut self, setup: v1::TournamentSetup) -> Result<(), SetupError> {
+        if !self.tables.contains_key(&setup.tournament_id) {
+            let id = setup.tournament_id.clone();
+            let rules = Arc::new(Rules::new(setup)?);
+            let table = Table::new(rules, self.environment.clone(), self.sender.clone());
+            self.tables.insert(id, Rc::new(table));
+        }
+        Ok(())
+    }
+
+    /// Ends a tournament's agents where no game of it is left.
+    pub(crate) fn forget_idle(&mut self, idle: Duration) {
+        for lease in self.leases.values() {
+            lease.table.touch();
+        }
+        self.tables.retain(|_, table| table.idle() < idle);
+    }
+
+    /// Takes games; false where their tournament is not known.
+    pub(crate) fn add_lease(
+        &mut self,
+        tournament: &str,
+        lease: u64,
+        games: Vec<v1::GameAssignment>,
+    ) -> bool {
+        let Some(table) = self.tables.get(tournament).cloned() else {
+            return false;
+        };
+        let errand = Errand {
+            lease,
+            plies: Arc::new(AtomicU64::new(0)),
+            unwanted: Arc::new(AtomicBool::new(false)),
+        };
+        self.leases.insert(
+            lease,
+            Lease {
+                table: table.clone(),
+                left: games.len(),
+                errand,
+            },
+        );
+        let waiting = games.into_iter().map(|game| Waiting {
+            lease,
+            table: table.clone(),
+            game,
+        });
+        self.waiting.extend(waiting);
+        true
+    }
+
+    /// Forgets the games of a lease, also those that are played.
+    pub(crate) fn end_lease(&mut self, lease: u64) {
+        if let Some(ended) = self.leases.remove(&lease) {
+            ended.errand.unwanted.store(true, Ordering::Relaxed);
+            self.waiting.retain(|game| game.lease != lease);
+            self.games.remove_lease(lease);
+        }
+    }
+
+    /// Forgets games that did not begin.
+    pub(crate) fn drop_waiting(&mut self) {
+        for game in std::mem::take(&mut self.waiting) {
+            self.settle(game.lease, 1);
+        }
+    }
+
+    /// Games that are not over, begun or not.
+    pub(crate) fn unfinished(&self) -> usize {
+        self.waiting.len() + self.in_flight()
+    }
+
+    /// Games that began.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.games.len() + self.pooled
+    }
+
+    /// Plies of each lease so far. What waits for an agent counts too: every
+    /// such wait has its own limit, which may be longer than a lease's.
+    pub(crate) fn progress(&mut self) -> Vec<v1::LeaseProgress> {
+        for lease in self.games.leases() {
+            if let Some(lease) = self.leases.get(&lease) {
+                lease.errand.plies.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let told = |(&lease_id, lease): (&u64, &Lease)| v1::LeaseProgress {
+            lease_id,
+            plies: lease.errand.plies.load(Ordering::Relaxed),
+        };
+        self.leases.iter().map(told).collect()
+    }
+
+    /// Begins as many games as there is room for, and sends their questions.
+    pub(crate) fn start(&mut self) {
+        while !self.held && self.in_flight() < self.capacity {
+            let Some(waiting) = self.waiting.pop_front() else {
+                break;
+            };
+            self.begin(waiting);
+        }
+        self.flush();
+        let games = i64::try_from(self.in_flight()).unwrap_or(i64::MAX);
+        self.environment.metrics.games_in_flight.set(games);
+    }
+
+    /// Waits for answers and handles those that are there. May be dropped.
+    pub(crate) async fn work(&mut self) {
+        let Some(event) = self.events.recv().await else {
+            return;
+        };
+        self.handle(event);
+        for _ in 0..EVENTS_MAX {
+            let Ok(event) = self.events.try_recv() else {
+                break;
+            };
+            self.handle(event);
+        }
+        self.start();
+    }
+
+    /// What became of games since the last call.
+    pub(crate) fn take_done(&mut self) -> Vec<Done> {
+        std::mem::take(&mut self.done)
+    }
+
+    /// Ends all agents and waits until nothing of them is left.
+    pub(crate) async fn close(self) {
+        let Self {
+            environment,
+            tables,
+            leases,
+            games,
+            waiting,
+            ..
+        } = self;
+        for lease in leases.values() {
+            lease.errand.unwanted.store(true, Ordering::Relaxed);
+        }
+        drop((tables, leases, games, waiting));
+        let _ = time::timeout(CLOSE, environment.supervisor.all_gone()).await;
+    }
+
+    fn begin(&mut self, waiting: Waiting) {
+        let Waiting { lease, table, game } = waiting;
+        table.touch();
+        if game.attempts >= ATTEMPTS_MAX {
+            let why = "it was lost with its worker each time".to_owned();
+            let report = Sealer::new(table.rules()).void(&game, why);
+            return self.finish(lease, &table, report);
+        }
+        if let Err(error) = table.rules().check(&game) {
+            let report = Sealer::new(table.rules()).void(&game, error.to_string());
+            return self.finish(lease, &table, report);
+        }
+        if table.is_native(&game) {
+            let Some(errand) = self.leases.get(&lease).map(|lease| lease.errand.clone()) else {
+                return;
+            };
+            // As many as go together into the pool.
+            let mut games = vec![game];
+            while self.in_flight() + games.len() < self.capacity
+                && games.len() < POOLED
+                && let Some(next) = self.waiting.pop_front_if(|next| {
+                    next.lease == lease
+                        && table.rules().check(&next.game).is_ok()
+                        && table.is_native(&next.game)
+                })
+            {
+                games.push(next.game);
+            }
+            self.pooled += games.len();
+            table
+                .players()
+                .start(&self.pool, &self.sender, &errand, &games);
+            return;
+        }
+        let token = self.games.insert(Active::new(lease, table, game));
+        self.go_on(token);
+    }
+
+    /// Asks the question of a game, or takes its end.
+    fn go_on(&mut self, token: Token) {
+        let Some(active) = self.games.get_mut(token) else {
+            return;
+        };
+        match active.game.status() {
+            Status::Asks(question) => {
+                let agent = active.seats[usize::from(question.seat)];
+                let table = active.table.clone();
+                table.ask(agent, token, &*active.game, question);
+            }
+            Status::Over(_) => self.end(token),
+        }
+    }
+
+    fn end(&mut self, token: Token) {
+        let Some(active) = self.games.remove(token) else {
+            return;
+        };
+        let (lease, table) = (active.lease, active.table.clone());
+        self.environment
+            .metrics
+            .games_played(&table.rules().wire().ruleset, 1);
+        let report = active.seal();
+        self.finish(lease, &table, report);
+    }
+
+    fn void(&mut self, token: Token, why: String) {
+        let Some(active) = self.games.remove(token) else {
+            return;
+        };
+        let report = Sealer::new(active.table.rules()).void(&active.assignment, why);
+        self.finish(active.lease, &active.table, report);
+    }
+
+    fn finish(&mut self, lease: u64, table: &Rc<Table>, report: v1::GameReport) {
+        self.done.push(Done {
+            tournament: table.rules().tournament_id().to_owned(),
+            lease,
+            report,
+        });
+        self.settle(lease, 1);
+    }
+
+    /// So many games of a lease are over.
+    fn settle(&mut self, lease: u64, games: usize) {
+        if let Some(entry) = self.leases.get_mut(&lease) {
+            entry.left = entry.left.saturating_sub(games);
+            entry.table.touch();
+            if entry.left == 0 {
+                self.leases.remove(&lease);
+            }
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Moves(moves) => {
+                for (token, action) in moves {
+                    self.answer(token, action);
+                }
+            }
+            Event::Unanswered(tokens) => {
+                for token in tokens {
+                    self.ask_alone(token);
+                }
+            }
+            Event::Alone(token, verdict) => self.judge(token, verdict),
+            Event::Thoughts(thoughts) => {
+                for (token, verdict) in thoughts {
+                    self.judge(token, verdict);
+                }
+            }
+            Event::Games {
+                tournament,
+                lease,
+                count,
+                reports,
+            } => {
+                self.pooled -= count;
+                if let Some(table) = self.tables.get(&tournament) {
+                    self.environment
+                        .metrics
+                        .games_played(&table.rules().wire().ruleset, reports.len() as u64);
+                }
+                self.settle(lease, count);
+                self.done.extend(reports.into_iter().map(|report| Done {
+                    tournament: tournament.clone(),
+                    lease,
+                    report,
+                }));
+            }
+        }
+    }
+
+    /// An answer of a batch: one that is not legal is asked for again alone.
+    fn answer(&mut self, token: Token, action: u32) {
+        let Some(active) = self.games.get_mut(token) else {
+            return;
+        };
+        if active.game.answer(action).is_err() {
+            return self.ask_alone(token);
+        }
+        if let Some(lease) = self.leases.get(&active.lease) {
+            lease.errand.plies.fetch_add(1, Ordering::Relaxed);
+        }
+        self.go_on(token);
+    }
+
+    fn ask_alone(&mut self, token: Token) {
+        let Some(active) = self.games.get_mut(token) else {
+            return;
+        };
+        if let Status::Asks(question) = active.game.status() {
+            let agent = active.seats[usize::from(question.seat)];
+            let table = active.table.clone();
+            table.ask_alone(agent, token, &*active.game, question);
+        }
+    }
+
+    /// What came of a solitary question stands.
+    fn judge(&mut self, token: Token, verdict: Verdict) {
+        let Some(active) = self.games.get_mut(token) else {
+            return;
+        };
+        match verdict {
+            Verdict::Move(action, took) => {
+                active.time(took);
+                if let Err(error) = active.game.answer(action) {
+                    active.fault(Blame {
+                        kind: FaultKind::IllegalMove,
+                        message: error.to_string(),
+                        tail: String::new(),
+                    });
+                }
+            }
+            Verdict::Fault(blame) => active.fault(blame),
+            Verdict::Void(why) => return self.void(token, why),
+        }
+        if let Some(lease) = self.leases.get(&active.lease) {
+            lease.errand.plies.fetch_add(1, Ordering::Relaxed);
+        }
+        self.go_on(token);
+    }
+
+    fn flush(&self) {
+        for table in self.tables.values() {
+            table.flush(&self.pool, &self.sender);
+        }
+    }
+}
+
+/// Native games handed to the pool in one go.
+const POOLED: usize = 64;

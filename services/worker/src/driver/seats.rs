@@ -1,0 +1,190 @@
+//! The agents of a tournament, each reached in its own way from its first
+//! question on.
+
+use std::{
+    cell::{Cell, OnceCell, RefCell},
+    rc::Rc,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use arena_engine::{AnyMatch, Question, options::Options};
+use arena_wire::v1::{self, agent_setup::Source as WireSource};
+use tokio::{sync::mpsc::UnboundedSender, task};
+
+use crate::{
+    agent::{
+        Event, Token, Verdict,
+        line::{Line, LineSetup},
+        link::Source,
+        question::{Writer, context},
+    },
+    environment::{Builtin, Environment},
+    native::{Brains, Player, Players, Pool},
+    supervise::Limits,
+    table::Rules,
+};
+
+enum Reached {
+    /// By a connection.
+    Line(Rc<Line>),
+    /// On the pool.
+    Native(RefCell<Player>),
+    /// Not at all.
+    Nowhere,
+}
+
+/// A tournament with its agents. Dropping it ends them.
+pub(super) struct Table {
+    rules: Arc<Rules>,
+    players: Arc<Players>,
+    agents: Vec<OnceCell<Reached>>,
+    environment: Rc<Environment>,
+    events: UnboundedSender<Event>,
+    used: Cell<Instant>,
+    /// Something waits to be flushed.
+    asked: Cell<bool>,
+}
+
+impl Table {
+    pub(super) fn new(
+        rules: Arc<Rules>,
+        environment: Rc<Environment>,
+        events: UnboundedSender<Event>,
+    ) -> Self {
+        let agents = rules.wire().agents.iter();
+        Self {
+            players: Players::new(rules.clone(), environment.metrics.clone()),
+            agents: agents.map(|_| OnceCell::new()).collect(),
+            rules,
+            environment,
+            events,
+            used: Cell::new(Instant::now()),
+            asked: Cell::new(false),
+        }
+    }
+
+    pub(super) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    pub(super) fn players(&self) -> &Arc<Players> {
+        &self.players
+    }
+
+    pub(super) fn touch(&self) {
+        self.used.set(Instant::now());
+    }
+
+    pub(super) fn idle(&self) -> Duration {
+        self.used.get().elapsed()
+    }
+
+    /// True where all seats are played on the pool.
+    pub(super) fn is_native(&self, game: &v1::GameAssignment) -> bool {
+        self.environment.builtin == Builtin::InProcess
+            && game
+                .seats
+                .iter()
+                .all(|&agent| self.rules.native(agent as u16).is_ok())
+    }
+
+    pub(super) fn ask(&self, agent: u16, token: Token, game: &dyn AnyMatch, question: Question) {
+        match self.agent(agent) {
+            Reached::Line(line) if self.rules.strict() => line.ask_alone(token, game, question),
+            Reached::Line(line) => line.ask(token, game, question),
+            Reached::Native(player) => player.borrow_mut().ask(token, game, question),
+            Reached::Nowhere => self.nowhere(agent, token),
+        }
+        self.asked.set(true);
+    }
+
+    pub(super) fn ask_alone(
+        &self,
+        agent: u16,
+        token: Token,
+        game: &dyn AnyMatch,
+        question: Question,
+    ) {
+        match self.agent(agent) {
+            Reached::Line(line) => line.ask_alone(token, game, question),
+            Reached::Native(player) => player.borrow_mut().ask(token, game, question),
+            Reached::Nowhere => self.nowhere(agent, token),
+        }
+        self.asked.set(true);
+    }
+
+    /// Sends what was asked.
+    pub(super) fn flush(&self, pool: &Pool, events: &UnboundedSender<Event>) {
+        if !self.asked.take() {
+            return;
+        }
+        for agent in self.agents.iter().filter_map(OnceCell::get) {
+            match agent {
+                Reached::Line(line) => line.flush(),
+                Reached::Native(player) => player.borrow_mut().flush(pool, events),
+                Reached::Nowhere => {}
+            }
+        }
+    }
+
+    fn nowhere(&self, agent: u16, token: Token) {
+        let name = self.rules.agent_name(agent);
+        let why = format!("the setup does not tell how agent {name} is reached");
+        let _ = self.events.send(Event::Alone(token, Verdict::Void(why)));
+    }
+
+    fn agent(&self, index: u16) -> &Reached {
+        self.agents[usize::from(index)].get_or_init(|| self.reach(index))
+    }
+
+    fn reach(&self, index: u16) -> Reached {
+        let agent = self.rules.agent(index);
+        let source = match &agent.source {
+            None => return Reached::Nowhere,
+            Some(WireSource::Native(_)) if self.environment.builtin == Builtin::InProcess => {
+                let options: Options = arena_wire::convert::options_from_wire(&agent.options);
+                return Reached::Native(RefCell::new(Player::new(Brains::new(
+                    index,
+                    options,
+                    self.rules.clone(),
+                    self.environment.metrics.clone(),
+                ))));
+            }
+            Some(WireSource::Native(_)) => {
+                let (path, args) = self.environment.native.clone();
+                Source::Program {
+                    path,
+                    args,
+                    limits: Limits::default(),
+                }
+            }
+            Some(WireSource::Binary(binary)) => Source::Binary(binary.clone()),
+            Some(WireSource::Endpoint(endpoint)) => Source::Endpoint(endpoint.url.clone()),
+        };
+        let context = context(self.rules.wire(), agent);
+        // The papers' agents need no more than ids.
+        let native = matches!(agent.source, Some(WireSource::Native(_)));
+        let setup = LineSetup {
+            name: agent.name.clone(),
+            meter: self.rules.meter(&self.environment.metrics, index),
+            source,
+            writer: Writer::new(&context, !(agent.omit_move_details || native)),
+            batch_size: agent.batch_size as usize,
+            move_timeout: self.rules.move_timeout(),
+        };
+        let (line, task) = Line::open(setup, self.environment.clone(), self.events.clone());
+        task::spawn_local(task);
+        Reached::Line(line)
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        for agent in self.agents.iter().filter_map(OnceCell::get) {
+            if let Reached::Line(line) = agent {
+                line.close();
+            }
+        }
+    }
+}

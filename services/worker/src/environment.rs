@@ -1,0 +1,133 @@
+//! What games and agents are run with.
+
+use std::{ffi::OsString, future::Future, path::PathBuf, pin::Pin, sync::Arc};
+
+use arena_telemetry::WorkerMetrics;
+use arena_wire::v1;
+
+use crate::supervise::{GuardCommand, Listen, Supervisor};
+
+/// How the papers' agents are run; the very same bots either way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Builtin {
+    /// On threads of the worker.
+    #[default]
+    InProcess,
+    /// As agent processes, one for each agent.
+    Process,
+}
+
+/// How agents are run on this machine.
+#[derive(Clone, Debug)]
+pub struct AgentOptions {
+    /// How the papers' agents are run.
+    pub builtin: Builtin,
+    /// Never ask in batches.
+    pub unary: bool,
+    /// How to start the guard of a process.
+    pub guard: GuardCommand,
+    /// A program that serves the papers' agents, and its arguments; asked for
+    /// where they run as processes.
+    pub native: (PathBuf, Vec<OsString>),
+    /// Where children are told to listen.
+    pub listen: Listen,
+    /// Folder for sockets and other files that live as long as a process.
+    pub temp: PathBuf,
+    /// Threads for agents in process; 0: one for each core.
+    pub threads: usize,
+}
+
+impl AgentOptions {
+    /// Everything from one executable that runs [`crate::guard::main`] on
+    /// `agent guard` and serves the papers' agents on `agent serve`.
+    #[must_use]
+    pub fn of_executable(program: PathBuf) -> Self {
+        Self {
+            builtin: Builtin::default(),
+            unary: false,
+            guard: GuardCommand {
+                program: program.clone(),
+                args: vec!["agent".into(), "guard".into()],
+            },
+            native: (program, vec!["agent".into(), "serve".into()]),
+            listen: Listen::default(),
+            temp: std::env::temp_dir(),
+            threads: 0,
+        }
+    }
+
+    pub(crate) fn threads(&self) -> usize {
+        if self.threads > 0 {
+            return self.threads;
+        }
+        std::thread::available_parallelism().map_or(1, usize::from)
+    }
+}
+
+/// A binary that cannot be had.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the binary {sha256} ({file_name}) cannot be had: {problem}")]
+pub struct BinaryError {
+    /// What was asked for.
+    pub sha256: String,
+    /// How it is called.
+    pub file_name: String,
+    /// What happened, and what to do.
+    pub problem: String,
+}
+
+impl BinaryError {
+    /// Why this binary cannot be had.
+    #[must_use]
+    pub fn new(binary: &v1::BinarySource, problem: String) -> Self {
+        Self {
+            sha256: binary.sha256.clone(),
+            file_name: binary.file_name.clone(),
+            problem,
+        }
+    }
+}
+
+/// The path of a binary, in a while.
+pub type Provided<'a> = Pin<Box<dyn Future<Output = Result<PathBuf, BinaryError>> + Send + 'a>>;
+
+/// Where the binaries of registered agents come from.
+pub trait BinaryProvider: Send + Sync + 'static {
+    /// A verified file with its run bit set, which stays where it is.
+    fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a>;
+}
+
+impl<P: BinaryProvider + ?Sized> BinaryProvider for Arc<P> {
+    fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a> {
+        (**self).provide(binary)
+    }
+}
+
+/// What is shared by all that plays.
+pub(crate) struct Environment {
+    pub(crate) supervisor: Supervisor,
+    pub(crate) listen: Listen,
+    pub(crate) builtin: Builtin,
+    pub(crate) unary: bool,
+    pub(crate) native: (PathBuf, Vec<OsString>),
+    pub(crate) binaries: Arc<dyn BinaryProvider>,
+    pub(crate) metrics: Arc<WorkerMetrics>,
+}
+
+impl Environment {
+    pub(crate) fn new(
+        options: &AgentOptions,
+        binaries: Arc<dyn BinaryProvider>,
+        metrics: Arc<WorkerMetrics>,
+    ) -> Self {
+        Self {
+            supervisor: Supervisor::new(options.guard.clone(), options.temp.clone()),
+            listen: options.listen,
+            builtin: options.builtin,
+            unary: options.unary,
+            native: options.native.clone(),
+            binaries,
+            metrics,
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The papers' agents on threads of the worker.
+
+mod brain;
+mod games;
+mod pool;
+
+pub(crate) use brain::{Brains, Player, Thought};
+pub(crate) use games::{Errand, Players};
+pub(crate) use pool::Pool;
+
+/// One of so many decisions is timed, where timing is not strict.
+const SAMPLED: u64 = 64;

@@ -1,0 +1,213 @@
+//! One native agent in games whose other seats are elsewhere: asked through
+//! the pool, by positions.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, PoisonError},
+    time::Instant,
+};
+
+use arena_agents::{Bot, Decision};
+use arena_engine::{ActionId, AnyMatch, Game, Question, options::Options};
+use arena_games::Visitor;
+use arena_telemetry::WorkerMetrics;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::{Pool, SAMPLED};
+use crate::{
+    agent::{Event, Token, Verdict},
+    meter::Meter,
+    table::Rules,
+};
+
+/// Questions to one native agent.
+#[derive(Debug, Default)]
+struct Questions {
+    positions: Vec<u8>,
+    legal: Vec<ActionId>,
+    asked: Vec<Asked>,
+}
+
+#[derive(Debug)]
+struct Asked {
+    token: Token,
+    question: Question,
+    /// Where position and legal actions end.
+    position: usize,
+    legal: usize,
+}
+
+/// A bot that plays from encoded positions.
+trait Brain: Send {
+    fn answer(&mut self, questions: &Questions, strict: bool) -> Vec<Thought>;
+}
+
+/// What came of a question.
+pub(crate) type Thought = (Token, Verdict);
+
+/// The bots of one native agent, one for each thread that needs one.
+pub(crate) struct Brains {
+    agent: u16,
+    options: Options,
+    rules: Arc<Rules>,
+    metrics: Arc<WorkerMetrics>,
+    idle: Mutex<Vec<Box<dyn Brain>>>,
+}
+
+impl Brains {
+    pub(crate) fn new(
+        agent: u16,
+        options: Options,
+        rules: Arc<Rules>,
+        metrics: Arc<WorkerMetrics>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            agent,
+            options,
+            rules,
+            metrics,
+            idle: Mutex::default(),
+        })
+    }
+
+    fn answer(&self, questions: &Questions) -> Result<Vec<Thought>, String> {
+        let idle = self.lock().pop();
+        let mut brain = match idle {
+            Some(brain) => brain,
+            None => self.make()?,
+        };
+        let thoughts = brain.answer(questions, self.rules.strict());
+        self.lock().push(brain);
+        Ok(thoughts)
+    }
+
+    fn make(&self) -> Result<Box<dyn Brain>, String> {
+        self.rules
+            .visit(Make(self))
+            .map_err(|error| error.to_string())?
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn Brain>>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Make<'a>(&'a Brains);
+
+impl Visitor for Make<'_> {
+    type Out = Result<Box<dyn Brain>, String>;
+
+    fn visit<G: Game>(self, game: G) -> Self::Out {
+        let Brains { agent, rules, .. } = self.0;
+        let bot = &rules.agent(*agent).bot;
+        let bot =
+            arena_agents::bot(bot, &self.0.options, &game).map_err(|error| error.to_string())?;
+        let meter = rules.meter(&self.0.metrics, *agent);
+        Ok(Box::new(Seated {
+            game,
+            bot,
+            meter,
+            asked: 0,
+        }))
+    }
+}
+
+struct Seated<G: Game> {
+    game: G,
+    bot: Box<dyn Bot<G>>,
+    meter: Meter,
+    asked: u64,
+}
+
+impl<G: Game> Brain for Seated<G> {
+    fn answer(&mut self, questions: &Questions, strict: bool) -> Vec<Thought> {
+        let mut thoughts = Vec::with_capacity(questions.asked.len());
+        let (mut position, mut legal) = (0, 0);
+        for asked in &questions.asked {
+            let bytes = &questions.positions[position..asked.position];
+            let actions = &questions.legal[legal..asked.legal];
+            (position, legal) = (asked.position, asked.legal);
+            let state = match self.game.decode(bytes) {
+                Ok(state) => state,
+                Err(error) => {
+                    thoughts.push((asked.token, Verdict::Void(error.to_string())));
+                    continue;
+                }
+            };
+            let start = Instant::now();
+            let chosen = self.bot.choose(&Decision {
+                game: &self.game,
+                state: &state,
+                seat: asked.question.seat,
+                number: asked.question.number,
+                seed: asked.question.seed,
+                legal: actions,
+            });
+            let took = start.elapsed();
+            self.asked += 1;
+            if strict || self.asked.is_multiple_of(SAMPLED) {
+                self.meter.timed_in_process(took);
+            } else {
+                self.meter.decided(1);
+            }
+            thoughts.push((asked.token, Verdict::Move(chosen.action.into(), took)));
+        }
+        self.meter.flush();
+        thoughts
+    }
+}
+
+/// The way from the driver to the pool, for one native agent.
+pub(crate) struct Player {
+    brains: Arc<Brains>,
+    waiting: Questions,
+}
+
+impl Player {
+    pub(crate) fn new(brains: Arc<Brains>) -> Self {
+        Self {
+            brains,
+            waiting: Questions::default(),
+        }
+    }
+
+    /// Adds a question; nothing is asked before [`Player::flush`].
+    pub(crate) fn ask(&mut self, token: Token, game: &dyn AnyMatch, question: Question) {
+        let waiting = &mut self.waiting;
+        game.encode(false, &mut waiting.positions);
+        waiting.legal.extend_from_slice(game.legal());
+        waiting.asked.push(Asked {
+            token,
+            question,
+            position: waiting.positions.len(),
+            legal: waiting.legal.len(),
+        });
+    }
+
+    /// Hands what waits to the pool.
+    pub(crate) fn flush(&mut self, pool: &Pool, events: &UnboundedSender<Event>) {
+        if self.waiting.asked.is_empty() {
+            return;
+        }
+        let questions = std::mem::take(&mut self.waiting);
+        let brains = self.brains.clone();
+        let events = events.clone();
+        pool.add(true, move || {
+            let answered = catch_unwind(AssertUnwindSafe(|| brains.answer(&questions)));
+            let problem = match answered {
+                Ok(Ok(thoughts)) => {
+                    let _ = events.send(Event::Thoughts(thoughts));
+                    return;
+                }
+                Ok(Err(problem)) => problem,
+                Err(_) => format!(
+                    "the native agent {} panicked",
+                    brains.rules.agent_name(brains.agent)
+                ),
+            };
+            let void = |asked: &Asked| (asked.token, Verdict::Void(problem.clone()));
+            let thoughts = questions.asked.iter().map(void).collect();
+            let _ = events.send(Event::Thoughts(thoughts));
+        });
+    }
+}

@@ -1,0 +1,237 @@
+//! Whole games among native agents, typed from end to end.
+
+use std::{
+    collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Instant,
+};
+
+use arena_agents::{Bot, Decision};
+use arena_engine::{FaultKind, Finished, Game, Match, Setup, Status};
+use arena_games::Visitor;
+use arena_telemetry::WorkerMetrics;
+use arena_wire::v1;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::{Pool, SAMPLED};
+use crate::{
+    agent::Event,
+    meter::Meter,
+    report::{Sealer, Timed},
+    table::Rules,
+};
+
+/// Games of a lease that one thread plays before it looks up.
+const CHUNK: usize = 4;
+
+/// The native agents of a tournament, and threads' sets of bots.
+pub(crate) struct Players {
+    rules: Arc<Rules>,
+    metrics: Arc<WorkerMetrics>,
+    idle: Mutex<Vec<Box<dyn Hall>>>,
+}
+
+/// A set of bots that plays whole games.
+trait Hall: Send {
+    fn play(
+        &mut self,
+        rules: &Rules,
+        seats: &[u16],
+        setup: Setup,
+        plies: &AtomicU64,
+    ) -> Result<(Finished, Vec<u32>), String>;
+    fn flush(&mut self);
+}
+
+/// What several games in the pool belong to.
+#[derive(Clone)]
+pub(crate) struct Errand {
+    pub(crate) lease: u64,
+    /// Plies played so far.
+    pub(crate) plies: Arc<AtomicU64>,
+    /// The games are not wanted any more.
+    pub(crate) unwanted: Arc<AtomicBool>,
+}
+
+impl Players {
+    pub(crate) fn new(rules: Arc<Rules>, metrics: Arc<WorkerMetrics>) -> Arc<Self> {
+        Arc::new(Self {
+            rules,
+            metrics,
+            idle: Mutex::default(),
+        })
+    }
+
+    /// Plays games in the pool.
+    pub(crate) fn start(
+        self: &Arc<Self>,
+        pool: &Pool,
+        events: &UnboundedSender<Event>,
+        errand: &Errand,
+        games: &[v1::GameAssignment],
+    ) {
+        for chunk in games.chunks(CHUNK) {
+            let this = self.clone();
+            let events = events.clone();
+            let errand = errand.clone();
+            let games = chunk.to_vec();
+            pool.add(false, move || {
+                let count = games.len();
+                let reports = catch_unwind(AssertUnwindSafe(|| this.play(&errand, &games)));
+                let reports = reports.unwrap_or_else(|_| {
+                    let sealer = Sealer::new(&this.rules);
+                    let why = "a native agent panicked".to_owned();
+                    let void = |game| sealer.void(game, why.clone());
+                    games.iter().map(void).collect()
+                });
+                let _ = events.send(Event::Games {
+                    tournament: this.rules.tournament_id().to_owned(),
+                    lease: errand.lease,
+                    count,
+                    reports,
+                });
+            });
+        }
+    }
+
+    fn play(&self, errand: &Errand, games: &[v1::GameAssignment]) -> Vec<v1::GameReport> {
+        let mut sealer = Sealer::new(&self.rules);
+        let idle = self.lock().pop();
+        let hall = match idle {
+            Some(hall) => Ok(hall),
+            None => self.make(),
+        };
+        let mut hall = match hall {
+            Ok(hall) => hall,
+            Err(why) => {
+                let void = |game| sealer.void(game, why.clone());
+                return games.iter().map(void).collect();
+            }
+        };
+        let mut reports = Vec::with_capacity(games.len());
+        for game in games {
+            if errand.unwanted.load(Ordering::Relaxed) {
+                break;
+            }
+            let timed = Timed::start();
+            let seats = self.rules.seats(game);
+            let setup = self.rules.setup(game);
+            let played = hall.play(&self.rules, &seats, setup, &errand.plies);
+            reports.push(match played {
+                Ok((finished, latencies)) => {
+                    sealer.seal(game, finished, timed, latencies, Vec::new())
+                }
+                Err(why) => sealer.void(game, why),
+            });
+        }
+        hall.flush();
+        self.lock().push(hall);
+        reports
+    }
+
+    fn make(&self) -> Result<Box<dyn Hall>, String> {
+        struct Make(Arc<WorkerMetrics>);
+        impl Visitor for Make {
+            type Out = Box<dyn Hall>;
+
+            fn visit<G: Game>(self, game: G) -> Self::Out {
+                Box::new(Seated {
+                    game,
+                    metrics: self.0,
+                    bots: BTreeMap::new(),
+                    asked: 0,
+                })
+            }
+        }
+        self.rules
+            .visit(Make(self.metrics.clone()))
+            .map_err(|error| error.to_string())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn Hall>>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Seated<G: Game> {
+    game: G,
+    metrics: Arc<WorkerMetrics>,
+    bots: BTreeMap<u16, (Box<dyn Bot<G>>, Meter)>,
+    asked: u64,
+}
+
+impl<G: Game> Seated<G> {
+    fn seat(&mut self, rules: &Rules, seats: &[u16]) -> Result<(), String> {
+        for &index in seats {
+            if !self.bots.contains_key(&index) {
+                let (bot, options) = rules.native(index)?;
+                let bot = arena_agents::bot(&bot, &options, &self.game)
+                    .map_err(|error| error.to_string())?;
+                let meter = rules.meter(&self.metrics, index);
+                self.bots.insert(index, (bot, meter));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<G: Game> Hall for Seated<G> {
+    fn play(
+        &mut self,
+        rules: &Rules,
+        seats: &[u16],
+        setup: Setup,
+        plies: &AtomicU64,
+    ) -> Result<(Finished, Vec<u32>), String> {
+        self.seat(rules, seats)?;
+        let strict = rules.strict();
+        let mut latencies = Vec::new();
+        let mut game = Match::new(self.game.clone(), setup);
+        while let Status::Asks(question) = game.status() {
+            let agent = seats[usize::from(question.seat)];
+            let Some((bot, meter)) = self.bots.get_mut(&agent) else {
+                return Err(format!("nobody sits on seat {}", question.seat));
+            };
+            let decision = Decision {
+                game: game.game(),
+                state: game.state(),
+                seat: question.seat,
+                number: question.number,
+                seed: question.seed,
+                legal: game.legal(),
+            };
+            self.asked += 1;
+            let chosen = if strict || self.asked.is_multiple_of(SAMPLED) {
+                let start = Instant::now();
+                let chosen = bot.choose(&decision);
+                let took = start.elapsed();
+                meter.timed_in_process(took);
+                if strict {
+                    latencies.push(crate::report::micros(took));
+                }
+                chosen
+            } else {
+                meter.decided(1);
+                bot.choose(&decision)
+            };
+            if self.asked.is_multiple_of(SAMPLED) {
+                plies.fetch_add(SAMPLED, Ordering::Relaxed);
+            }
+            if game.answer(chosen.action.into()).is_err() {
+                game.fault(FaultKind::IllegalMove);
+            }
+        }
+        plies.fetch_add(1, Ordering::Relaxed);
+        Ok((game.finish(), latencies))
+    }
+
+    fn flush(&mut self) {
+        for (_, meter) in self.bots.values_mut() {
+            meter.flush();
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! One game without a coordinator, and one agent without a game.
+
+use std::{ffi::OsString, io, path::PathBuf, sync::Arc, time::Duration};
+
+use arena_engine::FaultKind;
+use arena_model::{GameRecord, RecordHeader};
+use arena_telemetry::{MetricsError, Registry, WorkerMetrics};
+use arena_wire::{convert::ConvertError, v1};
+use tokio::time;
+use tonic::Code;
+
+use crate::{
+    agent::link::{Down, Link, Source},
+    driver::Driver,
+    environment::{AgentOptions, BinaryProvider, Environment},
+    native::Pool,
+    runtime::on_own_thread,
+    supervise::Limits,
+    table::{Rules, SetupError},
+};
+
+/// How long an agent may take to describe itself.
+const DESCRIBE: Duration = Duration::from_secs(10);
+
+/// A game that was played.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// Its record, with its hash.
+    pub record: GameRecord,
+    /// What makes a line of it.
+    pub header: RecordHeader,
+    /// When and how long; latencies where timing is strict.
+    pub timing: v1::GameTiming,
+    /// What is known of its faults beside their kinds, in order.
+    pub fault_details: Vec<v1::FaultDetail>,
+}
+
+/// A game that could not be played.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayError {
+    /// The setup cannot be played by this program.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// Through no fault of an agent.
+    #[error("the game could not be played: {0}")]
+    Void(String),
+    /// A record that this program made and cannot read.
+    #[error(transparent)]
+    Convert(#[from] ConvertError),
+    /// Metrics that could not be registered.
+    #[error(transparent)]
+    Metrics(#[from] MetricsError),
+    /// No threads.
+    #[error("cannot start threads: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Plays one game. May run on any runtime; dropping the future ends the game
+/// and the agents' processes.
+///
+/// # Errors
+/// [`PlayError`]; a fault of an agent is none.
+pub async fn play_one(
+    setup: v1::TournamentSetup,
+    game: v1::GameAssignment,
+    binaries: Arc<dyn BinaryProvider>,
+    options: AgentOptions,
+) -> Result<Played, PlayError> {
+    let rules = Rules::new(setup.clone())?;
+    rules.check(&game)?;
+    let metrics = WorkerMetrics::new(&Registry::new(), [setup.ruleset.as_str()])?;
+    let pool = Pool::new(1)?;
+    let report = on_own_thread("game", move || async move {
+        let environment = Environment::new(&options, binaries, Arc::new(metrics));
+        let mut driver = Driver::new(environment, pool, 1);
+        let tournament = setup.tournament_id.clone();
+        driver.add_tournament(setup)?;
+        driver.add_lease(&tournament, 1, vec![game]);
+        driver.start();
+        let done = loop {
+            if let Some(done) = driver.take_done().pop() {
+                break done;
+            }
+            driver.work().await;
+        };
+        driver.close().await;
+        Ok::<_, PlayError>(done.report)
+    })
+    .await??;
+    if !report.void_reason.is_empty() {
+        return Err(PlayError::Void(report.void_reason));
+    }
+    Ok(Played {
+        record: GameRecord::try_from(&report.record.unwrap_or_default())?,
+        header: rules.header().clone(),
+        timing: report.timing.unwrap_or_default(),
+        fault_details: report.fault_details,
+    })
+}
+
+/// An agent that is to be asked what it offers.
+#[derive(Clone, Debug)]
+pub enum AgentSource {
+    /// An executable on this machine.
+    Program {
+        /// The file.
+        path: PathBuf,
+        /// Its arguments.
+        args: Vec<OsString>,
+        /// Its bounds.
+        limits: Limits,
+    },
+    /// `http://host:port` or `unix:/path`.
+    Endpoint(String),
+}
+
+/// An agent that could not be asked what it offers.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct DescribeError {
+    /// The fault it would be in a game; none where it is ours.
+    pub kind: Option<FaultKind>,
+    /// What happened.
+    pub message: String,
+    /// The last the agent wrote.
+    pub stderr_tail: String,
+}
+
+impl DescribeError {
+    fn ours(problem: impl ToString) -> Self {
+        Self {
+            kind: None,
+            message: problem.to_string(),
+            stderr_tail: String::new(),
+        }
+    }
+}
+
+impl From<Down> for DescribeError {
+    fn from(down: Down) -> Self {
+        match down {
+            Down::Ours(problem) => Self::ours(problem),
+            Down::Agent(blame) => Self {
+                kind: Some(blame.kind),
+                message: blame.message,
+                stderr_tail: blame.tail,
+            },
+        }
+    }
+}
+
+/// Starts or reaches an agent, asks what it offers, and ends it. One without
+/// `Describe` offers one nameless bot.
+///
+/// # Errors
+/// [`DescribeError`].
+pub async fn describe(
+    source: AgentSource,
+    options: AgentOptions,
+) -> Result<v1::DescribeResponse, DescribeError> {
+    let source = match source {
+        AgentSource::Program { path, args, limits } => Source::Program { path, args, limits },
+        AgentSource::Endpoint(url) => Source::Endpoint(url),
+    };
+    let metrics = WorkerMetrics::new(&Registry::new(), ["none"; 0]).map_err(DescribeError::ours)?;
+    on_own_thread("describe", move || async move {
+        let environment = Environment::new(&options, Arc::new(NoBinaries), Arc::new(metrics));
+        let link = Link::up(&source, &environment).await?;
+        let described = ask(&link).await;
+        link.down().await;
+        described
+    })
+    .await
+    .map_err(DescribeError::ours)?
+}
+
+async fn ask(link: &Link) -> Result<v1::DescribeResponse, DescribeError> {
+    let mut client = v1::agent_service_client::AgentServiceClient::new(link.channel());
+    let answer = time::timeout(DESCRIBE, client.describe(v1::DescribeRequest {})).await;
+    let blame = match answer {
+        Ok(Ok(answer)) => return Ok(answer.into_inner()),
+        Ok(Err(status)) if status.code() == Code::Unimplemented => {
+            return Ok(v1::DescribeResponse::default());
+        }
+        Ok(Err(status)) => link.blame(&status).await,
+        Err(_) => link.fault(
+            FaultKind::Timeout,
+            format!("Describe was not answered within {DESCRIBE:?}"),
+        ),
+    };
+    Err(Down::Agent(blame).into())
+}
+
+/// A provider for games without registered binaries.
+#[derive(Clone, Copy, Debug)]
+pub struct NoBinaries;
+
+impl BinaryProvider for NoBinaries {
+    fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> crate::environment::Provided<'a> {
+        let problem = "there is nowhere to get binaries from".to_owned();
+        let error = crate::environment::BinaryError::new(binary, problem);
+        Box::pin(async { Err(error) })
+    }
+}

@@ -1,0 +1,138 @@
+//! From a played game to what is reported of it.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use arena_engine::{Finished, Termination};
+use arena_model::{BlockSeed, GameRecord};
+use arena_wire::{ATTEMPTS_MAX, v1};
+
+use crate::table::Rules;
+
+/// When a game began.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timed {
+    unix_us: u64,
+    start: Instant,
+}
+
+impl Timed {
+    pub(crate) fn start() -> Self {
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self {
+            unix_us: whole_micros(unix.unwrap_or_default()),
+            start: Instant::now(),
+        }
+    }
+}
+
+fn whole_micros(time: Duration) -> u64 {
+    time.as_micros().try_into().unwrap_or(u64::MAX)
+}
+
+/// Microseconds as timings hold them.
+pub(crate) fn micros(time: Duration) -> u32 {
+    time.as_micros().try_into().unwrap_or(u32::MAX)
+}
+
+/// Makes records and hashes them.
+pub(crate) struct Sealer<'a> {
+    rules: &'a Rules,
+    line: String,
+}
+
+impl<'a> Sealer<'a> {
+    pub(crate) fn new(rules: &'a Rules) -> Self {
+        Self {
+            rules,
+            line: String::with_capacity(16 << 10),
+        }
+    }
+
+    /// The report of a game that was played.
+    pub(crate) fn seal(
+        &mut self,
+        game: &v1::GameAssignment,
+        finished: Finished,
+        timed: Timed,
+        latencies_us: Vec<u32>,
+        fault_details: Vec<v1::FaultDetail>,
+    ) -> v1::GameReport {
+        let timing = v1::GameTiming {
+            worker: String::new(),
+            started_unix_us: timed.unix_us,
+            duration_us: whole_micros(timed.start.elapsed()),
+            latencies_us,
+            latency: Vec::new(),
+        };
+        let mut record = self.record(game, finished);
+        let sealed = self
+            .rules
+            .header()
+            .seal(&mut record, self.rules.game(), &mut self.line);
+        if let Err(error) = sealed {
+            return self.void(game, format!("the game cannot be recorded: {error}"));
+        }
+        v1::GameReport {
+            record: Some((&record).into()),
+            timing: Some(timing),
+            void_reason: String::new(),
+            fault_details,
+        }
+    }
+
+    fn record(&self, game: &v1::GameAssignment, finished: Finished) -> GameRecord {
+        let seats = self.rules.seats(game);
+        GameRecord::new(
+            game.index,
+            game.block,
+            BlockSeed(game.seed),
+            seats,
+            finished,
+        )
+    }
+
+    /// The report of a game that could not be played; the last attempt leaves
+    /// a void record.
+    pub(crate) fn void(&self, game: &v1::GameAssignment, why: String) -> v1::GameReport {
+        if game.attempts + 1 >= ATTEMPTS_MAX
+            && let Some(record) = self.void_record(game)
+        {
+            tracing::error!(
+                tournament = self.rules.tournament_id(),
+                game = game.index,
+                "void after {ATTEMPTS_MAX} attempts: {why}"
+            );
+            return v1::GameReport {
+                record: Some((&record).into()),
+                ..Default::default()
+            };
+        }
+        v1::GameReport {
+            record: Some(v1::GameRecord {
+                index: game.index,
+                ..Default::default()
+            }),
+            void_reason: why,
+            ..Default::default()
+        }
+    }
+
+    fn void_record(&self, game: &v1::GameAssignment) -> Option<GameRecord> {
+        let nothing = Finished {
+            events: Vec::new(),
+            opening_plies: 0,
+            placement: Vec::new(),
+            scores: Vec::new(),
+            plies: 0,
+            decisions: Vec::new(),
+            termination: Termination::Void,
+            faults: Vec::new(),
+        };
+        let mut record = self.record(game, nothing);
+        let header = self.rules.header();
+        header
+            .seal(&mut record, self.rules.game(), &mut String::new())
+            .ok()?;
+        Some(record)
+    }
+}

@@ -1,0 +1,261 @@
+//! A worker: joins a coordinator, plays what it is lent, reports.
+
+mod fleet;
+mod reports;
+mod session;
+
+use std::{
+    io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use arena_telemetry::{MetricsError, MetricsServer, Registry, ServeError, WorkerMetrics};
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use tonic::transport::{Channel, Endpoint};
+
+use crate::{
+    binaries::CoordinatorBinaries,
+    environment::{AgentOptions, Builtin, Environment},
+    native::Pool,
+    runtime::on_own_thread,
+    supervise::Listen,
+};
+
+/// Games at once where the options do not say.
+const CAPACITY: usize = 512;
+/// A coordinator without a sign of life is asked for one.
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
+
+/// What a worker is told at its start.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// `http://host:port` of the coordinator.
+    pub coordinator: String,
+    /// The executable that serves as guard and as the papers' agents, see
+    /// [`AgentOptions::of_executable`].
+    pub program: PathBuf,
+    /// A name for people.
+    pub name: String,
+    /// Where `/metrics` and `/healthz` listen; none: nowhere.
+    pub metrics: Option<SocketAddr>,
+    /// Games at once.
+    pub capacity: usize,
+    /// Threads for agents in process; 0: one for each core.
+    pub threads: usize,
+    /// How the papers' agents are run.
+    pub builtin: Builtin,
+    /// Never ask agents in batches.
+    pub unary: bool,
+    /// Where child processes are told to listen.
+    pub listen: Listen,
+    /// Folder in which the worker makes one for sockets and other files.
+    pub temp: PathBuf,
+    /// Where fetched binaries are kept; none: in a folder that goes with the
+    /// worker.
+    pub binaries: Option<PathBuf>,
+    /// How long the coordinator may be out of reach.
+    pub connect_timeout: Duration,
+    /// How long games that began may still take once the worker is told to
+    /// stop.
+    pub drain_limit: Duration,
+}
+
+impl Options {
+    /// The defaults, for a coordinator and an executable.
+    #[must_use]
+    pub fn new(coordinator: &str, program: &Path) -> Self {
+        let host = nix::unistd::gethostname().ok();
+        let host = host.and_then(|name| name.into_string().ok());
+        Self {
+            coordinator: coordinator.to_owned(),
+            program: program.to_owned(),
+            name: host.unwrap_or_else(|| "worker".to_owned()),
+            metrics: None,
+            capacity: CAPACITY,
+            threads: 0,
+            builtin: Builtin::default(),
+            unary: false,
+            listen: Listen::default(),
+            temp: std::env::temp_dir(),
+            binaries: None,
+            connect_timeout: Duration::from_secs(30),
+            drain_limit: Duration::from_secs(10),
+        }
+    }
+
+    fn agents(&self, temp: &Path) -> AgentOptions {
+        AgentOptions {
+            builtin: self.builtin,
+            unary: self.unary,
+            listen: self.listen,
+            temp: temp.to_owned(),
+            threads: self.threads,
+            ..AgentOptions::of_executable(self.program.clone())
+        }
+    }
+
+    /// Listens for metrics and starts threads. The coordinator is reached for
+    /// from [`Service::run`] on.
+    ///
+    /// # Errors
+    /// [`WorkerError`].
+    pub async fn build(self) -> Result<Service, WorkerError> {
+        let endpoint = endpoint(&self.coordinator)?;
+        let server = self
+            .metrics
+            .map(|address| MetricsServer::bind(&address.to_string()))
+            .transpose()?;
+        let registry = Registry::new();
+        let rulesets = arena_games::rulesets().iter().map(|info| info.name);
+        let metrics = WorkerMetrics::new(&registry, rulesets)?;
+        let temp = tempfile::Builder::new()
+            .prefix("arena-worker-")
+            .tempdir_in(&self.temp)
+            .map_err(|source| WorkerError::Folder {
+                path: self.temp.clone(),
+                source,
+            })?;
+        let pool = Pool::new(self.agents(temp.path()).threads())?;
+        Ok(Service {
+            metrics: server.as_ref().map(MetricsServer::local_addr),
+            options: self,
+            endpoint,
+            server,
+            registry,
+            counters: Arc::new(metrics),
+            pool,
+            temp,
+        })
+    }
+}
+
+/// A coordinator's address, and how a connection to it is kept.
+pub(crate) fn endpoint(url: &str) -> Result<Endpoint, WorkerError> {
+    let endpoint = Endpoint::from_shared(url.to_owned());
+    Ok(endpoint
+        .map_err(|_| WorkerError::Url(url.to_owned()))?
+        .connect_timeout(KEEP_ALIVE)
+        .http2_keep_alive_interval(KEEP_ALIVE)
+        .keep_alive_timeout(KEEP_ALIVE)
+        .keep_alive_while_idle(true))
+}
+
+/// A worker that does not start, or stopped before it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// The coordinator's address is none.
+    #[error("\"{0}\" is no address of a coordinator: it is http://HOST:PORT")]
+    Url(String),
+    /// Metrics cannot be listened for.
+    #[error(transparent)]
+    Metrics(#[from] ServeError),
+    /// Metrics cannot be registered.
+    #[error(transparent)]
+    Registry(#[from] MetricsError),
+    /// No folder for sockets and binaries.
+    #[error("no folder can be made in {}: {source}", path.display())]
+    Folder {
+        /// Where it should have been.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// No thread or runtime.
+    #[error("cannot start threads: {0}")]
+    Threads(#[from] io::Error),
+    /// Nobody answered for too long.
+    #[error(
+        "the coordinator at {url} could not be reached for {}: {last}",
+        told(*.waited)
+    )]
+    Unreachable {
+        /// Where it should be.
+        url: String,
+        /// For how long.
+        waited: Duration,
+        /// The last answer.
+        last: String,
+    },
+}
+
+fn told(time: Duration) -> String {
+    format!("{} s", (time.as_secs_f64() * 10.0).round() / 10.0)
+}
+
+/// A worker that is ready to join.
+pub struct Service {
+    /// Where `/metrics` and `/healthz` listen.
+    pub metrics: Option<SocketAddr>,
+    options: Options,
+    endpoint: Endpoint,
+    server: Option<MetricsServer>,
+    registry: Registry,
+    counters: Arc<WorkerMetrics>,
+    pool: Pool,
+    temp: TempDir,
+}
+
+impl Service {
+    /// Plays until `drain` is done; then no game is begun any more, and those
+    /// that began are played and reported while the drain limit lasts. Nothing
+    /// is left running afterwards. Dropping the future ends everything where
+    /// it stands.
+    ///
+    /// # Errors
+    /// [`WorkerError::Unreachable`].
+    pub async fn run(self, drain: impl Future<Output = ()> + Send) -> Result<(), WorkerError> {
+        let (drain_sender, drains) = oneshot::channel();
+        let work = on_own_thread("worker", move || self.play(drains));
+        tokio::pin!(drain, work);
+        let mut drain_sender = Some(drain_sender);
+        loop {
+            tokio::select! {
+                () = &mut drain, if drain_sender.is_some() => {
+                    // A worker that ended needs no telling.
+                    let _ = drain_sender.take().map(|sender| sender.send(()));
+                }
+                ended = &mut work => return ended?,
+            }
+        }
+    }
+
+    async fn play(self, drains: oneshot::Receiver<()>) -> Result<(), WorkerError> {
+        let channel: Channel = self.endpoint.connect_lazy();
+        let binaries = self.options.binaries.clone();
+        let binaries = binaries.unwrap_or_else(|| self.temp.path().join("binaries"));
+        let binaries = Arc::new(CoordinatorBinaries::on(channel.clone(), binaries));
+        let agents = self.options.agents(self.temp.path());
+        let environment = Environment::new(&agents, binaries, self.counters.clone());
+        let joined = Arc::new(AtomicBool::new(false));
+        if let Some(server) = self.server {
+            let (joined, url) = (joined.clone(), self.options.coordinator.clone());
+            let ready = move || match joined.load(Ordering::Relaxed) {
+                true => Ok(()),
+                false => Err(format!("not connected to the coordinator at {url}")),
+            };
+            let serving = server.run(self.registry, ready, std::future::pending());
+            tokio::spawn(async move {
+                if let Err(error) = serving.await {
+                    tracing::error!("{error}");
+                }
+            });
+        }
+        fleet::play(
+            self.options,
+            channel,
+            environment,
+            self.pool,
+            self.counters,
+            joined,
+            drains,
+        )
+        .await
+    }
+}

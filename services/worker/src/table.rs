@@ -1,0 +1,190 @@
+//! A tournament as far as its games need it.
+
+use std::{sync::Arc, time::Duration};
+
+use arena_engine::{AnyGame, Setup, options::Options};
+use arena_games::{GamesError, Visitor};
+use arena_model::{BlockSeed, RecordHeader};
+use arena_telemetry::WorkerMetrics;
+use arena_wire::{
+    convert::{fault_policy, options_from_wire},
+    v1,
+};
+
+use crate::meter::{Latencies, Meter};
+
+/// Time for a move where a setup tells none.
+const MOVE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A tournament that this program cannot play.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// Its ruleset or options are not known here.
+    #[error(transparent)]
+    Games(#[from] GamesError),
+    /// Its rules are of another version.
+    #[error(
+        "{ruleset} is asked for in rules version {asked}, this program plays version {known}; \
+         use the same version of arena everywhere"
+    )]
+    Version {
+        /// Name of the ruleset.
+        ruleset: String,
+        /// What was asked for.
+        asked: u32,
+        /// What there is.
+        known: u32,
+    },
+    /// A game that does not fit the setup.
+    #[error("game {index}: its seats are not agents of the tournament")]
+    Seats {
+        /// Number of the game.
+        index: u64,
+    },
+}
+
+/// What all games of a tournament have in common.
+pub(crate) struct Rules {
+    setup: v1::TournamentSetup,
+    play: v1::PlaySettings,
+    options: Options,
+    game: Arc<dyn AnyGame>,
+    header: RecordHeader,
+    latencies: Arc<Latencies>,
+}
+
+impl Rules {
+    pub(crate) fn new(setup: v1::TournamentSetup) -> Result<Self, SetupError> {
+        let given = options_from_wire(&setup.options);
+        // Text becomes what each option is.
+        let (options, seats) =
+            arena_games::resolve(&setup.ruleset, &given, Some(setup.seats as usize))?;
+        let game = arena_games::build(&setup.ruleset, &options, seats)?;
+        if game.version() != setup.rules_version {
+            return Err(SetupError::Version {
+                ruleset: setup.ruleset,
+                asked: setup.rules_version,
+                known: game.version(),
+            });
+        }
+        let header = RecordHeader {
+            tournament_id: setup.tournament_id.clone(),
+            ruleset: setup.ruleset.clone(),
+            rules_version: setup.rules_version,
+            options: options.clone(),
+            agents: setup
+                .agents
+                .iter()
+                .map(|agent| agent.name.clone())
+                .collect(),
+        };
+        Ok(Self {
+            latencies: Arc::new(Latencies::new(setup.agents.len())),
+            play: setup.play.unwrap_or_default(),
+            setup,
+            options,
+            game,
+            header,
+        })
+    }
+
+    pub(crate) fn tournament_id(&self) -> &str {
+        &self.setup.tournament_id
+    }
+
+    pub(crate) fn wire(&self) -> &v1::TournamentSetup {
+        &self.setup
+    }
+
+    pub(crate) fn game(&self) -> &dyn AnyGame {
+        &*self.game
+    }
+
+    pub(crate) fn header(&self) -> &RecordHeader {
+        &self.header
+    }
+
+    pub(crate) fn strict(&self) -> bool {
+        self.play.timing() == v1::Timing::Strict
+    }
+
+    pub(crate) fn move_timeout(&self) -> Duration {
+        match self.play.move_timeout_us {
+            0 => MOVE_TIMEOUT,
+            micros => Duration::from_micros(micros),
+        }
+    }
+
+    pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> Result<V::Out, GamesError> {
+        arena_games::visit(
+            &self.setup.ruleset,
+            &self.options,
+            self.game.seats(),
+            visitor,
+        )
+    }
+
+    /// A meter for the moves of an agent.
+    pub(crate) fn meter(&self, metrics: &WorkerMetrics, agent: u16) -> Meter {
+        let name = self.agent_name(agent);
+        Meter::new(
+            metrics,
+            self.latencies.clone(),
+            agent,
+            name,
+            &self.setup.ruleset,
+        )
+    }
+
+    /// Latencies that were not reported yet.
+    pub(crate) fn latencies(&self) -> &Latencies {
+        &self.latencies
+    }
+
+    /// Fails where a game names agents that are not there.
+    pub(crate) fn check(&self, game: &v1::GameAssignment) -> Result<(), SetupError> {
+        let known = |&agent: &u32| (agent as usize) < self.setup.agents.len();
+        if game.seats.len() == self.game.seats() && game.seats.iter().all(known) {
+            return Ok(());
+        }
+        Err(SetupError::Seats { index: game.index })
+    }
+
+    /// Agents in seat order.
+    pub(crate) fn seats(&self, game: &v1::GameAssignment) -> Vec<u16> {
+        game.seats.iter().map(|&agent| agent as u16).collect()
+    }
+
+    pub(crate) fn agent(&self, index: u16) -> &v1::AgentSetup {
+        &self.setup.agents[usize::from(index)]
+    }
+
+    pub(crate) fn agent_name(&self, index: u16) -> &str {
+        &self.agent(index).name
+    }
+
+    /// Name and options of a native agent's bot.
+    pub(crate) fn native(&self, index: u16) -> Result<(String, Options), String> {
+        let agent = self.agent(index);
+        match agent.source {
+            Some(v1::agent_setup::Source::Native(_)) => {
+                Ok((agent.bot.clone(), options_from_wire(&agent.options)))
+            }
+            _ => Err(format!("{} is no native agent", agent.name)),
+        }
+    }
+
+    pub(crate) fn setup(&self, game: &v1::GameAssignment) -> Setup {
+        let names: Vec<&str> = game
+            .seats
+            .iter()
+            .map(|&agent| self.agent_name(agent as u16))
+            .collect();
+        Setup {
+            keys: BlockSeed(game.seed).keys(&names),
+            opening_plies: self.play.opening_plies,
+            on_fault: fault_policy(&self.play),
+            ask_forced: self.play.ask_forced,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What the tests of this crate have in common.
+
+use std::{env, path::PathBuf};
+
+use arena_wire::v1::{self, agent_setup::Source};
+use arena_worker::{AgentOptions, BinaryProvider, Builtin, Provided, supervise::GuardCommand};
+
+/// The program that plays every part in these tests.
+pub(crate) fn fixture() -> PathBuf {
+    let mut path = env::current_exe().expect("own path");
+    path.pop();
+    path.pop();
+    path.join("examples/fixture")
+}
+
+pub(crate) fn guard() -> GuardCommand {
+    GuardCommand {
+        program: fixture(),
+        args: vec!["agent".into(), "guard".into()],
+    }
+}
+
+pub(crate) fn agents(builtin: Builtin) -> AgentOptions {
+    AgentOptions {
+        builtin,
+        threads: 2,
+        ..AgentOptions::of_executable(fixture())
+    }
+}
+
+/// Every binary is the fixture.
+pub(crate) struct Fixture;
+
+impl BinaryProvider for Fixture {
+    fn provide<'a>(&'a self, _: &'a v1::BinarySource) -> Provided<'a> {
+        Box::pin(async { Ok(fixture()) })
+    }
+}
+
+pub(crate) fn native(name: &str) -> v1::AgentSetup {
+    v1::AgentSetup {
+        name: name.into(),
+        bot: name.into(),
+        source: Some(Source::Native(v1::NativeSource {})),
+        ..Default::default()
+    }
+}
+
+/// The fixture's agent with its arguments.
+pub(crate) fn process(name: &str, args: &[&str]) -> v1::AgentSetup {
+    let mut all = vec!["fake"];
+    all.extend(args);
+    v1::AgentSetup {
+        name: name.into(),
+        omit_move_details: true,
+        source: Some(Source::Binary(v1::BinarySource {
+            sha256: "0".repeat(64),
+            file_name: "fixture".into(),
+            args: all.into_iter().map(Into::into).collect(),
+            limits: None,
+        })),
+        ..Default::default()
+    }
+}
+
+pub(crate) fn endpoint(name: &str, url: &str) -> v1::AgentSetup {
+    v1::AgentSetup {
+        name: name.into(),
+        source: Some(Source::Endpoint(v1::EndpointSource { url: url.into() })),
+        ..Default::default()
+    }
+}
+
+/// A tournament of these agents on the defaults of a ruleset.
+pub(crate) fn setup(ruleset: &str, agents: Vec<v1::AgentSetup>) -> v1::TournamentSetup {
+    let seats = 2;
+    let (options, _) =
+        arena_games::resolve(ruleset, &Default::default(), Some(seats)).expect("a ruleset");
+    let info = arena_games::ruleset(ruleset).expect("a ruleset");
+    v1::TournamentSetup {
+        tournament_id: format!("test-{ruleset}"),
+        ruleset: ruleset.into(),
+        rules_version: info.version,
+        options: arena_wire::convert::options_to_wire(&options),
+        seats: seats as u32,
+        agents,
+        play: Some(v1::PlaySettings {
+            opening_plies: 0,
+            timing: v1::Timing::Throughput.into(),
+            move_timeout_us: 2_000_000,
+            on_fault: v1::FaultPolicy::Forfeit.into(),
+            ask_forced: false,
+        }),
+    }
+}
+
+/// Games of the first two agents, each on its own dice.
+pub(crate) fn games(count: u64) -> Vec<v1::GameAssignment> {
+    (0..count)
+        .map(|index| v1::GameAssignment {
+            index,
+            block: index / 2,
+            seed: 0x5eed + index / 2 * 7919,
+            seats: if index % 2 == 0 {
+                vec![0, 1]
+            } else {
+                vec![1, 0]
+            },
+            attempts: 0,
+        })
+        .collect()
+}

@@ -1,0 +1,5 @@
+//! The worker on real processes.
+
+mod common;
+mod play;
+mod supervise;

@@ -1,0 +1,203 @@
+//! Single games with agents of every kind.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::common::{Fixture, agents, endpoint, fixture, games, native, process, setup};
+use arena_engine::{FaultKind, Termination};
+use arena_wire::v1;
+use arena_worker::{
+    AgentSource, Builtin, PlayError, Played, describe, play_one, supervise::Limits,
+};
+
+async fn play(setup: v1::TournamentSetup, builtin: Builtin) -> Result<Played, PlayError> {
+    play_one(
+        setup,
+        games(1).remove(0),
+        Arc::new(Fixture),
+        agents(builtin),
+    )
+    .await
+}
+
+async fn faulty(args: &[&str], change: impl FnOnce(&mut v1::TournamentSetup)) -> Played {
+    let mut setup = setup("kalah", vec![process("bad", args), native("random")]);
+    change(&mut setup);
+    play(setup, Builtin::InProcess).await.expect("a game")
+}
+
+async fn check_fault(mode: &str, kind: FaultKind, told: &str) {
+    let limits = |setup: &mut v1::TournamentSetup| {
+        if let Some(v1::agent_setup::Source::Binary(binary)) = &mut setup.agents[0].source {
+            binary.limits = Some(v1::AgentLimits {
+                start_timeout_us: 400_000,
+                ..Default::default()
+            });
+        }
+        if let Some(play) = &mut setup.play {
+            play.move_timeout_us = 300_000;
+        }
+    };
+    let played = faulty(&["--mode", mode], limits).await;
+    assert_eq!(played.record.termination, Termination::Forfeit, "{mode}");
+    let faults: Vec<_> = played
+        .record
+        .faults
+        .iter()
+        .map(|it| (it.seat, it.kind))
+        .collect();
+    assert_eq!(faults, [(0, kind)], "{mode}");
+    let detail = &played.fault_details[0];
+    let all = format!("{} | {}", detail.message, detail.stderr_tail);
+    assert!(all.contains(told), "{mode}: {all}");
+}
+
+#[tokio::test]
+async fn each_way_to_fail_has_its_name() {
+    for (mode, kind, told) in [
+        (
+            "crash",
+            FaultKind::Crash,
+            "SIGABRT ended the process | dying of seed",
+        ),
+        ("hang", FaultKind::Timeout, "no answer within 300ms"),
+        (
+            "illegal",
+            FaultKind::IllegalMove,
+            "action 99999 is not legal",
+        ),
+        ("error", FaultKind::Crash, "no idea"),
+        ("garbled", FaultKind::Garbled, "too large"),
+        (
+            "flood",
+            FaultKind::OutputLimit,
+            "more than the 16777216 bytes",
+        ),
+        ("never-ready", FaultKind::NotReady, "did not answer SERVING"),
+    ] {
+        check_fault(mode, kind, told).await;
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_that_nobody_listens_on_is_disconnected() {
+    let agents = vec![endpoint("far", "http://127.0.0.1:9"), native("random")];
+    let played = play(setup("kalah", agents), Builtin::InProcess)
+        .await
+        .expect("a game");
+    assert_eq!(played.record.faults[0].kind, FaultKind::Disconnected);
+}
+
+#[tokio::test]
+async fn an_agent_on_an_endpoint_plays() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let url = format!("unix:{}", dir.path().join("agent.sock").display());
+    let mut server = std::process::Command::new(fixture())
+        .args(["fake", "--mode", "good"])
+        .env("ARENA_LISTEN", &url)
+        .spawn()
+        .expect("an agent");
+    while !dir.path().join("agent.sock").exists() {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    let agents = vec![endpoint("near", &url), native("random")];
+    let played = play(setup("kalah", agents), Builtin::InProcess).await;
+    server.kill().expect("its end");
+    server.wait().expect("its end");
+    let played = played.expect("a game");
+    assert_eq!(played.record.faults, []);
+    assert_eq!(played.record.termination, Termination::Normal);
+}
+
+#[tokio::test]
+async fn native_agents_play_the_same_games_in_process_and_as_processes() {
+    for ruleset in ["kalah", "cowry"] {
+        let both = || setup(ruleset, vec![native("random"), native("random")]);
+        let mut named = both();
+        named.agents[1].name = "other".into();
+        let inside = play(named.clone(), Builtin::InProcess)
+            .await
+            .expect("a game");
+        let outside = play(named, Builtin::Process).await.expect("a game");
+        assert_eq!(inside.record, outside.record);
+        assert!(inside.record.plies > 10);
+    }
+}
+
+#[tokio::test]
+async fn a_seat_that_forfeits_among_four_goes_on_and_comes_last() {
+    let mut setup = setup(
+        "cowry",
+        vec![
+            native("random"),
+            process("bad", &["--mode", "illegal"]),
+            native("move-first"),
+            native("move-last"),
+        ],
+    );
+    setup.seats = 4;
+    let game = v1::GameAssignment {
+        seats: vec![0, 1, 2, 3],
+        ..games(1).remove(0)
+    };
+    let played = play_one(setup, game, Arc::new(Fixture), agents(Builtin::InProcess))
+        .await
+        .expect("a game");
+    assert_eq!(played.record.placement[1], 4);
+    assert_eq!(played.record.faults.len(), 1);
+}
+
+#[tokio::test]
+async fn strict_timing_measures_each_asked_decision() {
+    for builtin in [Builtin::InProcess, Builtin::Process] {
+        let mut setup = setup("kalah", vec![native("random"), native("random")]);
+        setup.agents[1].name = "other".into();
+        if let Some(play) = &mut setup.play {
+            play.set_timing(v1::Timing::Strict);
+        }
+        let played = play(setup, builtin).await.expect("a game");
+        let asked = played.timing.latencies_us.len();
+        assert!(asked > 10 && asked as u32 <= played.record.plies);
+    }
+}
+
+#[tokio::test]
+async fn a_setup_of_other_rules_is_refused() {
+    let mut setup = setup("kalah", vec![native("random"), native("random")]);
+    setup.rules_version += 1;
+    let error = play(setup, Builtin::InProcess)
+        .await
+        .expect_err("another version");
+    assert!(matches!(error, PlayError::Setup(_)), "{error}");
+}
+
+#[tokio::test]
+async fn agents_describe_themselves_or_tell_why_not() {
+    let source = |args: &[&str]| AgentSource::Program {
+        path: fixture(),
+        args: args.iter().map(Into::into).collect(),
+        limits: Limits {
+            start: Duration::from_millis(400),
+            ..Limits::default()
+        },
+    };
+    let options = || agents(Builtin::InProcess);
+    let described = describe(source(&["fake", "--mode", "good"]), options()).await;
+    assert_eq!(described.expect("a description").name, "fixture");
+    let nameless = describe(source(&["fake", "--mode", "unary"]), options()).await;
+    assert_eq!(
+        nameless.expect("a description"),
+        v1::DescribeResponse::default()
+    );
+    let error = describe(source(&["no-such-part"]), options())
+        .await
+        .expect_err("2");
+    assert_eq!(error.kind, Some(FaultKind::NotReady));
+    let error = describe(
+        AgentSource::Endpoint("http://127.0.0.1:9".into()),
+        options(),
+    )
+    .await
+    .expect_err("nobody");
+    assert_eq!(error.kind, Some(FaultKind::Disconnected));
+    assert!(error.message.contains("http://127.0.0.1:9"), "{error}");
+}
