@@ -142,7 +142,7 @@ metrics! {
     LEASES = gauge("arena_leases", &[], "Leases that workers hold");
     LEASES_GRANTED = counter("arena_leases_granted_total", &[], "Leases given to workers");
     LEASES_EXPIRED = counter("arena_leases_expired_total", &[],
-        "Leases taken back: no progress by the deadline, or the worker was lost");
+        "Leases taken back because their games made no progress by the deadline");
     REPORTS = counter("arena_reports_total", &["outcome"],
         "Games reported by workers: new, duplicate, differing (another record than the durable \
          one), rejected");

@@ -31,7 +31,6 @@ mod coordinator;
 mod labels;
 mod latency;
 pub mod logs;
-mod requests;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -41,7 +40,6 @@ pub use coordinator::{CoordinatorMetrics, Finished, Outcome, ReportOutcome, Seat
 pub use labels::{MAX_AGENTS, OTHER};
 pub use latency::{LatencyBucketError, LatencyHistogram};
 pub use prometheus::{Histogram, IntCounter, IntGauge, Registry, TextEncoder};
-pub use requests::{CountRequests, Counted};
 pub use server::{MetricsServer, ServeError};
 pub use worker::{MoveMeter, MoveTiming, WorkerMetrics};
 
