@@ -3,3 +3,5 @@
 
 /// Crates depend on each other only as the design says.
 mod architecture;
+/// Metrics, dashboards, rules, and all of `deploy/`.
+mod prometheus;

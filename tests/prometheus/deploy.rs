@@ -1,0 +1,440 @@
+//! Compose, Kubernetes, systemd, Grafana's provisioning and the table of
+//! metrics in the README.
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use arena_telemetry::catalogue;
+use arena_tests::repository;
+use serde_json::{Value, json};
+
+use super::{deploy, list, read, text, tool, yaml, yamls};
+
+const UNITS: [&str; 2] = [
+    "systemd/arena-coordinator.service",
+    "systemd/arena-worker.service",
+];
+
+/// A command line of ours in a file of `deploy/`.
+struct Use {
+    file: &'static str,
+    arguments: Vec<String>,
+}
+
+fn uses() -> Vec<Use> {
+    let words = |list_: &Value| {
+        list(list_)
+            .iter()
+            .map(|word| text(word).to_owned())
+            .collect()
+    };
+    let mut found = Vec::new();
+    let compose = yaml("compose.yaml");
+    for service in ["coordinator", "worker"] {
+        found.push(Use {
+            file: "compose.yaml",
+            arguments: words(&compose["services"][service]["command"]),
+        });
+    }
+    for file in ["kubernetes/coordinator.yaml", "kubernetes/worker.yaml"] {
+        for document in yamls(file) {
+            for container in list(&document["spec"]["template"]["spec"]["containers"]) {
+                found.push(Use {
+                    file,
+                    arguments: words(&container["args"]),
+                });
+            }
+        }
+    }
+    for file in UNITS {
+        let unit = read(&deploy(file));
+        let start = unit
+            .lines()
+            .find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/arena "))
+            .unwrap_or_else(|| panic!("{file} starts nothing"));
+        found.push(Use {
+            file,
+            arguments: start.split(' ').map(str::to_owned).collect(),
+        });
+    }
+    assert_eq!(found.len(), 6);
+    found
+}
+
+impl Use {
+    fn value(&self, flag: &str) -> &str {
+        let at = self.arguments.iter().position(|argument| argument == flag);
+        let value = at.and_then(|at| self.arguments.get(at + 1));
+        value.unwrap_or_else(|| panic!("{}: no {flag}", self.file))
+    }
+}
+
+fn files(folder: &Path, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("it can be read").path();
+        if path.is_dir() {
+            files(&path, found);
+        } else {
+            let short = path.strip_prefix(deploy("")).expect("it is in deploy/");
+            found.push(short.display().to_string());
+        }
+    }
+}
+
+#[test]
+fn every_file_is_one_that_a_test_looks_at() {
+    let mut found = Vec::new();
+    files(&deploy(""), &mut found);
+    let tests = repository().join("tests/prometheus");
+    let tests: String = ["dashboards.rs", "deploy.rs", "rules.rs"]
+        .map(|file| read(&tests.join(file)))
+        .concat();
+    for file in &found {
+        let dashboard = file
+            .strip_prefix("grafana/dashboards/")
+            .and_then(|name| name.strip_suffix(".json"));
+        let name = dashboard.unwrap_or(file);
+        assert!(
+            tests.contains(&format!("\"{name}\"")),
+            "no test looks at {file}"
+        );
+    }
+}
+
+#[test]
+fn what_listens_and_where_is_said_and_agrees_everywhere() {
+    for used in uses() {
+        let inside = if used.file.starts_with("systemd") {
+            "127.0.0.1"
+        } else {
+            "0.0.0.0"
+        };
+        if used.arguments[0] == "coordinator" {
+            assert_eq!(
+                used.value("--listen"),
+                format!("{inside}:7600"),
+                "{}",
+                used.file
+            );
+            assert_eq!(
+                used.value("--metrics"),
+                format!("{inside}:7601"),
+                "{}",
+                used.file
+            );
+            assert!(
+                used.value("--data").starts_with("/var/lib/arena"),
+                "{}",
+                used.file
+            );
+        } else {
+            assert_eq!(
+                used.value("--metrics"),
+                format!("{inside}:7602"),
+                "{}",
+                used.file
+            );
+            let to = match used.file {
+                "compose.yaml" => "http://coordinator:7600",
+                "kubernetes/worker.yaml" => "http://arena-coordinator:7600",
+                _ => "${ARENA_COORDINATOR}",
+            };
+            assert_eq!(used.value("--coordinator"), to, "{}", used.file);
+        }
+    }
+}
+
+#[test]
+fn prometheus_scrapes_the_services_of_compose_under_the_jobs_of_the_rules() {
+    let config = yaml("prometheus/prometheus.yml");
+    let [coordinator, worker] = list(&config["scrape_configs"]) else {
+        panic!("two jobs");
+    };
+    assert_eq!(coordinator["job_name"], "arena-coordinator");
+    assert_eq!(
+        coordinator["static_configs"][0]["targets"],
+        json!(["coordinator:7601"])
+    );
+    assert_eq!(worker["job_name"], "arena-worker");
+    let found = &worker["dns_sd_configs"][0];
+    assert_eq!(
+        (&found["names"], &found["port"]),
+        (&json!(["worker"]), &json!(7602))
+    );
+    assert_eq!(config["rule_files"], json!(["rules.yml"]));
+    for monitor in yamls("kubernetes/monitoring/pod-monitors.yaml") {
+        let name = &monitor["metadata"]["name"];
+        let endpoint = &monitor["spec"]["podMetricsEndpoints"][0];
+        assert_eq!(endpoint["port"], "metrics");
+        assert_eq!(
+            endpoint["relabelings"][0],
+            json!({"targetLabel": "job", "replacement": name})
+        );
+    }
+}
+
+#[test]
+fn compose_brings_up_a_fleet_that_only_this_host_reaches() {
+    let compose = yaml("compose.yaml");
+    let services = compose["services"].as_object().expect("services");
+    let names: Vec<&str> = services.keys().map(String::as_str).collect();
+    assert_eq!(names, ["coordinator", "grafana", "prometheus", "worker"]);
+    assert_eq!(services["worker"]["deploy"]["replicas"], 2);
+    for (name, service) in services {
+        for port in list(&service["ports"]) {
+            assert!(
+                text(port).starts_with("127.0.0.1:"),
+                "{name} publishes {port}"
+            );
+        }
+        for volume in list(&service["volumes"]) {
+            let from = text(volume).split(':').next().expect("a source");
+            match from.strip_prefix("./") {
+                Some(file) => assert!(deploy(file).exists(), "{name}: {from} is not there"),
+                None => assert!(
+                    compose["volumes"].get(from).is_some(),
+                    "{name}: no volume {from}"
+                ),
+            }
+        }
+        let image = text(&service["image"]);
+        assert!(
+            image == "arena" || image.contains(":v2.") || image.contains(":11."),
+            "{image}"
+        );
+    }
+    assert_eq!(
+        services["coordinator"]["build"]["dockerfile"],
+        "deploy/Dockerfile"
+    );
+}
+
+#[test]
+fn grafana_finds_prometheus_and_the_dashboards() {
+    let compose = yaml("compose.yaml");
+    let grafana = &compose["services"]["grafana"];
+    let source = &yaml("grafana/provisioning/datasources/prometheus.yaml")["datasources"][0];
+    assert_eq!(source["type"], "prometheus");
+    assert_eq!(source["url"], "http://prometheus:9090");
+    assert_eq!(source["isDefault"], true);
+    let interval = &yaml("prometheus/prometheus.yml")["global"]["scrape_interval"];
+    assert_eq!(&source["jsonData"]["timeInterval"], interval);
+    let provider = &yaml("grafana/provisioning/dashboards/arena.yaml")["providers"][0];
+    assert_eq!(provider["type"], "file");
+    let mounted = format!(
+        "./grafana/dashboards:{}:ro",
+        text(&provider["options"]["path"])
+    );
+    assert!(
+        list(&grafana["volumes"]).contains(&json!(mounted)),
+        "{mounted}"
+    );
+    let provisioning = json!("./grafana/provisioning:/etc/grafana/provisioning:ro");
+    assert!(list(&grafana["volumes"]).contains(&provisioning));
+    let home = text(&grafana["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]);
+    assert_eq!(home, "/etc/grafana/dashboards/overview.json");
+}
+
+#[test]
+fn the_image_is_built_of_what_is_copied_with_the_pinned_toolchain() {
+    let root = repository();
+    let dockerfile = read(&deploy("Dockerfile"));
+    let toolchain: toml::Table =
+        toml::from_str(&read(&root.join("rust-toolchain.toml"))).expect("TOML");
+    let channel = toolchain["toolchain"]["channel"]
+        .as_str()
+        .expect("a channel");
+    let minor = channel.rsplit_once('.').map_or(channel, |(minor, _)| minor);
+    assert!(
+        dockerfile.contains(&format!("FROM rust:{minor}-")),
+        "not {minor}"
+    );
+    assert!(dockerfile.contains("--locked --package arena-cli --bin arena"));
+    assert!(dockerfile.contains("\nUSER 10001:10001\n"));
+    let ignored = read(&deploy("Dockerfile.dockerignore"));
+    let let_in: BTreeSet<&str> = ignored
+        .lines()
+        .filter_map(|line| line.strip_prefix('!'))
+        .collect();
+    for name in &let_in {
+        assert!(root.join(name).exists(), "{name} is not there");
+    }
+    let workspace: toml::Table = toml::from_str(&read(&root.join("Cargo.toml"))).expect("TOML");
+    for member in workspace["workspace"]["members"]
+        .as_array()
+        .expect("members")
+    {
+        let top = member.as_str().and_then(|member| member.split('/').next());
+        assert!(
+            let_in.contains(top.expect("a path")),
+            "{member} is left out"
+        );
+    }
+}
+
+#[test]
+fn kubernetes_has_one_coordinator_and_scales_workers_on_the_queue() {
+    for folder in ["kubernetes", "kubernetes/monitoring"] {
+        let kustomization = match folder {
+            "kubernetes" => yaml("kubernetes/kustomization.yaml"),
+            _ => yaml("kubernetes/monitoring/kustomization.yaml"),
+        };
+        for resource in list(&kustomization["resources"]) {
+            assert!(
+                deploy(folder).join(text(resource)).exists(),
+                "{folder}: {resource}"
+            );
+        }
+    }
+    let coordinator = yamls("kubernetes/coordinator.yaml");
+    let workers = yamls("kubernetes/worker.yaml");
+    let [service, set] = &coordinator[..] else {
+        panic!("service and set")
+    };
+    assert_eq!(
+        (&service["kind"], &set["kind"]),
+        (&json!("Service"), &json!("StatefulSet"))
+    );
+    assert_eq!(set["spec"]["replicas"], 1);
+    assert_eq!(service["spec"]["ports"][0]["port"], 7600);
+    assert_eq!(workers[0]["kind"], "Deployment");
+    for (pods, port) in [(set, 7601), (&workers[0], 7602)] {
+        let labels = &pods["spec"]["template"]["metadata"]["labels"];
+        assert_eq!(&pods["spec"]["selector"]["matchLabels"], labels);
+        let pod = &pods["spec"]["template"]["spec"];
+        assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
+        let container = &pod["containers"][0];
+        assert_eq!(
+            container["securityContext"]["allowPrivilegeEscalation"],
+            false
+        );
+        assert!(container["resources"]["limits"]["memory"].is_string());
+        let named = list(&container["ports"])
+            .iter()
+            .find(|port| port["name"] == "metrics");
+        assert_eq!(named.expect("a port for metrics")["containerPort"], port);
+        for (probe, path) in [
+            ("readinessProbe", "/healthz"),
+            ("livenessProbe", "/metrics"),
+        ] {
+            assert_eq!(
+                container[probe]["httpGet"],
+                json!({"path": path, "port": "metrics"})
+            );
+        }
+    }
+
+    let scaler = yaml("kubernetes/monitoring/autoscaling.yaml");
+    assert_eq!(
+        scaler["spec"]["scaleTargetRef"]["name"],
+        workers[0]["metadata"]["name"]
+    );
+    let metric = &scaler["spec"]["metrics"][0]["external"]["metric"]["name"];
+    let gauge = catalogue::COORDINATOR
+        .iter()
+        .find(|known| metric == known.name);
+    assert_eq!(
+        gauge.map(|gauge| gauge.kind),
+        Some(catalogue::Kind::Gauge),
+        "{metric}"
+    );
+    let adapter = yaml("kubernetes/monitoring/adapter-values.yaml");
+    assert_eq!(&adapter["rules"]["external"][0]["name"]["as"], metric);
+    let series = text(&adapter["rules"]["external"][0]["seriesQuery"]);
+    assert!(series.starts_with(text(metric)));
+    assert_eq!(
+        yaml("kubernetes/namespace.yaml")["metadata"]["name"],
+        "arena"
+    );
+    let policies = yamls("kubernetes/network-policy.yaml");
+    for (policy, pods) in policies.iter().zip([&workers[0], set]) {
+        assert_eq!(
+            policy["spec"]["podSelector"]["matchLabels"],
+            pods["spec"]["selector"]["matchLabels"]
+        );
+    }
+}
+
+#[test]
+fn units_are_valid_and_shut_what_is_not_needed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for file in UNITS {
+        let unit = read(&deploy(file));
+        for line in [
+            "DynamicUser=yes",
+            "NoNewPrivileges=yes",
+            "ProtectSystem=strict",
+            "ProtectHome=yes",
+            "CapabilityBoundingSet=",
+            "SystemCallFilter=@system-service",
+            "RestrictSUIDSGID=yes",
+            "TimeoutStopSec=20s",
+        ] {
+            assert!(unit.lines().any(|found| found == line), "{file}: no {line}");
+        }
+        // systemd wants the program to be there, which it is once installed.
+        let installed = unit.replace("/usr/local/bin/arena", "/bin/true");
+        let name = file.rsplit('/').next().expect("a name");
+        fs::write(folder.path().join(name), installed).expect("a file can be written");
+    }
+    for file in UNITS {
+        let name = file.rsplit('/').next().expect("a name");
+        let path = folder.path().join(name).display().to_string();
+        if let Some(output) = tool("systemd-analyze", &["verify", &path], "") {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{file}: {said}");
+            assert!(!said.contains(name), "{file}: {said}");
+        }
+    }
+}
+
+#[test]
+fn the_readme_lists_every_metric_as_it_is() {
+    let readme = read(&deploy("README.md"));
+    let told: Vec<&str> = readme
+        .lines()
+        .filter(|line| line.starts_with("| `arena_"))
+        .collect();
+    let all = [catalogue::COMMON, catalogue::COORDINATOR, catalogue::WORKER].concat();
+    let expected: Vec<String> = all
+        .iter()
+        .map(|metric| {
+            let labels: Vec<String> = metric
+                .labels
+                .iter()
+                .map(|label| format!("`{label}`"))
+                .collect();
+            let labels = if labels.is_empty() {
+                "–".to_owned()
+            } else {
+                labels.join(", ")
+            };
+            format!(
+                "| `{}` | {} | {labels} | {} |",
+                metric.name,
+                metric.kind.name(),
+                metric.help
+            )
+        })
+        .collect();
+    assert_eq!(told.join("\n"), expected.join("\n"));
+    for name in catalogue::PROCESS {
+        assert!(readme.contains(&format!("`{name}`")), "{name} is not told");
+    }
+}
+
+#[test]
+fn the_readme_names_every_part_and_port() {
+    let readme = read(&deploy("README.md"));
+    for entry in fs::read_dir(deploy("")).expect("a folder") {
+        let name = entry
+            .expect("it can be read")
+            .file_name()
+            .display()
+            .to_string();
+        let told = ["README.md", "Dockerfile.dockerignore"].contains(&name.as_str());
+        assert!(told || readme.contains(&name), "{name} is not told");
+    }
+    for port in ["7600", "7601", "7602", "9090", "3000"] {
+        assert!(readme.contains(port), "port {port} is not told");
+    }
+}

@@ -1,0 +1,114 @@
+//! Reads PromQL as far as is needed to name the metrics in a query.
+
+const KEYWORDS: [&str; 12] = [
+    "and",
+    "or",
+    "unless",
+    "by",
+    "without",
+    "on",
+    "ignoring",
+    "group_left",
+    "group_right",
+    "bool",
+    "offset",
+    "atan2",
+];
+/// Keywords with a list of labels behind them.
+const LISTS: [&str; 6] = [
+    "by",
+    "without",
+    "on",
+    "ignoring",
+    "group_left",
+    "group_right",
+];
+
+/// A metric in a query.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Selector {
+    pub(super) metric: String,
+    /// With its matchers, without a range.
+    pub(super) text: String,
+}
+
+/// The metrics in a query, in order.
+pub(super) fn selectors(query: &str) -> Vec<Selector> {
+    let mut found = Vec::new();
+    let mut rest = query;
+    while let Some(first) = rest.chars().next() {
+        if matches!(first, '"' | '\'') {
+            rest = after(&rest[1..], first);
+        } else if first == '[' {
+            rest = after(rest, ']');
+        } else if first.is_ascii_alphabetic() || matches!(first, '_' | ':') {
+            let end = rest
+                .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | ':')))
+                .unwrap_or(rest.len());
+            let (word, behind) = rest.split_at(end);
+            let next = behind.trim_start();
+            rest = behind;
+            if LISTS.contains(&word) && next.starts_with('(') {
+                rest = after(next, ')');
+            } else if !KEYWORDS.contains(&word) && !calls(next) {
+                let matchers = match behind.starts_with('{') {
+                    true => behind.len() - after_matchers(behind).len(),
+                    false => 0,
+                };
+                found.push(Selector {
+                    metric: word.to_owned(),
+                    text: format!("{word}{}", &behind[..matchers]),
+                });
+                rest = &behind[matchers..];
+            }
+        } else if first.is_ascii_digit() {
+            // A number, or a duration such as 5m.
+            rest = rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '.');
+        } else {
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    found
+}
+
+/// Whether what precedes this is a function or an aggregation.
+fn calls(next: &str) -> bool {
+    next.starts_with('(') || next.starts_with("by (") || next.starts_with("without (")
+}
+
+/// What follows the first `end`.
+fn after(text: &str, end: char) -> &str {
+    text.find(end).map_or("", |at| &text[at + end.len_utf8()..])
+}
+
+/// What follows the matchers in braces; braces within quotes do not end them.
+fn after_matchers(text: &str) -> &str {
+    let mut quoted = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '}' if !quoted => return &text[at + 1..],
+            _ => {}
+        }
+    }
+    ""
+}
+
+#[test]
+fn metrics_are_found_wherever_they_stand() {
+    let check = |query: &str, expected: &[&str]| {
+        let found: Vec<String> = selectors(query)
+            .into_iter()
+            .map(|found| found.text)
+            .collect();
+        assert_eq!(found, expected, "{query}");
+    };
+    check("up", &["up"]);
+    check(
+        "sum by (agent, le) (rate(a_bucket{x=~\"$j}\"}[5m])) > 0.05",
+        &["a_bucket{x=~\"$j}\"}"],
+    );
+    check("a > 0 and on (job) b:c:d == 0", &["a", "b:c:d"]);
+    check("time() - max without (x) (a{})", &["a{}"]);
+    check("histogram_quantile(0.9, a offset 5m) / 1e3", &["a"]);
+}
