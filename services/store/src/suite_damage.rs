@@ -239,6 +239,38 @@ fn a_label_that_points_elsewhere_is_no_new_store() {
 }
 
 #[test]
+fn games_sent_twice_leave_a_sound_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    store.append_and_wait(games("cup", [3, 1, 3, 2])).unwrap();
+    store.append_and_wait(games("cup", [2, 4, 3])).unwrap();
+    drop(store);
+    let report = verify(folder.path()).unwrap();
+    assert!(report.is_sound(), "{report:?}");
+    assert_eq!(report.games, 4);
+}
+
+#[test]
+fn a_receipt_with_one_torn_slot_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let receipt = folder.path().join("database-1/acknowledged");
+    for start in [0, 10, 20] {
+        open(folder.path())
+            .unwrap()
+            .append_and_wait(games("cup", start..start + 10))
+            .unwrap();
+        let whole = fs::read(&receipt).unwrap();
+        for slot in [0, 4_096] {
+            let mut torn = whole.clone();
+            torn[slot + 20..slot + 60].fill(0xee);
+            fs::write(&receipt, torn).unwrap();
+            assert_eq!(open(folder.path()).unwrap().count("cup"), start + 10);
+            fs::write(&receipt, &whole).unwrap();
+        }
+    }
+}
+
+#[test]
 fn a_receipt_behind_the_database_is_no_damage() {
     let folder = tempfile::tempdir().unwrap();
     let receipt = folder.path().join("database-1/acknowledged");

@@ -156,6 +156,9 @@ impl Writer {
             }
             self.finish(group);
         }
+        if let Err(error) = self.receipt.sync() {
+            self.shared.stop(&error);
+        }
     }
 
     fn finish(&mut self, group: Group) {
@@ -205,7 +208,7 @@ impl Writer {
             db.apply(Tree::Documents, values)?;
         }
         db.sync()?;
-        self.receipt.write(&Acknowledged { tip, documents }, true)?;
+        self.receipt.write(&Acknowledged { tip, documents })?;
         let nanos = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.shared.last_sync_nanos.store(nanos, Ordering::Relaxed);
         self.shared.syncs.fetch_add(1, Ordering::Relaxed);
