@@ -35,8 +35,10 @@ const RESETS_MAX: usize = 256;
 const REPORT_BYTES_MAX: usize = 16 << 20;
 /// Largest message of a user: a chunk of a binary, a spec, a description.
 const REQUEST_BYTES_MAX: usize = 2 << 20;
-/// A connection without a sign of life is asked for one.
+/// A connection without a sign of life for so long is asked for one,
 const KEEPALIVE: Duration = Duration::from_secs(5);
+/// and is closed if none comes for so long.
+const KEEPALIVE_LIMIT: Duration = Duration::from_secs(10);
 /// How long the server may take to end its connections.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
@@ -261,7 +263,7 @@ async fn serve(
         .http2_max_pending_accept_reset_streams(Some(RESETS_MAX))
         .http2_max_local_error_reset_streams(Some(RESETS_MAX))
         .http2_keepalive_interval(Some(KEEPALIVE))
-        .http2_keepalive_timeout(Some(KEEPALIVE))
+        .http2_keepalive_timeout(Some(KEEPALIVE_LIMIT))
         .layer(CountRequests(metrics))
         .add_service(health_service)
         .add_service(

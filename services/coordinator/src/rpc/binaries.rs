@@ -11,7 +11,6 @@ use arena_wire::v1::{self, upload_binary_request::Part};
 use tokio::sync::mpsc;
 use tonic::{Status, Streaming};
 
-use super::status;
 use crate::{agents::parse_sha256, error::Error, handle::Handle};
 
 /// The largest binary, in bytes.
@@ -29,7 +28,7 @@ pub(super) async fn upload(
     let header = match parts.message().await?.and_then(|first| first.part) {
         Some(Part::Header(header)) => header,
         Some(Part::Chunk(_)) | None => {
-            return Err(status(Error::BinaryInvalid(
+            return Err(Status::from(Error::BinaryInvalid(
                 "an upload begins with its header".to_owned(),
             )));
         }
@@ -37,7 +36,7 @@ pub(super) async fn upload(
     let sha256 = parse_sha256(&header.sha256)?;
     let size = header.size_bytes;
     if size == 0 || size > BINARY_BYTES_MAX {
-        return Err(status(Error::BinaryInvalid(format!(
+        return Err(Status::from(Error::BinaryInvalid(format!(
             "the binary has {size} bytes: it may have from 1 to {BINARY_BYTES_MAX}"
         ))));
     }
@@ -75,7 +74,7 @@ pub(super) async fn upload(
     let mut received = 0;
     while let Some(message) = parts.message().await? {
         let Some(Part::Chunk(chunk)) = message.part else {
-            return Err(status(Error::BinaryInvalid(
+            return Err(Status::from(Error::BinaryInvalid(
                 "an upload has one header".to_owned(),
             )));
         };
@@ -93,7 +92,7 @@ pub(super) async fn upload(
     }
     writing.await.unwrap_or(Err(Error::Draining))?;
     if received != size {
-        return Err(status(Error::BinaryInvalid(format!(
+        return Err(Status::from(Error::BinaryInvalid(format!(
             "{size} bytes were announced and {received} came"
         ))));
     }
@@ -121,7 +120,7 @@ pub(super) fn fetch(
                 cause: error.to_string(),
             };
             // A reader that is gone needs no reason.
-            let _ = sender.blocking_send(Err(status(error.into())));
+            let _ = sender.blocking_send(Err(Error::from(error).into()));
         }
     });
     Ok(receiver)

@@ -19,8 +19,6 @@ use crate::{
 
 /// Between two messages of a watch.
 const WATCH_STEP: Duration = Duration::from_millis(250);
-/// A page of games ends above this many bytes.
-const PAGE_BYTES: usize = 2 << 20;
 
 /// The service.
 pub(crate) struct CoordinatorRpc {
@@ -69,9 +67,7 @@ impl CoordinatorService for CoordinatorRpc {
         let request = request.into_inner();
         let agents = self.handle.ask(Command::Agents).await?;
         let token = Some(request.page_token).filter(|token| !token.is_empty());
-        let name = |agent: &v1::Agent| agent.name.clone();
-        let (agents, next_page_token) =
-            pages::after(agents, token.as_ref(), request.page_size, name, name);
+        let (agents, next_page_token) = pages::after(agents, token.as_ref(), request.page_size);
         Ok(Response::new(v1::ListAgentsResponse {
             agents,
             next_page_token,
@@ -143,11 +139,7 @@ impl CoordinatorService for CoordinatorRpc {
                 Some((created, id.to_owned()))
             }
         };
-        let key = |item: &v1::Tournament| (item.created_unix_us, item.tournament_id.clone());
-        let text =
-            |item: &v1::Tournament| format!("{}/{}", item.created_unix_us, item.tournament_id);
-        let (tournaments, next_page_token) =
-            pages::after(all, token.as_ref(), request.page_size, key, text);
+        let (tournaments, next_page_token) = pages::after(all, token.as_ref(), request.page_size);
         Ok(Response::new(v1::ListTournamentsResponse {
             tournaments,
             next_page_token,
@@ -258,7 +250,7 @@ impl CoordinatorService for CoordinatorRpc {
         let from = if request.page_token.is_empty() {
             request.from_index
         } else {
-            pages::place(&request.page_token)?
+            pages::index(&request.page_token)?
         };
         let size = pages::size(request.page_size);
         let page = self
@@ -286,9 +278,7 @@ impl CoordinatorService for CoordinatorRpc {
         let prefix = format!("{id}/");
         found.retain(|(key, _)| key.starts_with(&prefix));
         let token = Some(request.page_token).filter(|token| !token.is_empty());
-        let key = |(key, _): &(String, Vec<u8>)| key.clone();
-        let (page, next_page_token) =
-            pages::after(found, token.as_ref(), request.page_size, key, key);
+        let (page, next_page_token) = pages::after(found, token.as_ref(), request.page_size);
         let differences = page
             .iter()
             .map(|(key, bytes)| {
@@ -334,28 +324,28 @@ impl CoordinatorRpc {
 
 /// A page of games, cut where it becomes large.
 fn page_of_games(
-    games: Vec<StoredGame>,
+    mut games: Vec<StoredGame>,
     size: usize,
     with_timing: bool,
 ) -> Result<v1::ListGamesResponse, Error> {
-    let full = games.len() == size;
-    let last = games.last().map(|game| game.index);
-    let mut bytes = 0;
-    let mut page = v1::ListGamesResponse::default();
+    let found = games.len();
+    games.truncate(pages::fitting(&games, |game| {
+        game.record.len() + if with_timing { game.side.len() } else { 0 }
+    }));
+    let more = games.len() < found || found == size;
+    let next = games.last().filter(|_| more).map(|game| game.index + 1);
+    let mut page = v1::ListGamesResponse {
+        games: Vec::with_capacity(games.len()),
+        next_page_token: next.as_ref().map(ToString::to_string).unwrap_or_default(),
+    };
     for game in games {
-        bytes += game.record.len();
         let mut report = if with_timing {
-            bytes += game.side.len();
             results::read_side(&game)
         } else {
             v1::GameReport::default()
         };
         report.record = Some(results::read_message(&game)?);
         page.games.push(report);
-        if bytes > PAGE_BYTES && Some(game.index) != last || full && Some(game.index) == last {
-            page.next_page_token = (game.index + 1).to_string();
-            break;
-        }
     }
     Ok(page)
 }

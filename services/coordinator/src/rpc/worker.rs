@@ -150,7 +150,10 @@ impl WorkerRpc {
             });
             records.insert(record.index, record);
         }
-        let worker = request.worker_id.clone();
+        // A name says more than an id that a restart gives to another.
+        let mut names = games.iter().filter_map(|game| game.side.timing.as_ref());
+        let worker = names.next().map(|timing| timing.worker.clone());
+        let worker = worker.unwrap_or_else(|| request.worker_id.clone());
         let report = Report {
             worker: request.worker_id,
             boot_epoch: request.boot_epoch,
