@@ -12,6 +12,7 @@
 
 mod bitmap;
 mod course;
+mod terms;
 #[cfg(test)]
 mod tests;
 
@@ -22,13 +23,10 @@ use std::{
 
 pub use bitmap::Bitmap;
 use course::{Back, Course};
-
-/// Number of a tournament, in order of its being added.
-pub type TournamentNo = u32;
-/// Number of a worker, in order of joining.
-pub type WorkerId = u64;
-/// Number of a lease, from 1.
-pub type LeaseId = u64;
+pub use terms::{
+    Assigned, Ended, Grant, LeaseId, Patience, Progress, Settings, State, TournamentNo, Verdict,
+    WorkerId, WorkerLoad,
+};
 
 /// The fewest games of a lease while there are as many.
 pub const LEASE_GAMES_MIN: usize = 8;
@@ -37,110 +35,6 @@ pub const LEASE_GAMES_MAX: usize = 512;
 /// How long a game rests after its first failed attempt; twice as long after
 /// each further one.
 const REST: Duration = Duration::from_millis(500);
-
-/// What the accounting is told once.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// A lease without progress for this long is taken back; each tournament
-    /// may have some more.
-    pub lease_deadline: Duration,
-    /// Share of games played again on another worker, in parts of a million.
-    pub audit_ppm: u32,
-}
-
-/// What a tournament does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Games are lent.
-    Running,
-    /// No games are lent; results are still taken.
-    Paused,
-    /// Every game is done.
-    Finished,
-    /// No games are lent and no results taken.
-    Cancelled,
-}
-
-/// How much longer than usual the leases of a tournament may go without
-/// progress.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Patience {
-    /// Until the first progress: agents have to start.
-    pub first: Duration,
-    /// Between two signs of progress: agents may think.
-    pub between: Duration,
-}
-
-/// A game of a lease.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Assigned {
-    /// Position in the schedule.
-    pub index: u64,
-    /// Failed attempts before.
-    pub attempts: u32,
-}
-
-/// Games lent to a worker.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grant {
-    /// The lease.
-    pub lease: LeaseId,
-    /// The tournament.
-    pub tournament: TournamentNo,
-    /// At least one game.
-    pub games: Vec<Assigned>,
-    /// Played again to compare.
-    pub audit: bool,
-}
-
-/// A lease that was taken back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// Who had it.
-    pub worker: WorkerId,
-    /// The lease.
-    pub lease: LeaseId,
-}
-
-/// What a record is to the tournament.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The first of its game: to be made durable, then
-    /// [`Ledger::durable`] is to be called.
-    New,
-    /// The first of its game, with this hash, is on the way to the disk.
-    Pending([u8; 32]),
-    /// The game is done; the durable record says whether this is the same.
-    Done,
-    /// Nobody wants it: the tournament was cancelled.
-    Unwanted,
-    /// There is no such game.
-    Outside,
-}
-
-/// How far a tournament is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// What it does.
-    pub state: State,
-    /// Games of the schedule.
-    pub games: u64,
-    /// Durable games.
-    pub done: u64,
-    /// Games lent now.
-    pub lent: u64,
-    /// Games that could be lent, now or after a rest.
-    pub waiting: u64,
-}
-
-/// A worker's part.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WorkerLoad {
-    /// Its leases.
-    pub leases: u32,
-    /// Games in them.
-    pub games: u64,
-}
 
 #[derive(Debug)]
 struct Entry {

@@ -1,0 +1,210 @@
+//! Histories of losses, duplicates, reordering and restarts, by the thousand.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
+
+use super::{START, grant, running, settings};
+use crate::ledger::{
+    Bitmap, Grant, LeaseId, Ledger, Patience, State, TournamentNo, Verdict, WorkerId,
+};
+
+/// What really is: the records on the disk, whatever the ledger says.
+struct World {
+    rng: ChaCha8Rng,
+    ledger: Ledger,
+    tournament: TournamentNo,
+    games: u64,
+    /// What a restart finds: game and how often its record was counted.
+    disk: BTreeMap<u64, u32>,
+    /// Handed to the writer, not yet durable.
+    writing: Vec<(u64, WorkerId)>,
+    workers: Vec<WorkerId>,
+    /// Reports on their way, in any order, some of them twice.
+    network: Vec<(LeaseId, WorkerId, u64)>,
+    held: Vec<(WorkerId, Grant)>,
+    now: Duration,
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let games = u64::from(rng.next_u32() % 60);
+        let mut world = Self {
+            rng,
+            ledger: Ledger::new(settings(200_000)),
+            tournament: 0,
+            games,
+            disk: BTreeMap::new(),
+            writing: Vec::new(),
+            workers: Vec::new(),
+            network: Vec::new(),
+            held: Vec::new(),
+            now: START,
+        };
+        world.tournament = running(&mut world.ledger, games);
+        world
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        self.rng.next_u32() as usize % bound
+    }
+
+    fn pick<T>(&mut self, from: fn(&mut Self) -> &mut Vec<T>) -> Option<T> {
+        let count = from(self).len();
+        if count == 0 {
+            return None;
+        }
+        let place = self.below(count);
+        Some(from(self).swap_remove(place))
+    }
+
+    fn step(&mut self, calm: bool) {
+        match self.below(if calm { 12 } else { 20 }) {
+            0 if self.workers.len() < 5 => {
+                let worker = self.ledger.join();
+                self.workers.push(worker);
+            }
+            0..=2 => self.lend(),
+            3..=6 => self.play(),
+            7..=9 => self.deliver(),
+            10 | 11 => self.write(),
+            12 => {
+                if let Some(worker) = self.pick(|world| &mut world.workers) {
+                    self.ledger.leave(worker);
+                    self.held.retain(|(by, _)| *by != worker);
+                }
+            }
+            13 => self.crash(),
+            14 => drop(self.pick(|world| &mut world.network)),
+            15 => {
+                if let Some(message) = self.pick(|world| &mut world.network) {
+                    self.network.extend([message, message]);
+                }
+            }
+            16 => self.now += Duration::from_secs(4),
+            17 => drop(self.ledger.expire(self.now)),
+            18 => {
+                if let Some((_, grant)) = self.held.last() {
+                    let (lease, index) = (grant.lease, grant.games[0].index);
+                    self.ledger.failed(self.now, grant.tournament, lease, index);
+                }
+            }
+            _ => {
+                self.ledger.pause(self.tournament);
+                self.ledger.resume(self.tournament);
+            }
+        }
+    }
+
+    fn lend(&mut self) {
+        if self.workers.is_empty() {
+            return;
+        }
+        let place = self.below(self.workers.len());
+        let worker = self.workers[place];
+        if let Some(grant) = grant(&mut self.ledger, self.now, worker) {
+            self.held.push((worker, grant));
+        }
+    }
+
+    fn play(&mut self) {
+        if self.held.is_empty() {
+            return;
+        }
+        let place = self.below(self.held.len());
+        let (worker, grant) = &mut self.held[place];
+        if let Some(game) = grant.games.pop() {
+            self.network.push((grant.lease, *worker, game.index));
+        }
+        if grant.games.is_empty() {
+            self.held.swap_remove(place);
+        }
+    }
+
+    fn deliver(&mut self) {
+        let Some((lease, worker, index)) = self.pick(|world| &mut world.network) else {
+            return;
+        };
+        let verdict = self
+            .ledger
+            .report(self.now, self.tournament, lease, index, [7; 32]);
+        match verdict {
+            Verdict::New => {
+                assert!(
+                    !self.disk.contains_key(&index),
+                    "a durable game is new again"
+                );
+                self.writing.push((index, worker));
+            }
+            Verdict::Pending(_) => {
+                assert!(self.writing.iter().any(|(writing, _)| *writing == index));
+            }
+            Verdict::Done => assert!(self.disk.contains_key(&index), "acknowledged, not durable"),
+            Verdict::Unwanted | Verdict::Outside => panic!("{verdict:?}"),
+        }
+    }
+
+    fn write(&mut self) {
+        if let Some((index, worker)) = self.pick(|world| &mut world.writing) {
+            *self.disk.entry(index).or_insert(0) += 1;
+            self.ledger.durable(self.tournament, index, worker);
+        }
+    }
+
+    /// Kills the coordinator: what was not on the disk is lost, and with it
+    /// all leases. Late reports of before still arrive.
+    fn crash(&mut self) {
+        self.writing.clear();
+        self.workers.clear();
+        self.held.clear();
+        for message in &mut self.network {
+            message.0 = 0;
+        }
+        let mut done = Bitmap::new(self.games);
+        for &index in self.disk.keys() {
+            done.insert(index);
+        }
+        self.ledger = Ledger::new(settings(200_000));
+        self.tournament = self.ledger.add(done, State::Running, Patience::default());
+    }
+
+    fn check(&self) {
+        let progress = self.ledger.progress(self.tournament).expect("added");
+        assert_eq!(progress.done, self.disk.len() as u64);
+        assert_eq!(
+            progress.done + self.writing.len() as u64 + progress.lent + progress.waiting,
+            self.games,
+            "every game is in exactly one place"
+        );
+        assert!(self.disk.values().all(|&times| times == 1), "counted twice");
+    }
+}
+
+#[test]
+fn ten_thousand_histories_lose_no_game_and_count_none_twice() {
+    for seed in 0..10_000 {
+        let mut world = World::new(seed);
+        for _ in 0..300 {
+            world.step(false);
+            world.check();
+        }
+        // Then the weather clears, and every history comes to its end.
+        for _ in 0..100_000 {
+            let progress = world.ledger.progress(world.tournament).expect("added");
+            if progress.state == State::Finished {
+                break;
+            }
+            world.step(true);
+            world.now += Duration::from_millis(200);
+            world.ledger.expire(world.now);
+        }
+        world.check();
+        let progress = world.ledger.progress(world.tournament).expect("added");
+        assert_eq!(progress.state, State::Finished, "seed {seed}: {progress:?}");
+        assert_eq!(world.disk.len() as u64, world.games, "seed {seed}");
+    }
+}
