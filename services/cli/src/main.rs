@@ -1,1 +1,86 @@
-fn main() {}
+//! The one binary of Arena: coordinator, worker, agents of the papers, and
+//! everything a user does with them.
+
+mod access;
+mod commands;
+mod failure;
+mod model;
+mod output;
+mod progress;
+mod signals;
+mod units;
+mod workers;
+
+use std::process::ExitCode;
+
+use arena_telemetry::logs;
+use clap::Parser;
+
+use commands::Command;
+use failure::{Failure, Outcome};
+
+/// A distributed, headless tournament benchmark service for game-playing agents
+///
+/// Register agents in any language, play tournaments on any number of workers,
+/// and play any game again from its seed.
+#[derive(Debug, Parser)]
+#[command(
+    name = "arena",
+    version,
+    max_term_width = 100,
+    subcommand_required = true
+)]
+#[command(after_help = "\
+Examples:
+  arena demo                                  a whole tournament in a few seconds
+  arena run cowry.toml                        coordinator, workers and agents in one go
+  arena play --ruleset cowry --seed 0x5eed --seats random,aggressive --watch
+  arena agent register mine --binary ./my-agent
+  arena standings demo-3f9a0c1b22 --output json
+
+Exit codes: 0 ok, 1 something failed, 2 wrong input, 3 a comparison or
+verification did not hold, 4 unreachable, 130 interrupted.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+
+    /// What to log to stderr: error, warn, info, debug, trace, or filters
+    /// such as arena_worker=debug
+    #[arg(
+        long,
+        global = true,
+        env = "ARENA_LOG",
+        default_value = "warn",
+        value_name = "FILTER",
+        help_heading = "Logging"
+    )]
+    log: String,
+
+    /// How logs are written
+    #[arg(long, global = true, env = "ARENA_LOG_FORMAT", default_value = "text", value_name = "FORMAT", value_parser = ["text", "json"], help_heading = "Logging")]
+    log_format: String,
+}
+
+fn main() -> ExitCode {
+    // The guard of agent processes starts often and wants none of the rest.
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|word| word == "agent")
+        && arguments.next().is_some_and(|word| word == "guard")
+    {
+        return commands::agent::guard(arguments.collect());
+    }
+    let cli = Cli::parse();
+    let outcome = start_logs(&cli.log_format, &cli.log).and_then(|()| cli.command.run());
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn start_logs(format: &str, filter: &str) -> Outcome {
+    let format = match format {
+        "json" => logs::Format::Json,
+        _ => logs::Format::Text,
+    };
+    logs::init(format, filter).map_err(Failure::usage)
+}

@@ -1,0 +1,193 @@
+//! How commands reach a coordinator: a running one, or one of their own on a
+//! data folder that nobody uses.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use arena_wire::v1::coordinator_service_client::CoordinatorServiceClient;
+use clap::Args;
+use tokio::{sync::oneshot, task::JoinHandle};
+use tonic::transport::{Channel, Endpoint};
+
+use crate::{
+    commands::coordinator::{self, Held},
+    failure::{Failure, Outcome},
+};
+
+pub(crate) type Client = CoordinatorServiceClient<Channel>;
+
+/// Where results are kept when nobody says.
+pub(crate) const DEFAULT_DATA: &str = "arena-data";
+
+/// Exports ask for pages of hundreds of long games.
+const MESSAGE_BYTES_MAX: usize = 64 << 20;
+
+/// Where the coordinator or its data is.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct AccessArgs {
+    /// A running coordinator
+    #[arg(long, env = "ARENA_COORDINATOR", value_name = "URL", conflicts_with = "data")]
+    pub(crate) coordinator: Option<String>,
+
+    /// The data folder of a coordinator; where one runs on it, that one is
+    /// asked [default: ./arena-data]
+    #[arg(long, env = "ARENA_DATA", value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+}
+
+/// A way to a coordinator.
+pub(crate) struct Access {
+    pub(crate) client: Client,
+    /// Where the coordinator listens.
+    pub(crate) url: String,
+    embedded: Option<Embedded>,
+}
+
+/// A coordinator inside this process.
+pub(crate) struct Embedded {
+    pub(crate) listen: SocketAddr,
+    drain: Option<oneshot::Sender<()>>,
+    task: JoinHandle<Outcome>,
+}
+
+impl AccessArgs {
+    /// Opens what exists.
+    pub(crate) async fn open(&self) -> Outcome<Access> {
+        self.connect(false).await
+    }
+
+    /// Opens it, and makes the data folder where there is none.
+    pub(crate) async fn open_or_create(&self) -> Outcome<Access> {
+        self.connect(true).await
+    }
+
+    /// Opens what exists, and where nobody says and nothing exists, a
+    /// coordinator that keeps nothing.
+    pub(crate) async fn open_or_memory(&self) -> Outcome<Access> {
+        let nowhere = self.coordinator.is_none() && self.data.is_none();
+        if !nowhere || Path::new(DEFAULT_DATA).is_dir() {
+            return self.open().await;
+        }
+        let embedded = coordinator::hold_memory().await?;
+        Access::embedded(embedded).await
+    }
+
+    async fn connect(&self, create: bool) -> Outcome<Access> {
+        if let Some(url) = &self.coordinator {
+            return Access::remote(url).await;
+        }
+        let data = self.data.clone().unwrap_or_else(|| DEFAULT_DATA.into());
+        if !create && !data.is_dir() {
+            return Err(Failure::usage(format!(
+                "there is no data folder {}: say --data DIR or --coordinator URL",
+                data.display()
+            )));
+        }
+        match Embedded::start(&data, ([127, 0, 0, 1], 0).into()).await? {
+            Held::Ours(embedded) => Access::embedded(embedded).await,
+            Held::Other { listen } => Access::remote(&format!("http://{listen}")).await,
+        }
+    }
+}
+
+impl Access {
+    async fn remote(url: &str) -> Outcome<Self> {
+        Ok(Self {
+            client: dial(url).await?,
+            url: url.to_owned(),
+            embedded: None,
+        })
+    }
+
+    async fn embedded(embedded: Embedded) -> Outcome<Self> {
+        let url = embedded.url();
+        Ok(Self {
+            client: dial(&url).await?,
+            url,
+            embedded: Some(embedded),
+        })
+    }
+
+    /// Ends a coordinator of our own.
+    pub(crate) async fn close(self) -> Outcome {
+        match self.embedded {
+            Some(embedded) => embedded.stop().await,
+            None => Ok(()),
+        }
+    }
+}
+
+impl Embedded {
+    pub(crate) async fn start(data: &Path, listen: SocketAddr) -> Outcome<Held> {
+        coordinator::hold(data, listen).await
+    }
+
+    pub(crate) fn new(
+        listen: SocketAddr,
+        drain: oneshot::Sender<()>,
+        task: JoinHandle<Outcome>,
+    ) -> Self {
+        Self {
+            listen,
+            drain: Some(drain),
+            task,
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.listen)
+    }
+
+    /// Waits until it ends by itself, which only happens when it fails.
+    pub(crate) async fn failed(&mut self) -> Failure {
+        match (&mut self.task).await {
+            Ok(Ok(())) => Failure::failed("the coordinator ended"),
+            Ok(Err(failure)) => failure,
+            Err(error) => Failure::failed(format!("the coordinator crashed: {error}")),
+        }
+    }
+
+    /// Lets it finish what it does.
+    pub(crate) async fn stop(mut self) -> Outcome {
+        if let Some(drain) = self.drain.take() {
+            // An error means that it is gone already; its result tells.
+            let _ = drain.send(());
+        }
+        match self.task.await {
+            Ok(outcome) => outcome,
+            Err(error) => Err(Failure::failed(format!("the coordinator crashed: {error}"))),
+        }
+    }
+}
+
+/// Connects to a coordinator.
+pub(crate) async fn dial(url: &str) -> Outcome<Client> {
+    let url = if url.contains("://") {
+        url.to_owned()
+    } else {
+        format!("http://{url}")
+    };
+    let endpoint = Endpoint::from_shared(url.clone())
+        .map_err(|error| Failure::usage(format!("\"{url}\" is not a URL: {error}")))?
+        .connect_timeout(Duration::from_secs(5))
+        .tcp_nodelay(true);
+    let channel = endpoint.connect().await.map_err(|error| {
+        Failure::unreachable(format!(
+            "no coordinator answers at {url}: {}; start one with `arena coordinator`",
+            root_cause(&error)
+        ))
+    })?;
+    Ok(Client::new(channel).max_decoding_message_size(MESSAGE_BYTES_MAX))
+}
+
+/// The innermost cause, which is the one that says something.
+pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}

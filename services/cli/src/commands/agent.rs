@@ -1,0 +1,65 @@
+//! `arena agent …`
+
+mod check;
+mod list;
+mod register;
+mod serve;
+
+use std::{ffi::OsString, process::ExitCode};
+
+use clap::Subcommand;
+
+use crate::failure::Outcome;
+
+/// Register, check, list and serve agents
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentCommand {
+    /// Register an agent: a binary that workers fetch and start, or an
+    /// endpoint that runs elsewhere
+    #[command(after_help = "\
+A binary is any executable file: it listens where ARENA_LISTEN says and answers
+arena.v1.AgentService. It is started here once to ask what it offers, and kept
+by the coordinator. Listen on loopback only: to register a binary is to run code.
+
+Examples:
+  arena agent register mine --binary ./my-agent
+  arena agent register mine-d8 --binary ./my-agent --bot deep -- --threads 1
+  arena agent register far --endpoint http://10.0.0.7:5000")]
+    Register(register::RegisterArgs),
+    /// Ask an agent what it offers and play a game of it against itself
+    #[command(after_help = "\
+Examples:
+  arena agent check --binary ./my-agent
+  arena agent check --endpoint unix:/tmp/my.sock --ruleset kalah")]
+    Check(check::CheckArgs),
+    /// List all agents, those of the papers included
+    List(list::ListArgs),
+    /// Show one agent with its bots and their options
+    Show(list::ShowArgs),
+    /// Remove a registration; its games stay
+    Remove(list::RemoveArgs),
+    /// Serve the agents of the papers as a process, as workers do
+    #[command(after_help = "\
+Examples:
+  ARENA_LISTEN=127.0.0.1:5000 arena agent serve
+  arena agent serve --listen unix:/tmp/papers.sock")]
+    Serve(serve::ServeArgs),
+}
+
+impl AgentCommand {
+    pub(crate) async fn run(self) -> Outcome {
+        match self {
+            Self::Register(args) => args.run().await,
+            Self::Check(args) => args.run().await,
+            Self::List(args) => args.run().await,
+            Self::Show(args) => args.run().await,
+            Self::Remove(args) => args.run().await,
+            Self::Serve(args) => args.run().await,
+        }
+    }
+}
+
+/// `arena agent guard`: what a worker puts around each agent process.
+pub(crate) fn guard(arguments: Vec<OsString>) -> ExitCode {
+    arena_worker::guard::main(arguments)
+}

@@ -1,0 +1,214 @@
+//! `arena agent check`, and asking an agent what it offers.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use arena_wire::{convert, v1, v1::agent::Source};
+use arena_worker::{
+    AgentOptions, AgentSource, BinaryProvider, DescribeError, Provided, play_one,
+    supervise::Limits,
+};
+use clap::Args;
+
+use super::register::{Found, Target};
+use crate::{
+    failure::{Failure, Outcome},
+    output::{self, Format, note},
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    target: Target,
+
+    /// The bot to check [default: the first]
+    #[arg(long)]
+    bot: Option<String>,
+
+    /// The ruleset to play [default: each one the bot plays]
+    #[arg(long)]
+    ruleset: Option<String>,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+/// Asks an agent what it offers; the error is ready to be shown.
+pub(super) async fn describe(found: &Found, start_timeout: u64) -> Result<v1::DescribeResponse, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let source = match (&found.source, &found.path) {
+        (Source::Binary(binary), Some(path)) => {
+            let mut limits = Limits::from_wire(binary.limits.as_ref());
+            limits.start = Duration::from_secs(start_timeout);
+            AgentSource::Program {
+                path: path.clone(),
+                args: binary.args.iter().map(Into::into).collect(),
+                limits,
+            }
+        }
+        (Source::Endpoint(endpoint), _) => AgentSource::Endpoint(endpoint.url.clone()),
+        _ => return Err("it is neither a binary nor an endpoint".to_owned()),
+    };
+    arena_worker::describe(source, AgentOptions::of_executable(program))
+        .await
+        .map_err(|error| shown(&error))
+}
+
+fn shown(error: &DescribeError) -> String {
+    let mut text = error
+        .kind
+        .map_or_else(String::new, |kind| format!("{}: ", kind.name()));
+    text += &error.message;
+    for line in error.stderr_tail.lines() {
+        text += &format!("\n    {line}");
+    }
+    text
+}
+
+impl CheckArgs {
+    pub(crate) async fn run(self) -> Outcome {
+        let found = self.target.find()?;
+        let endpoint = self.target.endpoint.is_some();
+        let description = describe(&found, self.target.start_timeout)
+            .await
+            .map_err(|error| {
+                if endpoint {
+                    Failure::unreachable(error)
+                } else {
+                    Failure::differs(error)
+                }
+            })?;
+        let agent = v1::Agent {
+            name: "checked".to_owned(),
+            version: description.version.clone(),
+            bot: self.bot.clone().unwrap_or_default(),
+            source: Some(found.source.clone()),
+            description: Some(description.clone()),
+            registered_unix_us: 0,
+        };
+        super::list::print(&agent, self.output)?;
+        let bot = self.bot(&description)?;
+        let rulesets = self.rulesets(&bot)?;
+        let mut faults = 0;
+        for ruleset in &rulesets {
+            faults += self.play(&found, &description, &bot, ruleset).await?;
+        }
+        if faults > 0 {
+            return Err(Failure::differs(format!("{faults} faults")));
+        }
+        note("no fault");
+        Ok(())
+    }
+
+    fn bot(&self, description: &v1::DescribeResponse) -> Outcome<v1::Bot> {
+        let Some(name) = &self.bot else {
+            return Ok(description.bots.first().cloned().unwrap_or_default());
+        };
+        let known = || description.bots.iter().map(|bot| bot.name.as_str());
+        description
+            .bots
+            .iter()
+            .find(|bot| bot.name == *name)
+            .cloned()
+            .ok_or_else(|| {
+                Failure::usage(format!(
+                    "it offers no bot \"{name}\"; its bots are {}",
+                    known().collect::<Vec<_>>().join(", ")
+                ))
+            })
+    }
+
+    fn rulesets(&self, bot: &v1::Bot) -> Outcome<Vec<String>> {
+        if let Some(ruleset) = &self.ruleset {
+            arena_games::ruleset(ruleset).map_err(Failure::usage)?;
+            return Ok(vec![ruleset.clone()]);
+        }
+        Ok(arena_games::rulesets()
+            .iter()
+            .map(|info| info.name.to_owned())
+            .filter(|name| bot.rulesets.is_empty() || bot.rulesets.contains(name))
+            .collect())
+    }
+
+    /// Plays a game of the agent against itself; gives the number of faults.
+    async fn play(
+        &self,
+        found: &Found,
+        description: &v1::DescribeResponse,
+        bot: &v1::Bot,
+        ruleset: &str,
+    ) -> Outcome<usize> {
+        let none = arena_engine::options::Options::new();
+        let (options, seats) =
+            arena_games::resolve(ruleset, &none, None).map_err(Failure::usage)?;
+        let info = arena_games::ruleset(ruleset).map_err(Failure::usage)?;
+        let bot_options = bot
+            .options
+            .iter()
+            .map(|option| v1::OptionValue {
+                name: option.name.clone(),
+                value: option.default_value.clone(),
+            })
+            .collect::<Vec<_>>();
+        let source = match &found.source {
+            Source::Binary(binary) => v1::agent_setup::Source::Binary(binary.clone()),
+            Source::Endpoint(endpoint) => v1::agent_setup::Source::Endpoint(endpoint.clone()),
+            Source::Native(native) => v1::agent_setup::Source::Native(*native),
+        };
+        let agent = v1::AgentSetup {
+            name: "checked".to_owned(),
+            bot: bot.name.clone(),
+            options: bot_options,
+            batch_size: description.batch_size,
+            omit_move_details: description.omit_move_details,
+            deterministic: bot.deterministic,
+            source: Some(source),
+        };
+        let play = arena_model::spec::Play::default();
+        let setup = v1::TournamentSetup {
+            tournament_id: "check".to_owned(),
+            ruleset: ruleset.to_owned(),
+            rules_version: info.version,
+            options: convert::options_to_wire(&options),
+            seats: seats as u32,
+            agents: vec![agent],
+            play: Some((&play).into()),
+        };
+        let game = v1::GameAssignment {
+            index: 0,
+            block: 0,
+            seed: 1,
+            seats: vec![0; seats],
+            attempts: 0,
+        };
+        let provider = Arc::new(LocalBinary(found.path.clone()));
+        let program = std::env::current_exe()?;
+        let played = play_one(setup, game, provider, AgentOptions::of_executable(program))
+            .await
+            .map_err(Failure::failed)?;
+        note(format!(
+            "{ruleset}: a game against itself, {} plies, {}",
+            played.record.plies,
+            played.record.termination.name()
+        ));
+        for detail in &played.fault_details {
+            note(format!("  seat {}: {}", detail.seat, detail.message));
+            for line in detail.stderr_tail.lines() {
+                note(format!("    {line}"));
+            }
+        }
+        Ok(played.record.faults.len())
+    }
+}
+
+/// The file that is checked, where it lies.
+struct LocalBinary(Option<PathBuf>);
+
+impl BinaryProvider for LocalBinary {
+    fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a> {
+        let path = self.0.clone().ok_or_else(|| {
+            arena_worker::BinaryError::new(binary, "it is not on this machine".to_owned())
+        });
+        Box::pin(async { path })
+    }
+}

@@ -1,0 +1,253 @@
+//! Listing, showing and removing agents.
+
+use std::fmt::Write;
+
+use arena_wire::v1::{self, agent::Source};
+use clap::Args;
+use serde_json::json;
+
+use crate::{
+    access::{AccessArgs, Client},
+    commands::request_id,
+    failure::Outcome,
+    output::{self, Format, Listing},
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    access: AccessArgs,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Name of the agent
+    name: String,
+
+    #[command(flatten)]
+    access: AccessArgs,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// Name of the agent
+    name: String,
+
+    #[command(flatten)]
+    access: AccessArgs,
+}
+
+impl ListArgs {
+    pub(crate) async fn run(self) -> Outcome {
+        // The agents of the papers are there before anything is.
+        let mut access = self.access.open_or_memory().await?;
+        let outcome = list(&mut access.client, self.output).await;
+        outcome.and(access.close().await)
+    }
+}
+
+async fn list(client: &mut Client, format: Format) -> Outcome {
+    let mut rows = Vec::new();
+    let mut token = String::new();
+    loop {
+        let request = v1::ListAgentsRequest {
+            page_size: 200,
+            page_token: token,
+        };
+        let page = client.list_agents(request).await?.into_inner();
+        rows.extend(page.agents.iter().map(row));
+        token = page.next_page_token;
+        if token.is_empty() {
+            break;
+        }
+    }
+    let listing = Listing {
+        header: vec!["agent", "version", "reached", "rulesets", "bots"],
+        rows,
+        empty: "no agents",
+    };
+    listing.print(format)
+}
+
+fn row(agent: &v1::Agent) -> (Vec<String>, serde_json::Value) {
+    let bots = shown_bots(agent);
+    let mut rulesets: Vec<&str> = bots
+        .iter()
+        .flat_map(|bot| bot.rulesets.iter().map(String::as_str))
+        .collect();
+    rulesets.sort_unstable();
+    rulesets.dedup();
+    let any = bots.is_empty() || bots.iter().any(|bot| bot.rulesets.is_empty());
+    let cells = vec![
+        agent.name.clone(),
+        agent.version.clone(),
+        reached(agent),
+        if any { "any".to_owned() } else { rulesets.join(" ") },
+        bots.iter().map(|bot| bot.name.as_str()).collect::<Vec<_>>().join(" "),
+    ];
+    (cells, describe(agent))
+}
+
+/// Of a native agent its own bot, else all that the process offers.
+fn shown_bots(agent: &v1::Agent) -> Vec<&v1::Bot> {
+    let native = matches!(agent.source, Some(Source::Native(_)));
+    agent
+        .description
+        .iter()
+        .flat_map(|description| &description.bots)
+        .filter(|bot| !native || bot.name == agent.bot)
+        .collect()
+}
+
+fn reached(agent: &v1::Agent) -> String {
+    match &agent.source {
+        Some(Source::Native(_)) => "built in".to_owned(),
+        Some(Source::Binary(binary)) => {
+            let digest = binary.sha256.get(..12).unwrap_or(&binary.sha256);
+            format!("{} ({digest})", binary.file_name)
+        }
+        Some(Source::Endpoint(endpoint)) => endpoint.url.clone(),
+        None => "–".to_owned(),
+    }
+}
+
+fn describe(agent: &v1::Agent) -> serde_json::Value {
+    let source = match &agent.source {
+        Some(Source::Native(_)) => json!({"kind": "native"}),
+        Some(Source::Binary(binary)) => json!({
+            "kind": "binary",
+            "sha256": binary.sha256,
+            "file_name": binary.file_name,
+            "args": binary.args,
+        }),
+        Some(Source::Endpoint(endpoint)) => json!({"kind": "endpoint", "url": endpoint.url}),
+        None => serde_json::Value::Null,
+    };
+    let bots: Vec<_> = shown_bots(agent).into_iter().map(describe_bot).collect();
+    json!({
+        "agent": agent.name,
+        "version": agent.version,
+        "bot": agent.bot,
+        "source": source,
+        "described": agent.description.is_some(),
+        "bots": bots,
+        "registered_unix_us": agent.registered_unix_us,
+    })
+}
+
+fn describe_bot(bot: &v1::Bot) -> serde_json::Value {
+    let options: Vec<_> = bot
+        .options
+        .iter()
+        .map(|option| {
+            json!({
+                "name": option.name,
+                "summary": option.summary,
+                "type": option_type(option),
+                "default": option.default_value,
+                "min": Some(&option.min).filter(|text| !text.is_empty()),
+                "max": Some(&option.max).filter(|text| !text.is_empty()),
+                "choices": option.choices,
+            })
+        })
+        .collect();
+    json!({
+        "bot": bot.name,
+        "summary": bot.summary,
+        "rulesets": bot.rulesets,
+        "deterministic": bot.deterministic,
+        "options": options,
+    })
+}
+
+fn option_type(option: &v1::BotOption) -> &'static str {
+    match option.r#type() {
+        v1::OptionType::Bool => "bool",
+        v1::OptionType::Integer => "integer",
+        v1::OptionType::Real => "real",
+        v1::OptionType::Choice => "choice",
+        v1::OptionType::Text | v1::OptionType::Unspecified => "text",
+    }
+}
+
+impl ShowArgs {
+    pub(crate) async fn run(self) -> Outcome {
+        let mut access = self.access.open_or_memory().await?;
+        let outcome = self.show(&mut access.client).await;
+        outcome.and(access.close().await)
+    }
+
+    async fn show(&self, client: &mut Client) -> Outcome {
+        let request = v1::GetAgentRequest {
+            name: self.name.clone(),
+        };
+        let agent = client.get_agent(request).await?.into_inner().agent;
+        print(&agent.unwrap_or_default(), self.output)
+    }
+}
+
+/// Prints one agent.
+pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
+    match format {
+        Format::Json => return output::json(&describe(agent)),
+        Format::Jsonl => return output::json_line(&describe(agent)),
+        Format::Csv | Format::Table => {}
+    }
+    let mut text = format!(
+        "{} version {}, {}\n",
+        agent.name,
+        agent.version,
+        reached(agent)
+    );
+    if agent.description.is_none() {
+        text += "it could not be asked what it offers\n";
+    }
+    for bot in shown_bots(agent) {
+        let rulesets = if bot.rulesets.is_empty() {
+            "any ruleset".to_owned()
+        } else {
+            bot.rulesets.join(", ")
+        };
+        let random = if bot.deterministic { "" } else { ", not deterministic" };
+        let _ = writeln!(text, "\nbot {}: {}\n  plays {rulesets}{random}", bot.name, bot.summary);
+        for option in &bot.options {
+            let bounds = match (option.min.as_str(), option.max.as_str()) {
+                ("", "") if option.choices.is_empty() => String::new(),
+                ("", "") => format!(", one of {}", option.choices.join(", ")),
+                (min, max) => format!(", {min} to {max}"),
+            };
+            let _ = writeln!(
+                text,
+                "  {} = {} ({}{bounds}): {}",
+                option.name,
+                option.default_value,
+                option_type(option),
+                option.summary
+            );
+        }
+    }
+    output::write(&text)
+}
+
+impl RemoveArgs {
+    pub(crate) async fn run(self) -> Outcome {
+        let mut access = self.access.open().await?;
+        let request = v1::RemoveAgentRequest {
+            request_id: request_id(),
+            name: self.name.clone(),
+        };
+        let outcome = access.client.remove_agent(request).await;
+        access.close().await?;
+        outcome?;
+        output::note(format!("removed {}", self.name));
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! `arena demo`
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::run::{self, Plan};
+use crate::{
+    access::DEFAULT_DATA,
+    failure::Outcome,
+    output::{Format, note},
+    workers::Builtin,
+};
+
+const SPEC: &str = include_str!("demo.toml");
+
+/// Play a small tournament with real processes, to see what Arena does
+///
+/// A coordinator, two workers, and the four agents as processes of their own.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  arena demo
+  arena demo --seed 0x2a --again")]
+pub(crate) struct DemoArgs {
+    /// Where results are kept
+    #[arg(long, env = "ARENA_DATA", value_name = "DIR", default_value = DEFAULT_DATA)]
+    data: PathBuf,
+
+    /// Seed that replaces the demo's
+    #[arg(long, value_name = "0x…")]
+    seed: Option<String>,
+
+    /// Play it once more where it is finished
+    #[arg(long)]
+    again: bool,
+}
+
+impl DemoArgs {
+    pub(crate) async fn run(self) -> Outcome {
+        note("Four strategies for cowry, a game of dice, play a round robin: a coordinator,");
+        note("two workers, and every agent in a process of its own.\n");
+        let data = self.data.clone();
+        let plan = Plan {
+            spec: SPEC.to_owned(),
+            data: self.data,
+            workers: 2,
+            seed: self.seed,
+            builtin: Builtin::Process,
+            again: self.again,
+        };
+        let id = run::play(plan, Format::Table).await?;
+        let at = if data.as_os_str() == DEFAULT_DATA {
+            String::new()
+        } else {
+            format!(" --data {}", data.display())
+        };
+        let arena = program();
+        note("\nNext, type one of these:");
+        note(format!("  {arena} game show {id}/0{at} --watch"));
+        note(format!("  {arena} game rerun {id}/17{at}"));
+        note(format!("  {arena} export {id}{at} | head -n 1"));
+        Ok(())
+    }
+}
+
+/// How this program was called, so that what is printed can be typed.
+fn program() -> String {
+    let called = std::env::args().next().unwrap_or_else(|| "arena".to_owned());
+    if std::env::var_os("CARGO").is_some() {
+        "cargo run --release --".to_owned()
+    } else {
+        called
+    }
+}

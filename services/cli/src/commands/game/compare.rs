@@ -1,0 +1,103 @@
+//! Two games that should have been the same.
+
+use std::fmt::Write;
+
+use arena_engine::Event;
+use arena_model::GameRecord;
+use arena_wire::v1;
+
+use crate::model::Rules;
+
+/// Names the first difference, whose it is and what follows from it. `stable`
+/// tells that the agents played the new game once more.
+pub(super) fn explain(
+    rules: &Rules,
+    setup: &v1::TournamentSetup,
+    stored: &GameRecord,
+    again: &GameRecord,
+    stable: bool,
+) -> String {
+    let agent = |seat: usize| {
+        let place = usize::from(stored.seats[seat]);
+        setup.agents.get(place)
+    };
+    let place = (0..stored.events.len().max(again.events.len()))
+        .find(|&place| stored.events.get(place) != again.events.get(place));
+    let Some(place) = place else {
+        return format!(
+            "the events are the same, but not the result: the record says {} with faults {:?}, the rerun {} with faults {:?}",
+            stored.termination.name(),
+            stored.faults,
+            again.termination.name(),
+            again.faults
+        );
+    };
+    let ply = stored.events[..place]
+        .iter()
+        .filter(|event| event.is_action())
+        .count();
+    let expected = describe(rules, &stored.events, place);
+    let came = describe(rules, &again.events, place);
+    let seat = expected.seat.or(came.seat);
+    let mut text = format!(
+        "ply {ply} (event {place}) differs: expected {}, came {}",
+        expected.text, came.text
+    );
+    let is_chance = [&stored.events, &again.events]
+        .iter()
+        .filter_map(|events| events.get(place))
+        .any(|event| !event.is_action());
+    match seat.and_then(agent) {
+        _ if is_chance => {
+            text += "; a chance event came out otherwise, which is a defect of Arena: please report it";
+        }
+        Some(agent) if !agent.deterministic => {
+            let _ = write!(
+                text,
+                "; agent {} says of itself that it is not deterministic: its games cannot be rerun, only replayed",
+                agent.name
+            );
+        }
+        Some(agent) if !stable => {
+            let _ = write!(
+                text,
+                "; agent {} is not deterministic: asked once more, it played differently again",
+                agent.name
+            );
+        }
+        Some(agent) => {
+            let _ = write!(
+                text,
+                "; agent {} now plays differently, and steadily so: its program is not what it was",
+                agent.name
+            );
+        }
+        None => {}
+    }
+    text
+}
+
+struct Described {
+    seat: Option<usize>,
+    text: String,
+}
+
+/// One event of a game in words.
+fn describe(rules: &Rules, events: &[Event], place: usize) -> Described {
+    let mut found = Described {
+        seat: None,
+        text: "the end of the game".to_owned(),
+    };
+    let Some(upto) = events.get(..=place) else {
+        return found;
+    };
+    // The events of a record that could be written can be replayed.
+    let _ = rules.game.replay(upto, &mut |described| {
+        let what = if described.event.is_action() { "move" } else { "chance" };
+        found = Described {
+            seat: described.seat.map(usize::from),
+            text: format!("{what} {} (id {})", described.name, described.event.id()),
+        };
+    });
+    found
+}

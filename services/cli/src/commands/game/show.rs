@@ -1,0 +1,141 @@
+//! One game, so that a person can follow it.
+
+use std::fmt::Write;
+
+use arena_model::GameRecord;
+use arena_wire::v1;
+
+use super::told::Played;
+use crate::{
+    failure::{Failure, Outcome},
+    model::Rules,
+    output::{self, Format, note},
+};
+
+/// Prints a game: its record, or its events in words.
+pub(crate) fn print_record(
+    rules: &Rules,
+    record: &GameRecord,
+    format: Format,
+    watch: bool,
+) -> Outcome {
+    if format != Format::Table {
+        return output::write(&format!("{}\n", rules.line(record)?));
+    }
+    let names: Vec<&str> = record
+        .seats
+        .iter()
+        .map(|&agent| rules.header.agents[usize::from(agent)].as_str())
+        .collect();
+    let mut text = format!(
+        "{}/{}: {}, seed {}\n",
+        rules.header.tournament_id, record.index, rules.header.ruleset, record.seed
+    );
+    for (seat, name) in names.iter().enumerate() {
+        let _ = writeln!(text, "  seat {seat}: {name}");
+    }
+    text.push('\n');
+    events(rules, record, &names, watch, &mut text)?;
+    result(record, &names, &mut text);
+    output::write(&text)
+}
+
+fn events(
+    rules: &Rules,
+    record: &GameRecord,
+    names: &[&str],
+    watch: bool,
+    text: &mut String,
+) -> Outcome {
+    let mut ply = 0;
+    // Chance outcomes go on the line of the move that follows them.
+    let mut rolled = Vec::new();
+    let replayed = rules.game.replay_drawn(&record.events, &mut |board, described| {
+        let Some(described) = described else {
+            let _ = write!(text, "\n{board}");
+            return;
+        };
+        let who = described
+            .seat
+            .map_or("table", |seat| names[usize::from(seat)]);
+        if !described.event.is_action() {
+            rolled.push(described.name.to_owned());
+            return;
+        }
+        if watch {
+            let _ = write!(text, "\n{board}");
+        }
+        let chance = if rolled.is_empty() {
+            String::new()
+        } else {
+            format!("  (drew {})", rolled.join(", "))
+        };
+        rolled.clear();
+        let opening = if ply < record.opening_plies { "  opening" } else { "" };
+        let _ = writeln!(
+            text,
+            "{ply:>5}  {who:<20} {}{chance}{opening}",
+            described.name
+        );
+        ply += 1;
+    });
+    replayed
+        .map(drop)
+        .map_err(|error| Failure::differs(format!("the record cannot be replayed: {error}")))
+}
+
+fn result(record: &GameRecord, names: &[&str], text: &mut String) {
+    let _ = writeln!(
+        text,
+        "\nended after {} plies: {}",
+        record.plies,
+        record.termination.name()
+    );
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by_key(|&seat| record.placement.get(seat).copied());
+    for seat in order {
+        let rank = record
+            .placement
+            .get(seat)
+            .map_or_else(|| "–".to_owned(), ToString::to_string);
+        let _ = writeln!(
+            text,
+            "  {rank}. {} (seat {seat}), score {}",
+            names[seat], record.scores[seat]
+        );
+    }
+    for fault in &record.faults {
+        let _ = writeln!(
+            text,
+            "  fault: {} ({}) at ply {}",
+            names[usize::from(fault.seat)],
+            fault.kind.name(),
+            fault.ply
+        );
+    }
+    let _ = writeln!(text, "  hash {}", hex::encode(record.hash));
+}
+
+/// What is known of faults beside the record, on stderr.
+pub(crate) fn print_details(
+    setup: &v1::TournamentSetup,
+    record: &GameRecord,
+    details: &[v1::FaultDetail],
+) {
+    for detail in details {
+        let name = record
+            .seats
+            .get(detail.seat as usize)
+            .and_then(|&agent| setup.agents.get(usize::from(agent)))
+            .map_or("?", |agent| agent.name.as_str());
+        note(format!("{name}: {}", detail.message));
+        for line in detail.stderr_tail.lines() {
+            note(format!("    {line}"));
+        }
+    }
+}
+
+/// As [`print_details`], for a game that was just played.
+pub(crate) fn print_faults(setup: &v1::TournamentSetup, played: &Played) {
+    print_details(setup, &played.record, &played.fault_details);
+}

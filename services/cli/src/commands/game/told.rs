@@ -1,0 +1,83 @@
+//! Playing one game here, with agents as a coordinator resolved them.
+
+use std::sync::Arc;
+
+use arena_wire::v1;
+use arena_worker::{AgentOptions, CoordinatorBinaries, play_one};
+
+use crate::{
+    access::{Access, AccessArgs},
+    failure::{Failure, Outcome},
+    workers::Builtin,
+};
+
+pub(crate) use arena_worker::Played;
+
+/// A resolved tournament, and where its agents' binaries are.
+pub(crate) struct Told {
+    pub(crate) setup: v1::TournamentSetup,
+    url: String,
+    access: Option<Access>,
+}
+
+impl Told {
+    pub(super) fn new(setup: v1::TournamentSetup, url: String) -> Self {
+        Self {
+            setup,
+            url,
+            access: None,
+        }
+    }
+
+    /// Lets a coordinator resolve a spec; nothing is stored.
+    pub(crate) async fn resolve(access: &AccessArgs, spec: &str) -> Outcome<Self> {
+        let mut access = access.open_or_memory().await?;
+        let request = v1::PlanTournamentRequest {
+            spec_toml: spec.to_owned(),
+            seed: String::new(),
+        };
+        let planned = access.client.plan_tournament(request).await;
+        let tournament = match planned {
+            Ok(planned) => planned.into_inner().tournament.unwrap_or_default(),
+            Err(status) => {
+                access.close().await?;
+                return Err(status.into());
+            }
+        };
+        let mut setup = tournament.setup.unwrap_or_default();
+        // A game on its own belongs to no tournament.
+        setup.tournament_id = "play".to_owned();
+        Ok(Self {
+            setup,
+            url: access.url.clone(),
+            access: Some(access),
+        })
+    }
+
+    pub(crate) async fn close(self) -> Outcome {
+        match self.access {
+            Some(access) => access.close().await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// Plays one game of it.
+pub(crate) async fn play(
+    told: &Told,
+    game: &v1::GameAssignment,
+    builtin: Builtin,
+) -> Outcome<Played> {
+    let mut options = AgentOptions::of_executable(std::env::current_exe()?);
+    options.builtin = builtin.into();
+    let temp = tempfile::tempdir()?;
+    let binaries = CoordinatorBinaries::new(&told.url, temp.path()).map_err(Failure::failed)?;
+    play_one(
+        told.setup.clone(),
+        game.clone(),
+        Arc::new(binaries),
+        options,
+    )
+    .await
+    .map_err(Failure::failed)
+}

@@ -1,0 +1,167 @@
+//! `arena games`
+
+use arena_games::RulesetInfo;
+use clap::Args;
+use serde_json::json;
+
+use crate::{
+    failure::{Failure, Outcome},
+    output::{self, Format, Listing},
+};
+
+/// List the rulesets with their options, ranges and defaults
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  arena games                    all rulesets
+  arena games cowry              options and presets of one
+  arena games --output json      everything, for programs")]
+pub(crate) struct GamesArgs {
+    /// Show the options and presets of this ruleset
+    ruleset: Option<String>,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+impl GamesArgs {
+    pub(crate) fn run(self) -> Outcome {
+        let Some(name) = &self.ruleset else {
+            return list().print(self.output);
+        };
+        let info = arena_games::ruleset(name).map_err(Failure::usage)?;
+        match self.output {
+            Format::Json => output::json(&describe(info)),
+            Format::Jsonl => output::json_line(&describe(info)),
+            Format::Csv => options(info).print(Format::Csv),
+            Format::Table => {
+                let (least, most) = info.seats;
+                output::write(&format!(
+                    "{} (rules version {}): {}\nseats: {}\n\n",
+                    info.name,
+                    info.version,
+                    info.summary,
+                    seats(least, most)
+                ))?;
+                options(info).print(Format::Table)?;
+                for preset in &info.presets {
+                    let values: Vec<String> = preset
+                        .options
+                        .iter()
+                        .map(|(name, value)| format!("{name}={value}"))
+                        .collect();
+                    output::write(&format!(
+                        "\npreset \"{}\": {}{}\n  {}\n",
+                        preset.name,
+                        preset.summary,
+                        preset
+                            .seats
+                            .map_or_else(String::new, |seats| format!(" ({seats} seats)")),
+                        values.join(" ")
+                    ))?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn seats(least: usize, most: usize) -> String {
+    if least == most {
+        least.to_string()
+    } else {
+        format!("{least} to {most}")
+    }
+}
+
+fn list() -> Listing<serde_json::Value> {
+    Listing {
+        header: vec!["ruleset", "version", "seats", "options", "presets", "what"],
+        rows: arena_games::rulesets()
+            .iter()
+            .map(|info| {
+                let presets: Vec<&str> = info
+                    .presets
+                    .iter()
+                    .map(|preset| preset.name.as_str())
+                    .collect();
+                let row = vec![
+                    info.name.to_owned(),
+                    info.version.to_string(),
+                    seats(info.seats.0, info.seats.1),
+                    info.options.len().to_string(),
+                    presets.join(" "),
+                    info.summary.to_owned(),
+                ];
+                (row, describe(info))
+            })
+            .collect(),
+        empty: "there are no rulesets",
+    }
+}
+
+fn options(info: &RulesetInfo) -> Listing<serde_json::Value> {
+    Listing {
+        header: vec!["option", "default", "values", "what"],
+        rows: info
+            .options
+            .iter()
+            .map(|option| {
+                let row = vec![
+                    option.name.clone(),
+                    option.default.to_string(),
+                    option.kind.to_string(),
+                    option.summary.clone(),
+                ];
+                (row, serde_json::Value::Null)
+            })
+            .collect(),
+        empty: "it has no options",
+    }
+}
+
+fn describe(info: &RulesetInfo) -> serde_json::Value {
+    let options: Vec<_> = info
+        .options
+        .iter()
+        .map(|option| {
+            let mut value = json!({
+                "name": option.name,
+                "default": option.default,
+                "values": option.kind.to_string(),
+                "summary": option.summary,
+            });
+            match &option.kind {
+                arena_engine::options::Kind::Int { min, max } => {
+                    value["min"] = json!(min);
+                    value["max"] = json!(max);
+                }
+                arena_engine::options::Kind::Choice(words) => value["choices"] = json!(words),
+                _ => {}
+            }
+            value
+        })
+        .collect();
+    let presets: Vec<_> = info
+        .presets
+        .iter()
+        .map(|preset| {
+            json!({
+                "name": preset.name,
+                "summary": preset.summary,
+                "options": preset.options,
+                "seats": preset.seats,
+            })
+        })
+        .collect();
+    json!({
+        "ruleset": info.name,
+        "version": info.version,
+        "summary": info.summary,
+        "seats_min": info.seats.0,
+        "seats_max": info.seats.1,
+        "options": options,
+        "presets": presets,
+    })
+}

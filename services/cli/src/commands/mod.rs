@@ -1,0 +1,96 @@
+//! The commands, one module each.
+
+pub(crate) mod agent;
+mod bench;
+pub(crate) mod coordinator;
+mod demo;
+mod export;
+mod game;
+mod games;
+mod play;
+mod run;
+mod standings;
+mod store;
+mod tournament;
+mod worker;
+
+use std::future::Future;
+
+use clap::Subcommand;
+
+use crate::failure::{Failure, Outcome};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Play a small tournament with real processes, to see what Arena does
+    Demo(demo::DemoArgs),
+    /// Run a tournament: coordinator, workers and agents in one go
+    Run(run::RunArgs),
+    /// Start a coordinator: schedules games, keeps results
+    Coordinator(coordinator::CoordinatorArgs),
+    /// Start a worker: plays games for a coordinator
+    Worker(worker::WorkerArgs),
+    /// Register, check, list and serve agents
+    #[command(subcommand)]
+    Agent(agent::AgentCommand),
+    /// Start, list, watch, pause, resume and cancel tournaments
+    #[command(subcommand)]
+    Tournament(tournament::TournamentCommand),
+    /// Show who stands where in a tournament
+    Standings(standings::StandingsArgs),
+    /// List, show, replay and rerun games of a tournament
+    #[command(subcommand)]
+    Game(game::GameCommand),
+    /// Play one game from nothing but ruleset, seed and seats
+    Play(play::PlayArgs),
+    /// List the rulesets with their options
+    Games(games::GamesArgs),
+    /// Write all games of a tournament, in order
+    Export(export::ExportArgs),
+    /// Verify, back up and restore a data folder
+    #[command(subcommand)]
+    Store(store::StoreCommand),
+    /// Measure how fast everything is on this machine
+    Bench(bench::BenchArgs),
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Outcome {
+        match self {
+            Self::Demo(args) => block_on(args.run()),
+            Self::Run(args) => block_on(args.run()),
+            Self::Coordinator(args) => block_on(args.run()),
+            Self::Worker(args) => block_on(args.run()),
+            Self::Agent(command) => block_on(command.run()),
+            Self::Tournament(command) => block_on(command.run()),
+            Self::Standings(args) => block_on(args.run()),
+            Self::Game(command) => block_on(command.run()),
+            Self::Play(args) => block_on(args.run()),
+            Self::Games(args) => args.run(),
+            Self::Export(args) => block_on(args.run()),
+            Self::Store(command) => command.run(),
+            Self::Bench(args) => block_on(args.run()),
+        }
+    }
+}
+
+/// Runs a command on one thread: on small machines a second runtime thread
+/// costs more than it gives.
+fn block_on(work: impl Future<Output = Outcome>) -> Outcome {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::failed(format!("cannot start the runtime: {error}")))?
+        .block_on(work)
+}
+
+/// A fresh id for a request that changes something, so that it can be sent
+/// again without doing it twice.
+fn request_id() -> String {
+    let mut bytes = [0; 16];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => hex::encode(bytes),
+        // Without an id the request is simply not protected against repeats.
+        Err(_) => String::new(),
+    }
+}

@@ -1,0 +1,229 @@
+//! `arena play`
+
+use arena_model::BlockSeed;
+use arena_wire::v1;
+use clap::{Args, ValueEnum};
+
+use super::game::{self, Told};
+use crate::{
+    access::AccessArgs,
+    failure::{Failure, Outcome},
+    output::Format,
+    workers::Builtin,
+};
+
+/// Play one game from nothing but ruleset, seed and seats
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A seat is the name of a registered agent or of an agent of the papers, or a
+variant: NAME=BOT(KEY=VALUE,…). Names are part of what an agent's randomness
+derives from: use those of the tournament to play one of its games again.
+
+Examples:
+  arena play --ruleset cowry --seed 0x5eed --seats random,aggressive --watch
+  arena play --ruleset cowry --option board=7 --seed 1 --seats random,random-2=random
+  arena play --ruleset kalah --seed 7 --seats 'a=kalah-alphabeta(depth=8),random' --output json")]
+pub(crate) struct PlayArgs {
+    /// Name of the ruleset
+    #[arg(long)]
+    ruleset: String,
+
+    /// An option of the ruleset; may be repeated
+    #[arg(long = "option", value_name = "KEY=VALUE")]
+    options: Vec<String>,
+
+    /// Seed of the game: up to 16 hex digits
+    #[arg(long, value_name = "0x…")]
+    seed: String,
+
+    /// Who plays, in seat order, separated by commas
+    #[arg(long, value_name = "A,B,…")]
+    seats: String,
+
+    /// Seeded uniform moves played first
+    #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    opening_plies: u32,
+
+    /// Time for one decision of an agent process
+    #[arg(long, default_value = "2s", value_name = "DURATION")]
+    move_timeout: String,
+
+    /// What a fault costs
+    #[arg(long, value_enum, default_value_t)]
+    on_fault: OnFault,
+
+    /// How the papers' agents are run
+    #[arg(long, value_enum, default_value_t)]
+    builtin: Builtin,
+
+    #[command(flatten)]
+    access: AccessArgs,
+
+    /// Draw the board before every move
+    #[arg(long)]
+    watch: bool,
+
+    /// How to print; json is the game's record
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum OnFault {
+    #[default]
+    Forfeit,
+    RandomMove,
+}
+
+impl PlayArgs {
+    pub(crate) async fn run(self) -> Outcome {
+        let seed: BlockSeed = self.seed.parse().map_err(Failure::usage)?;
+        let spec = self.spec()?;
+        // A coordinator resolves the seats as it does for a tournament; one of
+        // our own, with nothing stored, where nobody names another.
+        let told = Told::resolve(&self.access, &spec).await?;
+        let count = told.setup.seats;
+        let assignment = v1::GameAssignment {
+            index: 0,
+            block: 0,
+            seed: seed.0,
+            seats: (0..count).collect(),
+            attempts: 0,
+        };
+        let played = game::play(&told, &assignment, self.builtin).await?;
+        let rules = crate::model::Rules::of(&told.setup)?;
+        game::print_record(&rules, &played.record, self.output, self.watch)?;
+        game::print_faults(&told.setup, &played);
+        told.close().await
+    }
+
+    /// The game as a tournament of one block, in the order of the seats.
+    fn spec(&self) -> Outcome<String> {
+        let mut options = toml::Table::new();
+        for option in &self.options {
+            let Some((key, value)) = option.split_once('=') else {
+                return Err(Failure::usage(format!(
+                    "--option {option}: write KEY=VALUE, such as --option board=7"
+                )));
+            };
+            options.insert(key.to_owned(), value.to_owned().into());
+        }
+        let mut names: Vec<toml::Value> = Vec::new();
+        let mut variants: Vec<toml::Value> = Vec::new();
+        for seat in split_seats(&self.seats)? {
+            let (name, variant) = variant(&seat)?;
+            if names.iter().any(|known| known.as_str() == Some(&name)) {
+                return Err(Failure::usage(format!(
+                    "--seats names \"{name}\" twice: give the second one a name of its own, \
+                     such as {name}-2={name}"
+                )));
+            }
+            names.push(name.into());
+            variants.extend(variant.map(toml::Value::from));
+        }
+        let mut play = toml::Table::new();
+        play.insert("rotate".into(), false.into());
+        play.insert("opening_plies".into(), i64::from(self.opening_plies).into());
+        play.insert("move_timeout".into(), self.move_timeout.clone().into());
+        let policy = match self.on_fault {
+            OnFault::Forfeit => "forfeit",
+            OnFault::RandomMove => "random-move",
+        };
+        play.insert("on_fault".into(), policy.into());
+        let mut spec = toml::Table::new();
+        spec.insert("name".into(), "play".into());
+        spec.insert("ruleset".into(), self.ruleset.clone().into());
+        spec.insert("seed".into(), "0x0".into());
+        spec.insert("blocks".into(), 1.into());
+        spec.insert("seats".into(), (names.len() as i64).into());
+        spec.insert("agents".into(), names.into());
+        spec.insert("options".into(), options.into());
+        if !variants.is_empty() {
+            spec.insert("agent".into(), variants.into());
+        }
+        spec.insert("play".into(), play.into());
+        toml::to_string(&spec).map_err(Failure::failed)
+    }
+}
+
+/// Splits at the commas that are not inside parentheses.
+fn split_seats(text: &str) -> Outcome<Vec<String>> {
+    let mut seats = vec![String::new()];
+    let mut depth = 0_u32;
+    for c in text.chars() {
+        match c {
+            ',' if depth == 0 => {
+                seats.push(String::new());
+                continue;
+            }
+            '(' => depth += 1,
+            ')' if depth == 0 => {
+                return Err(Failure::usage(format!("--seats {text}: a ) without its (")));
+            }
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if let Some(seat) = seats.last_mut() {
+            seat.push(c);
+        }
+    }
+    if depth > 0 {
+        return Err(Failure::usage(format!("--seats {text}: a ( without its )")));
+    }
+    Ok(seats.into_iter().map(|seat| seat.trim().to_owned()).collect())
+}
+
+/// `name`, `name=bot` or `name=bot(key=value,…)`
+fn variant(seat: &str) -> Outcome<(String, Option<toml::Table>)> {
+    let Some((name, bot)) = seat.split_once('=').filter(|(name, _)| !name.contains('(')) else {
+        if seat.contains('(') {
+            return Err(Failure::usage(format!(
+                "seat {seat}: a variant needs a name, write NAME={seat}"
+            )));
+        }
+        return Ok((seat.to_owned(), None));
+    };
+    let (bot, list) = match bot.strip_suffix(')').and_then(|bot| bot.split_once('(')) {
+        Some((bot, list)) => (bot, list),
+        None => (bot, ""),
+    };
+    let mut options = toml::Table::new();
+    for pair in list.split(',').filter(|pair| !pair.trim().is_empty()) {
+        let Some((key, value)) = pair.split_once('=') else {
+            return Err(Failure::usage(format!("seat {seat}: {pair} is not KEY=VALUE")));
+        };
+        options.insert(key.trim().to_owned(), value.trim().to_owned().into());
+    }
+    let mut table = toml::Table::new();
+    table.insert("name".into(), name.into());
+    table.insert("bot".into(), bot.into());
+    table.insert("options".into(), options.into());
+    Ok((name.to_owned(), Some(table)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seats_are_split_outside_of_parentheses() {
+        let seats = split_seats("a, b=x(k=1,j=2),c").map_err(|failure| failure.to_string());
+        assert_eq!(seats.as_deref(), Ok(&["a".into(), "b=x(k=1,j=2)".into(), "c".into()][..]));
+        assert!(split_seats("a(b").is_err());
+        assert!(split_seats("a)b").is_err());
+    }
+
+    #[test]
+    fn a_variant_is_a_name_a_bot_and_options() {
+        let (name, table) = variant("d8=kalah-alphabeta(depth=8, h_flag=2)")
+            .map_err(|failure| failure.to_string())
+            .expect("a variant");
+        let table = table.expect("a table");
+        assert_eq!(name, "d8");
+        assert_eq!(table["bot"].as_str(), Some("kalah-alphabeta"));
+        assert_eq!(table["options"]["depth"].as_str(), Some("8"));
+        assert_eq!(table["options"]["h_flag"].as_str(), Some("2"));
+        assert!(variant("kalah-alphabeta(depth=8)").is_err());
+        assert!(variant("random").is_ok_and(|(name, table)| name == "random" && table.is_none()));
+    }
+}

@@ -1,0 +1,186 @@
+//! `arena run`
+
+use std::{path::PathBuf, time::Duration};
+
+use arena_wire::v1::TournamentState;
+use clap::Args;
+
+use super::{standings, tournament};
+use crate::{
+    access::{self, Client, DEFAULT_DATA, Embedded},
+    commands::coordinator::Held,
+    failure::{Failure, Kind, Outcome},
+    output::{Format, note},
+    progress::{self, Progress},
+    signals::Interrupt,
+    units,
+    workers::{Builtin, Fleet},
+};
+
+/// Run a tournament: coordinator, workers and agents in one go
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The tournament's id goes to stderr at the start, the standings to stdout at the
+end. Ctrl-C stops it so that the same command goes on where it stood.
+
+Examples:
+  arena run cowry.toml
+  arena run cowry.toml --seed 0x5eed --workers 3 --output json
+  arena run cowry.toml --builtin process")]
+pub(crate) struct RunArgs {
+    /// The spec, a TOML file
+    spec: PathBuf,
+
+    /// Where results are kept
+    #[arg(long, env = "ARENA_DATA", value_name = "DIR", default_value = DEFAULT_DATA)]
+    data: PathBuf,
+
+    /// Worker processes
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    workers: u16,
+
+    /// Seed that replaces the spec's
+    #[arg(long, value_name = "0x…")]
+    seed: Option<String>,
+
+    /// How the papers' agents are run; never changes a result
+    #[arg(long, value_enum, default_value_t)]
+    builtin: Builtin,
+
+    /// Play a finished tournament as a new attempt
+    #[arg(long)]
+    again: bool,
+
+    /// How to print the standings
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+impl RunArgs {
+    pub(crate) async fn run(self) -> Outcome {
+        let spec = tournament::read_spec(&self.spec)?;
+        let plan = Plan {
+            spec,
+            data: self.data,
+            workers: self.workers.into(),
+            seed: self.seed,
+            builtin: self.builtin,
+            again: self.again,
+        };
+        play(plan, self.output).await.map(drop)
+    }
+}
+
+/// A tournament to be played with a fleet of our own.
+pub(crate) struct Plan {
+    pub(crate) spec: String,
+    pub(crate) data: PathBuf,
+    pub(crate) workers: usize,
+    pub(crate) seed: Option<String>,
+    pub(crate) builtin: Builtin,
+    pub(crate) again: bool,
+}
+
+/// Plays it, prints the standings and gives its id.
+pub(crate) async fn play(plan: Plan, format: Format) -> Outcome<String> {
+    let mut interrupt = Interrupt::listen()?;
+    let data = plan.data.clone();
+    let mut coordinator = match Embedded::start(&data, ([127, 0, 0, 1], 0).into()).await? {
+        Held::Ours(embedded) => embedded,
+        Held::Other { listen } => {
+            return Err(Failure::failed(format!(
+                "data folder {} is held by the coordinator at {listen}: start the tournament \
+                 there with `arena tournament start … --coordinator http://{listen}`, or use \
+                 another folder with --data",
+                data.display()
+            )));
+        }
+    };
+    let url = coordinator.url();
+    let mut client = access::dial(&url).await?;
+    let outcome = play_on(&mut client, plan, &url, &mut coordinator, &mut interrupt, format).await;
+    let stopped = coordinator.stop().await;
+    let id = outcome?;
+    stopped?;
+    Ok(id)
+}
+
+async fn play_on(
+    client: &mut Client,
+    plan: Plan,
+    url: &str,
+    coordinator: &mut Embedded,
+    interrupt: &mut Interrupt,
+    format: Format,
+) -> Outcome<String> {
+    let response = tournament::start(client, plan.spec, plan.seed, plan.again).await?;
+    let tournament = response.tournament.unwrap_or_default();
+    let id = tournament.tournament_id.clone();
+    note(format!("tournament {id}"));
+    if tournament.state() == TournamentState::Finished {
+        note("it is finished already, these are its standings; --again plays it once more");
+        standings::show(client, &id, format).await?;
+        return Ok(id);
+    }
+    if tournament.games_done > 0 {
+        note(format!(
+            "going on after {} of {} games",
+            units::count(tournament.games_done),
+            units::count(tournament.games_total)
+        ));
+    }
+    let mut fleet = Fleet::start(url, plan.workers, plan.builtin)?;
+    let mut progress = Progress::new();
+    let mut watching = client.clone();
+    let follow = progress::follow(&mut watching, &id, &mut progress, Duration::from_secs(30));
+    let supervise = async {
+        loop {
+            if let Err(failure) = fleet.supervise().await {
+                return failure;
+            }
+        }
+    };
+    let last = tokio::select! {
+        last = follow => last,
+        failure = supervise => Err(failure),
+        failure = coordinator.failed() => Err(failure),
+        () = interrupt.asked() => Err(Failure::new(Kind::Interrupted, "")),
+    };
+    match last {
+        Ok(last) => {
+            fleet.stop().await;
+            standings::show(client, &id, format).await?;
+            match last.state() {
+                TournamentState::Finished => Ok(id),
+                state => Err(Failure::failed(format!(
+                    "tournament {id} is {}",
+                    progress::state_name(state)
+                ))),
+            }
+        }
+        Err(failure) => {
+            progress.clear();
+            note("stopping: finishing what is being played, at most 10 s (again: at once)");
+            fleet.stop().await;
+            if failure.kind() != Kind::Interrupted {
+                return Err(failure);
+            }
+            Err(Failure::new(
+                Kind::Interrupted,
+                format!(
+                    "stopped; every finished game is kept in {}. Go on with the same command{}",
+                    plan.data.display(),
+                    seed_hint(&tournament.spec_json)
+                ),
+            ))
+        }
+    }
+}
+
+/// A drawn seed has to be given when the command is typed again.
+fn seed_hint(spec_json: &str) -> String {
+    serde_json::from_str::<serde_json::Value>(spec_json)
+        .ok()
+        .and_then(|spec| Some(spec.get("seed")?.as_str()?.to_owned()))
+        .map_or_else(String::new, |seed| format!(" and --seed {seed}"))
+}

@@ -1,0 +1,293 @@
+//! `arena tournament …`
+
+use std::{path::PathBuf, time::Duration};
+
+use arena_wire::v1::{self, TournamentState};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::{export, request_id, standings};
+use crate::{
+    access::{AccessArgs, Client},
+    failure::{Failure, Outcome},
+    output::{self, Format, Listing, note},
+    progress::{self, Progress, state_name},
+    units,
+};
+
+/// Start, list, watch, pause, resume and cancel tournaments
+#[derive(Debug, Subcommand)]
+pub(crate) enum TournamentCommand {
+    /// Start a tournament, or go on with it where it stood
+    #[command(after_help = "\
+Examples:
+  arena tournament start cowry.toml --coordinator http://127.0.0.1:7600
+  arena tournament start cowry.toml --seed 0x5eed --output json")]
+    Start(StartArgs),
+    /// List all tournaments
+    List(ListArgs),
+    /// Show one tournament with its spec
+    Show(OneArgs),
+    /// Follow a tournament to its end, then show its standings
+    #[command(after_help = "\
+Ends with 0 when the tournament finished or was paused, with 1 when it was
+cancelled.
+
+Examples:
+  arena tournament watch demo-3f9a0c1b22")]
+    Watch(WatchArgs),
+    /// Lend no more games of a tournament
+    Pause(OneArgs),
+    /// Go on with a paused tournament
+    Resume(OneArgs),
+    /// End a tournament for good; its finished games stay
+    Cancel(OneArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StartArgs {
+    /// The spec, a TOML file
+    spec: PathBuf,
+
+    #[command(flatten)]
+    access: AccessArgs,
+
+    /// Seed that replaces the spec's
+    #[arg(long, value_name = "0x…")]
+    seed: Option<String>,
+
+    /// Play a finished tournament as a new attempt
+    #[arg(long)]
+    again: bool,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    access: AccessArgs,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OneArgs {
+    /// Id of the tournament
+    id: String,
+
+    #[command(flatten)]
+    access: AccessArgs,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
+    #[command(flatten)]
+    one: OneArgs,
+
+    /// Give up when the coordinator cannot be reached for this many seconds
+    #[arg(long, default_value_t = 30, value_name = "SECONDS")]
+    connect_timeout: u64,
+}
+
+impl TournamentCommand {
+    pub(crate) async fn run(self) -> Outcome {
+        let mut access = match &self {
+            Self::Start(args) => args.access.open_or_create().await?,
+            Self::List(args) => args.access.open().await?,
+            Self::Show(args) | Self::Pause(args) | Self::Resume(args) | Self::Cancel(args) => {
+                args.access.open().await?
+            }
+            Self::Watch(args) => args.one.access.open().await?,
+        };
+        let outcome = self.with(&mut access.client).await;
+        outcome.and(access.close().await)
+    }
+
+    async fn with(self, client: &mut Client) -> Outcome {
+        match self {
+            Self::Start(args) => start_command(client, args).await,
+            Self::List(args) => list(client, args.output).await,
+            Self::Show(args) => {
+                let tournament = export::tournament(client, &args.id).await?;
+                show(&tournament, args.output)
+            }
+            Self::Watch(args) => watch(client, args).await,
+            Self::Pause(args) => {
+                let request = v1::PauseTournamentRequest {
+                    request_id: request_id(),
+                    tournament_id: args.id,
+                };
+                let response = client.pause_tournament(request).await?.into_inner();
+                changed(response.tournament, args.output)
+            }
+            Self::Resume(args) => {
+                let request = v1::ResumeTournamentRequest {
+                    request_id: request_id(),
+                    tournament_id: args.id,
+                };
+                let response = client.resume_tournament(request).await?.into_inner();
+                changed(response.tournament, args.output)
+            }
+            Self::Cancel(args) => {
+                let request = v1::CancelTournamentRequest {
+                    request_id: request_id(),
+                    tournament_id: args.id,
+                };
+                let response = client.cancel_tournament(request).await?.into_inner();
+                changed(response.tournament, args.output)
+            }
+        }
+    }
+}
+
+/// Reads a spec file, and checks as much of it as needs no coordinator.
+pub(crate) fn read_spec(path: &PathBuf) -> Outcome<String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
+    arena_model::spec::Spec::parse(&text)
+        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+    Ok(text)
+}
+
+/// Starts a tournament, or goes on with it.
+pub(crate) async fn start(
+    client: &mut Client,
+    spec_toml: String,
+    seed: Option<String>,
+    again: bool,
+) -> Outcome<v1::StartTournamentResponse> {
+    let request = v1::StartTournamentRequest {
+        request_id: request_id(),
+        spec_toml,
+        seed: seed.unwrap_or_default(),
+        again,
+    };
+    Ok(client.start_tournament(request).await?.into_inner())
+}
+
+async fn start_command(client: &mut Client, args: StartArgs) -> Outcome {
+    let spec = read_spec(&args.spec)?;
+    let response = start(client, spec, args.seed, args.again).await?;
+    let tournament = response.tournament.unwrap_or_default();
+    match args.output {
+        Format::Json | Format::Jsonl => output::json_line(&json!({
+            "tournament_id": tournament.tournament_id,
+            "state": state_name(tournament.state()),
+            "games_total": tournament.games_total,
+            "created": response.created,
+        })),
+        Format::Csv => output::write(&format!("tournament_id\n{}\n", tournament.tournament_id)),
+        Format::Table => {
+            output::write(&format!("{}\n", tournament.tournament_id))?;
+            note(format!(
+                "{}, {} games; follow it with: arena tournament watch {}",
+                if response.created { "started" } else { state_name(tournament.state()) },
+                units::count(tournament.games_total),
+                tournament.tournament_id
+            ));
+            Ok(())
+        }
+    }
+}
+
+async fn list(client: &mut Client, format: Format) -> Outcome {
+    let mut rows = Vec::new();
+    let mut token = String::new();
+    loop {
+        let request = v1::ListTournamentsRequest {
+            page_size: 200,
+            page_token: token,
+        };
+        let page = client.list_tournaments(request).await?.into_inner();
+        rows.extend(page.tournaments.iter().map(row));
+        token = page.next_page_token;
+        if token.is_empty() {
+            break;
+        }
+    }
+    let listing = Listing {
+        header: vec!["tournament", "state", "games", "of"],
+        rows,
+        empty: "no tournaments yet: start one with `arena tournament start SPEC`",
+    };
+    listing.print(format)
+}
+
+fn row(tournament: &v1::Tournament) -> (Vec<String>, serde_json::Value) {
+    let state = state_name(tournament.state());
+    (
+        vec![
+            tournament.tournament_id.clone(),
+            state.to_owned(),
+            units::count(tournament.games_done),
+            units::count(tournament.games_total),
+        ],
+        json!({
+            "tournament_id": tournament.tournament_id,
+            "name": tournament.name,
+            "state": state,
+            "games": tournament.games_done,
+            "games_total": tournament.games_total,
+            "created_unix_us": tournament.created_unix_us,
+            "finished_unix_us": tournament.finished_unix_us,
+        }),
+    )
+}
+
+fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
+    let (cells, mut value) = row(tournament);
+    if format == Format::Table {
+        return output::write(&format!(
+            "{}: {}, {} of {} games\n\n{}",
+            cells[0], cells[1], cells[2], cells[3], tournament.spec_toml
+        ));
+    }
+    value["resolved"] = serde_json::from_str(&tournament.spec_json).unwrap_or_default();
+    value["spec"] = tournament.spec_toml.clone().into();
+    match format {
+        Format::Jsonl => output::json_line(&value),
+        _ => output::json(&value),
+    }
+}
+
+fn changed(tournament: Option<v1::Tournament>, format: Format) -> Outcome {
+    let tournament = tournament.unwrap_or_default();
+    let (cells, value) = row(&tournament);
+    match format {
+        Format::Table | Format::Csv => output::write(&format!(
+            "{}: {}, {} of {} games\n",
+            cells[0], cells[1], cells[2], cells[3]
+        )),
+        Format::Json => output::json(&value),
+        Format::Jsonl => output::json_line(&value),
+    }
+}
+
+async fn watch(client: &mut Client, args: WatchArgs) -> Outcome {
+    // An unknown id is told at once.
+    export::tournament(client, &args.one.id).await?;
+    let mut progress = Progress::new();
+    let timeout = Duration::from_secs(args.connect_timeout);
+    let last = progress::follow(client, &args.one.id, &mut progress, timeout).await?;
+    standings::show(client, &args.one.id, args.one.output).await?;
+    match last.state() {
+        TournamentState::Cancelled => Err(Failure::failed(format!(
+            "tournament {} was cancelled",
+            args.one.id
+        ))),
+        TournamentState::Paused => {
+            note(format!("go on with: arena tournament resume {}", args.one.id));
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,101 @@
+//! What a command can end with. The numbers are a contract.
+
+use std::{fmt, process::ExitCode};
+
+use tonic::{Code, Status};
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    kind: Kind,
+    message: String,
+}
+
+/// The exit codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Something failed: a port, a folder, a disk, a crash.
+    Failed = 1,
+    /// Something in what the user gave is wrong.
+    Usage = 2,
+    /// A comparison or verification did not hold.
+    Differs = 3,
+    /// Somebody cannot be reached.
+    Unreachable = 4,
+    /// Interrupted by a signal.
+    Interrupted = 130,
+}
+
+impl Failure {
+    pub(crate) fn new(kind: Kind, message: impl fmt::Display) -> Self {
+        Self {
+            kind,
+            message: message.to_string(),
+        }
+    }
+
+    pub(crate) fn failed(message: impl fmt::Display) -> Self {
+        Self::new(Kind::Failed, message)
+    }
+
+    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+        Self::new(Kind::Usage, message)
+    }
+
+    pub(crate) fn differs(message: impl fmt::Display) -> Self {
+        Self::new(Kind::Differs, message)
+    }
+
+    pub(crate) fn unreachable(message: impl fmt::Display) -> Self {
+        Self::new(Kind::Unreachable, message)
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Tells the user, on stderr.
+    #[expect(clippy::print_stderr, reason = "this is where errors are shown")]
+    pub(crate) fn report(&self) -> ExitCode {
+        if !self.message.is_empty() {
+            let end = if self.kind == Kind::Interrupted { "" } else { "error: " };
+            eprintln!("{end}{}", self.message);
+        }
+        ExitCode::from(self.kind as u8)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<Status> for Failure {
+    fn from(status: Status) -> Self {
+        let kind = match status.code() {
+            Code::InvalidArgument
+            | Code::NotFound
+            | Code::AlreadyExists
+            | Code::FailedPrecondition
+            | Code::OutOfRange => Kind::Usage,
+            Code::Unavailable => Kind::Unreachable,
+            _ => Kind::Failed,
+        };
+        Self::new(kind, status.message())
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::failed(error)
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::failed(format!("{error:#}"))
+    }
+}
+
+pub(crate) type Outcome<T = ()> = Result<T, Failure>;

@@ -1,0 +1,66 @@
+//! From what the coordinator tells of a tournament to rules and records.
+
+use std::sync::Arc;
+
+use arena_engine::AnyGame;
+use arena_model::{GameRecord, RecordHeader};
+use arena_wire::{convert, v1};
+
+use crate::failure::{Failure, Outcome};
+
+/// The rules of a tournament, and what the lines of its records share.
+pub(crate) struct Rules {
+    pub(crate) game: Arc<dyn AnyGame>,
+    pub(crate) header: RecordHeader,
+}
+
+impl Rules {
+    pub(crate) fn of(setup: &v1::TournamentSetup) -> Outcome<Self> {
+        let seats = setup.seats as usize;
+        let given = convert::options_from_wire(&setup.options);
+        let (options, seats) =
+            arena_games::resolve(&setup.ruleset, &given, Some(seats)).map_err(Failure::failed)?;
+        let game = arena_games::build(&setup.ruleset, &options, seats).map_err(Failure::failed)?;
+        if game.version() != setup.rules_version {
+            return Err(Failure::failed(format!(
+                "tournament {} was played by {} rules version {}, this program has version {}",
+                setup.tournament_id,
+                setup.ruleset,
+                setup.rules_version,
+                game.version()
+            )));
+        }
+        Ok(Self {
+            game,
+            header: RecordHeader {
+                tournament_id: setup.tournament_id.clone(),
+                ruleset: setup.ruleset.clone(),
+                rules_version: setup.rules_version,
+                options,
+                agents: setup.agents.iter().map(|agent| agent.name.clone()).collect(),
+            },
+        })
+    }
+
+    /// The record's line, with its hash, without a newline.
+    pub(crate) fn line(&self, record: &GameRecord) -> Outcome<String> {
+        let mut line = String::with_capacity(8192);
+        self.header
+            .write_line(record, &*self.game, Some(&record.hash), &mut line)
+            .map_err(|error| {
+                Failure::differs(format!(
+                    "game {}/{} cannot be replayed: {error}",
+                    self.header.tournament_id, record.index
+                ))
+            })?;
+        Ok(line)
+    }
+}
+
+/// A record from its message.
+pub(crate) fn record(message: Option<&v1::GameRecord>) -> Outcome<GameRecord> {
+    let Some(message) = message else {
+        return Err(Failure::failed("the coordinator sent a game without its record"));
+    };
+    GameRecord::try_from(message).map_err(Failure::failed)
+}

@@ -1,0 +1,130 @@
+//! Data on stdout, in the form that was asked for.
+
+use std::io::{self, IsTerminal, Write};
+
+use clap::ValueEnum;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use serde::Serialize;
+
+use crate::failure::{Failure, Outcome};
+
+/// How data is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// One JSON value.
+    Json,
+    /// One JSON value a line.
+    Jsonl,
+    /// Comma-separated, with a header.
+    Csv,
+}
+
+/// Rows with a header, and the same as data.
+pub(crate) struct Listing<T> {
+    pub(crate) header: Vec<&'static str>,
+    pub(crate) rows: Vec<(Vec<String>, T)>,
+    /// What is said where there are no rows.
+    pub(crate) empty: &'static str,
+}
+
+impl<T: Serialize> Listing<T> {
+    pub(crate) fn print(&self, format: Format) -> Outcome {
+        match format {
+            Format::Json => {
+                let items: Vec<&T> = self.rows.iter().map(|(_, item)| item).collect();
+                json(&items)
+            }
+            Format::Jsonl => self.rows.iter().try_for_each(|(_, item)| json_line(item)),
+            Format::Csv => {
+                let mut text = csv_line(&self.header);
+                for (cells, _) in &self.rows {
+                    text += &csv_line(cells);
+                }
+                write(&text)
+            }
+            Format::Table if self.rows.is_empty() => write(&format!("{}\n", self.empty)),
+            Format::Table => write(&table(&self.header, self.rows.iter().map(|(cells, _)| cells))),
+        }
+    }
+}
+
+/// A table with numbers to the right.
+pub(crate) fn table<'a>(
+    header: &[&str],
+    rows: impl IntoIterator<Item = &'a Vec<String>>,
+) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(header);
+    let mut numeric = vec![true; header.len()];
+    for row in rows {
+        for (column, cell) in row.iter().enumerate() {
+            let number = cell
+                .chars()
+                .all(|c| c.is_ascii_digit() || " .,-+%±µmsn–—[]".contains(c));
+            numeric[column] &= number;
+        }
+        table.add_row(row);
+    }
+    for (column, numeric) in numeric.into_iter().enumerate() {
+        if let Some(column) = table.column_mut(column).filter(|_| numeric) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    format!("{table}\n")
+}
+
+/// One JSON value over several lines.
+pub(crate) fn json(value: &impl Serialize) -> Outcome {
+    let text = serde_json::to_string_pretty(value).map_err(Failure::failed)?;
+    write(&format!("{text}\n"))
+}
+
+/// One JSON value on a line.
+pub(crate) fn json_line(value: &impl Serialize) -> Outcome {
+    let text = serde_json::to_string(value).map_err(Failure::failed)?;
+    write(&format!("{text}\n"))
+}
+
+/// A line of comma-separated values, quoted where needed (RFC 4180).
+pub(crate) fn csv_line(cells: &[impl AsRef<str>]) -> String {
+    let mut line = String::new();
+    for (place, cell) in cells.iter().enumerate() {
+        let cell = cell.as_ref();
+        if place > 0 {
+            line.push(',');
+        }
+        if cell.contains([',', '"', '\n']) {
+            line += &format!("\"{}\"", cell.replace('"', "\"\""));
+        } else {
+            line += cell;
+        }
+    }
+    line + "\n"
+}
+
+/// Writes to stdout. A reader that went away (`| head`) ends the program
+/// quietly, as it does for any filter.
+pub(crate) fn write(text: &str) -> Outcome {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+        other => Ok(other?),
+    }
+}
+
+/// A line for people, on stderr.
+#[expect(clippy::print_stderr, reason = "progress belongs on stderr")]
+pub(crate) fn note(text: impl std::fmt::Display) {
+    eprintln!("{text}");
+}
+
+/// True where stderr is a terminal that may be drawn on.
+pub(crate) fn interactive() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("CI").is_none()
+}

@@ -1,0 +1,165 @@
+//! Following a tournament to its end.
+
+use std::time::{Duration, Instant};
+
+use arena_wire::v1::{self, TournamentState};
+use indicatif::{ProgressBar, ProgressStyle};
+use tonic::Code;
+
+use crate::{
+    access::Client,
+    failure::{Failure, Outcome},
+    output::{interactive, note},
+    units,
+};
+
+/// Without a terminal a line is written this often.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+/// A line that updates in place, or plain lines where stderr is no terminal.
+pub(crate) struct Progress {
+    bar: Option<ProgressBar>,
+    last_line: Option<Instant>,
+    started: Instant,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        let bar = interactive().then(|| {
+            let style = "{spinner} {pos}/{len} games {wide_bar} {msg}";
+            ProgressBar::new(0).with_style(
+                ProgressStyle::with_template(style)
+                    .unwrap_or_else(|_| ProgressStyle::default_bar()),
+            )
+        });
+        Self {
+            bar,
+            last_line: None,
+            started: Instant::now(),
+        }
+    }
+
+    fn update(&mut self, event: &v1::WatchTournamentResponse) {
+        let rate = event.games_per_second;
+        let left = event.games_total.saturating_sub(event.games_done);
+        let eta = if rate > 0.0 && left > 0 {
+            format!(", {} left", units::duration(left as f64 / rate))
+        } else {
+            String::new()
+        };
+        let leader = event
+            .standings
+            .as_ref()
+            .and_then(|standings| standings.agents.first())
+            .filter(|agent| agent.score.is_some())
+            .map_or_else(String::new, |agent| {
+                format!(
+                    ", {} leads with {}",
+                    agent.agent,
+                    units::interval(agent.score, agent.score_low, agent.score_high)
+                )
+            });
+        let rest = format!(
+            "{:.0}/s{eta}, {} workers, {} faults{leader}",
+            rate, event.workers, event.faults
+        );
+        if let Some(bar) = &self.bar {
+            bar.set_length(event.games_total);
+            bar.set_position(event.games_done);
+            bar.set_message(rest);
+            return;
+        }
+        let due = self.last_line.is_none_or(|last| last.elapsed() >= LINE_EVERY);
+        if due {
+            self.last_line = Some(Instant::now());
+            note(format!(
+                "{}/{} games, {rest}",
+                units::count(event.games_done),
+                units::count(event.games_total)
+            ));
+        }
+    }
+
+    pub(crate) fn finish(&self, state: TournamentState, done: u64, total: u64) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        note(format!(
+            "{}: {}/{} games in {}",
+            state_name(state),
+            units::count(done),
+            units::count(total),
+            units::duration(self.started.elapsed().as_secs_f64())
+        ));
+    }
+
+    pub(crate) fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The name of a state in output.
+pub(crate) fn state_name(state: TournamentState) -> &'static str {
+    match state {
+        TournamentState::Unspecified => "unknown",
+        TournamentState::Running => "running",
+        TournamentState::Paused => "paused",
+        TournamentState::Finished => "finished",
+        TournamentState::Cancelled => "cancelled",
+    }
+}
+
+/// Watches a tournament until it is not running any more, through restarts of
+/// the coordinator.
+pub(crate) async fn follow(
+    client: &mut Client,
+    id: &str,
+    progress: &mut Progress,
+    connect_timeout: Duration,
+) -> Outcome<v1::WatchTournamentResponse> {
+    let mut lost_since: Option<Instant> = None;
+    loop {
+        match watch_once(client, id, progress, &mut lost_since).await {
+            Ok(Some(last)) => return Ok(last),
+            Ok(None) => {}
+            Err(status) if status.code() == Code::Unavailable => {}
+            Err(status) => return Err(status.into()),
+        }
+        let since = *lost_since.get_or_insert_with(Instant::now);
+        if since.elapsed() >= connect_timeout {
+            return Err(Failure::unreachable(format!(
+                "the coordinator has not answered for {}; the tournament goes on when it does",
+                units::duration(connect_timeout.as_secs_f64())
+            )));
+        }
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+}
+
+/// One watch; none where its stream ended before the tournament did.
+async fn watch_once(
+    client: &mut Client,
+    id: &str,
+    progress: &mut Progress,
+    lost_since: &mut Option<Instant>,
+) -> Result<Option<v1::WatchTournamentResponse>, tonic::Status> {
+    let request = v1::WatchTournamentRequest {
+        tournament_id: id.to_owned(),
+    };
+    let mut events = client.watch_tournament(request).await?.into_inner();
+    while let Some(event) = events.message().await? {
+        *lost_since = None;
+        progress.update(&event);
+        let over = matches!(
+            event.state(),
+            TournamentState::Finished | TournamentState::Cancelled | TournamentState::Paused
+        );
+        if over {
+            progress.finish(event.state(), event.games_done, event.games_total);
+            return Ok(Some(event));
+        }
+    }
+    Ok(None)
+}

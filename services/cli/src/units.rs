@@ -1,0 +1,76 @@
+//! Numbers as people read them.
+
+/// `0.512` and the like; a dash where there is nothing.
+pub(crate) fn share(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"))
+}
+
+/// A percentage with its interval: `51.2 [48.0, 54.4]`.
+pub(crate) fn interval(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    match (value, low, high) {
+        (Some(value), Some(low), Some(high)) => format!(
+            "{:.1}% [{:.1}, {:.1}]",
+            value * 100.0,
+            low * 100.0,
+            high * 100.0
+        ),
+        (Some(value), ..) => format!("{:.1}%", value * 100.0),
+        _ => "–".to_owned(),
+    }
+}
+
+/// A mean with one decimal.
+pub(crate) fn mean(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.1}"))
+}
+
+/// A latency given in microseconds, in the unit that fits.
+pub(crate) fn latency(us: Option<f64>) -> String {
+    match us {
+        None => "–".to_owned(),
+        Some(us) if us < 1.0 => format!("{:.0} ns", us * 1e3),
+        Some(us) if us < 1e3 => format!("{us:.1} µs"),
+        Some(us) if us < 1e6 => format!("{:.1} ms", us / 1e3),
+        Some(us) => format!("{:.1} s", us / 1e6),
+    }
+}
+
+/// Seconds as `1h 02m`, `3m 20s`, `12s`.
+pub(crate) fn duration(seconds: f64) -> String {
+    let seconds = seconds.max(0.0).round() as u64;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds}s"),
+        (0, minutes, seconds) => format!("{minutes}m {seconds:02}s"),
+        (hours, minutes, _) => format!("{hours}h {minutes:02}m"),
+    }
+}
+
+/// `12,345`
+pub(crate) fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_people_read_them() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(duration(59.6), "1m 00s");
+        assert_eq!(duration(3725.0), "1h 02m");
+        assert_eq!(latency(Some(1500.0)), "1.5 ms");
+        assert_eq!(interval(Some(0.5), Some(0.25), Some(0.75)), "50.0% [25.0, 75.0]");
+        assert_eq!(share(None), "–");
+    }
+}

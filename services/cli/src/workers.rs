@@ -1,0 +1,129 @@
+//! Workers as child processes, for the commands that bring their own fleet.
+
+use std::{process::Stdio, time::Duration};
+
+use clap::ValueEnum;
+use tokio::{
+    process::{Child, ChildStdin, Command},
+    time::timeout,
+};
+
+use crate::{
+    failure::{Failure, Outcome},
+    output::note,
+};
+
+/// How the papers' agents are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Builtin {
+    /// Inside the worker, for speed.
+    #[default]
+    InProcess,
+    /// As processes, like any other agent.
+    Process,
+}
+
+impl Builtin {
+    fn flag(self) -> &'static str {
+        match self {
+            Self::InProcess => "in-process",
+            Self::Process => "process",
+        }
+    }
+}
+
+/// Worker processes of our own.
+pub(crate) struct Fleet {
+    url: String,
+    builtin: Builtin,
+    threads: usize,
+    workers: Vec<Worker>,
+}
+
+struct Worker {
+    name: String,
+    child: Child,
+    /// The worker drains when this closes, also when we die.
+    stdin: Option<ChildStdin>,
+    restarts: u32,
+}
+
+/// A worker that dies again and again is not started any more.
+const RESTARTS_MAX: u32 = 20;
+
+impl Fleet {
+    /// Starts `count` workers that share the machine's cores.
+    pub(crate) fn start(url: &str, count: usize, builtin: Builtin) -> Outcome<Self> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut fleet = Self {
+            url: url.to_owned(),
+            builtin,
+            threads: (cores / count.max(1)).max(1),
+            workers: Vec::new(),
+        };
+        for number in 1..=count {
+            let worker = fleet.spawn(format!("local-{number}"), 0)?;
+            fleet.workers.push(worker);
+        }
+        Ok(fleet)
+    }
+
+    fn spawn(&self, name: String, restarts: u32) -> Outcome<Worker> {
+        let program = std::env::current_exe()?;
+        let mut child = Command::new(program)
+            .args(["worker", "--metrics", "127.0.0.1:0", "--exit-with-stdin"])
+            .args(["--coordinator", &self.url, "--name", &name])
+            .args(["--builtin", self.builtin.flag()])
+            .args(["--threads", &self.threads.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            // Ctrl-C in the terminal is ours to pass on, by closing stdin.
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| Failure::failed(format!("cannot start a worker: {error}")))?;
+        let stdin = child.stdin.take();
+        Ok(Worker {
+            name,
+            child,
+            stdin,
+            restarts,
+        })
+    }
+
+    /// Starts dead workers again. Waits a moment first, so that it can be
+    /// called in a loop.
+    pub(crate) async fn supervise(&mut self) -> Outcome {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        for place in 0..self.workers.len() {
+            let worker = &mut self.workers[place];
+            let Some(status) = worker.child.try_wait()? else {
+                continue;
+            };
+            let restarts = worker.restarts + 1;
+            if restarts > RESTARTS_MAX {
+                return Err(Failure::failed(format!(
+                    "worker {} ended {restarts} times, last with {status}",
+                    worker.name
+                )));
+            }
+            let name = worker.name.clone();
+            note(format!("worker {name} ended with {status}, starting it again"));
+            self.workers[place] = self.spawn(name, restarts)?;
+        }
+        Ok(())
+    }
+
+    /// Lets all workers finish what they play, at most for a while.
+    pub(crate) async fn stop(mut self) {
+        for worker in &mut self.workers {
+            worker.stdin.take();
+        }
+        for worker in &mut self.workers {
+            if timeout(Duration::from_secs(12), worker.child.wait()).await.is_err() {
+                // Only an already dead child cannot be killed.
+                let _ = worker.child.kill().await;
+            }
+        }
+    }
+}
