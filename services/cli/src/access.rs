@@ -29,7 +29,12 @@ const MESSAGE_BYTES_MAX: usize = 64 << 20;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AccessArgs {
     /// A running coordinator
-    #[arg(long, env = "ARENA_COORDINATOR", value_name = "URL", conflicts_with = "data")]
+    #[arg(
+        long,
+        env = "ARENA_COORDINATOR",
+        value_name = "URL",
+        conflicts_with = "data"
+    )]
     pub(crate) coordinator: Option<String>,
 
     /// The data folder of a coordinator; where one runs on it, that one is

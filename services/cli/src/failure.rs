@@ -58,7 +58,11 @@ impl Failure {
     #[expect(clippy::print_stderr, reason = "this is where errors are shown")]
     pub(crate) fn report(&self) -> ExitCode {
         if !self.message.is_empty() {
-            let end = if self.kind == Kind::Interrupted { "" } else { "error: " };
+            let end = if self.kind == Kind::Interrupted {
+                ""
+            } else {
+                "error: "
+            };
             eprintln!("{end}{}", self.message);
         }
         ExitCode::from(self.kind as u8)

@@ -37,7 +37,11 @@ impl Rules {
                 ruleset: setup.ruleset.clone(),
                 rules_version: setup.rules_version,
                 options,
-                agents: setup.agents.iter().map(|agent| agent.name.clone()).collect(),
+                agents: setup
+                    .agents
+                    .iter()
+                    .map(|agent| agent.name.clone())
+                    .collect(),
             },
         })
     }
@@ -60,7 +64,9 @@ impl Rules {
 /// A record from its message.
 pub(crate) fn record(message: Option<&v1::GameRecord>) -> Outcome<GameRecord> {
     let Some(message) = message else {
-        return Err(Failure::failed("the coordinator sent a game without its record"));
+        return Err(Failure::failed(
+            "the coordinator sent a game without its record",
+        ));
     };
     GameRecord::try_from(message).map_err(Failure::failed)
 }

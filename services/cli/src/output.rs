@@ -46,7 +46,10 @@ impl<T: Serialize> Listing<T> {
                 write(&text)
             }
             Format::Table if self.rows.is_empty() => write(&format!("{}\n", self.empty)),
-            Format::Table => write(&table(&self.header, self.rows.iter().map(|(cells, _)| cells))),
+            Format::Table => write(&table(
+                &self.header,
+                self.rows.iter().map(|(cells, _)| cells),
+            )),
         }
     }
 }
@@ -58,7 +61,7 @@ pub(crate) fn table<'a>(
 ) -> String {
     let mut table = Table::new();
     table
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .load_style(presets::UTF8_NO_BORDERS)
         .set_content_arrangement(ContentArrangement::Disabled)
         .set_header(header);
     let mut numeric = vec![true; header.len()];

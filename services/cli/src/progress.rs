@@ -69,7 +69,9 @@ impl Progress {
             bar.set_message(rest);
             return;
         }
-        let due = self.last_line.is_none_or(|last| last.elapsed() >= LINE_EVERY);
+        let due = self
+            .last_line
+            .is_none_or(|last| last.elapsed() >= LINE_EVERY);
         if due {
             self.last_line = Some(Instant::now());
             note(format!(

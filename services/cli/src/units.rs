@@ -1,10 +1,5 @@
 //! Numbers as people read them.
 
-/// `0.512` and the like; a dash where there is nothing.
-pub(crate) fn share(value: Option<f64>) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.3}"))
-}
-
 /// A percentage with its interval: `51.2 [48.0, 54.4]`.
 pub(crate) fn interval(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
     match (value, low, high) {
@@ -70,7 +65,9 @@ mod tests {
         assert_eq!(duration(59.6), "1m 00s");
         assert_eq!(duration(3725.0), "1h 02m");
         assert_eq!(latency(Some(1500.0)), "1.5 ms");
-        assert_eq!(interval(Some(0.5), Some(0.25), Some(0.75)), "50.0% [25.0, 75.0]");
-        assert_eq!(share(None), "–");
+        assert_eq!(
+            interval(Some(0.5), Some(0.25), Some(0.75)),
+            "50.0% [25.0, 75.0]"
+        );
     }
 }

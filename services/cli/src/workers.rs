@@ -108,7 +108,9 @@ impl Fleet {
                 )));
             }
             let name = worker.name.clone();
-            note(format!("worker {name} ended with {status}, starting it again"));
+            note(format!(
+                "worker {name} ended with {status}, starting it again"
+            ));
             self.workers[place] = self.spawn(name, restarts)?;
         }
         Ok(())
@@ -120,7 +122,10 @@ impl Fleet {
             worker.stdin.take();
         }
         for worker in &mut self.workers {
-            if timeout(Duration::from_secs(12), worker.child.wait()).await.is_err() {
+            if timeout(Duration::from_secs(12), worker.child.wait())
+                .await
+                .is_err()
+            {
                 // Only an already dead child cannot be killed.
                 let _ = worker.child.kill().await;
             }

@@ -53,7 +53,13 @@ pub(super) struct Measured {
 
 impl Measured {
     fn new(what: &str, seconds: f64, games: u64, decisions: u64, cpu_seconds: f64) -> Self {
-        let per_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
+        let per_second = |count: u64| {
+            if seconds > 0.0 {
+                count as f64 / seconds
+            } else {
+                0.0
+            }
+        };
         Self {
             what: what.to_owned(),
             seconds,
@@ -86,9 +92,8 @@ impl BenchArgs {
 }
 
 fn print(lines: Vec<Measured>, format: Format) -> Outcome {
-    let megabytes = |value: Option<f64>| {
-        value.map_or_else(|| "–".to_owned(), |value| format!("{value:.0}"))
-    };
+    let megabytes =
+        |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.0}"));
     let rows = lines
         .into_iter()
         .map(|line| {
@@ -107,14 +112,26 @@ fn print(lines: Vec<Measured>, format: Format) -> Outcome {
         .collect();
     let listing = Listing {
         header: vec![
-            "what", "decisions/s", "CPU µs/decision", "games/s", "games", "coordinator MB",
-            "worker MB", "agent MB",
+            "what",
+            "decisions/s",
+            "CPU µs/decision",
+            "games/s",
+            "games",
+            "coordinator MB",
+            "worker MB",
+            "agent MB",
         ],
         rows,
         empty: "nothing was measured",
     };
     match format {
-        Format::Json => output::json(&listing.rows.iter().map(|(_, line)| line).collect::<Vec<_>>()),
+        Format::Json => output::json(
+            &listing
+                .rows
+                .iter()
+                .map(|(_, line)| line)
+                .collect::<Vec<_>>(),
+        ),
         other => listing.print(other),
     }
 }

@@ -37,11 +37,21 @@ pub(crate) struct CoordinatorArgs {
     data: PathBuf,
 
     /// Where workers and users reach it
-    #[arg(long, env = "ARENA_COORDINATOR_LISTEN", value_name = "ADDR", default_value = "127.0.0.1:7600")]
+    #[arg(
+        long,
+        env = "ARENA_COORDINATOR_LISTEN",
+        value_name = "ADDR",
+        default_value = "127.0.0.1:7600"
+    )]
     listen: SocketAddr,
 
     /// Where Prometheus scrapes /metrics, and /healthz answers
-    #[arg(long, env = "ARENA_COORDINATOR_METRICS", value_name = "ADDR", default_value = "127.0.0.1:7601")]
+    #[arg(
+        long,
+        env = "ARENA_COORDINATOR_METRICS",
+        value_name = "ADDR",
+        default_value = "127.0.0.1:7601"
+    )]
     metrics: SocketAddr,
 
     /// A lease without progress for this many seconds is taken back
@@ -56,7 +66,9 @@ pub(crate) struct CoordinatorArgs {
 impl CoordinatorArgs {
     pub(crate) async fn run(self) -> Outcome {
         if !(0.05..=86_400.0).contains(&self.lease_deadline) {
-            return Err(Failure::usage("--lease-deadline must be from 0.05 to 86400 seconds"));
+            return Err(Failure::usage(
+                "--lease-deadline must be from 0.05 to 86400 seconds",
+            ));
         }
         if !(0.0..=1.0).contains(&self.audit) {
             return Err(Failure::usage("--audit must be from 0 to 1"));
@@ -91,7 +103,6 @@ fn options(store: Arc<dyn Store>, listen: SocketAddr) -> Options {
     Options::new(store, listen, arena_agents::serve::describe())
 }
 
-
 /// What came of wanting a data folder.
 pub(crate) enum Held {
     /// A coordinator of our own runs on it.
@@ -109,7 +120,9 @@ pub(crate) async fn hold(data: &Path, listen: SocketAddr) -> Outcome<Held> {
         options.lock_wait = Duration::from_millis(100);
     }
     match SledStore::open(data, &options) {
-        Ok(store) => embed(Arc::new(store), Some(data), listen).await.map(Held::Ours),
+        Ok(store) => embed(Arc::new(store), Some(data), listen)
+            .await
+            .map(Held::Ours),
         Err(error @ StoreError::Locked { .. }) => match known.or_else(|| Address::read(data)) {
             Some(listen) => Ok(Held::Other { listen }),
             None => Err(Failure::failed(error)),
@@ -129,7 +142,10 @@ async fn embed(
     data: Option<&Path>,
     listen: SocketAddr,
 ) -> Outcome<Embedded> {
-    let service: Service = options(store.clone(), listen).build().await.map_err(Failure::failed)?;
+    let service: Service = options(store.clone(), listen)
+        .build()
+        .await
+        .map_err(Failure::failed)?;
     let listen = service.listen;
     let address = data.map(|data| Address::write(data, listen)).transpose()?;
     let (drain, drained) = oneshot::channel::<()>();
@@ -169,9 +185,11 @@ impl Address {
         if listen.ip().is_unspecified() {
             reachable.set_ip([127, 0, 0, 1].into());
         }
-        let text = serde_json::to_string(&AddressFile { listen: reachable }).map_err(Failure::failed)?;
-        std::fs::write(&path, text)
-            .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))?;
+        let text =
+            serde_json::to_string(&AddressFile { listen: reachable }).map_err(Failure::failed)?;
+        std::fs::write(&path, text).map_err(|error| {
+            Failure::failed(format!("cannot write {}: {error}", path.display()))
+        })?;
         Ok(Self { path })
     }
 

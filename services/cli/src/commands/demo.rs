@@ -66,7 +66,9 @@ impl DemoArgs {
 
 /// How this program was called, so that what is printed can be typed.
 fn program() -> String {
-    let called = std::env::args().next().unwrap_or_else(|| "arena".to_owned());
+    let called = std::env::args()
+        .next()
+        .unwrap_or_else(|| "arena".to_owned());
     if std::env::var_os("CARGO").is_some() {
         "cargo run --release --".to_owned()
     } else {

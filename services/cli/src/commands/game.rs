@@ -171,9 +171,15 @@ impl ReplayArgs {
         };
         let text = text
             .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
-        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
         if lines.is_empty() {
-            return Err(Failure::usage(format!("{} holds no record", file.display())));
+            return Err(Failure::usage(format!(
+                "{} holds no record",
+                file.display()
+            )));
         }
         // A record may also be spread over lines, as `jq` writes it.
         if lines.len() > 1 && ParsedRecord::parse(&text).is_ok() {

@@ -170,7 +170,10 @@ fn split_seats(text: &str) -> Outcome<Vec<String>> {
     if depth > 0 {
         return Err(Failure::usage(format!("--seats {text}: a ( without its )")));
     }
-    Ok(seats.into_iter().map(|seat| seat.trim().to_owned()).collect())
+    Ok(seats
+        .into_iter()
+        .map(|seat| seat.trim().to_owned())
+        .collect())
 }
 
 /// `name`, `name=bot` or `name=bot(key=value,…)`
@@ -190,7 +193,9 @@ fn variant(seat: &str) -> Outcome<(String, Option<toml::Table>)> {
     let mut options = toml::Table::new();
     for pair in list.split(',').filter(|pair| !pair.trim().is_empty()) {
         let Some((key, value)) = pair.split_once('=') else {
-            return Err(Failure::usage(format!("seat {seat}: {pair} is not KEY=VALUE")));
+            return Err(Failure::usage(format!(
+                "seat {seat}: {pair} is not KEY=VALUE"
+            )));
         };
         options.insert(key.trim().to_owned(), value.trim().to_owned().into());
     }
@@ -208,7 +213,10 @@ mod tests {
     #[test]
     fn seats_are_split_outside_of_parentheses() {
         let seats = split_seats("a, b=x(k=1,j=2),c").map_err(|failure| failure.to_string());
-        assert_eq!(seats.as_deref(), Ok(&["a".into(), "b=x(k=1,j=2)".into(), "c".into()][..]));
+        assert_eq!(
+            seats.as_deref(),
+            Ok(&["a".into(), "b=x(k=1,j=2)".into(), "c".into()][..])
+        );
         assert!(split_seats("a(b").is_err());
         assert!(split_seats("a)b").is_err());
     }

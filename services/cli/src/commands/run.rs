@@ -98,7 +98,15 @@ pub(crate) async fn play(plan: Plan, format: Format) -> Outcome<String> {
     };
     let url = coordinator.url();
     let mut client = access::dial(&url).await?;
-    let outcome = play_on(&mut client, plan, &url, &mut coordinator, &mut interrupt, format).await;
+    let outcome = play_on(
+        &mut client,
+        plan,
+        &url,
+        &mut coordinator,
+        &mut interrupt,
+        format,
+    )
+    .await;
     let stopped = coordinator.stop().await;
     let id = outcome?;
     stopped?;

@@ -132,14 +132,39 @@ pub(crate) fn print(standings: &v1::Standings, format: Format) -> Outcome {
     let people = format == Format::Table;
     let header = if people {
         vec![
-            "#", "agent", "games", "wins", "draws", "losses", "win rate [95%]", "score [95%]",
-            "plies", "move p50", "move p99", "faults",
+            "#",
+            "agent",
+            "games",
+            "wins",
+            "draws",
+            "losses",
+            "win rate [95%]",
+            "score [95%]",
+            "plies",
+            "move p50",
+            "move p99",
+            "faults",
         ]
     } else {
         vec![
-            "rank", "agent", "games", "wins", "draws", "losses", "voids", "faults", "score",
-            "score_low", "score_high", "plies_mean", "win_rate", "win_rate_low", "win_rate_high",
-            "blocks", "latency_us_p50", "latency_us_p99",
+            "rank",
+            "agent",
+            "games",
+            "wins",
+            "draws",
+            "losses",
+            "voids",
+            "faults",
+            "score",
+            "score_low",
+            "score_high",
+            "plies_mean",
+            "win_rate",
+            "win_rate_low",
+            "win_rate_high",
+            "blocks",
+            "latency_us_p50",
+            "latency_us_p99",
         ]
     };
     let rows = standings

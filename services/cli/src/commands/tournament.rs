@@ -190,7 +190,11 @@ async fn start_command(client: &mut Client, args: StartArgs) -> Outcome {
             output::write(&format!("{}\n", tournament.tournament_id))?;
             note(format!(
                 "{}, {} games; follow it with: arena tournament watch {}",
-                if response.created { "started" } else { state_name(tournament.state()) },
+                if response.created {
+                    "started"
+                } else {
+                    state_name(tournament.state())
+                },
                 units::count(tournament.games_total),
                 tournament.tournament_id
             ));
@@ -285,7 +289,10 @@ async fn watch(client: &mut Client, args: WatchArgs) -> Outcome {
             args.one.id
         ))),
         TournamentState::Paused => {
-            note(format!("go on with: arena tournament resume {}", args.one.id));
+            note(format!(
+                "go on with: arena tournament resume {}",
+                args.one.id
+            ));
             Ok(())
         }
         _ => Ok(()),

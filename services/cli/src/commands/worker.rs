@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::io::AsyncReadExt;
 
 use crate::{
-    failure::{Failure, Kind, Outcome},
+    failure::{Failure, Outcome},
     output,
     signals::Interrupt,
     workers::Builtin,
@@ -26,11 +26,21 @@ Examples:
   arena worker --coordinator http://10.0.0.1:7600 --metrics 0.0.0.0:7602 --threads 8")]
 pub(crate) struct WorkerArgs {
     /// The coordinator
-    #[arg(long, env = "ARENA_COORDINATOR", value_name = "URL", default_value = "http://127.0.0.1:7600")]
+    #[arg(
+        long,
+        env = "ARENA_COORDINATOR",
+        value_name = "URL",
+        default_value = "http://127.0.0.1:7600"
+    )]
     coordinator: String,
 
     /// Where Prometheus scrapes /metrics, and /healthz answers
-    #[arg(long, env = "ARENA_WORKER_METRICS", value_name = "ADDR", default_value = "127.0.0.1:7602")]
+    #[arg(
+        long,
+        env = "ARENA_WORKER_METRICS",
+        value_name = "ADDR",
+        default_value = "127.0.0.1:7602"
+    )]
     metrics: SocketAddr,
 
     /// A name for people [default: the host's name]
@@ -72,11 +82,11 @@ impl WorkerArgs {
         options.builtin = self.builtin.into();
         options.connect_timeout = Duration::from_secs(self.connect_timeout);
         options.unary = self.unary;
-        if let Some(name) = self.name {
-            options.name = name;
-        }
         if let Some(threads) = self.threads {
             options.threads = threads.into();
+        }
+        if let Some(name) = self.name {
+            options.name = name;
         }
         let service = options.build().await.map_err(failure)?;
         output::json_line(&json!({
@@ -96,6 +106,7 @@ impl WorkerArgs {
                 }
             })
             .await
+            .map(drop)
             .map_err(failure)
     }
 }
@@ -107,11 +118,10 @@ async fn stdin_closed() {
 }
 
 fn failure(error: WorkerError) -> Failure {
-    let kind = match &error {
-        WorkerError::Unreachable { .. } => Kind::Unreachable,
-        _ => Kind::Failed,
-    };
-    Failure::new(kind, error)
+    match error {
+        WorkerError::Unreachable { .. } => Failure::unreachable(error),
+        _ => Failure::failed(error),
+    }
 }
 
 impl From<Builtin> for arena_worker::Builtin {

@@ -4,15 +4,14 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use arena_wire::{convert, v1, v1::agent::Source};
 use arena_worker::{
-    AgentOptions, AgentSource, BinaryProvider, DescribeError, Provided, play_one,
-    supervise::Limits,
+    AgentOptions, AgentSource, BinaryProvider, DescribeError, Provided, play_one, supervise::Limits,
 };
 use clap::Args;
 
 use super::register::{Found, Target};
 use crate::{
     failure::{Failure, Outcome},
-    output::{self, Format, note},
+    output::{Format, note},
 };
 
 #[derive(Debug, Args)]
@@ -34,7 +33,10 @@ pub(crate) struct CheckArgs {
 }
 
 /// Asks an agent what it offers; the error is ready to be shown.
-pub(super) async fn describe(found: &Found, start_timeout: u64) -> Result<v1::DescribeResponse, String> {
+pub(super) async fn describe(
+    found: &Found,
+    start_timeout: u64,
+) -> Result<v1::DescribeResponse, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let source = match (&found.source, &found.path) {
         (Source::Binary(binary), Some(path)) => {

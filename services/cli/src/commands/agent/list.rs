@@ -90,8 +90,15 @@ fn row(agent: &v1::Agent) -> (Vec<String>, serde_json::Value) {
         agent.name.clone(),
         agent.version.clone(),
         reached(agent),
-        if any { "any".to_owned() } else { rulesets.join(" ") },
-        bots.iter().map(|bot| bot.name.as_str()).collect::<Vec<_>>().join(" "),
+        if any {
+            "any".to_owned()
+        } else {
+            rulesets.join(" ")
+        },
+        bots.iter()
+            .map(|bot| bot.name.as_str())
+            .collect::<Vec<_>>()
+            .join(" "),
     ];
     (cells, describe(agent))
 }
@@ -216,8 +223,16 @@ pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
         } else {
             bot.rulesets.join(", ")
         };
-        let random = if bot.deterministic { "" } else { ", not deterministic" };
-        let _ = writeln!(text, "\nbot {}: {}\n  plays {rulesets}{random}", bot.name, bot.summary);
+        let random = if bot.deterministic {
+            ""
+        } else {
+            ", not deterministic"
+        };
+        let _ = writeln!(
+            text,
+            "\nbot {}: {}\n  plays {rulesets}{random}",
+            bot.name, bot.summary
+        );
         for option in &bot.options {
             let bounds = match (option.min.as_str(), option.max.as_str()) {
                 ("", "") if option.choices.is_empty() => String::new(),

@@ -6,9 +6,7 @@ use std::{
     time::Duration,
 };
 
-use arena_wire::v1::{
-    self, agent::Source, upload_binary_request::Part,
-};
+use arena_wire::v1::{self, agent::Source, upload_binary_request::Part};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
@@ -51,7 +49,12 @@ pub(crate) struct RegisterArgs {
 #[derive(Debug, Args)]
 pub(super) struct Target {
     /// An executable file
-    #[arg(long, value_name = "PATH", required_unless_present = "endpoint", conflicts_with = "endpoint")]
+    #[arg(
+        long,
+        value_name = "PATH",
+        required_unless_present = "endpoint",
+        conflicts_with = "endpoint"
+    )]
     pub(super) binary: Option<PathBuf>,
 
     /// Where the agent runs: http://HOST:PORT or unix:PATH
@@ -90,9 +93,10 @@ impl Target {
         }
         let path = self.binary.as_deref().unwrap_or(Path::new(""));
         let bytes = read_executable(path)?;
-        let file_name = path
-            .file_name()
-            .map_or_else(|| "agent".to_owned(), |name| name.to_string_lossy().into_owned());
+        let file_name = path.file_name().map_or_else(
+            || "agent".to_owned(),
+            |name| name.to_string_lossy().into_owned(),
+        );
         Ok(Found {
             source: Source::Binary(v1::BinarySource {
                 sha256: hex::encode(Sha256::digest(&bytes)),

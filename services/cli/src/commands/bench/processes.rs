@@ -49,7 +49,11 @@ pub(super) fn usage(pid: u32) -> Option<Usage> {
 pub(super) fn descendants(root: u32) -> BTreeMap<u32, String> {
     let mut parents = BTreeMap::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse::<u32>().ok())
+        else {
             continue;
         };
         let parent = fs::read_to_string(format!("/proc/{pid}/stat"))

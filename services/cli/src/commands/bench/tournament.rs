@@ -109,7 +109,13 @@ pub(super) async fn measure(route: &Route, seconds: f64) -> Outcome<Measured> {
 }
 
 fn coordinator_flags(data: &Path) -> Vec<&str> {
-    let mut flags = vec!["coordinator", "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"];
+    let mut flags = vec![
+        "coordinator",
+        "--listen",
+        "127.0.0.1:0",
+        "--metrics",
+        "127.0.0.1:0",
+    ];
     flags.extend(["--data", data.to_str().unwrap_or("arena-bench")]);
     flags
 }
@@ -157,7 +163,9 @@ impl Bench {
         loop {
             let tournament = export::tournament(&mut self.client, &self.id).await?;
             if tournament.state() != TournamentState::Running {
-                return Err(Failure::failed("the tournament ended before it was measured"));
+                return Err(Failure::failed(
+                    "the tournament ended before it was measured",
+                ));
             }
             if tournament.games_done >= 200 {
                 tokio::time::sleep(Duration::from_millis(500)).await;
@@ -192,7 +200,10 @@ impl Bench {
             decisions,
             cpu_seconds: coordinator.cpu_seconds
                 + worker.cpu_seconds
-                + below.iter().map(|(_, usage)| usage.cpu_seconds).sum::<f64>(),
+                + below
+                    .iter()
+                    .map(|(_, usage)| usage.cpu_seconds)
+                    .sum::<f64>(),
             coordinator,
             worker,
             agent_peak_mb,

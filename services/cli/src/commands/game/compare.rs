@@ -49,7 +49,8 @@ pub(super) fn explain(
         .any(|event| !event.is_action());
     match seat.and_then(agent) {
         _ if is_chance => {
-            text += "; a chance event came out otherwise, which is a defect of Arena: please report it";
+            text +=
+                "; a chance event came out otherwise, which is a defect of Arena: please report it";
         }
         Some(agent) if !agent.deterministic => {
             let _ = write!(
@@ -93,7 +94,11 @@ fn describe(rules: &Rules, events: &[Event], place: usize) -> Described {
     };
     // The events of a record that could be written can be replayed.
     let _ = rules.game.replay(upto, &mut |described| {
-        let what = if described.event.is_action() { "move" } else { "chance" };
+        let what = if described.event.is_action() {
+            "move"
+        } else {
+            "chance"
+        };
         found = Described {
             seat: described.seat.map(usize::from),
             text: format!("{what} {} (id {})", described.name, described.event.id()),

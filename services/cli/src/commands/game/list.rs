@@ -63,7 +63,15 @@ impl ListArgs {
         }
         let shown = rows.len() as u64;
         let listing = Listing {
-            header: vec!["game", "seats", "placement", "scores", "plies", "termination", "faults"],
+            header: vec![
+                "game",
+                "seats",
+                "placement",
+                "scores",
+                "plies",
+                "termination",
+                "faults",
+            ],
             rows,
             empty: "no finished games there",
         };

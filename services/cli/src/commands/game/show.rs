@@ -50,35 +50,41 @@ fn events(
     let mut ply = 0;
     // Chance outcomes go on the line of the move that follows them.
     let mut rolled = Vec::new();
-    let replayed = rules.game.replay_drawn(&record.events, &mut |board, described| {
-        let Some(described) = described else {
-            let _ = write!(text, "\n{board}");
-            return;
-        };
-        let who = described
-            .seat
-            .map_or("table", |seat| names[usize::from(seat)]);
-        if !described.event.is_action() {
-            rolled.push(described.name.to_owned());
-            return;
-        }
-        if watch {
-            let _ = write!(text, "\n{board}");
-        }
-        let chance = if rolled.is_empty() {
-            String::new()
-        } else {
-            format!("  (drew {})", rolled.join(", "))
-        };
-        rolled.clear();
-        let opening = if ply < record.opening_plies { "  opening" } else { "" };
-        let _ = writeln!(
-            text,
-            "{ply:>5}  {who:<20} {}{chance}{opening}",
-            described.name
-        );
-        ply += 1;
-    });
+    let replayed = rules
+        .game
+        .replay_drawn(&record.events, &mut |board, described| {
+            let Some(described) = described else {
+                let _ = write!(text, "\n{board}");
+                return;
+            };
+            let who = described
+                .seat
+                .map_or("table", |seat| names[usize::from(seat)]);
+            if !described.event.is_action() {
+                rolled.push(described.name.to_owned());
+                return;
+            }
+            if watch {
+                let _ = write!(text, "\n{board}");
+            }
+            let chance = if rolled.is_empty() {
+                String::new()
+            } else {
+                format!("  (drew {})", rolled.join(", "))
+            };
+            rolled.clear();
+            let opening = if ply < record.opening_plies {
+                "  opening"
+            } else {
+                ""
+            };
+            let _ = writeln!(
+                text,
+                "{ply:>5}  {who:<20} {}{chance}{opening}",
+                described.name
+            );
+            ply += 1;
+        });
     replayed
         .map(drop)
         .map_err(|error| Failure::differs(format!("the record cannot be replayed: {error}")))
