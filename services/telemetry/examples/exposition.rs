@@ -52,10 +52,10 @@ fn play(coordinator: &CoordinatorMetrics, worker: &WorkerMetrics) {
             total: Duration::from_micros(180),
             agent: Some(Duration::from_micros(60)),
         });
-        meter.manager(Duration::from_micros(2));
         worker.set_agent_processes(agent, 1);
         worker.agent_restarted(agent);
     }
+    worker.manager("cowry").observe(2e-6);
     worker.games_played("cowry", 1);
     worker.games_in_flight.set(64);
     worker.batch_size.observe(48.0);

@@ -169,7 +169,7 @@ metrics! {
         "The part of it between worker and agent: waiting for a batch, encoding, network; only \
          where the agent reports its own time");
     MOVE_MANAGER = histogram("arena_move_manager_seconds", &["ruleset"], OVERHEAD_BUCKETS,
-        "Time a worker spends on a move outside of the agent: rules, chance, recording; sampled");
+        "Time a worker spends on a move outside of the agent: rules, chance, recording, the next question; sampled");
     DECISIONS = counter("arena_decisions_total", &["agent", "ruleset"],
         "Decisions that an agent was asked for, answered or not");
     WORKER_GAMES = counter("arena_worker_games_total", &["ruleset"],

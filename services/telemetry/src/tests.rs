@@ -33,6 +33,7 @@ fn what_is_exported_is_what_the_catalogue_says() {
     worker.set_agent_processes("random", 1);
     worker.games_played("cowry", 1);
     drop(worker.meter("random", "cowry"));
+    let _ = worker.manager("cowry");
 
     let mut seen: BTreeMap<String, (String, MetricType, Vec<String>)> = registry
         .gather()

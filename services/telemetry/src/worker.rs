@@ -74,8 +74,15 @@ impl WorkerMetrics {
             duration: self.move_duration.with_label_values(&pair).local(),
             agent: self.move_agent.with_label_values(&pair).local(),
             transport: self.move_transport.with_label_values(&pair).local(),
-            manager: self.move_manager.with_label_values(&[ruleset]).local(),
         }
+    }
+
+    /// For the time, in seconds, that a move costs outside of the agent: rules,
+    /// chance, recording, the next question. Observe one of many.
+    #[must_use]
+    pub fn manager(&self, ruleset: &str) -> Histogram {
+        let ruleset = self.labels.ruleset(ruleset);
+        self.move_manager.with_label_values(&[ruleset])
     }
 
     /// Counts games played to their end.
@@ -120,7 +127,6 @@ pub struct MoveMeter {
     duration: LocalHistogram,
     agent: LocalHistogram,
     transport: LocalHistogram,
-    manager: LocalHistogram,
 }
 
 impl MoveMeter {
@@ -151,18 +157,12 @@ impl MoveMeter {
         self.agent.observe(took.as_secs_f64());
     }
 
-    /// Counts time spent on a move outside of the agent: rules, chance,
-    /// recording.
-    pub fn manager(&mut self, took: Duration) {
-        self.manager.observe(took.as_secs_f64());
-    }
-
     /// Shows everything counted so far.
     pub fn flush(&mut self) {
         if self.decided > 0 {
             self.decisions.inc_by(std::mem::take(&mut self.decided));
         }
-        for histogram in [&self.duration, &self.agent, &self.transport, &self.manager] {
+        for histogram in [&self.duration, &self.agent, &self.transport] {
             histogram.flush();
         }
     }

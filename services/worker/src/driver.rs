@@ -15,7 +15,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use arena_engine::{FaultKind, Status};
@@ -346,20 +346,28 @@ impl Driver {
     fn handle(&mut self, event: Event) {
         match event {
             Event::Moves(moves) => {
-                for (token, action) in moves {
-                    self.answer(token, action);
-                }
+                let first = moves.first().map(|&(token, _)| token);
+                self.measured(first, moves.len(), |this| {
+                    for (token, action) in moves {
+                        this.answer(token, action);
+                    }
+                });
             }
             Event::Unanswered(tokens) => {
                 for token in tokens {
                     self.ask_alone(token);
                 }
             }
-            Event::Alone(token, verdict) => self.judge(token, verdict),
+            Event::Alone(token, verdict) => {
+                self.measured(Some(token), 1, |this| this.judge(token, verdict));
+            }
             Event::Thoughts(thoughts) => {
-                for (token, verdict) in thoughts {
-                    self.judge(token, verdict);
-                }
+                let first = thoughts.first().map(|&(token, _)| token);
+                self.measured(first, thoughts.len(), |this| {
+                    for (token, verdict) in thoughts {
+                        this.judge(token, verdict);
+                    }
+                });
             }
             Event::Games {
                 tournament,
@@ -380,6 +388,18 @@ impl Driver {
                     report,
                 }));
             }
+        }
+    }
+
+    /// Handles moves of one tournament, and counts what one of them costs here.
+    fn measured(&mut self, first: Option<Token>, moves: usize, handle: impl FnOnce(&mut Self)) {
+        let active = first.and_then(|token| self.games.get_mut(token));
+        let table = active.map(|active| active.table.clone());
+        let start = Instant::now();
+        handle(self);
+        if let Some(table) = table {
+            let each = start.elapsed().as_secs_f64() / moves as f64;
+            table.manager().observe(each);
         }
     }
 

@@ -9,6 +9,7 @@ use std::{
 };
 
 use arena_engine::{AnyMatch, Question, options::Options};
+use arena_telemetry::Histogram;
 use arena_wire::v1::{self, agent_setup::Source as WireSource};
 use tokio::{sync::mpsc::UnboundedSender, task};
 
@@ -41,6 +42,7 @@ pub(super) struct Table {
     agents: Vec<OnceCell<Reached>>,
     environment: Rc<Environment>,
     events: UnboundedSender<Event>,
+    manager: Histogram,
     used: Cell<Instant>,
     /// Something waits to be flushed.
     asked: Cell<bool>,
@@ -56,6 +58,7 @@ impl Table {
         Self {
             players: Players::new(rules.clone(), environment.metrics.clone()),
             agents: agents.map(|_| OnceCell::new()).collect(),
+            manager: environment.metrics.manager(&rules.wire().ruleset),
             rules,
             environment,
             events,
@@ -70,6 +73,11 @@ impl Table {
 
     pub(super) fn players(&self) -> &Arc<Players> {
         &self.players
+    }
+
+    /// Seconds that a move costs outside of the agents.
+    pub(super) fn manager(&self) -> &Histogram {
+        &self.manager
     }
 
     pub(super) fn touch(&self) {

@@ -13,7 +13,7 @@ use std::{
 use arena_agents::{Bot, Decision};
 use arena_engine::{FaultKind, Finished, Game, Match, Setup, Status};
 use arena_games::Visitor;
-use arena_telemetry::WorkerMetrics;
+use arena_telemetry::{Histogram, WorkerMetrics};
 use arena_wire::v1;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -134,7 +134,7 @@ impl Players {
     }
 
     fn make(&self) -> Result<Box<dyn Hall>, String> {
-        struct Make(Arc<WorkerMetrics>);
+        struct Make(Arc<WorkerMetrics>, Histogram);
         impl Visitor for Make {
             type Out = Box<dyn Hall>;
 
@@ -142,13 +142,15 @@ impl Players {
                 Box::new(Seated {
                     game,
                     metrics: self.0,
+                    manager: self.1,
                     bots: BTreeMap::new(),
                     asked: 0,
                 })
             }
         }
+        let manager = self.metrics.manager(&self.rules.wire().ruleset);
         self.rules
-            .visit(Make(self.metrics.clone()))
+            .visit(Make(self.metrics.clone(), manager))
             .map_err(|error| error.to_string())
     }
 
@@ -160,6 +162,7 @@ impl Players {
 struct Seated<G: Game> {
     game: G,
     metrics: Arc<WorkerMetrics>,
+    manager: Histogram,
     bots: BTreeMap<u16, (Box<dyn Bot<G>>, Meter)>,
     asked: u64,
 }
@@ -218,11 +221,13 @@ impl<G: Game> Hall for Seated<G> {
                 meter.decided(1);
                 bot.choose(&decision)
             };
-            if self.asked.is_multiple_of(SAMPLED) {
-                plies.fetch_add(SAMPLED, Ordering::Relaxed);
-            }
+            let answered = self.asked.is_multiple_of(SAMPLED).then(Instant::now);
             if game.answer(chosen.action.into()).is_err() {
                 game.fault(FaultKind::IllegalMove);
+            }
+            if let Some(answered) = answered {
+                self.manager.observe(answered.elapsed().as_secs_f64());
+                plies.fetch_add(SAMPLED, Ordering::Relaxed);
             }
         }
         plies.fetch_add(1, Ordering::Relaxed);
