@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use serde::Serialize;
 
 use crate::failure::{Failure, Outcome};
@@ -54,6 +54,10 @@ impl<T: Serialize> Listing<T> {
     }
 }
 
+/// A rule below the header and nothing else, so that rows can be grepped.
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
 /// A table with numbers to the right.
 pub(crate) fn table<'a>(
     header: &[&str],
@@ -61,7 +65,7 @@ pub(crate) fn table<'a>(
 ) -> String {
     let mut table = Table::new();
     table
-        .load_style(presets::UTF8_NO_BORDERS)
+        .load_style(STYLE)
         .set_content_arrangement(ContentArrangement::Disabled)
         .set_header(header);
     let mut numeric = vec![true; header.len()];

@@ -67,7 +67,8 @@ impl RunArgs {
             builtin: self.builtin,
             again: self.again,
         };
-        play(plan, self.output).await.map(drop)
+        let id = play(plan, self.output).await;
+        id.map(drop).map_err(tournament::about(&self.spec))
     }
 }
 

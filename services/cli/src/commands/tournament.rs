@@ -1,6 +1,9 @@
 //! `arena tournament …`
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use arena_wire::v1::{self, TournamentState};
 use clap::{Args, Subcommand};
@@ -9,7 +12,7 @@ use serde_json::json;
 use super::{export, request_id, standings};
 use crate::{
     access::{AccessArgs, Client},
-    failure::{Failure, Outcome},
+    failure::{Failure, Kind, Outcome},
     output::{self, Format, Listing, note},
     progress::{self, Progress, state_name},
     units,
@@ -150,12 +153,20 @@ impl TournamentCommand {
 }
 
 /// Reads a spec file, and checks as much of it as needs no coordinator.
-pub(crate) fn read_spec(path: &PathBuf) -> Outcome<String> {
+pub(crate) fn read_spec(path: &Path) -> Outcome<String> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
     arena_model::spec::Spec::parse(&text)
         .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     Ok(text)
+}
+
+/// A refusal of the coordinator with the file it is about.
+pub(crate) fn about(path: &Path) -> impl Fn(Failure) -> Failure + '_ {
+    move |failure| match failure.kind() {
+        Kind::Usage => Failure::usage(format!("{}: {failure}", path.display())),
+        _ => failure,
+    }
 }
 
 /// Starts a tournament, or goes on with it.
@@ -176,7 +187,9 @@ pub(crate) async fn start(
 
 async fn start_command(client: &mut Client, args: StartArgs) -> Outcome {
     let spec = read_spec(&args.spec)?;
-    let response = start(client, spec, args.seed, args.again).await?;
+    let response = start(client, spec, args.seed, args.again)
+        .await
+        .map_err(about(&args.spec))?;
     let tournament = response.tournament.unwrap_or_default();
     match args.output {
         Format::Json | Format::Jsonl => output::json_line(&json!({
