@@ -5,6 +5,8 @@
 mod dashboards;
 /// Compose, Kubernetes, systemd, Grafana's provisioning, the table of metrics.
 mod deploy;
+/// The real Prometheus on a running tournament: every query has an answer.
+mod live;
 /// Reads queries as far as their metrics.
 mod promql;
 /// Rules: checked and tried by promtool.

@@ -1,10 +1,10 @@
 //! Compose, Kubernetes, systemd, Grafana's provisioning and the table of
 //! metrics in the README.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use arena_telemetry::catalogue;
-use arena_tests::repository;
+use arena_tests::{arena, repository};
 use serde_json::{Value, json};
 
 use super::{deploy, list, read, text, tool, yaml, yamls};
@@ -97,6 +97,38 @@ fn every_file_is_one_that_a_test_looks_at() {
             tests.contains(&format!("\"{name}\"")),
             "no test looks at {file}"
         );
+    }
+}
+
+#[test]
+fn commands_use_flags_and_variables_that_exist() {
+    for used in uses() {
+        let (command, rest) = used.arguments.split_first().expect("a command");
+        let help = Command::new(arena())
+            .args([command, "--help"])
+            .output()
+            .unwrap_or_else(|error| panic!("{}: {error}; build it first", arena().display()));
+        assert!(help.status.success(), "{}: no command {command}", used.file);
+        let help = String::from_utf8_lossy(&help.stdout);
+        let known: BTreeSet<&str> = help
+            .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')))
+            .collect();
+        for flag in rest.iter().filter(|argument| argument.starts_with("--")) {
+            assert!(
+                known.contains(flag.as_str()),
+                "{}: {command} has no {flag}",
+                used.file
+            );
+        }
+        let file = read(&deploy(used.file));
+        let variables = file.split(|c: char| !(c.is_ascii_uppercase() || c == '_'));
+        for variable in variables.filter(|word| word.starts_with("ARENA_")) {
+            assert!(
+                known.contains(variable),
+                "{}: {command} has no {variable}",
+                used.file
+            );
+        }
     }
 }
 

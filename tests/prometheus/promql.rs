@@ -94,6 +94,19 @@ fn after_matchers(text: &str) -> &str {
     ""
 }
 
+/// Replaces `$name` and `${name}`; the longest name that fits wins.
+pub(super) fn substitute(query: &str, variables: &[(&str, &str)]) -> String {
+    let mut by_length = variables.to_vec();
+    by_length.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+    by_length
+        .iter()
+        .fold(query.to_owned(), |query, (name, value)| {
+            query
+                .replace(&format!("${{{name}}}"), value)
+                .replace(&format!("${name}"), value)
+        })
+}
+
 #[test]
 fn metrics_are_found_wherever_they_stand() {
     let check = |query: &str, expected: &[&str]| {

@@ -1,0 +1,194 @@
+//! A tournament with a coordinator, a worker and agents, one of them bad; the
+//! real Prometheus scrapes it; every query of every panel and every rule is
+//! asked.
+
+use std::{
+    io::{self, BufRead, BufReader},
+    process::{Child, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use arena_tests::{World, get, repository, spec};
+use serde_json::{Value, json};
+
+use super::{
+    dashboards::{dashboards, label_values},
+    deploy, list,
+    promql::{self, substitute},
+    rules::rules,
+    text, tool_agrees, yaml,
+};
+
+/// How long a query may go without an answer before it is taken for empty.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// More blocks than are played before every query was asked.
+const BLOCKS: u64 = 1_000_000;
+
+/// A running Prometheus; it ends when dropped.
+struct Prometheus {
+    process: Child,
+    address: String,
+}
+
+impl Drop for Prometheus {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}
+
+impl Prometheus {
+    /// Starts it with the project's configuration, on these targets and in
+    /// short intervals. None where the machine has none.
+    fn start(world: &World, coordinator: &str, worker: &str) -> Option<Self> {
+        let mut config = yaml("prometheus/prometheus.yml");
+        config["global"] = json!({"scrape_interval": "500ms", "evaluation_interval": "1s"});
+        config["rule_files"] = json!([deploy("prometheus/rules.yml")]);
+        for job in config["scrape_configs"].as_array_mut().expect("a list") {
+            let target = match text(&job["job_name"]) {
+                "arena-coordinator" => coordinator,
+                "arena-worker" => worker,
+                other => panic!("{other} is not a job of ours"),
+            };
+            let job = job.as_object_mut().expect("a job");
+            job.remove("dns_sd_configs");
+            job.insert("static_configs".to_owned(), json!([{"targets": [target]}]));
+        }
+        // JSON is YAML.
+        let file = world.write("prometheus.yml", config.to_string());
+        let started = world
+            .command("prometheus")
+            .arg(format!("--config.file={file}"))
+            .arg("--storage.tsdb.path=series")
+            .arg("--web.listen-address=127.0.0.1:0")
+            .stderr(Stdio::piped())
+            .spawn();
+        let process = match started {
+            Ok(process) => process,
+            Err(error) => {
+                println!("skipped: prometheus cannot be started: {error}");
+                return None;
+            }
+        };
+        let mut started = Self {
+            process,
+            address: String::new(),
+        };
+        let log = started.process.stderr.take().expect("stderr is piped");
+        let mut log = BufReader::new(log);
+        let mut told = String::new();
+        while started.address.is_empty() {
+            let from = told.len();
+            let read = log.read_line(&mut told).expect("its log can be read");
+            assert!(read > 0, "prometheus ended: {told}");
+            if let Some((_, address)) = told[from..].split_once("msg=\"Listening on\" address=") {
+                address.trim().clone_into(&mut started.address);
+            }
+        }
+        // A full pipe would stop it.
+        thread::spawn(move || io::copy(&mut log, &mut io::sink()));
+        Some(started)
+    }
+
+    fn api(&self, path: &str) -> Value {
+        let body = get(&self.address, &format!("/api/v1/{path}")).expect("prometheus answers");
+        let answer: Value = serde_json::from_str(&body)
+            .unwrap_or_else(|error| panic!("{path} answered \"{body}\": {error}"));
+        assert_eq!(answer["status"], "success", "{path}: {}", answer["error"]);
+        answer["data"].clone()
+    }
+
+    /// How many series have a number for an answer; asks again until there is
+    /// one.
+    fn answers(&self, query: &str) -> usize {
+        let encoded: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let asked = Instant::now();
+        loop {
+            let numbers = list(&self.api(&format!("query?query={encoded}"))["result"])
+                .iter()
+                .filter(|series| !matches!(text(&series["value"][1]), "NaN" | "+Inf" | "-Inf"))
+                .count();
+            if numbers > 0 || asked.elapsed() > PATIENCE {
+                return numbers;
+            }
+            thread::sleep(Duration::from_millis(250));
+        }
+    }
+}
+
+#[test]
+fn every_panel_and_rule_has_an_answer_while_a_tournament_runs() {
+    let world = World::with_python();
+    let coordinator = world.coordinator("data", &[]);
+    // As processes, so that the time of transport is seen too.
+    let worker = world.worker(&coordinator, &["--builtin", "process"]);
+    let addresses = [coordinator.metrics_address(), worker.metrics_address()];
+    let Some(prometheus) = Prometheus::start(&world, addresses[0], addresses[1]) else {
+        return;
+    };
+    let url = coordinator.url();
+    let saboteur = repository().join("tests/agents/misbehave.py");
+    let saboteur = saboteur.display().to_string();
+    let mut register = vec!["agent", "register", "saboteur", "--binary", &saboteur];
+    register.extend(["--coordinator", &url, "--", "illegal"]);
+    let _ = world.arena(&register).ok();
+    let agents = ["random", "aggressive", "saboteur"];
+    let watched = spec("watched", "cowry", BLOCKS, &agents, "");
+    let _ = world.start_tournament("watched", &watched, &url);
+
+    let mut empty = Vec::new();
+    let mut ask = |of: &str, query: &str| match prometheus.answers(query) {
+        0 => empty.push(format!("{of}: {query}")),
+        series => println!("{of}: {series} series"),
+    };
+    let variables = [
+        ("__rate_interval", "5s"),
+        ("job", ".+"),
+        ("ruleset", ".+"),
+        ("agent", ".+"),
+    ];
+    for dashboard in dashboards() {
+        for (name, query) in dashboard.variables() {
+            let (selector, label) = label_values(query);
+            let selector = substitute(selector, &variables);
+            let values = format!("count by ({label}) ({selector})");
+            ask(&format!("{}: ${name}", dashboard.name), &values);
+        }
+        for query in dashboard.queries() {
+            ask(&query.of, &substitute(&query.expression, &variables));
+        }
+    }
+    for rule in rules() {
+        if rule.alert {
+            // A healthy fleet gives an alert no answer, so what it looks at
+            // must be there instead.
+            for selector in promql::selectors(&rule.query) {
+                ask(&format!("{} is quiet, but sees", rule.name), &selector.text);
+            }
+        } else {
+            ask(&rule.name, &rule.query);
+            ask(&format!("{}, recorded", rule.name), &rule.name);
+        }
+    }
+    let faults = "arena_faults_total{agent=\"saboteur\", kind=\"illegal_move\"} > 0";
+    ask("the saboteur's faults", faults);
+    assert!(empty.is_empty(), "without an answer:\n{}", empty.join("\n"));
+
+    for group in list(&prometheus.api("rules")["groups"]) {
+        for rule in list(&group["rules"]) {
+            let (name, error) = (&rule["name"], &rule["lastError"]);
+            assert_eq!(rule["health"], "ok", "{name}: {error}");
+        }
+    }
+    for server in [&coordinator, &worker] {
+        let health = get(server.metrics_address(), "/healthz");
+        assert_eq!(health.as_deref(), Some("ok\n"));
+        tool_agrees("promtool", &["check", "metrics"], &server.metrics());
+    }
+    worker.stop();
+    coordinator.stop();
+    drop(prometheus);
+    world.nothing_runs();
+}
