@@ -41,6 +41,12 @@ async fn the_same_game_twice_in_one_report_counts_once() {
         .await;
     assert_eq!(answer.expect("taken").differing, Vec::<u64>::new());
     assert_eq!(arena.tournament(&id).await.games_done, 1);
+    let game = &lease.games[1];
+    let answer = worker
+        .report(&lease, vec![won(game, 0), won(game, 1)])
+        .await;
+    assert_eq!(answer.expect("taken").differing, [game.index]);
+    assert_eq!(arena.tournament(&id).await.games_done, 2);
 }
 
 #[tokio::test]
