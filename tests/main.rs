@@ -3,5 +3,21 @@
 
 /// Crates depend on each other only as the design says.
 mod architecture;
+/// Agents that misbehave, each named by its fault and by no other.
+mod faults;
+/// Pause, resume, cancel, Ctrl-C and restarts.
+mod lifecycle;
+/// Any fleet, killed or not, leaves the same records.
+mod one_result;
 /// Metrics, dashboards, rules, and all of `deploy/`.
 mod prometheus;
+/// An agent in Python at a board of four.
+mod python;
+/// The commands of the README, as they stand there.
+mod readme;
+/// Every game replays, reruns and plays again; a changed record does not.
+mod reproduction;
+/// Standings add up.
+mod standings;
+/// Wrong input is named, ends with the right code and loses nothing.
+mod wrong_input;

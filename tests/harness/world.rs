@@ -82,7 +82,9 @@ impl World {
     pub fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         for (name, _) in env::vars_os() {
-            if name.to_string_lossy().starts_with("ARENA_") {
+            // Without cargo's, so that a program does not think that cargo runs it.
+            let text = name.to_string_lossy();
+            if text.starts_with("ARENA_") || text.starts_with("CARGO") {
                 command.env_remove(name);
             }
         }

@@ -1,0 +1,216 @@
+use arena_tests::{Games, World, repository, spec};
+use serde_json::Value;
+
+/// The decision, of the agent's own, that sets a fault off.
+const DUE: usize = 5;
+
+/// A tournament of an agent that misbehaves against one that does not.
+struct Played {
+    world: World,
+    standings: Value,
+    games: Games,
+    /// The coordinator's metrics at the end.
+    metrics: String,
+}
+
+fn play(mode: &str, play: &str) -> Played {
+    let world = World::with_python();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let agent = repository().join("tests/agents/misbehave.py");
+    let agent = agent.to_str().expect("UTF-8");
+    let _ = world
+        .arena(&[
+            "agent",
+            "register",
+            mode,
+            "--binary",
+            agent,
+            "--start-timeout",
+            "3",
+            "--coordinator",
+            &url,
+            "--",
+            mode,
+        ])
+        .ok();
+    let worker = world.worker(&coordinator, &[]);
+    let more = format!("[play]\nmove_timeout = \"1s\"\n{play}");
+    let spec = spec(mode, "cowry", 2, &[mode, "random"], &more);
+    let id = world.start_tournament(mode, &spec, &url);
+    world.finish_tournament(&id, &url);
+    let standings = world
+        .arena(&["standings", &id, "--coordinator", &url, "--output", "json"])
+        .ok()
+        .json();
+    let games = world.export(&id, ["--coordinator", &url]);
+    let metrics = coordinator.metrics();
+    worker.stop();
+    coordinator.stop();
+    world.nothing_runs();
+    Played {
+        world,
+        standings,
+        games,
+        metrics,
+    }
+}
+
+impl Played {
+    fn agent(&self, name: &str) -> &Value {
+        let agents = self.standings["agents"].as_array().expect("agents");
+        let found = agents.iter().find(|agent| agent["agent"] == name);
+        found.unwrap_or_else(|| panic!("{name} is not in {}", self.standings))
+    }
+
+    /// Kinds and places of all faults in the records: game, seat's name, kind,
+    /// and how many decisions of that seat came before.
+    fn faults(&self) -> Vec<(String, String, usize)> {
+        let mut found = Vec::new();
+        for game in &self.games.games {
+            for fault in game["fault"].as_array().into_iter().flatten() {
+                let seat = &fault["seat"];
+                let ply = fault["ply"].as_u64().expect("a ply") as usize;
+                let events = game["events"].as_array().expect("events");
+                let actions = events.iter().filter(|event| !event["action"].is_null());
+                let before = actions.take(ply).filter(|event| event["seat"] == *seat);
+                let name = &game["seats"][seat.as_u64().expect("a seat") as usize];
+                found.push((
+                    name.as_str().expect("a name").to_owned(),
+                    fault["kind"].as_str().expect("a kind").to_owned(),
+                    before.count(),
+                ));
+            }
+        }
+        found
+    }
+}
+
+/// An agent of this mode is charged with faults of this kind and of no other,
+/// in standings, records and metrics; its opponent with none.
+#[track_caller]
+fn check(mode: &str, kind: &str) -> Played {
+    let played = play(mode, "");
+    let faults = played.faults();
+    assert!(!faults.is_empty(), "no fault in {}", played.games.text);
+    for (agent, found, _) in &faults {
+        assert_eq!((agent.as_str(), found.as_str()), (mode, kind));
+    }
+    let count = faults.len() as u64;
+    let bad = played.agent(mode);
+    assert_eq!(bad["faults"], count, "{bad}");
+    assert_eq!(bad["faults_by_kind"][kind], count, "{bad}");
+    assert!(bad["last_fault"].is_string(), "{bad}");
+    assert_eq!(played.agent("random")["faults"], 0);
+    let line = format!("arena_faults_total{{agent=\"{mode}\",kind=\"{kind}\"}} {count}");
+    assert!(
+        played.metrics.contains(&line),
+        "{line} is not in {}",
+        played.metrics
+    );
+    // A forfeit, and nothing else, ends a game of two that had a fault.
+    for game in &played.games.games {
+        let forfeit = game["termination"] == "forfeit";
+        assert_eq!(forfeit, !game["fault"].is_null(), "{game}");
+    }
+    played
+}
+
+/// As [`check`], where the fault comes with a decision: no earlier one is charged.
+#[track_caller]
+fn check_at_decision(mode: &str, kind: &str) {
+    for (_, _, before) in check(mode, kind).faults() {
+        assert_eq!(before, DUE);
+    }
+}
+
+/// An agent of this mode is charged with nothing.
+#[track_caller]
+fn check_innocent(mode: &str) {
+    let played = play(mode, "");
+    assert_eq!(played.faults(), []);
+    assert_eq!(played.agent(mode)["faults"], 0);
+    assert_eq!(played.agent(mode)["games"], 4);
+}
+
+#[test]
+fn an_agent_that_crashes_is_charged_with_a_crash_of_that_decision_only() {
+    check_at_decision("crash", "crash");
+}
+
+#[test]
+fn an_agent_that_answers_with_an_error_is_charged_with_a_crash() {
+    check_at_decision("error", "crash");
+}
+
+#[test]
+fn an_agent_that_hangs_is_charged_with_a_timeout() {
+    check_at_decision("hang", "timeout");
+}
+
+#[test]
+fn an_agent_that_answers_an_illegal_id_is_charged_with_an_illegal_move() {
+    check_at_decision("illegal", "illegal_move");
+}
+
+#[test]
+fn an_agent_that_answers_rubbish_is_charged_with_a_garbled_answer() {
+    check_at_decision("garbled", "garbled");
+}
+
+#[test]
+fn an_agent_that_floods_its_output_is_charged_with_it() {
+    check_at_decision("flood", "output_limit");
+}
+
+#[test]
+fn an_agent_that_never_becomes_ready_is_charged_with_it_in_every_game() {
+    let played = check("never-ready", "not_ready");
+    assert_eq!(played.faults().len(), 4);
+}
+
+#[test]
+fn an_agent_that_ends_before_it_is_ready_is_shown_with_its_last_words() {
+    let played = check("crash-at-start", "not_ready");
+    let told = played.agent("crash-at-start")["last_fault"].to_string();
+    assert!(told.contains("exit code 1"), "{told}");
+    let game = played.games.games[0]["game_id"].as_str().expect("an id");
+    let shown = played
+        .world
+        .arena(&["game", "show", game, "--data", "data"])
+        .ok();
+    assert!(
+        shown.stderr.contains("no weights found"),
+        "{}",
+        shown.told()
+    );
+}
+
+#[test]
+fn a_crash_in_a_batch_charges_nobody() {
+    check_innocent("crash-in-batch");
+}
+
+#[test]
+fn what_a_batch_leaves_unanswered_is_asked_again() {
+    check_innocent("half-batch");
+}
+
+#[test]
+fn an_agent_without_batches_plays() {
+    check_innocent("only-choose-move");
+}
+
+#[test]
+fn a_fault_costs_one_random_move_where_the_spec_says_so() {
+    let played = play("illegal", "on_fault = \"random-move\"");
+    assert!(!played.faults().is_empty());
+    for game in &played.games.games {
+        assert_eq!(game["termination"], "normal", "{game}");
+    }
+    let file = played.world.write("games.jsonl", &played.games.text);
+    let _ = played
+        .world
+        .arena(&["game", "replay", "--file", &file])
+        .ok();
+}

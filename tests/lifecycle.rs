@@ -1,0 +1,177 @@
+use arena_tests::{Server, World, spec, until};
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+fn duel(name: &str, blocks: u64) -> String {
+    spec(name, "cowry", blocks, &["random", "aggressive"], "")
+}
+
+fn show(world: &World, id: &str, url: &str) -> Value {
+    world
+        .arena(&[
+            "tournament",
+            "show",
+            id,
+            "--coordinator",
+            url,
+            "--output",
+            "json",
+        ])
+        .ok()
+        .json()
+}
+
+fn change(world: &World, what: &str, id: &str, coordinator: &Server) {
+    let url = coordinator.url();
+    let _ = world
+        .arena(&["tournament", what, id, "--coordinator", &url])
+        .ok();
+}
+
+#[test]
+fn a_paused_tournament_plays_nothing_until_it_is_resumed_even_across_a_kill() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let id = world.start_tournament("held", &duel("held", 10), &coordinator.url());
+    change(&world, "pause", &id, &coordinator);
+    coordinator.kill();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let _worker = world.worker(&coordinator, &[]);
+    // Another tournament is played meanwhile, so the worker had its chance.
+    let other = world.start_tournament("other", &duel("other", 5), &url);
+    world.finish_tournament(&other, &url);
+    let held = show(&world, &id, &url);
+    assert_eq!(held["state"], "paused", "{held}");
+    assert_eq!(held["games"], 0, "{held}");
+    change(&world, "resume", &id, &coordinator);
+    world.finish_tournament(&id, &url);
+    let games = world.export(&id, ["--coordinator", &url]);
+    assert_eq!(games.games.len(), 20);
+    let (_, _, expected) = world.tournament(&duel("held", 10), "elsewhere", &[]);
+    assert_eq!(expected.difference(&games), None);
+}
+
+#[test]
+fn a_cancelled_tournament_ends_and_keeps_what_was_played() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let id = world.start_tournament("dropped", &duel("dropped", 1_000_000), &url);
+    let _worker = world.worker(&coordinator, &[]);
+    until("a game to be durable", || {
+        (coordinator.metric("arena_games_total", &[]) > 0.0).then_some(())
+    });
+    change(&world, "cancel", &id, &coordinator);
+    let _ = world
+        .arena(&["tournament", "watch", &id, "--coordinator", &url])
+        .fails(1, &["cancelled"]);
+    assert_eq!(show(&world, &id, &url)["state"], "cancelled");
+    let games = world.export(&id, ["--coordinator", &url]);
+    assert!(!games.games.is_empty());
+    // The worker is free for others.
+    let other = world.start_tournament("other", &duel("other", 2), &url);
+    world.finish_tournament(&other, &url);
+}
+
+#[test]
+fn an_interrupted_run_says_how_to_go_on_and_goes_on() {
+    let world = World::new();
+    let text = duel("stopped", 3000);
+    let spec = world.write("spec.toml", &text);
+    let arguments = [
+        "run",
+        &spec,
+        "--data",
+        "data",
+        "--workers",
+        "2",
+        "--output",
+        "json",
+    ];
+    let run = world.start(&arguments);
+    until("the run to begin", || {
+        run.stderr().contains("games, ").then_some(())
+    });
+    run.signal(Signal::SIGINT);
+    let output = run.output();
+    let _ = output.fails(130, &["Go on with the same command", "data", "0x5eed"]);
+    world.nothing_runs();
+    let output = world.arena(&arguments).ok();
+    let games = world.export(&output.tournament_id(), ["--data", "data"]);
+    assert_eq!(games.games.len(), 6000);
+    let (_, _, expected) = world.tournament(&text, "elsewhere", &[]);
+    assert_eq!(expected.difference(&games), None);
+}
+
+#[test]
+fn the_same_spec_again_shows_what_is_finished_or_plays_a_new_attempt() {
+    let world = World::new();
+    let text = duel("again", 2);
+    let (id, standings, games) = world.tournament(&text, "data", &[]);
+    let (same_id, same, _) = world.tournament(&text, "data", &[]);
+    assert_eq!((&same_id, &same), (&id, &standings));
+    let (new_id, _, new) = world.tournament(&text, "data", &["--again"]);
+    assert_eq!(new_id, format!("{id}-2"));
+    // Only the ids differ, and with them the hashes.
+    let played = |game: &Value| (game["seed"].clone(), game["events"].clone());
+    let played = |games: &[Value]| games.iter().map(played).collect::<Vec<_>>();
+    assert_eq!(played(&games.games), played(&new.games));
+}
+
+#[test]
+fn a_request_for_what_does_not_exist_is_refused() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    for what in ["show", "watch", "pause", "resume", "cancel"] {
+        let _ = world
+            .arena(&[
+                "tournament",
+                what,
+                "nobody-0123456789",
+                "--coordinator",
+                &url,
+            ])
+            .fails(2, &["nobody-0123456789"]);
+    }
+    for command in ["replay", "rerun", "show"] {
+        let _ = world
+            .arena(&[
+                "game",
+                command,
+                "nobody-0123456789/0",
+                "--coordinator",
+                &url,
+            ])
+            .fails(2, &["nobody-0123456789"]);
+        let _ = world
+            .arena(&["game", command, "no-index", "--coordinator", &url])
+            .fails(2, &["no-index"]);
+    }
+    coordinator.stop();
+}
+
+#[test]
+fn who_cannot_be_reached_is_named() {
+    let world = World::new();
+    // A port that was free a moment ago, and that nobody listens on.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    drop(listener);
+    let url = format!("http://{address}");
+    let _ = world
+        .arena(&["tournament", "list", "--coordinator", &url])
+        .fails(4, &[&address]);
+    let _ = world
+        .arena(&[
+            "worker",
+            "--coordinator",
+            &url,
+            "--metrics",
+            "127.0.0.1:0",
+            "--connect-timeout",
+            "1",
+        ])
+        .fails(4, &[&address]);
+}

@@ -1,0 +1,116 @@
+use arena_tests::{Games, Server, World, spec, until};
+
+const PAPER: [&str; 6] = [
+    "random",
+    "aggressive",
+    "defensive",
+    "move-first",
+    "move-last",
+    "mixed",
+];
+
+fn paper_spec(blocks: u64) -> String {
+    spec("fleet", "cowry", blocks, &PAPER, "")
+}
+
+/// Fails where two fleets left different records of one tournament.
+#[track_caller]
+fn same(what: &str, expected: &Games, found: &Games) {
+    if let Some(difference) = expected.difference(found) {
+        panic!("{what}: {difference}");
+    }
+}
+
+/// What one worker leaves of the spec, in a world of its own.
+fn reference(spec: &str) -> Games {
+    World::new().tournament(spec, "one", &[]).2
+}
+
+/// Waits until this many games are durable.
+fn durable(coordinator: &Server, games: f64) {
+    until("games to be durable", || {
+        (coordinator.metric("arena_games_total", &[]) >= games).then_some(())
+    });
+}
+
+#[test]
+fn one_worker_three_workers_and_agents_as_processes_leave_the_same_records() {
+    let world = World::new();
+    let spec = paper_spec(20);
+    let (id, _, one) = world.tournament(&spec, "one", &[]);
+    assert_eq!(one.games.len(), 20 * 2 * 15);
+    for (data, more) in [
+        ("three", &["--workers", "3"][..]),
+        ("process", &["--builtin", "process"]),
+    ] {
+        let (other_id, _, games) = world.tournament(&spec, data, more);
+        assert_eq!(other_id, id);
+        same(data, &one, &games);
+    }
+    world.nothing_runs();
+}
+
+#[test]
+fn a_worker_killed_half_way_changes_no_record_and_leaves_no_agent_behind() {
+    let spec = paper_spec(60);
+    let reference = reference(&spec);
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let id = world.start_tournament("fleet", &spec, &url);
+    // Agents as processes, so that it takes a while and children must end too.
+    let doomed = world.worker(&coordinator, &["--builtin", "process"]);
+    durable(&coordinator, 100.0);
+    doomed.kill();
+    assert!(
+        coordinator.metric("arena_games_total", &[]) < reference.games.len() as f64,
+        "the tournament was over before the kill"
+    );
+    until("the agents of the killed worker to end", || {
+        let left = world.processes();
+        (left.len() == 1).then_some(())
+    });
+    let _worker = world.worker(&coordinator, &[]);
+    world.finish_tournament(&id, &url);
+    same(
+        "killed worker",
+        &reference,
+        &world.export(&id, ["--coordinator", &url]),
+    );
+}
+
+#[test]
+fn a_coordinator_killed_and_restarted_changes_no_record() {
+    let spec = paper_spec(60);
+    let reference = reference(&spec);
+    let world = World::new();
+    let mut coordinator = world.coordinator("data", &[]);
+    let listen = coordinator.listen().to_owned();
+    let url = coordinator.url();
+    let id = world.start_tournament("fleet", &spec, &url);
+    let worker = world.worker(&coordinator, &["--builtin", "process"]);
+    for kill_at in [60.0, 60.0] {
+        durable(&coordinator, kill_at);
+        coordinator.kill();
+        coordinator = world.coordinator("data", &["--listen", &listen]);
+    }
+    world.finish_tournament(&id, &url);
+    same(
+        "killed coordinator",
+        &reference,
+        &world.export(&id, ["--coordinator", &url]),
+    );
+    worker.stop();
+    coordinator.stop();
+    world.nothing_runs();
+}
+
+#[test]
+fn another_seed_plays_other_games() {
+    let world = World::new();
+    let spec = paper_spec(1);
+    let (id, _, games) = world.tournament(&spec, "one", &[]);
+    let (other_id, _, other) = world.tournament(&spec, "two", &["--seed", "0x5eee"]);
+    assert_ne!(id, other_id);
+    assert!(games.difference(&other).is_some());
+}

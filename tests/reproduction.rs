@@ -1,0 +1,298 @@
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use arena_tests::{World, repository, spec};
+use serde_json::Value;
+
+/// Splitmix64 (S. Vigna, public domain), to choose what is damaged.
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// Tournaments of both rulesets, two to four seats.
+fn specs() -> Vec<String> {
+    vec![
+        spec("duel", "cowry", 4, &["random", "aggressive", "mixed"], ""),
+        spec(
+            "four",
+            "cowry",
+            4,
+            &["random", "aggressive", "defensive", "move-last"],
+            "seats = 4",
+        ),
+        spec(
+            "sowing",
+            "kalah",
+            4,
+            &["random", "kalah-minimax", "kalah-alphabeta"],
+            "[play]\nopening_plies = 2",
+        ),
+    ]
+}
+
+#[test]
+fn every_record_replays_from_the_store_and_from_its_line() {
+    for spec in specs() {
+        let world = World::new();
+        let (id, _, games) = world.tournament(&spec, "data", &[]);
+        let file = world.write("games.jsonl", &games.text);
+        let replayed = world
+            .arena(&["game", "replay", "--file", &file, "--output", "jsonl"])
+            .ok();
+        assert_eq!(replayed.stdout, games.text);
+        let game = format!("{id}/1");
+        let stored = world
+            .arena(&[
+                "game", "replay", &game, "--data", "data", "--output", "json",
+            ])
+            .ok();
+        assert_eq!(
+            stored.stdout.trim(),
+            games.text.lines().nth(1).expect("game 1")
+        );
+    }
+}
+
+#[test]
+fn a_record_with_one_byte_changed_does_not_replay() {
+    let mut state = 0x5eed;
+    for spec in specs() {
+        let world = World::new();
+        let (_, _, games) = world.tournament(&spec, "data", &[]);
+        let line = games.text.lines().next().expect("a game");
+        for _ in 0..25 {
+            let place = (next(&mut state) % line.len() as u64) as usize;
+            let mut bytes = line.as_bytes().to_vec();
+            bytes[place] ^= 1;
+            let file = world.write("changed.json", &bytes);
+            let output = world.arena(&["game", "replay", "--file", &file]);
+            let changed = String::from_utf8_lossy(&bytes);
+            assert_eq!(
+                output.code,
+                Some(3),
+                "byte {place} of {changed}\n{}",
+                output.told()
+            );
+            assert!(
+                !output.stderr.trim().is_empty(),
+                "nothing said of byte {place}"
+            );
+            assert!(!output.stderr.contains("panicked"), "{}", output.told());
+        }
+    }
+}
+
+#[test]
+fn a_rerun_asks_the_agents_and_comes_to_the_same_record() {
+    for spec in specs() {
+        let world = World::new();
+        let (id, _, games) = world.tournament(&spec, "data", &[]);
+        for (index, line) in games.text.lines().enumerate().take(3) {
+            let game = format!("{id}/{index}");
+            for builtin in ["in-process", "process"] {
+                let again = world
+                    .arena(&[
+                        "game",
+                        "rerun",
+                        &game,
+                        "--data",
+                        "data",
+                        "--builtin",
+                        builtin,
+                        "--output",
+                        "json",
+                    ])
+                    .ok();
+                assert_eq!(again.stdout.trim(), line, "{builtin}");
+            }
+        }
+        world.nothing_runs();
+    }
+}
+
+#[test]
+fn a_game_is_played_again_from_ruleset_options_seed_and_seats_alone() {
+    for spec in specs() {
+        let world = World::new();
+        let (_, _, games) = world.tournament(&spec, "data", &[]);
+        let openings = if spec.contains("opening_plies") {
+            "2"
+        } else {
+            "0"
+        };
+        for game in games.games.iter().take(3) {
+            let text = |value: &Value| value.as_str().expect("text").to_owned();
+            let seats: Vec<String> = game["seats"]
+                .as_array()
+                .expect("seats")
+                .iter()
+                .map(text)
+                .collect();
+            let options = game["options"].as_object().expect("options");
+            let options: Vec<String> = options
+                .iter()
+                .map(|(key, value)| match value {
+                    Value::String(value) => format!("--option={key}={value}"),
+                    value => format!("--option={key}={value}"),
+                })
+                .collect();
+            let (ruleset, seed, seats) =
+                (text(&game["ruleset"]), text(&game["seed"]), seats.join(","));
+            let mut arguments = vec![
+                "play",
+                "--ruleset",
+                &ruleset,
+                "--seed",
+                &seed,
+                "--seats",
+                &seats,
+                "--opening-plies",
+                openings,
+                "--output",
+                "json",
+            ];
+            arguments.extend(options.iter().map(String::as_str));
+            let mut played = world.arena(&arguments).ok().json();
+            let mut expected = game.clone();
+            // Where it stands in a tournament is no part of the game itself.
+            for record in [&mut played, &mut expected] {
+                let record = record.as_object_mut().expect("a record");
+                for key in ["game_id", "index", "block", "hash"] {
+                    record.remove(key);
+                }
+            }
+            assert_eq!(played, expected);
+        }
+    }
+}
+
+#[test]
+fn a_game_can_be_followed_by_a_person() {
+    let world = World::new();
+    let output = world
+        .arena(&[
+            "play",
+            "--ruleset",
+            "cowry",
+            "--seed",
+            "0x5eed",
+            "--seats",
+            "random,aggressive",
+            "--watch",
+        ])
+        .ok();
+    for word in ["random", "aggressive", "seat 0", "ended after"] {
+        assert!(
+            output.stdout.contains(word),
+            "{word} is missing in {}",
+            output.told()
+        );
+    }
+}
+
+#[test]
+fn the_rerun_of_an_agent_that_is_not_deterministic_says_so() {
+    let world = World::with_python();
+    let agent = repository().join("tests/agents/misbehave.py");
+    let agent = agent.to_str().expect("UTF-8");
+    for (mode, said) in [
+        ("moody", "is not deterministic"),
+        ("openly-moody", "not deterministic"),
+    ] {
+        let _ = world
+            .arena(&[
+                "agent", "register", mode, "--binary", agent, "--data", "data", "--", mode,
+            ])
+            .ok();
+        let spec = spec(mode, "cowry", 1, &["random", mode], "");
+        let path = world.write("spec.toml", spec);
+        let id = world
+            .arena(&["run", &path, "--data", "data", "--output", "json"])
+            .ok()
+            .tournament_id();
+        let game = format!("{id}/0");
+        let _ = world
+            .arena(&["game", "rerun", &game, "--data", "data"])
+            .fails(3, &["differs: expected", "came", mode, said]);
+        let _ = world
+            .arena(&["game", "replay", &game, "--data", "data"])
+            .ok();
+    }
+    world.nothing_runs();
+}
+
+/// An agent that takes the least or the greatest id, as the file `pick` beside
+/// the data folder says.
+fn picks(world: &World) -> String {
+    let source = format!(
+        "#!/usr/bin/env python3\n\
+         from arena_agent import Agent, serve\n\n\n\
+         class Picks(Agent):\n    name = \"picks\"\n    version = \"1\"\n\
+         \x20   rulesets = (\"cowry\",)\n    deterministic = True\n\n\
+         \x20   def choose(self, decision):\n\
+         \x20       pick = {{\"min\": min, \"max\": max}}[open({file:?}).read()]\n\
+         \x20       return pick(move.id for move in decision.moves)\n\n\n\
+         serve(Picks())\n",
+        file = world.folder().join("pick")
+    );
+    let path = world.write("picks.py", source);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a file");
+    path
+}
+
+#[test]
+fn the_rerun_of_an_agent_that_plays_otherwise_names_the_first_ply() {
+    let world = World::with_python();
+    let path = picks(&world);
+    let _ = world.write("pick", "min");
+    let _ = world
+        .arena(&[
+            "agent", "register", "picks", "--binary", &path, "--data", "data",
+        ])
+        .ok();
+    let spec = world.write(
+        "spec.toml",
+        spec("picks", "cowry", 1, &["picks", "random"], ""),
+    );
+    let id = world
+        .arena(&["run", &spec, "--data", "data", "--output", "json"])
+        .ok()
+        .tournament_id();
+    let game = format!("{id}/0");
+    let rerun = ["game", "rerun", &game, "--data", "data"];
+    let _ = world.arena(&rerun).ok();
+    let _ = world.write("pick", "max");
+    let _ = world.arena(&rerun).fails(
+        3,
+        &["ply", "differs: expected", "came", "picks", "steadily"],
+    );
+}
+
+#[test]
+fn a_rerun_asks_the_binary_that_played_also_after_it_was_replaced() {
+    let world = World::with_python();
+    let _ = world.write("pick", "min");
+    let path = picks(&world);
+    let register = [
+        "agent", "register", "picks", "--binary", &path, "--data", "data",
+    ];
+    let _ = world.arena(&register).ok();
+    let spec = world.write(
+        "spec.toml",
+        spec("picks", "cowry", 1, &["picks", "random"], ""),
+    );
+    let id = world
+        .arena(&["run", &spec, "--data", "data", "--output", "json"])
+        .ok()
+        .tournament_id();
+    let source = fs::read_to_string(&path).expect("the agent");
+    let _ = world.write("picks.py", source.replace("\"min\": min", "\"min\": max"));
+    let _ = world.arena(&[&register[..], &["--replace"]].concat()).ok();
+    let game = format!("{id}/0");
+    let _ = world
+        .arena(&["game", "rerun", &game, "--data", "data"])
+        .ok();
+}

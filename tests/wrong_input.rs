@@ -1,0 +1,220 @@
+use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt};
+
+use arena_tests::{Games, World, repository};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Case {
+    what: String,
+    replace: String,
+    by: String,
+    words: Vec<String>,
+}
+
+const SPEC: &str = "\
+name = \"right\"
+ruleset = \"cowry\"
+seed = \"0x5eed\"
+blocks = 2
+seats = 2
+agents = [\"random\", \"aggressive\"]
+
+[options]
+
+[play]
+";
+
+/// A data folder with a finished tournament, to see that nothing of it is lost.
+fn kept(world: &World) -> (String, Games) {
+    let (id, _, games) = world.tournament(SPEC, "data", &[]);
+    (id, games)
+}
+
+fn nothing_lost(world: &World, id: &str, games: &Games) {
+    let listed = world
+        .arena(&["tournament", "list", "--data", "data", "--output", "json"])
+        .ok();
+    let listed = listed.json();
+    assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
+    let now = world.export(id, ["--data", "data"]);
+    assert_eq!(games.difference(&now), None);
+}
+
+#[test]
+fn a_wrong_spec_is_refused_before_anything_is_done() {
+    let world = World::new();
+    let (id, games) = kept(&world);
+    let cases: Vec<Case> =
+        serde_json::from_str(include_str!("data/wrong_specs.json")).expect("cases");
+    for case in cases {
+        let text = SPEC.replace(&case.replace, &case.by);
+        assert_ne!(text, SPEC, "{}", case.what);
+        let spec = world.write("wrong.toml", text);
+        let words: Vec<&str> = case.words.iter().map(String::as_str).collect();
+        let output = world
+            .arena(&["run", &spec, "--data", "data"])
+            .fails(2, &words);
+        assert!(output.stdout.is_empty(), "{}: {}", case.what, output.told());
+    }
+    nothing_lost(&world, &id, &games);
+    world.nothing_runs();
+}
+
+#[test]
+fn what_a_running_coordinator_refuses_ends_with_the_same_code() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let text = SPEC.replace("aggressive", "agressive");
+    let spec = world.write("wrong.toml", text);
+    let _ = world
+        .arena(&["tournament", "start", &spec, "--coordinator", &url])
+        .fails(2, &["agressive", "aggressive"]);
+    coordinator.stop();
+}
+
+#[test]
+fn a_spec_that_cannot_be_read_is_named() {
+    let world = World::new();
+    let _ = world
+        .arena(&["run", "nowhere.toml", "--data", "data"])
+        .fails(2, &["nowhere.toml"]);
+}
+
+#[test]
+fn a_binary_without_run_bit_is_refused_with_what_to_do() {
+    let world = World::new();
+    let (id, games) = kept(&world);
+    let agent = world.write("agent", "#!/bin/sh\nexit 0\n");
+    fs::set_permissions(&agent, fs::Permissions::from_mode(0o644)).expect("a file");
+    let _ = world
+        .arena(&[
+            "agent", "register", "mine", "--binary", &agent, "--data", "data",
+        ])
+        .fails(2, &["not executable", "chmod +x", &agent]);
+    let _ = world
+        .arena(&[
+            "agent", "register", "mine", "--binary", "nowhere", "--data", "data",
+        ])
+        .fails(2, &["nowhere"]);
+    let _ = world
+        .arena(&[
+            "agent", "register", "Mine!", "--binary", &agent, "--data", "data",
+        ])
+        .fails(2, &["Mine!"]);
+    nothing_lost(&world, &id, &games);
+}
+
+#[test]
+fn an_endpoint_that_nobody_listens_on_is_unreachable() {
+    let world = World::new();
+    let (id, games) = kept(&world);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    drop(listener);
+    let url = format!("http://{address}");
+    let _ = world
+        .arena(&[
+            "agent",
+            "register",
+            "far",
+            "--endpoint",
+            &url,
+            "--data",
+            "data",
+        ])
+        .fails(4, &["far", &address]);
+    nothing_lost(&world, &id, &games);
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let world = World::new();
+    let (id, games) = kept(&world);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address").to_string();
+    for (flag, other) in [("--listen", "--metrics"), ("--metrics", "--listen")] {
+        let _ = world
+            .arena(&[
+                "coordinator",
+                "--data",
+                "data",
+                flag,
+                &address,
+                other,
+                "127.0.0.1:0",
+            ])
+            .fails(1, &[&address, "in use"]);
+    }
+    nothing_lost(&world, &id, &games);
+}
+
+#[test]
+fn a_data_folder_held_by_another_process_is_named_and_left_alone() {
+    let world = World::new();
+    let (id, games) = kept(&world);
+    let coordinator = world.coordinator("data", &[]);
+    let holder = format!("process {}", coordinator.id());
+    let _ = world
+        .arena(&[
+            "coordinator",
+            "--data",
+            "data",
+            "--listen",
+            "127.0.0.1:0",
+            "--metrics",
+            "127.0.0.1:0",
+        ])
+        .fails(1, &["data", "in use", &holder]);
+    let spec = world.write("spec.toml", SPEC);
+    let _ = world
+        .arena(&["run", &spec, "--data", "data"])
+        .fails(1, &["data", coordinator.listen()]);
+    // Commands that only read ask the coordinator that holds it.
+    let now = world.export(&id, ["--data", "data"]);
+    assert_eq!(games.difference(&now), None);
+    coordinator.stop();
+    nothing_lost(&world, &id, &games);
+}
+
+#[test]
+fn a_store_made_by_a_newer_version_is_refused_and_left_alone() {
+    let world = World::new();
+    let (id, games) = kept(&world);
+    let label = world.folder().join("data/store.json");
+    let text = fs::read_to_string(&label).expect("the store's label");
+    let mut newer: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    newer["format"] = 999.into();
+    fs::write(&label, newer.to_string()).expect("a file");
+    let spec = world.write("spec.toml", SPEC);
+    let _ = world
+        .arena(&["run", &spec, "--data", "data"])
+        .fails(1, &["999", "newer"]);
+    let _ = world
+        .arena(&["export", &id, "--data", "data"])
+        .fails(1, &["999", "newer"]);
+    fs::write(&label, text).expect("a file");
+    nothing_lost(&world, &id, &games);
+}
+
+#[test]
+fn a_version_with_other_bytes_is_refused_unless_replaced() {
+    let world = World::with_python();
+    let source = repository().join("agents/sdk/python/examples/greedy.py");
+    let source = fs::read_to_string(source).expect("the example");
+    let register = |text: &str, more: &[&str]| {
+        let path = world.write("greedy.py", text);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a file");
+        let arguments = [
+            "agent", "register", "greedy", "--binary", &path, "--data", "data",
+        ];
+        world.arena(&[&arguments[..], more].concat())
+    };
+    let _ = register(&source, &[]).ok();
+    let other = format!("{source}\n# changed\n");
+    let hashes = [arena_tests::sha256(&source), arena_tests::sha256(&other)];
+    let named: Vec<&str> = hashes.iter().map(|hash| &hash[..12]).collect();
+    let _ = register(&other, &[]).fails(2, &[named[0], named[1], "--replace"]);
+    let _ = register(&source, &[]).ok();
+    let _ = register(&other, &["--replace"]).ok();
+}
