@@ -152,11 +152,7 @@ fn lost(status: &Status) -> bool {
 }
 
 fn may_be_dead(status: &Status) -> bool {
-    lost(status)
-        || matches!(
-            status.code(),
-            Code::Unavailable | Code::Unknown | Code::Internal | Code::Cancelled
-        )
+    lost(status) || matches!(status.code(), Code::Unavailable | Code::Cancelled)
 }
 
 async fn start(

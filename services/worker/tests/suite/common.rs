@@ -4,6 +4,7 @@ use std::{env, path::PathBuf};
 
 use arena_wire::v1::{self, agent_setup::Source};
 use arena_worker::{AgentOptions, BinaryProvider, Builtin, Provided, supervise::GuardCommand};
+use sha2::{Digest, Sha256};
 
 /// The program that plays every part in these tests.
 pub(crate) fn fixture() -> PathBuf {
@@ -26,6 +27,11 @@ pub(crate) fn agents(builtin: Builtin) -> AgentOptions {
         threads: 2,
         ..AgentOptions::of_executable(fixture())
     }
+}
+
+/// The binary that tests register: a script that becomes the fixture.
+pub(crate) fn registered() -> String {
+    format!("#!/bin/sh\nexec '{}' \"$@\"\n", fixture().display())
 }
 
 /// Every binary is the fixture.
@@ -54,7 +60,7 @@ pub(crate) fn process(name: &str, args: &[&str]) -> v1::AgentSetup {
         name: name.into(),
         omit_move_details: true,
         source: Some(Source::Binary(v1::BinarySource {
-            sha256: "0".repeat(64),
+            sha256: hex::encode(Sha256::digest(registered())),
             file_name: "fixture".into(),
             args: all.into_iter().map(Into::into).collect(),
             limits: None,

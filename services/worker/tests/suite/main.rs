@@ -1,5 +1,7 @@
 //! The worker on real processes.
 
 mod common;
+mod coordinator;
+mod fleet;
 mod play;
 mod supervise;

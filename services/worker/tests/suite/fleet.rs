@@ -1,0 +1,249 @@
+//! Whole workers, lent games by a coordinator.
+
+use std::{collections::VecDeque, time::Duration};
+
+use arena_wire::v1::{self, join_response::Notice};
+use arena_worker::{Builtin, Options, WorkerError};
+use sha2::{Digest, Sha256};
+use tonic::Code;
+
+use crate::{
+    common::{games, native, process, registered, setup},
+    coordinator::{Coordinator, options, play, records, work},
+};
+
+fn pair(first: v1::AgentSetup, second: v1::AgentSetup) -> v1::TournamentSetup {
+    setup("kalah", vec![first, second])
+}
+
+fn impatient(mut setup: v1::TournamentSetup) -> v1::TournamentSetup {
+    if let Some(play) = &mut setup.play {
+        play.move_timeout_us = 200_000;
+    }
+    setup
+}
+
+/// The same games however many are played at once, and by whichever call.
+async fn check_same_games(setup: v1::TournamentSetup, count: u64) -> Vec<v1::GameRecord> {
+    let one_by_one = play(setup.clone(), games(count), |options| options.capacity = 1).await;
+    let together = play(setup.clone(), games(count), |_| {}).await;
+    let single = play(setup, games(count), |options| options.unary = true).await;
+    let records_one_by_one = records(&one_by_one);
+    assert_eq!(records_one_by_one, records(&together));
+    assert_eq!(records_one_by_one, records(&single));
+    records_one_by_one
+}
+
+fn faults(records: &[v1::GameRecord]) -> usize {
+    records.iter().map(|record| record.faults.len()).sum()
+}
+
+#[tokio::test]
+async fn games_are_the_same_however_they_are_played() {
+    for ruleset in ["kalah", "cowry"] {
+        let mut setup = setup(ruleset, vec![native("random"), native("random")]);
+        setup.agents[1].name = "other".into();
+        let few = |options: &mut Options| (options.capacity, options.threads) = (1, 1);
+        let inside = play(setup.clone(), games(60), few).await;
+        let many = play(setup.clone(), games(60), |_| {}).await;
+        let processes = |options: &mut Options| options.builtin = Builtin::Process;
+        let outside = play(setup.clone(), games(60), processes).await;
+        assert_eq!(records(&inside), records(&many));
+        assert_eq!(records(&inside), records(&outside));
+        let latencies = |reports: &std::collections::BTreeMap<u64, v1::GameReport>| {
+            let timings = reports.values().filter_map(|report| report.timing.as_ref());
+            timings.map(|timing| timing.latency.len()).sum::<usize>()
+        };
+        assert!(latencies(&many) > 0 && latencies(&outside) > 0);
+    }
+}
+
+#[tokio::test]
+async fn native_agents_and_processes_meet_in_one_game() {
+    let setup = pair(process("good", &["--mode", "good"]), native("random"));
+    let records = check_same_games(setup, 40).await;
+    assert_eq!(faults(&records), 0);
+}
+
+#[tokio::test]
+async fn a_crash_in_a_batch_charges_no_innocent_game() {
+    let setup = pair(
+        process("bad", &["--mode", "crash", "--every", "150"]),
+        native("random"),
+    );
+    let records = check_same_games(setup, 60).await;
+    let faults = faults(&records);
+    assert!((1..60).contains(&faults), "{faults} faults");
+    let crash = v1::FaultKind::Crash as i32;
+    assert!(
+        records
+            .iter()
+            .flat_map(|it| &it.faults)
+            .all(|it| it.kind == crash)
+    );
+}
+
+#[tokio::test]
+async fn an_error_an_illegal_move_and_a_huge_answer_are_charged_where_they_belong() {
+    for mode in ["error", "illegal", "garbled"] {
+        let bad = process("bad", &["--mode", mode, "--every", "150"]);
+        let records = check_same_games(pair(bad, native("random")), 60).await;
+        let faults = faults(&records);
+        assert!((1..60).contains(&faults), "{mode}: {faults} faults");
+    }
+}
+
+#[tokio::test]
+async fn a_hang_in_a_batch_charges_no_innocent_game() {
+    let bad = process("bad", &["--mode", "hang", "--every", "500"]);
+    let setup = impatient(pair(bad, native("random")));
+    let together = play(setup.clone(), games(24), |_| {}).await;
+    let alone = play(setup, games(24), |options| options.capacity = 1).await;
+    assert_eq!(records(&alone), records(&together));
+    let faults = faults(&records(&together));
+    assert!((1..24).contains(&faults), "{faults} faults");
+}
+
+#[tokio::test]
+async fn answers_that_a_stream_leaves_out_are_asked_for_again() {
+    let half = pair(process("half", &["--mode", "half"]), native("random"));
+    let good = pair(process("half", &["--mode", "good"]), native("random"));
+    let halved = play(half, games(30), |_| {}).await;
+    let whole = play(good, games(30), |_| {}).await;
+    assert_eq!(records(&halved), records(&whole));
+}
+
+#[tokio::test]
+async fn an_agent_without_batches_plays_the_same_games() {
+    let single = pair(process("it", &["--mode", "unary"]), native("random"));
+    let batched = pair(process("it", &["--mode", "good"]), native("random"));
+    let single = play(single, games(40), |_| {}).await;
+    let batched = play(batched, games(40), |_| {}).await;
+    assert_eq!(records(&single), records(&batched));
+}
+
+#[tokio::test]
+async fn an_agent_that_never_starts_forfeits_all_its_games_with_the_cause() {
+    let setup = pair(
+        process("bad", &["--mode", "dies-at-start"]),
+        native("random"),
+    );
+    let reports = play(setup, games(50), |_| {}).await;
+    assert_eq!(faults(&records(&reports)), 50);
+    for report in reports.values() {
+        let record = report.record.as_ref().expect("a record");
+        assert_eq!(record.faults[0].kind(), v1::FaultKind::NotReady);
+        assert_eq!(report.fault_details[0].stderr_tail, "no licence");
+    }
+}
+
+#[tokio::test]
+async fn reports_are_repeated_until_they_are_taken() {
+    let coordinator = Coordinator::start(setup_of_random(), games(40)).await;
+    let busy = [Code::ResourceExhausted, Code::Unavailable, Code::Unknown];
+    coordinator.state().refusals = VecDeque::from(busy);
+    let worker = work(options(&coordinator.url(), Builtin::InProcess)).await;
+    coordinator.reported(40).await;
+    worker.end().await;
+    assert!(coordinator.state().refusals.is_empty());
+}
+
+fn setup_of_random() -> v1::TournamentSetup {
+    let mut setup = pair(native("random"), native("random"));
+    setup.agents[1].name = "other".into();
+    setup
+}
+
+#[tokio::test]
+async fn a_restarted_coordinator_gets_what_was_not_taken() {
+    let setup = setup_of_random();
+    let coordinator = Coordinator::start(setup.clone(), games(200)).await;
+    coordinator.state().refusals = VecDeque::from(vec![Code::Unavailable; 3]);
+    coordinator.state().lease_games = 64;
+    let worker = work(options(&coordinator.url(), Builtin::InProcess)).await;
+    while coordinator.state().refusals.len() == 3 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let coordinator = coordinator.restart(games(200)).await;
+    coordinator.state().refusals.clear();
+    coordinator.reported(200).await;
+    worker.end().await;
+    let expected = play(setup, games(200), |_| {}).await;
+    assert_eq!(records(&coordinator.state().reports), records(&expected));
+}
+
+#[tokio::test]
+async fn a_coordinator_out_of_reach_is_given_up() {
+    let mut options = options("http://127.0.0.1:9", Builtin::InProcess);
+    options.connect_timeout = Duration::from_millis(200);
+    let worker = work(options).await;
+    let error = worker.run.await.expect("no panic").expect_err("nobody");
+    assert!(matches!(error, WorkerError::Unreachable { .. }), "{error}");
+    assert!(error.to_string().contains("http://127.0.0.1:9"), "{error}");
+}
+
+#[tokio::test]
+async fn games_that_are_not_wanted_any_more_are_dropped() {
+    let mut hang = pair(process("bad", &["--mode", "hang"]), native("random"));
+    if let Some(play) = &mut hang.play {
+        play.move_timeout_us = 60_000_000;
+    }
+    let coordinator = Coordinator::start(hang, games(8)).await;
+    let worker = work(options(&coordinator.url(), Builtin::InProcess)).await;
+    while coordinator.state().beats < 3 {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    let lease_ids = vec![1, 2, 3];
+    coordinator.notify(Notice::LeasesEnded(v1::LeasesEnded { lease_ids }));
+    // A drain waits for games that began: there are none any more.
+    worker.end().await;
+    assert!(coordinator.state().reports.is_empty());
+}
+
+#[tokio::test]
+async fn a_game_that_cannot_be_played_is_void_after_the_last_attempt() {
+    let nowhere = v1::AgentSetup {
+        source: None,
+        ..native("random")
+    };
+    let setup = pair(nowhere, native("random"));
+    let mut three = games(3);
+    for (game, attempts) in three.iter_mut().zip([0, 4, 5]) {
+        game.attempts = attempts;
+    }
+    let reports = play(setup, three, |_| {}).await;
+    assert!(
+        reports[&0]
+            .void_reason
+            .contains("how agent random is reached")
+    );
+    for index in [1, 2] {
+        let record = reports[&index].record.clone().expect("a record");
+        assert_eq!(record.termination(), v1::Termination::Void);
+        assert_eq!((record.hash.len(), record.placement.len()), (32, 0));
+        assert_eq!(reports[&index].void_reason, "");
+    }
+}
+
+#[tokio::test]
+async fn a_registered_binary_is_fetched_verified_and_run() {
+    let with_hash = |sha256: String| {
+        let mut agent = process("it", &["--mode", "good"]);
+        if let Some(v1::agent_setup::Source::Binary(binary)) = &mut agent.source {
+            binary.sha256 = sha256;
+        }
+        pair(agent, native("random"))
+    };
+    let right = hex::encode(Sha256::digest(registered()));
+    let reports = play(with_hash(right), games(4), |_| {}).await;
+    assert_eq!(faults(&records(&reports)), 0);
+    assert!(reports.values().all(|report| report.void_reason.is_empty()));
+    let reports = play(with_hash("0".repeat(64)), games(4), |_| {}).await;
+    for report in reports.values() {
+        assert!(
+            report.void_reason.contains("SHA-256"),
+            "{}",
+            report.void_reason
+        );
+    }
+}
