@@ -22,7 +22,9 @@ use sha2::Sha256;
 
 /// Text that is not a seed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{text}\" is not a seed: it is 0x and 1 to {digits} hex digits")]
+#[error(
+    "\"{text}\" is not a seed: write 0x and 1 to {digits} hex digits, or a decimal number below 2^64"
+)]
 pub struct SeedError {
     text: String,
     digits: usize,
@@ -65,8 +67,12 @@ impl FromStr for TournamentSeed {
     }
 }
 
-/// The digits of `0x…`, padded with zeros on the left.
+/// The hex digits of `0x…` or of a decimal number, padded with zeros on the
+/// left.
 fn parse_hex(text: &str, width: usize) -> Option<String> {
+    if text.bytes().all(|c| c.is_ascii_digit()) {
+        return Some(format!("{:0>width$x}", text.parse::<u64>().ok()?));
+    }
     let digits = text
         .strip_prefix("0x")
         .or_else(|| text.strip_prefix("0X"))?;
@@ -254,7 +260,12 @@ mod tests {
                 .to_string(),
             "0x5eed"
         );
-        for text in ["", "0x", "5eed", "0xg", &format!("0x{}", "0".repeat(65))] {
+        assert_eq!(
+            "10".parse::<TournamentSeed>().expect("a seed").to_string(),
+            "0xa"
+        );
+        let long = format!("0x{}", "0".repeat(65));
+        for text in ["", "0x", "5eed", "0xg", "-1", "18446744073709551616", &long] {
             assert!(text.parse::<TournamentSeed>().is_err(), "{text}");
         }
     }

@@ -121,7 +121,11 @@ pub struct Spec {
     /// Name of the ruleset.
     pub ruleset: String,
     /// Drawn where absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "seed",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub seed: Option<TournamentSeed>,
     /// Who plays whom.
     #[serde(default)]
@@ -265,6 +269,24 @@ fn check_keys(table: &toml::Table, known: &[&str], place: &str) -> Result<(), Sp
     }
 }
 
+/// A seed in quotes, or a whole number without.
+fn seed<'de, D: Deserializer<'de>>(from: D) -> Result<Option<TournamentSeed>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(
+        untagged,
+        expecting = "a seed is text such as \"0x5eed\", or a number from 0 on"
+    )]
+    enum Written {
+        Text(String),
+        Number(u64),
+    }
+    let text = match Written::deserialize(from)? {
+        Written::Text(text) => text,
+        Written::Number(number) => format!("{number:#x}"),
+    };
+    text.parse().map(Some).map_err(serde::de::Error::custom)
+}
+
 /// Durations as people write them: `500ms`, `2s`, `1m 30s`.
 mod duration {
     use super::{Deserialize, Deserializer, Duration, Serializer};
@@ -303,5 +325,79 @@ mod fault_policy {
                 "on_fault = \"{other}\" is not known: use \"forfeit\" or \"random-move\""
             ))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEAST: &str = "name = \"t\"\nruleset = \"kalah\"\nagents = [\"a\", \"b\"]\n";
+
+    #[test]
+    fn what_a_spec_leaves_out_has_the_documented_default() {
+        let spec = Spec::parse(LEAST).expect("a spec");
+        assert_eq!(spec.seed, None);
+        assert_eq!(spec.blocks, 100);
+        assert_eq!(spec.seats, None);
+        assert_eq!(spec.format, Format::RoundRobin);
+        assert!(spec.play.rotate && spec.play.paired && !spec.play.ask_forced);
+        assert_eq!(spec.play.move_timeout, Duration::from_secs(2));
+        assert_eq!(spec.play.on_fault, FaultPolicy::Forfeit);
+        assert_eq!(spec.play.timing, Timing::Throughput);
+    }
+
+    #[test]
+    fn a_spec_is_read_back_as_it_was_written() {
+        let text = format!(
+            "{LEAST}seed = 0x5eed\nblocks = 7\n[options]\npits = 4\n\
+             [[agent]]\nname = \"b\"\nbot = \"x\"\nfrom = \"p\"\noptions = {{ depth = 3, w = 0.5 }}\n\
+             [play]\nmove_timeout = \"250ms\"\non_fault = \"random-move\"\ntiming = \"strict\"\n"
+        );
+        let spec = Spec::parse(&text).expect("a spec");
+        assert_eq!(spec.seed.expect("a seed").to_string(), "0x5eed");
+        assert_eq!(Spec::parse(&spec.to_toml()).expect("a spec"), spec);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let cases = [
+            (
+                "blcoks = 3",
+                "unknown key \"blcoks\", did you mean \"blocks\"?",
+            ),
+            (
+                "[play]\nrotat = true",
+                "unknown key \"rotat\" in [play], did you mean \"rotate\"?",
+            ),
+            (
+                "[[agent]]\nname = \"b\"\nbot = \"x\"\nform = \"p\"",
+                "unknown key \"form\" in [[agent]], did you mean \"from\"?",
+            ),
+            ("blocks = 0", "blocks = 0: must be from 1 to 1000000000"),
+            ("blocks = \"many\"", "expected u64"),
+            ("seed = \"five\"", "\"five\" is not a seed"),
+            ("seed = -1", "a seed is text"),
+            ("format = \"swizz\"", "unknown variant `swizz`"),
+            ("[play]\nmove_timeout = \"2\"", "\"2\" is not a duration"),
+            ("[play]\nmove_timeout = \"0s\"", "move_timeout must be from"),
+            (
+                "[play]\non_fault = \"shrug\"",
+                "on_fault = \"shrug\" is not known",
+            ),
+            ("[play]\nopening_plies = 1001", "must be from 0 to 1000"),
+            (
+                "[[agent]]\nname = \"c\"\nbot = \"x\"",
+                "defined but not listed",
+            ),
+            ("[options]\npits = nan", "must be a finite number"),
+        ];
+        for (line, expected) in cases {
+            let error = Spec::parse(&format!("{LEAST}{line}\n")).expect_err(line);
+            assert!(error.to_string().contains(expected), "{line}: {error}");
+        }
+        let twice = LEAST.replace("\"b\"", "\"a\"");
+        let error = Spec::parse(&twice).expect_err("one name twice");
+        assert!(error.to_string().contains("listed twice"), "{error}");
     }
 }

@@ -67,3 +67,62 @@ impl Tournament {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tournament() -> Tournament {
+        Tournament {
+            name: "cup".parse().expect("a name"),
+            ruleset: "kalah".to_owned(),
+            rules_version: 1,
+            options: Options::from([("pits".to_owned(), 6.into())]),
+            seed: "0x5eed".parse().expect("a seed"),
+            format: Format::RoundRobin,
+            blocks: 10,
+            seats: 2,
+            agents: vec![AgentRef {
+                name: "random".parse().expect("a name"),
+                bot: "random".to_owned(),
+                options: Options::new(),
+                version: "1".to_owned(),
+            }],
+            play: Play::default(),
+        }
+    }
+
+    #[test]
+    fn ids_are_pinned_and_count_attempts() {
+        let id = tournament().id(1);
+        assert_eq!(id, "cup-7093e63df5");
+        assert_eq!(tournament().id(3), format!("{id}-3"));
+    }
+
+    #[test]
+    fn an_id_follows_all_that_can_change_a_record_but_not_the_name() {
+        let id = tournament().id(1);
+        let changes: [fn(&mut Tournament); 10] = [
+            |t| t.ruleset.push('x'),
+            |t| t.rules_version += 1,
+            |t| t.options.clear(),
+            |t| t.seed = TournamentSeed::from_bytes([1; 32]),
+            |t| t.blocks += 1,
+            |t| t.seats += 1,
+            |t| t.play.opening_plies += 1,
+            |t| t.agents[0].bot.push('x'),
+            |t| t.agents[0].version.push('x'),
+            |t| {
+                t.agents[0].options.insert("depth".to_owned(), 3.into());
+            },
+        ];
+        for (place, change) in changes.into_iter().enumerate() {
+            let mut other = tournament();
+            change(&mut other);
+            assert_ne!(other.id(1), id, "change {place}");
+        }
+        let mut renamed = tournament();
+        renamed.name = "pot".parse().expect("a name");
+        assert_eq!(renamed.id(1).strip_prefix("pot"), id.strip_prefix("cup"));
+    }
+}

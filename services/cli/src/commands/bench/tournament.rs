@@ -105,6 +105,9 @@ pub(super) async fn measure(route: &Route, seconds: f64) -> Outcome<Measured> {
     measured.coordinator_mb = Some(after.coordinator.peak_mb);
     measured.worker_mb = Some(after.worker.peak_mb);
     measured.agent_mb = after.agent_peak_mb;
+    // The worker first, so that it has no coordinator to miss.
+    bench.worker.kill().await?;
+    bench.coordinator.kill().await?;
     Ok(measured)
 }
 
