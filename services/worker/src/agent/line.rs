@@ -27,6 +27,8 @@ use crate::{environment::Environment, meter::Meter};
 const STARTS: u32 = 3;
 /// After a failed start, doubled each time.
 const BACK_OFF: Duration = Duration::from_millis(200);
+/// The same for an endpoint: whoever runs it may be about to restart it.
+const BACK_OFF_ENDPOINT: Duration = Duration::from_secs(1);
 /// Decisions of a batch where the agent does not say.
 const BATCH: usize = 256;
 /// The most decisions of a batch, whatever the agent says.
@@ -222,7 +224,10 @@ impl Attendant {
             return Ok(());
         }
         self.drop_link().await;
-        let mut wait = BACK_OFF;
+        let mut wait = match self.source {
+            Source::Endpoint(_) => BACK_OFF_ENDPOINT,
+            Source::Program { .. } | Source::Binary(_) => BACK_OFF,
+        };
         for attempt in 1.. {
             match Link::up(&self.source, &self.environment).await {
                 Ok(link) => {

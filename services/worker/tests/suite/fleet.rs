@@ -18,7 +18,7 @@ fn pair(first: v1::AgentSetup, second: v1::AgentSetup) -> v1::TournamentSetup {
 
 fn impatient(mut setup: v1::TournamentSetup) -> v1::TournamentSetup {
     if let Some(play) = &mut setup.play {
-        play.move_timeout_us = 200_000;
+        play.move_timeout_us = 1_000_000;
     }
     setup
 }
@@ -95,7 +95,8 @@ async fn an_error_an_illegal_move_and_a_huge_answer_are_charged_where_they_belon
 
 #[tokio::test]
 async fn a_hang_in_a_batch_charges_no_innocent_game() {
-    let bad = process("bad", &["--mode", "hang", "--every", "500"]);
+    let mut bad = process("bad", &["--mode", "hang", "--every", "500"]);
+    bad.batch_size = 2;
     let setup = impatient(pair(bad, native("random")));
     let together = play(setup.clone(), games(24), |_| {}).await;
     let alone = play(setup, games(24), |options| options.capacity = 1).await;

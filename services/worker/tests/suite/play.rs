@@ -26,16 +26,22 @@ async fn faulty(args: &[&str], change: impl FnOnce(&mut v1::TournamentSetup)) ->
 }
 
 async fn check_fault(mode: &str, kind: FaultKind, told: &str) {
-    let limits = |setup: &mut v1::TournamentSetup| {
-        if let Some(v1::agent_setup::Source::Binary(binary)) = &mut setup.agents[0].source {
-            binary.limits = Some(v1::AgentLimits {
-                start_timeout_us: 400_000,
-                ..Default::default()
-            });
+    // Short only where the end of the time is what the test waits for.
+    let limits = |setup: &mut v1::TournamentSetup| match kind {
+        FaultKind::NotReady => {
+            if let Some(v1::agent_setup::Source::Binary(binary)) = &mut setup.agents[0].source {
+                binary.limits = Some(v1::AgentLimits {
+                    start_timeout_us: 400_000,
+                    ..Default::default()
+                });
+            }
         }
-        if let Some(play) = &mut setup.play {
-            play.move_timeout_us = 300_000;
+        FaultKind::Timeout => {
+            if let Some(play) = &mut setup.play {
+                play.move_timeout_us = 300_000;
+            }
         }
+        _ => {}
     };
     let played = faulty(&["--mode", mode], limits).await;
     assert_eq!(played.record.termination, Termination::Forfeit, "{mode}");
@@ -175,10 +181,7 @@ async fn agents_describe_themselves_or_tell_why_not() {
     let source = |args: &[&str]| AgentSource::Program {
         path: fixture(),
         args: args.iter().map(Into::into).collect(),
-        limits: Limits {
-            start: Duration::from_millis(400),
-            ..Limits::default()
-        },
+        limits: Limits::default(),
     };
     let options = || agents(Builtin::InProcess);
     let described = describe(source(&["fake", "--mode", "good"]), options()).await;
