@@ -1,6 +1,7 @@
 //! A worker: joins a coordinator, plays what it is lent, reports.
 
 mod fleet;
+mod folder;
 mod reports;
 mod session;
 
@@ -16,9 +17,10 @@ use std::{
 };
 
 use arena_telemetry::{MetricsError, MetricsServer, Registry, ServeError, WorkerMetrics};
-use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tonic::transport::{Channel, Endpoint};
+
+use folder::Folder;
 
 use crate::{
     binaries::CoordinatorBinaries,
@@ -115,13 +117,10 @@ impl Options {
         let registry = Registry::new();
         let rulesets = arena_games::rulesets().iter().map(|info| info.name);
         let metrics = WorkerMetrics::new(&registry, rulesets)?;
-        let temp = tempfile::Builder::new()
-            .prefix("arena-worker-")
-            .tempdir_in(&self.temp)
-            .map_err(|source| WorkerError::Folder {
-                path: self.temp.clone(),
-                source,
-            })?;
+        let temp = Folder::new(&self.temp).map_err(|source| WorkerError::Folder {
+            path: self.temp.clone(),
+            source,
+        })?;
         let pool = Pool::new(self.agents(temp.path()).threads())?;
         Ok(Service {
             metrics: server.as_ref().map(MetricsServer::local_addr),
@@ -199,7 +198,7 @@ pub struct Service {
     registry: Registry,
     counters: Arc<WorkerMetrics>,
     pool: Pool,
-    temp: TempDir,
+    temp: Folder,
 }
 
 impl Service {

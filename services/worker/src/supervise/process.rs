@@ -1,9 +1,10 @@
 //! One running agent process, seen from the worker.
 
 use std::{
+    fs::Permissions,
     io,
     net::TcpListener,
-    os::unix::process::ExitStatusExt,
+    os::unix::{fs::PermissionsExt, process::ExitStatusExt},
     path::Path,
     process::Stdio,
     sync::Arc,
@@ -61,6 +62,7 @@ impl Process {
         };
         let dir = tempfile::Builder::new()
             .prefix("arena-")
+            .permissions(Permissions::from_mode(0o700))
             .tempdir_in(temp)
             .map_err(|error| ours(format!("no folder in {}: {error}", temp.display())))?;
         let (listen, url) = address(launch.listen, dir.path()).map_err(ours)?;

@@ -1,0 +1,83 @@
+//! A worker's own folder, and those of workers that were killed.
+
+use std::{
+    fs::{self, File, Permissions},
+    io,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+};
+
+use tempfile::TempDir;
+
+const PREFIX: &str = "arena-worker-";
+const LOCK: &str = "lock";
+
+/// A folder that is locked as long as its worker lives.
+#[derive(Debug)]
+pub(super) struct Folder {
+    dir: TempDir,
+    _lock: File,
+}
+
+impl Folder {
+    /// Makes one in `temp`, and removes what killed workers left there.
+    pub(super) fn new(temp: &Path) -> io::Result<Self> {
+        sweep(temp);
+        let dir = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(temp)?;
+        // It gets its name once it is locked: no sweep finds it open.
+        let early = dir.path().join("lock.new");
+        let lock = File::create(&early)?;
+        lock.lock()?;
+        fs::rename(early, dir.path().join(LOCK))?;
+        Ok(Self { dir, _lock: lock })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
+fn sweep(temp: &Path) {
+    let Ok(entries) = fs::read_dir(temp) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let ours = entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| name.starts_with(PREFIX));
+        if ours
+            && let Ok(lock) = File::open(entry.path().join(LOCK))
+            && lock.try_lock().is_ok()
+        {
+            // What cannot be removed stays for the next time.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_the_dead_are_removed_and_those_of_the_living_kept() {
+        let temp = tempfile::tempdir().expect("a folder");
+        let living = Folder::new(temp.path()).expect("a folder");
+        let dead = temp.path().join("arena-worker-dead");
+        fs::create_dir(&dead).expect("a folder");
+        File::create(dead.join(LOCK)).expect("a file");
+        let other = temp.path().join("arena-worker-other");
+        fs::create_dir(&other).expect("a folder");
+        let _next = Folder::new(temp.path()).expect("a folder");
+        assert!(living.path().exists() && other.exists() && !dead.exists());
+        let mode = fs::metadata(living.path())
+            .expect("it")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+}
