@@ -13,7 +13,7 @@ use std::{
     rc::Rc,
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -28,7 +28,7 @@ use tokio::{
 use crate::{
     agent::{Blame, Event, Token, Verdict},
     environment::Environment,
-    native::{Errand, Pool},
+    native::{Errand, Plies, Pool},
     report::Sealer,
     table::{Rules, SetupError},
 };
@@ -53,6 +53,8 @@ struct Lease {
     /// Games without a result.
     left: usize,
     errand: Errand,
+    /// Plies of its games in the pool.
+    pooled: Vec<Arc<Plies>>,
 }
 
 struct Waiting {
@@ -139,7 +141,7 @@ impl Driver {
         };
         let errand = Errand {
             lease,
-            plies: Arc::new(AtomicU64::new(0)),
+            plies: Arc::default(),
             unwanted: Arc::new(AtomicBool::new(false)),
         };
         self.leases.insert(
@@ -148,6 +150,7 @@ impl Driver {
                 table: table.clone(),
                 left: games.len(),
                 errand,
+                pooled: Vec::new(),
             },
         );
         let waiting = games.into_iter().map(|game| Waiting {
@@ -185,17 +188,26 @@ impl Driver {
         self.games.len() + self.pooled
     }
 
-    /// Plies of each lease so far. What waits for an agent counts too: every
-    /// such wait has its own limit, which may be longer than a lease's.
+    /// True where every lease is over; a thread may still be at a game that
+    /// nobody wants.
+    pub(crate) fn is_done(&self) -> bool {
+        self.leases.is_empty()
+    }
+
+    /// Plies of each lease so far. Every call counts as one more while games
+    /// are played: a decision has its own limit, or in process none, and may
+    /// take longer than a lease. That holds for what waits behind it as well.
     pub(crate) fn progress(&mut self) -> Vec<v1::LeaseProgress> {
-        for lease in self.games.leases() {
-            if let Some(lease) = self.leases.get(&lease) {
-                lease.errand.plies.fetch_add(1, Ordering::Relaxed);
+        let playing = self.in_flight() > 0;
+        let told = |(&lease_id, lease): (&u64, &Lease)| {
+            if playing {
+                lease.errand.plies.count();
             }
-        }
-        let told = |(&lease_id, lease): (&u64, &Lease)| v1::LeaseProgress {
-            lease_id,
-            plies: lease.errand.plies.load(Ordering::Relaxed),
+            let pooled = lease.pooled.iter().map(|plies| plies.get());
+            v1::LeaseProgress {
+                lease_id,
+                plies: lease.errand.plies.get() + pooled.sum::<u64>(),
+            }
         };
         self.leases.iter().map(told).collect()
     }
@@ -279,9 +291,12 @@ impl Driver {
                 games.push(next.game);
             }
             self.pooled += games.len();
-            table
+            let counts = table
                 .players()
                 .start(&self.pool, &self.sender, &errand, &games);
+            if let Some(lease) = self.leases.get_mut(&lease) {
+                lease.pooled.extend(counts);
+            }
             return;
         }
         let token = self.games.insert(Active::new(lease, table, game));
@@ -412,7 +427,7 @@ impl Driver {
             return self.ask_alone(token);
         }
         if let Some(lease) = self.leases.get(&active.lease) {
-            lease.errand.plies.fetch_add(1, Ordering::Relaxed);
+            lease.errand.plies.count();
         }
         self.go_on(token);
     }
@@ -448,7 +463,7 @@ impl Driver {
             Verdict::Void(why) => return self.void(token, why),
         }
         if let Some(lease) = self.leases.get(&active.lease) {
-            lease.errand.plies.fetch_add(1, Ordering::Relaxed);
+            lease.errand.plies.count();
         }
         self.go_on(token);
     }

@@ -5,7 +5,7 @@ mod games;
 mod pool;
 
 pub(crate) use brain::{Brains, Player, Thought};
-pub(crate) use games::{Errand, Players};
+pub(crate) use games::{Errand, Players, Plies};
 pub(crate) use pool::Pool;
 
 /// One of so many decisions is timed, where timing is not strict.

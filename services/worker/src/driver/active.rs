@@ -1,6 +1,6 @@
 //! Games that are played, by place.
 
-use std::{collections::BTreeSet, rc::Rc, time::Duration};
+use std::{rc::Rc, time::Duration};
 
 use arena_engine::{AnyMatch, Status};
 use arena_wire::v1;
@@ -137,11 +137,5 @@ impl Games {
                 self.remove(Token { place, turn });
             }
         }
-    }
-
-    /// Leases with games that are played.
-    pub(super) fn leases(&self) -> BTreeSet<u64> {
-        let active = self.places.iter().filter_map(|entry| entry.active.as_ref());
-        active.map(|active| active.lease).collect()
     }
 }

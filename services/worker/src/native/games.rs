@@ -37,24 +37,46 @@ pub(crate) struct Players {
 
 /// A set of bots that plays whole games.
 trait Hall: Send {
+    /// Plays a game; none where it is not wanted any more.
     fn play(
         &mut self,
         rules: &Rules,
         seats: &[u16],
         setup: Setup,
-        plies: &AtomicU64,
-    ) -> Result<(Finished, Vec<u32>), String>;
+        errand: &Errand,
+    ) -> Result<Option<Ended>, String>;
     fn flush(&mut self);
 }
+
+/// How a game ended, and its latencies in microseconds where timing is strict.
+type Ended = (Finished, Vec<u32>);
 
 /// What several games in the pool belong to.
 #[derive(Clone)]
 pub(crate) struct Errand {
     pub(crate) lease: u64,
     /// Plies played so far.
-    pub(crate) plies: Arc<AtomicU64>,
+    pub(crate) plies: Arc<Plies>,
     /// The games are not wanted any more.
     pub(crate) unwanted: Arc<AtomicBool>,
+}
+
+/// A count of plies, on cache lines of its own: a thread counts each ply, and
+/// others do so beside it.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct Plies(AtomicU64);
+
+impl Plies {
+    /// One more.
+    #[inline]
+    pub(crate) fn count(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl Players {
@@ -66,18 +88,24 @@ impl Players {
         })
     }
 
-    /// Plays games in the pool.
+    /// Plays games in the pool; gives what counts their plies.
     pub(crate) fn start(
         self: &Arc<Self>,
         pool: &Pool,
         events: &UnboundedSender<Event>,
         errand: &Errand,
         games: &[v1::GameAssignment],
-    ) {
+    ) -> Vec<Arc<Plies>> {
+        let mut counts = Vec::with_capacity(games.len().div_ceil(CHUNK));
         for chunk in games.chunks(CHUNK) {
             let this = self.clone();
             let events = events.clone();
-            let errand = errand.clone();
+            let plies = Arc::<Plies>::default();
+            counts.push(plies.clone());
+            let errand = Errand {
+                plies,
+                ..errand.clone()
+            };
             let games = chunk.to_vec();
             pool.add(false, move || {
                 let count = games.len();
@@ -96,6 +124,7 @@ impl Players {
                 });
             });
         }
+        counts
     }
 
     fn play(&self, errand: &Errand, games: &[v1::GameAssignment]) -> Vec<v1::GameReport> {
@@ -120,11 +149,12 @@ impl Players {
             let timed = Timed::start();
             let seats = self.rules.seats(game);
             let setup = self.rules.setup(game);
-            let played = hall.play(&self.rules, &seats, setup, &errand.plies);
+            let played = hall.play(&self.rules, &seats, setup, errand);
             reports.push(match played {
-                Ok((finished, latencies)) => {
+                Ok(Some((finished, latencies))) => {
                     sealer.seal(game, finished, timed, latencies, Vec::new())
                 }
+                Ok(None) => break,
                 Err(why) => sealer.void(game, why),
             });
         }
@@ -188,13 +218,16 @@ impl<G: Game> Hall for Seated<G> {
         rules: &Rules,
         seats: &[u16],
         setup: Setup,
-        plies: &AtomicU64,
-    ) -> Result<(Finished, Vec<u32>), String> {
+        errand: &Errand,
+    ) -> Result<Option<Ended>, String> {
         self.seat(rules, seats)?;
         let strict = rules.strict();
         let mut latencies = Vec::new();
         let mut game = Match::new(self.game.clone(), setup);
         while let Status::Asks(question) = game.status() {
+            if errand.unwanted.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
             let agent = seats[usize::from(question.seat)];
             let Some((bot, meter)) = self.bots.get_mut(&agent) else {
                 return Err(format!("nobody sits on seat {}", question.seat));
@@ -227,11 +260,10 @@ impl<G: Game> Hall for Seated<G> {
             }
             if let Some(answered) = answered {
                 self.manager.observe(answered.elapsed().as_secs_f64());
-                plies.fetch_add(SAMPLED, Ordering::Relaxed);
             }
+            errand.plies.count();
         }
-        plies.fetch_add(1, Ordering::Relaxed);
-        Ok((game.finish(), latencies))
+        Ok(Some((game.finish(), latencies)))
     }
 
     fn flush(&mut self) {

@@ -159,7 +159,7 @@ impl Fleet {
             self.driver.start();
             self.driver.forget_idle(IDLE);
             if let Some(limit) = self.drain {
-                let over = self.driver.in_flight() == 0 && self.reports.unanswered() == 0;
+                let over = self.driver.is_done() && self.reports.unanswered() == 0;
                 if over || Instant::now() >= limit {
                     break Ok(());
                 }

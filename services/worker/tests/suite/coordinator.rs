@@ -40,6 +40,8 @@ pub(crate) struct State {
     leases: u64,
     notices: Vec<mpsc::Sender<Result<v1::JoinResponse, Status>>>,
     pub(crate) beats: u64,
+    /// Plies of each lease, as they were told.
+    pub(crate) plies: BTreeMap<u64, Vec<u64>>,
 }
 
 /// A coordinator that listens; dropping it ends it.
@@ -217,8 +219,17 @@ impl WorkerService for Rpc {
         &self,
         request: Request<v1::HeartbeatRequest>,
     ) -> Result<Response<v1::HeartbeatResponse>, Status> {
-        self.check(request.into_inner().boot_epoch)?;
-        lock(&self.0).beats += 1;
+        let request = request.into_inner();
+        self.check(request.boot_epoch)?;
+        let mut state = lock(&self.0);
+        state.beats += 1;
+        for lease in request.leases {
+            state
+                .plies
+                .entry(lease.lease_id)
+                .or_default()
+                .push(lease.plies);
+        }
         Ok(Response::new(v1::HeartbeatResponse::default()))
     }
 

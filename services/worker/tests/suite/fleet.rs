@@ -202,6 +202,35 @@ async fn games_that_are_not_wanted_any_more_are_dropped() {
 }
 
 #[tokio::test]
+async fn a_long_search_in_process_is_progress_of_every_lease_and_ends_with_them() {
+    let mut setup = pair(native("kalah-minimax"), native("kalah-minimax"));
+    setup.agents[1].name = "other".into();
+    let depth = arena_engine::options::Options::from([("depth".to_owned(), 11i64.into())]);
+    for agent in &mut setup.agents {
+        agent.options = arena_wire::convert::options_to_wire(&depth);
+    }
+    let coordinator = Coordinator::start(setup, games(2)).await;
+    coordinator.state().lease_games = 1;
+    let mut options = options(&coordinator.url(), Builtin::InProcess);
+    options.capacity = 1;
+    let worker = work(options).await;
+    // One game is played, the other waits for it.
+    let told = |lease| coordinator.state().plies.get(&lease).map_or(0, Vec::len);
+    while told(1) < 5 || told(2) < 5 {
+        assert!(coordinator.state().reports.is_empty(), "not long enough");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    for (lease, plies) in &coordinator.state().plies {
+        let grows = plies.is_sorted_by(|one, next| one < next);
+        assert!(grows, "lease {lease}: {plies:?}");
+    }
+    let lease_ids = vec![1, 2];
+    coordinator.notify(Notice::LeasesEnded(v1::LeasesEnded { lease_ids }));
+    worker.end().await;
+    assert!(coordinator.state().reports.is_empty());
+}
+
+#[tokio::test]
 async fn a_game_that_cannot_be_played_is_void_after_the_last_attempt() {
     let nowhere = v1::AgentSetup {
         source: None,
