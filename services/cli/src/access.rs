@@ -29,18 +29,25 @@ const MESSAGE_BYTES_MAX: usize = 64 << 20;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AccessArgs {
     /// A running coordinator
-    #[arg(
-        long,
-        env = "ARENA_COORDINATOR",
-        value_name = "URL",
-        conflicts_with = "data"
-    )]
+    ///
+    /// Else ARENA_COORDINATOR, where no --data is given.
+    #[arg(long, value_name = "URL", conflicts_with = "data")]
     pub(crate) coordinator: Option<String>,
 
     /// The data folder of a coordinator; where one runs on it, that one is
     /// asked [default: ./arena-data]
-    #[arg(long, env = "ARENA_DATA", value_name = "DIR")]
+    ///
+    /// Else ARENA_DATA, where neither --coordinator nor ARENA_COORDINATOR is
+    /// given.
+    #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+}
+
+/// Where the arguments and then the environment say to go.
+enum Place {
+    Url(String),
+    Folder(PathBuf),
+    Unsaid,
 }
 
 /// A way to a coordinator.
@@ -72,7 +79,7 @@ impl AccessArgs {
     /// Opens what exists, and where nobody says and nothing exists, a
     /// coordinator that keeps nothing.
     pub(crate) async fn open_or_memory(&self) -> Outcome<Access> {
-        let nowhere = self.coordinator.is_none() && self.data.is_none();
+        let nowhere = matches!(self.place(), Place::Unsaid);
         if !nowhere || Path::new(DEFAULT_DATA).is_dir() {
             return self.open().await;
         }
@@ -80,11 +87,27 @@ impl AccessArgs {
         Access::embedded(embedded).await
     }
 
-    async fn connect(&self, create: bool) -> Outcome<Access> {
+    /// A flag goes over the environment, whatever the other one says.
+    fn place(&self) -> Place {
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         if let Some(url) = &self.coordinator {
-            return Access::remote(url).await;
+            return Place::Url(url.clone());
         }
-        let data = self.data.clone().unwrap_or_else(|| DEFAULT_DATA.into());
+        if let Some(data) = &self.data {
+            return Place::Folder(data.clone());
+        }
+        if let Some(url) = variable("ARENA_COORDINATOR") {
+            return Place::Url(url);
+        }
+        variable("ARENA_DATA").map_or(Place::Unsaid, |data| Place::Folder(data.into()))
+    }
+
+    async fn connect(&self, create: bool) -> Outcome<Access> {
+        let data = match self.place() {
+            Place::Url(url) => return Access::remote(&url).await,
+            Place::Folder(data) => data,
+            Place::Unsaid => DEFAULT_DATA.into(),
+        };
         if !create && !data.is_dir() {
             return Err(Failure::usage(format!(
                 "there is no data folder {}: say --data DIR or --coordinator URL",

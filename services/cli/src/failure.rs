@@ -4,6 +4,8 @@ use std::{fmt, process::ExitCode};
 
 use tonic::{Code, Status};
 
+use crate::output::note;
+
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -55,15 +57,14 @@ impl Failure {
     }
 
     /// Tells the user, on stderr.
-    #[expect(clippy::print_stderr, reason = "this is where errors are shown")]
     pub(crate) fn report(&self) -> ExitCode {
         if !self.message.is_empty() {
-            let end = if self.kind == Kind::Interrupted {
+            let start = if self.kind == Kind::Interrupted {
                 ""
             } else {
                 "error: "
             };
-            eprintln!("{end}{}", self.message);
+            note(format!("{start}{}", self.message));
         }
         ExitCode::from(self.kind as u8)
     }

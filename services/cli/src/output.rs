@@ -126,9 +126,9 @@ pub(crate) fn write(text: &str) -> Outcome {
 }
 
 /// A line for people, on stderr.
-#[expect(clippy::print_stderr, reason = "progress belongs on stderr")]
 pub(crate) fn note(text: impl std::fmt::Display) {
-    eprintln!("{text}");
+    // A reader of stderr that went away must not end a tournament.
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// True where stderr is a terminal that may be drawn on.

@@ -1,10 +1,13 @@
 //! Following a tournament to its end.
 
-use std::time::{Duration, Instant};
+use std::{
+    error::Error,
+    time::{Duration, Instant},
+};
 
 use arena_wire::v1::{self, TournamentState};
 use indicatif::{ProgressBar, ProgressStyle};
-use tonic::Code;
+use tonic::{Code, Status};
 
 use crate::{
     access::Client,
@@ -126,7 +129,7 @@ pub(crate) async fn follow(
         match watch_once(client, id, progress, &mut lost_since).await {
             Ok(Some(last)) => return Ok(last),
             Ok(None) => {}
-            Err(status) if status.code() == Code::Unavailable => {}
+            Err(status) if lost(&status) => {}
             Err(status) => return Err(status.into()),
         }
         let since = *lost_since.get_or_insert_with(Instant::now);
@@ -138,6 +141,14 @@ pub(crate) async fn follow(
         }
         tokio::time::sleep(Duration::from_millis(250)).await;
     }
+}
+
+/// True where the connection broke, under whatever code that shows.
+fn lost(status: &Status) -> bool {
+    matches!(
+        status.code(),
+        Code::Unavailable | Code::Cancelled | Code::Aborted
+    ) || status.source().is_some()
 }
 
 /// One watch; none where its stream ended before the tournament did.
@@ -156,7 +167,7 @@ async fn watch_once(
         progress.update(&event);
         let over = matches!(
             event.state(),
-            TournamentState::Finished | TournamentState::Cancelled | TournamentState::Paused
+            TournamentState::Finished | TournamentState::Cancelled
         );
         if over {
             progress.finish(event.state(), event.games_done, event.games_total);

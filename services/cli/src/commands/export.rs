@@ -61,13 +61,7 @@ impl ExportArgs {
         let rules = Rules::of(&tournament.setup.unwrap_or_default())?;
         let mut out = BufWriter::new(io::stdout().lock());
         if self.format == ExportFormat::Csv {
-            let seats = rules.game.seats();
-            let mut header = vec!["game_id".to_owned(), "index".to_owned(), "block".to_owned()];
-            for kind in ["seat", "placement", "score"] {
-                header.extend((0..seats).map(|seat| format!("{kind}_{seat}")));
-            }
-            header.extend(["plies", "termination", "faults", "hash"].map(str::to_owned));
-            emit(&mut out, &output::csv_line(&header))?;
+            emit(&mut out, &csv_header(&rules))?;
         }
         let mut token = String::new();
         loop {
@@ -111,7 +105,19 @@ impl ExportArgs {
     }
 }
 
-fn csv(rules: &Rules, record: &arena_model::GameRecord) -> String {
+/// The names of the columns of [`csv`].
+pub(crate) fn csv_header(rules: &Rules) -> String {
+    let seats = rules.game.seats();
+    let mut header = ["game_id", "index", "block"].map(str::to_owned).to_vec();
+    for kind in ["seat", "placement", "score"] {
+        header.extend((0..seats).map(|seat| format!("{kind}_{seat}")));
+    }
+    header.extend(["plies", "termination", "faults", "hash"].map(str::to_owned));
+    output::csv_line(&header)
+}
+
+/// A game's results as a line of comma-separated values.
+pub(crate) fn csv(rules: &Rules, record: &arena_model::GameRecord) -> String {
     let seats = record.seats.len();
     let mut cells = vec![
         format!("{}/{}", rules.header.tournament_id, record.index),

@@ -5,7 +5,7 @@ mod list;
 mod show;
 mod told;
 
-use std::path::PathBuf;
+use std::{fs::File, io::Read, path::PathBuf};
 
 use arena_model::record::ParsedRecord;
 use arena_wire::v1;
@@ -164,13 +164,15 @@ impl ReplayArgs {
     }
 
     fn replay_file(&self, file: &PathBuf) -> Outcome {
-        let text = if file.as_os_str() == "-" {
-            std::io::read_to_string(std::io::stdin())
+        let mut bytes = Vec::new();
+        if file.as_os_str() == "-" {
+            std::io::stdin().read_to_end(&mut bytes)
         } else {
-            std::fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-        };
-        let text = text
-            .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
+            File::open(file).and_then(|mut file| file.read_to_end(&mut bytes))
+        }
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
+        // What is no text is no record either, and is told as that.
+        let text = String::from_utf8_lossy(&bytes);
         let lines: Vec<&str> = text
             .lines()
             .filter(|line| !line.trim().is_empty())

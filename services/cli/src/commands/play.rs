@@ -1,5 +1,7 @@
 //! `arena play`
 
+use std::time::Duration;
+
 use arena_model::BlockSeed;
 use arena_wire::v1;
 use clap::{Args, ValueEnum};
@@ -32,9 +34,9 @@ pub(crate) struct PlayArgs {
     #[arg(long = "option", value_name = "KEY=VALUE")]
     options: Vec<String>,
 
-    /// Seed of the game: up to 16 hex digits
+    /// Seed of the game: 0x and up to 16 hex digits, or a decimal number
     #[arg(long, value_name = "0x…")]
-    seed: String,
+    seed: BlockSeed,
 
     /// Who plays, in seat order, separated by commas
     #[arg(long, value_name = "A,B,…")]
@@ -45,8 +47,8 @@ pub(crate) struct PlayArgs {
     opening_plies: u32,
 
     /// Time for one decision of an agent process
-    #[arg(long, default_value = "2s", value_name = "DURATION")]
-    move_timeout: String,
+    #[arg(long, default_value = "2s", value_name = "DURATION", value_parser = duration)]
+    move_timeout: Duration,
 
     /// What a fault costs
     #[arg(long, value_enum, default_value_t)]
@@ -77,7 +79,6 @@ enum OnFault {
 
 impl PlayArgs {
     pub(crate) async fn run(self) -> Outcome {
-        let seed: BlockSeed = self.seed.parse().map_err(Failure::usage)?;
         let spec = self.spec()?;
         // A coordinator resolves the seats as it does for a tournament; one of
         // our own, with nothing stored, where nobody names another.
@@ -86,7 +87,7 @@ impl PlayArgs {
         let assignment = v1::GameAssignment {
             index: 0,
             block: 0,
-            seed: seed.0,
+            seed: self.seed.0,
             seats: (0..count).collect(),
             attempts: 0,
         };
@@ -124,7 +125,10 @@ impl PlayArgs {
         let mut play = toml::Table::new();
         play.insert("rotate".into(), false.into());
         play.insert("opening_plies".into(), i64::from(self.opening_plies).into());
-        play.insert("move_timeout".into(), self.move_timeout.clone().into());
+        play.insert(
+            "move_timeout".into(),
+            format!("{}ms", self.move_timeout.as_millis()).into(),
+        );
         let policy = match self.on_fault {
             OnFault::Forfeit => "forfeit",
             OnFault::RandomMove => "random-move",
@@ -144,6 +148,16 @@ impl PlayArgs {
         spec.insert("play".into(), play.into());
         toml::to_string(&spec).map_err(Failure::failed)
     }
+}
+
+/// Such as `2s` or `500ms`.
+fn duration(text: &str) -> Result<Duration, String> {
+    let duration =
+        humantime::parse_duration(text).map_err(|_| "write for example 2s or 500ms".to_owned())?;
+    if duration < Duration::from_millis(1) {
+        return Err("it must be at least 1ms".to_owned());
+    }
+    Ok(duration)
 }
 
 /// Splits at the commas that are not inside parentheses.

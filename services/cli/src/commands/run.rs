@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use arena_model::spec::Spec;
 use arena_wire::v1::TournamentState;
 use clap::Args;
 
@@ -122,6 +123,8 @@ async fn play_on(
     interrupt: &mut Interrupt,
     format: Format,
 ) -> Outcome<String> {
+    let seed_given =
+        plan.seed.is_some() || Spec::parse(&plan.spec).is_ok_and(|spec| spec.seed.is_some());
     let response = tournament::start(client, plan.spec, plan.seed, plan.again).await?;
     let tournament = response.tournament.unwrap_or_default();
     let id = tournament.tournament_id.clone();
@@ -179,17 +182,18 @@ async fn play_on(
                 format!(
                     "stopped; every finished game is kept in {}. Go on with the same command{}",
                     plan.data.display(),
-                    seed_hint(&tournament.spec_json)
+                    seed_hint(seed_given, &tournament.spec_json)
                 ),
             ))
         }
     }
 }
 
-/// A drawn seed has to be given when the command is typed again.
-fn seed_hint(spec_json: &str) -> String {
+/// A seed that was drawn has to be given when the command is typed again.
+fn seed_hint(given: bool, spec_json: &str) -> String {
     serde_json::from_str::<serde_json::Value>(spec_json)
         .ok()
+        .filter(|_| !given)
         .and_then(|spec| Some(spec.get("seed")?.as_str()?.to_owned()))
         .map_or_else(String::new, |seed| format!(" and --seed {seed}"))
 }

@@ -105,7 +105,15 @@ fn verify(args: &VerifyArgs) -> Outcome {
     match args.output {
         Format::Json => output::json(&report)?,
         Format::Jsonl => output::json_line(&report)?,
-        Format::Table | Format::Csv => output::write(&format!(
+        Format::Csv => output::write(&format!(
+            "games,documents,binaries,bytes,damages\n{},{},{},{},{}\n",
+            report.games,
+            report.documents,
+            report.binaries,
+            report.bytes_on_disk,
+            report.damages.len()
+        ))?,
+        Format::Table => output::write(&format!(
             "{}: {} games, {} documents, {} binaries, {} bytes\n",
             report.path.display(),
             report.games,

@@ -33,8 +33,8 @@ Examples:
     Show(OneArgs),
     /// Follow a tournament to its end, then show its standings
     #[command(after_help = "\
-Ends with 0 when the tournament finished or was paused, with 1 when it was
-cancelled.
+Ends with 0 when the tournament finished, with 1 when it was cancelled; waits
+while it is paused.
 
 Examples:
   arena tournament watch demo-3f9a0c1b22")]
@@ -225,14 +225,20 @@ async fn list(client: &mut Client, format: Format) -> Outcome {
             page_token: token,
         };
         let page = client.list_tournaments(request).await?.into_inner();
-        rows.extend(page.tournaments.iter().map(row));
+        rows.extend(page.tournaments.iter().map(|tournament| {
+            let (cells, value) = row(tournament);
+            match format {
+                Format::Csv => (csv_cells(tournament), value),
+                _ => (cells, value),
+            }
+        }));
         token = page.next_page_token;
         if token.is_empty() {
             break;
         }
     }
     let listing = Listing {
-        header: vec!["tournament", "state", "games", "of"],
+        header: CSV_HEADER.to_vec(),
         rows,
         empty: "no tournaments yet: start one with `arena tournament start SPEC`",
     };
@@ -260,7 +266,26 @@ fn row(tournament: &v1::Tournament) -> (Vec<String>, serde_json::Value) {
     )
 }
 
+const CSV_HEADER: [&str; 4] = ["tournament", "state", "games", "of"];
+
+fn csv_cells(tournament: &v1::Tournament) -> Vec<String> {
+    vec![
+        tournament.tournament_id.clone(),
+        state_name(tournament.state()).to_owned(),
+        tournament.games_done.to_string(),
+        tournament.games_total.to_string(),
+    ]
+}
+
+/// One tournament as a header and a line.
+fn csv(tournament: &v1::Tournament) -> Outcome {
+    output::write(&(output::csv_line(&CSV_HEADER) + &output::csv_line(&csv_cells(tournament))))
+}
+
 fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
+    if format == Format::Csv {
+        return csv(tournament);
+    }
     let (cells, mut value) = row(tournament);
     if format == Format::Table {
         return output::write(&format!(
@@ -280,10 +305,11 @@ fn changed(tournament: Option<v1::Tournament>, format: Format) -> Outcome {
     let tournament = tournament.unwrap_or_default();
     let (cells, value) = row(&tournament);
     match format {
-        Format::Table | Format::Csv => output::write(&format!(
+        Format::Table => output::write(&format!(
             "{}: {}, {} of {} games\n",
             cells[0], cells[1], cells[2], cells[3]
         )),
+        Format::Csv => csv(&tournament),
         Format::Json => output::json(&value),
         Format::Jsonl => output::json_line(&value),
     }
@@ -296,18 +322,11 @@ async fn watch(client: &mut Client, args: WatchArgs) -> Outcome {
     let timeout = Duration::from_secs(args.connect_timeout);
     let last = progress::follow(client, &args.one.id, &mut progress, timeout).await?;
     standings::show(client, &args.one.id, args.one.output).await?;
-    match last.state() {
-        TournamentState::Cancelled => Err(Failure::failed(format!(
+    if last.state() == TournamentState::Cancelled {
+        return Err(Failure::failed(format!(
             "tournament {} was cancelled",
             args.one.id
-        ))),
-        TournamentState::Paused => {
-            note(format!(
-                "go on with: arena tournament resume {}",
-                args.one.id
-            ));
-            Ok(())
-        }
-        _ => Ok(()),
+        )));
     }
+    Ok(())
 }

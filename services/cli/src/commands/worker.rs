@@ -120,6 +120,7 @@ async fn stdin_closed() {
 fn failure(error: WorkerError) -> Failure {
     match error {
         WorkerError::Unreachable { .. } => Failure::unreachable(error),
+        WorkerError::Url(_) => Failure::usage(error),
         _ => Failure::failed(error),
     }
 }

@@ -69,12 +69,15 @@ async fn list(client: &mut Client, format: Format) -> Outcome {
             break;
         }
     }
-    let listing = Listing {
+    listing(rows).print(format)
+}
+
+fn listing(rows: Vec<(Vec<String>, serde_json::Value)>) -> Listing<serde_json::Value> {
+    Listing {
         header: vec!["agent", "version", "reached", "rulesets", "bots"],
         rows,
         empty: "no agents",
-    };
-    listing.print(format)
+    }
 }
 
 fn row(agent: &v1::Agent) -> (Vec<String>, serde_json::Value) {
@@ -206,7 +209,8 @@ pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
     match format {
         Format::Json => return output::json(&describe(agent)),
         Format::Jsonl => return output::json_line(&describe(agent)),
-        Format::Csv | Format::Table => {}
+        Format::Csv => return listing(vec![row(agent)]).print(format),
+        Format::Table => {}
     }
     let mut text = format!(
         "{} version {}, {}\n",

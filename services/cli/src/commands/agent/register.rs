@@ -47,14 +47,11 @@ pub(crate) struct RegisterArgs {
 
 /// Where an agent is.
 #[derive(Debug, Args)]
+#[group(skip)]
+#[command(group = clap::ArgGroup::new("where").required(true).args(["binary", "endpoint"]))]
 pub(super) struct Target {
     /// An executable file
-    #[arg(
-        long,
-        value_name = "PATH",
-        required_unless_present = "endpoint",
-        conflicts_with = "endpoint"
-    )]
+    #[arg(long, value_name = "PATH")]
     pub(super) binary: Option<PathBuf>,
 
     /// Where the agent runs: http://HOST:PORT or unix:PATH
@@ -85,6 +82,7 @@ impl Target {
     /// Checks what can be checked without starting anything.
     pub(super) fn find(&self) -> Outcome<Found> {
         if let Some(url) = &self.endpoint {
+            check_url(url)?;
             return Ok(Found {
                 source: Source::Endpoint(v1::EndpointSource { url: url.clone() }),
                 bytes: Vec::new(),
@@ -113,6 +111,17 @@ impl Target {
             path: Some(std::path::absolute(path)?),
         })
     }
+}
+
+fn check_url(url: &str) -> Outcome {
+    let known = ["http://", "unix:"];
+    let rest = known.iter().find_map(|scheme| url.strip_prefix(scheme));
+    if rest.is_some_and(|rest| !rest.is_empty()) && !url.contains(char::is_whitespace) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "\"{url}\" is no endpoint: write http://HOST:PORT or unix:PATH"
+    )))
 }
 
 fn read_executable(path: &Path) -> Outcome<Vec<u8>> {

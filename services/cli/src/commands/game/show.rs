@@ -7,6 +7,7 @@ use arena_wire::v1;
 
 use super::told::Played;
 use crate::{
+    commands::export,
     failure::{Failure, Outcome},
     model::Rules,
     output::{self, Format, note},
@@ -19,8 +20,14 @@ pub(crate) fn print_record(
     format: Format,
     watch: bool,
 ) -> Outcome {
-    if format != Format::Table {
-        return output::write(&format!("{}\n", rules.line(record)?));
+    match format {
+        Format::Table => {}
+        Format::Csv => {
+            return output::write(&(export::csv_header(rules) + &export::csv(rules, record)));
+        }
+        Format::Json | Format::Jsonl => {
+            return output::write(&format!("{}\n", rules.line(record)?));
+        }
     }
     let names: Vec<&str> = record
         .seats
