@@ -3,6 +3,7 @@
 
 mod access;
 mod commands;
+mod config;
 mod failure;
 mod model;
 mod output;
@@ -14,7 +15,7 @@ mod workers;
 use std::process::ExitCode;
 
 use arena_telemetry::logs;
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use commands::Command;
 use failure::{Failure, Outcome};
@@ -56,6 +57,11 @@ struct Cli {
     )]
     log: String,
 
+    /// Settings, a TOML file: a table for each command, such as [worker], with
+    /// its flags as keys; flags and environment go over it
+    #[arg(long, global = true, env = "ARENA_CONFIG", value_name = "FILE")]
+    config: Option<std::path::PathBuf>,
+
     /// How logs are written
     #[arg(long, global = true, env = "ARENA_LOG_FORMAT", default_value = "text", value_name = "FORMAT", value_parser = ["text", "json"], help_heading = "Logging")]
     log_format: String,
@@ -69,12 +75,24 @@ fn main() -> ExitCode {
     {
         return commands::agent::guard(arguments.collect());
     }
-    let cli = Cli::parse();
-    let outcome = start_logs(&cli.log_format, &cli.log).and_then(|()| cli.command.run());
+    let outcome = parse().and_then(|cli| {
+        start_logs(&cli.log_format, &cli.log)?;
+        cli.command.run()
+    });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
+}
+
+fn parse() -> Outcome<Cli> {
+    let mut command = Cli::command();
+    let arguments: Vec<_> = std::env::args_os().collect();
+    if let Some(file) = config::named(&arguments) {
+        command = config::apply(command, file.as_ref())?;
+    }
+    let matches = command.get_matches_from(arguments);
+    Cli::from_arg_matches(&matches).map_err(Failure::usage)
 }
 
 fn start_logs(format: &str, filter: &str) -> Outcome {

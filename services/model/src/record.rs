@@ -1,13 +1,16 @@
 //! The record of a finished game: packed, and as the line of JSON that is its
 //! public form. The line is a contract; see `arena export`.
 
-mod line;
+mod read;
+mod verify;
+mod write;
 
 use arena_engine::{Event, Finished, SeatFault, Termination, options::Options};
 
 use crate::{result::GameResult, seed::BlockSeed};
 
-pub use line::{LineError, ParsedRecord, VerifyError};
+pub use read::{LineError, ParsedRecord};
+pub use verify::VerifyError;
 
 /// A finished game, packed: names and notations come from the tournament and
 /// the rules.

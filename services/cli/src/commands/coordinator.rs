@@ -55,11 +55,21 @@ pub(crate) struct CoordinatorArgs {
     metrics: SocketAddr,
 
     /// A lease without progress for this many seconds is taken back
-    #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
+    #[arg(
+        long,
+        env = "ARENA_COORDINATOR_LEASE_DEADLINE",
+        default_value_t = 10.0,
+        value_name = "SECONDS"
+    )]
     lease_deadline: f64,
 
     /// Share of games that is played again on another worker and compared
-    #[arg(long, default_value_t = 0.01, value_name = "0..1")]
+    #[arg(
+        long,
+        env = "ARENA_COORDINATOR_AUDIT",
+        default_value_t = 0.01,
+        value_name = "0..1"
+    )]
     audit: f64,
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct RunArgs {
     data: PathBuf,
 
     /// Worker processes
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, env = "ARENA_RUN_WORKERS", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
 
     /// Seed that replaces the spec's
@@ -45,7 +45,7 @@ pub(crate) struct RunArgs {
     seed: Option<String>,
 
     /// How the papers' agents are run; never changes a result
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, env = "ARENA_RUN_BUILTIN", value_enum, default_value_t)]
     builtin: Builtin,
 
     /// Play a finished tournament as a new attempt

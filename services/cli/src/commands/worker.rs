@@ -48,19 +48,24 @@ pub(crate) struct WorkerArgs {
     name: Option<String>,
 
     /// Games played at once
-    #[arg(long, default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, env = "ARENA_WORKER_CAPACITY", default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     capacity: u32,
 
     /// Threads that play the papers' agents in process [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, env = "ARENA_WORKER_THREADS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 
     /// How the papers' agents are run
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, env = "ARENA_WORKER_BUILTIN", value_enum, default_value_t)]
     builtin: Builtin,
 
     /// Give up when the coordinator cannot be reached for this many seconds
-    #[arg(long, default_value_t = 30, value_name = "SECONDS")]
+    #[arg(
+        long,
+        env = "ARENA_WORKER_CONNECT_TIMEOUT",
+        default_value_t = 30,
+        value_name = "SECONDS"
+    )]
     connect_timeout: u64,
 
     /// Ask agent processes one decision at a time, never in batches

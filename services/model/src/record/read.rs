@@ -1,0 +1,312 @@
+//! Reading the line of JSON back, and holding it against the rules.
+
+use arena_engine::{AnyGame, Event, FaultKind, SeatFault, Step, Termination, options::Options};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use super::{
+    GameRecord, RecordHeader,
+    verify::{VerifyError, check_result},
+    write::{write_event, write_head, write_tail},
+};
+use crate::{canonical::canonical_json, seed::BlockSeed};
+
+/// Text that is not a record.
+#[derive(Debug, thiserror::Error)]
+#[error("not a record: {0}")]
+pub struct LineError(#[from] serde_json::Error);
+
+/// A line of JSON, read back.
+#[derive(Clone, Debug)]
+pub struct ParsedRecord {
+    line: Line,
+    /// Hash of the text without its hash, where it is a line as exports write
+    /// it; none where a record was laid out anew, with spaces or line breaks.
+    text_hash: Option<[u8; 32]>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    game_id: String,
+    index: u64,
+    block: u64,
+    ruleset: String,
+    rules_version: u32,
+    options: Options,
+    #[serde(deserialize_with = "seed")]
+    seed: BlockSeed,
+    seats: Vec<String>,
+    events: Vec<LineEvent>,
+    placement: Option<Vec<u8>>,
+    scores: Vec<i64>,
+    plies: u32,
+    decisions: Vec<u32>,
+    #[serde(deserialize_with = "termination")]
+    termination: Termination,
+    fault: Option<Vec<LineFault>>,
+    hash: String,
+    #[expect(dead_code, reason = "allowed, and outside the hash")]
+    timing: Option<serde_json::Value>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum LineEvent {
+    Chance(LineChance),
+    Action(LineAction),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LineChance {
+    chance: String,
+    seat: Option<u8>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LineAction {
+    seat: u8,
+    action: u16,
+    r#move: String,
+    #[serde(default)]
+    opening: bool,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LineFault {
+    ply: u32,
+    seat: u8,
+    #[serde(deserialize_with = "fault_kind")]
+    kind: FaultKind,
+}
+
+/// A seed exactly as records write it: another text for the same number is
+/// another record.
+fn seed<'de, D: serde::Deserializer<'de>>(from: D) -> Result<BlockSeed, D::Error> {
+    let text = String::deserialize(from)?;
+    text.parse::<BlockSeed>()
+        .ok()
+        .filter(|seed| seed.to_string() == text)
+        .ok_or_else(|| serde::de::Error::custom(format!("\"{text}\" is not a record's seed")))
+}
+
+/// SHA-256 of a line without `,"hash":"…"` and `,"timing":…`.
+fn text_hash(line: &str) -> Option<[u8; 32]> {
+    const KEY: &str = ",\"hash\":\"";
+    if !line.starts_with("{\"game_id\":\"") {
+        return None;
+    }
+    let head = &line[..line.rfind(KEY)?];
+    let mut digest = Sha256::new();
+    digest.update(head);
+    digest.update("}");
+    Some(digest.finalize().into())
+}
+
+fn termination<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Termination, D::Error> {
+    let text = String::deserialize(from)?;
+    [
+        Termination::Normal,
+        Termination::Forfeit,
+        Termination::Void,
+        Termination::Deadlock,
+        Termination::Repetition,
+        Termination::Cap,
+    ]
+    .into_iter()
+    .find(|value| value.name() == text)
+    .ok_or_else(|| serde::de::Error::custom(format!("unknown termination \"{text}\"")))
+}
+
+fn fault_kind<'de, D: serde::Deserializer<'de>>(from: D) -> Result<FaultKind, D::Error> {
+    let text = String::deserialize(from)?;
+    FaultKind::ALL
+        .into_iter()
+        .find(|kind| kind.name() == text)
+        .ok_or_else(|| serde::de::Error::custom(format!("unknown fault \"{text}\"")))
+}
+
+impl ParsedRecord {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// [`LineError`] where it is not a record.
+    pub fn parse(text: &str) -> Result<Self, LineError> {
+        Ok(Self {
+            line: serde_json::from_str(text)?,
+            text_hash: text_hash(text.trim()),
+        })
+    }
+
+    /// Id of the game.
+    #[must_use]
+    pub fn game_id(&self) -> &str {
+        &self.line.game_id
+    }
+
+    /// Name of the ruleset.
+    #[must_use]
+    pub fn ruleset(&self) -> &str {
+        &self.line.ruleset
+    }
+
+    /// Resolved options of the ruleset.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.line.options
+    }
+
+    /// Names of the agents, in seat order.
+    #[must_use]
+    pub fn seats(&self) -> &[String] {
+        &self.line.seats
+    }
+
+    /// Checks hash, events and result against the rules, and gives the header
+    /// and the packed record. In the header the agents are the seats.
+    ///
+    /// # Errors
+    /// [`VerifyError`] at the first thing that does not hold.
+    pub fn verify(&self, game: &dyn AnyGame) -> Result<(RecordHeader, GameRecord), VerifyError> {
+        let line = &self.line;
+        let computed = self.content_hash();
+        for hash in [self.text_hash.unwrap_or(computed), computed] {
+            if hex::encode(hash) != line.hash {
+                return Err(VerifyError::Hash {
+                    stated: line.hash.clone(),
+                    computed: hex::encode(hash),
+                });
+            }
+        }
+        if line.rules_version != game.version() {
+            return Err(VerifyError::Version {
+                ruleset: line.ruleset.clone(),
+                stated: line.rules_version,
+                known: game.version(),
+            });
+        }
+        let steps: Vec<Step> = line
+            .events
+            .iter()
+            .map(|event| match event {
+                LineEvent::Chance(chance) => Step::Chance(chance.chance.clone()),
+                LineEvent::Action(action) => Step::Action(action.action),
+            })
+            .collect();
+        let record = self.packed(game.resolve_steps(&steps)?, computed);
+        let header = RecordHeader {
+            tournament_id: line
+                .game_id
+                .rsplit_once('/')
+                .map_or(line.game_id.as_str(), |(tournament, _)| tournament)
+                .to_owned(),
+            ruleset: line.ruleset.clone(),
+            rules_version: line.rules_version,
+            options: line.options.clone(),
+            agents: line.seats.clone(),
+        };
+        self.check_events(&record, game)?;
+        check_result(&record, game)?;
+        Ok((header, record))
+    }
+
+    fn packed(&self, events: Vec<Event>, hash: [u8; 32]) -> GameRecord {
+        let line = &self.line;
+        let opening_plies = line
+            .events
+            .iter()
+            .filter(|event| matches!(event, LineEvent::Action(action) if action.opening))
+            .count();
+        GameRecord {
+            index: line.index,
+            block: line.block,
+            seed: line.seed,
+            seats: (0..line.seats.len() as u16).collect(),
+            events,
+            opening_plies: opening_plies as u32,
+            placement: line.placement.clone().unwrap_or_default(),
+            scores: line.scores.clone(),
+            plies: line.plies,
+            decisions: line.decisions.clone(),
+            termination: line.termination,
+            faults: line.fault.iter().flatten().map(LineFault::packed).collect(),
+            hash,
+        }
+    }
+
+    /// The hash of what the line says, in canonical form.
+    fn content_hash(&self) -> [u8; 32] {
+        let line = &self.line;
+        let record = self.packed(Vec::new(), [0; 32]);
+        let seats: Vec<&str> = line.seats.iter().map(String::as_str).collect();
+        let mut out = String::with_capacity(8192);
+        write_head(
+            &mut out,
+            &line.game_id,
+            &record,
+            &line.ruleset,
+            line.rules_version,
+            &canonical_json(&line.options),
+            &seats,
+        );
+        for (place, event) in line.events.iter().enumerate() {
+            if place > 0 {
+                out.push(',');
+            }
+            match event {
+                LineEvent::Chance(chance) => {
+                    write_event(
+                        &mut out,
+                        Event::chance(0),
+                        chance.seat,
+                        &chance.chance,
+                        false,
+                    );
+                }
+                LineEvent::Action(action) => write_event(
+                    &mut out,
+                    Event::action(action.action & 0x7fff),
+                    Some(action.seat),
+                    &action.r#move,
+                    action.opening,
+                ),
+            }
+        }
+        write_tail(&mut out, &record, None);
+        Sha256::digest(out.as_bytes()).into()
+    }
+
+    /// Seats and notations of the events, as the rules give them.
+    fn check_events(&self, record: &GameRecord, game: &dyn AnyGame) -> Result<(), VerifyError> {
+        let mut stated = self.line.events.iter();
+        let mut differs = None;
+        game.replay(&record.events, &mut |described| {
+            let Some(event) = stated.next() else { return };
+            let (seat, name) = match event {
+                LineEvent::Chance(chance) => (chance.seat, &chance.chance),
+                LineEvent::Action(action) => (Some(action.seat), &action.r#move),
+            };
+            if differs.is_none() && (seat != described.seat || name != described.name) {
+                differs = Some(VerifyError::Differs {
+                    key: "events",
+                    stated: format!("{name} by seat {seat:?}"),
+                    computed: format!("{} by seat {:?}", described.name, described.seat),
+                });
+            }
+        })?;
+        differs.map_or(Ok(()), Err)
+    }
+}
+
+impl LineFault {
+    fn packed(&self) -> SeatFault {
+        SeatFault {
+            ply: self.ply,
+            seat: self.seat,
+            kind: self.kind,
+        }
+    }
+}
