@@ -29,8 +29,8 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub struct CoordinatorBinaries {
     channel: Channel,
     folder: PathBuf,
-    /// Hashes of files that are there and were checked. Held while fetching.
-    checked: Mutex<BTreeSet<String>>,
+    /// Files that are there and were checked. Held while fetching.
+    checked: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl CoordinatorBinaries {
@@ -59,14 +59,14 @@ impl CoordinatorBinaries {
         }
         let path = self.folder.join(file_name(binary));
         let mut checked = self.checked.lock().await;
-        if checked.contains(sha256) {
+        if checked.contains(&path) && path.exists() {
             return Ok(path);
         }
         let kept = hash_file(&path).is_ok_and(|hash| hash == *sha256);
         if !kept {
             self.fetch(sha256, &path).await?;
         }
-        checked.insert(sha256.clone());
+        checked.insert(path.clone());
         Ok(path)
     }
 

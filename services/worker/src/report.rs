@@ -58,6 +58,7 @@ impl<'a> Sealer<'a> {
         fault_details: Vec<v1::FaultDetail>,
     ) -> v1::GameReport {
         let timing = v1::GameTiming {
+            // Known to those who report.
             worker: String::new(),
             started_unix_us: timed.unix_us,
             duration_us: whole_micros(timed.start.elapsed()),

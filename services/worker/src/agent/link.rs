@@ -162,7 +162,7 @@ async fn start(
     environment: &Environment,
 ) -> Result<Process, Down> {
     let launch = Launch {
-        program,
+        program: program.clone(),
         args: args.to_vec(),
         limits,
         listen: environment.listen,
@@ -173,6 +173,11 @@ async fn start(
         .await
         .map_err(|(error, tail)| match error {
             StartError::Ours { .. } => Down::Ours(error.to_string()),
+            // Whoever took the file away, it was not the agent.
+            _ if !program.exists() => Down::Ours(format!(
+                "cannot start {}: the file is not there",
+                program.display()
+            )),
             StartError::Exited {
                 exit: Exit::OutputLimit(_),
                 ..

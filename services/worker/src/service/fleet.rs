@@ -72,6 +72,7 @@ pub(super) async fn play(
     );
     let presence = task::spawn_local(presence);
     let fleet = Fleet {
+        name: options.name.clone(),
         capacity,
         driver: Driver::new(environment, pool, capacity),
         reports: Reports::new(channel.clone(), metrics),
@@ -89,6 +90,7 @@ pub(super) async fn play(
 }
 
 struct Fleet {
+    name: String,
     capacity: usize,
     driver: Driver,
     reports: Reports,
@@ -337,7 +339,10 @@ impl Fleet {
     }
 
     fn report(&mut self) {
-        for done in self.driver.take_done() {
+        for mut done in self.driver.take_done() {
+            if let Some(timing) = &mut done.report.timing {
+                timing.worker.clone_from(&self.name);
+            }
             if let Some(name) = self.leases.get(&done.lease) {
                 self.reports
                     .add(done.tournament, done.lease, name, done.report);

@@ -277,3 +277,26 @@ async fn a_registered_binary_is_fetched_verified_and_run() {
         );
     }
 }
+
+#[tokio::test]
+async fn one_binary_under_two_names_serves_both_agents() {
+    let one = process("one", &["--mode", "good"]);
+    let mut two = process("two", &["--mode", "good"]);
+    if let Some(v1::agent_setup::Source::Binary(binary)) = &mut two.source {
+        binary.file_name = "renamed".into();
+    }
+    let reports = play(pair(one, two), games(4), |_| {}).await;
+    assert_eq!(faults(&records(&reports)), 0);
+}
+
+#[tokio::test]
+async fn every_game_tells_its_worker() {
+    let reports = play(setup_of_random(), games(9), |options| {
+        options.name = "here".into();
+    })
+    .await;
+    assert!(reports.values().all(|report| {
+        let timing = report.timing.as_ref();
+        timing.is_some_and(|timing| timing.worker == "here")
+    }));
+}

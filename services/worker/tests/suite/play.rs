@@ -6,7 +6,8 @@ use crate::common::{Fixture, agents, endpoint, fixture, games, native, process, 
 use arena_engine::{FaultKind, Termination};
 use arena_wire::v1;
 use arena_worker::{
-    AgentSource, Builtin, PlayError, Played, describe, play_one, supervise::Limits,
+    AgentSource, BinaryProvider, Builtin, PlayError, Played, Provided, describe, play_one,
+    supervise::Limits,
 };
 
 async fn play(setup: v1::TournamentSetup, builtin: Builtin) -> Result<Played, PlayError> {
@@ -82,6 +83,24 @@ async fn each_way_to_fail_has_its_name() {
     ] {
         check_fault(mode, kind, told).await;
     }
+}
+
+struct Lost;
+
+impl BinaryProvider for Lost {
+    fn provide<'a>(&'a self, _: &'a v1::BinarySource) -> Provided<'a> {
+        Box::pin(async { Ok("/no/such/agent".into()) })
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_no_fault_of_its_agent() {
+    let setup = setup("kalah", vec![process("lost", &[]), native("random")]);
+    let game = games(1).remove(0);
+    let played = play_one(setup, game, Arc::new(Lost), agents(Builtin::InProcess)).await;
+    let error = played.expect_err("no file");
+    assert!(matches!(error, PlayError::Void(_)), "{error}");
+    assert!(error.to_string().contains("/no/such/agent"), "{error}");
 }
 
 #[tokio::test]
