@@ -80,6 +80,7 @@ struct Sent {
     number: u64,
     tokens: Vec<Option<Token>>,
     left: usize,
+    /// When it was sent.
     since: Instant,
 }
 
@@ -157,7 +158,7 @@ impl Attendant {
 
     fn send(&mut self, batch: Batch, messages: &mpsc::Sender<Bytes>) -> Sent {
         self.batches += 1;
-        let (count, since) = (batch.len(), batch.since);
+        let count = batch.len();
         self.count_batch(count);
         let budget = self.batch_timeout(count).as_micros();
         let budget = budget.try_into().unwrap_or(u64::MAX);
@@ -169,7 +170,7 @@ impl Attendant {
             number: self.batches,
             left: count,
             tokens: tokens.into_iter().map(Some).collect(),
-            since,
+            since: Instant::now(),
         }
     }
 

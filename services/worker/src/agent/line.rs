@@ -267,7 +267,7 @@ impl Attendant {
     /// have been broken by what was asked before: only a fresh one counts.
     async fn ask_alone(&mut self, batch: Batch) {
         let budget = self.move_timeout.as_micros().try_into().unwrap_or(u64::MAX);
-        let Some((token, message, _)) = batch.into_single(budget).next() else {
+        let Some((token, message)) = batch.into_single(budget).next() else {
             return;
         };
         let verdict = loop {

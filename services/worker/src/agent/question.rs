@@ -4,7 +4,7 @@
 //! time budget alike, so that a batch of one decision without a batch number
 //! is a solitary request.
 
-use std::{mem, time::Instant};
+use std::mem;
 
 use arena_engine::{AnyMatch, Question};
 use arena_wire::v1;
@@ -35,8 +35,6 @@ pub(crate) struct Batch {
     ends: Vec<usize>,
     start: usize,
     pub(crate) tokens: Vec<Token>,
-    /// When the first question came.
-    pub(crate) since: Instant,
 }
 
 impl Batch {
@@ -48,7 +46,6 @@ impl Batch {
             body,
             ends: Vec::with_capacity(room),
             tokens: Vec::with_capacity(room),
-            since: Instant::now(),
         }
     }
 
@@ -65,16 +62,12 @@ impl Batch {
     }
 
     /// A request for each question.
-    pub(crate) fn into_single(
-        self,
-        time_budget_us: u64,
-    ) -> impl Iterator<Item = (Token, Bytes, Instant)> {
+    pub(crate) fn into_single(self, time_budget_us: u64) -> impl Iterator<Item = (Token, Bytes)> {
         let Self {
             body,
             ends,
             start,
             tokens,
-            since,
         } = self;
         let mut from = start;
         tokens.into_iter().zip(ends).map(move |(token, end)| {
@@ -83,7 +76,7 @@ impl Batch {
             message.extend_from_slice(&body[from..end]);
             encoding::uint64::encode(TIME_BUDGET, &time_budget_us, &mut message);
             from = end;
-            (token, message.into(), since)
+            (token, message.into())
         })
     }
 }
@@ -337,7 +330,7 @@ mod tests {
         let rest = inbox.take_batch(1).expect("the rest");
         let single: Vec<_> = rest.into_single(5).collect();
         assert_eq!(single.len(), 2);
-        for (slot, (token, bytes, _)) in single.into_iter().enumerate() {
+        for (slot, (token, bytes)) in single.into_iter().enumerate() {
             assert_eq!(token.place as usize, slot + 2);
             let message = v1::ChooseMoveRequest::decode(bytes).expect("a request");
             let wanted = v1::ChooseMoveRequest {

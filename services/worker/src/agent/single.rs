@@ -29,14 +29,14 @@ impl Attendant {
         let grpc = link.grpc.clone();
         let limit = self.batch_timeout(IN_FLIGHT);
         let budget = limit.as_micros().try_into().unwrap_or(u64::MAX);
-        let mut waiting: VecDeque<(Token, Bytes, Instant)> = VecDeque::new();
+        let mut waiting: VecDeque<(Token, Bytes)> = VecDeque::new();
         let mut calls: JoinSet<Answer> = JoinSet::new();
         let mut open: Vec<Token> = Vec::with_capacity(IN_FLIGHT);
         let mut moves = Vec::with_capacity(IN_FLIGHT);
         let mut progress = Instant::now();
         let why = loop {
             while calls.len() < IN_FLIGHT {
-                let Some((token, message, since)) = waiting.pop_front() else {
+                let Some((token, message)) = waiting.pop_front() else {
                     let mut inbox = self.line.inbox.borrow_mut();
                     if inbox.has_alone() {
                         break;
@@ -54,6 +54,7 @@ impl Attendant {
                 }
                 open.push(token);
                 let mut grpc = grpc.clone();
+                let since = Instant::now();
                 calls.spawn_local(async move {
                     let call = async {
                         grpc.ready()
@@ -95,7 +96,7 @@ impl Attendant {
             self.show(Duration::from_millis(100));
         };
         calls.abort_all();
-        open.extend(waiting.into_iter().map(|(token, ..)| token));
+        open.extend(waiting.into_iter().map(|(token, _)| token));
         self.distrust(open, why).await;
     }
 

@@ -174,7 +174,6 @@ impl Players {
                     metrics: self.0,
                     manager: self.1,
                     bots: BTreeMap::new(),
-                    asked: 0,
                 })
             }
         }
@@ -193,7 +192,12 @@ struct Seated<G: Game> {
     game: G,
     metrics: Arc<WorkerMetrics>,
     manager: Histogram,
-    bots: BTreeMap<u16, (Box<dyn Bot<G>>, Meter)>,
+    bots: BTreeMap<u16, Player<G>>,
+}
+
+struct Player<G: Game> {
+    bot: Box<dyn Bot<G>>,
+    meter: Meter,
     asked: u64,
 }
 
@@ -205,7 +209,12 @@ impl<G: Game> Seated<G> {
                 let bot = arena_agents::bot(&bot, &options, &self.game)
                     .map_err(|error| error.to_string())?;
                 let meter = rules.meter(&self.metrics, index);
-                self.bots.insert(index, (bot, meter));
+                let player = Player {
+                    bot,
+                    meter,
+                    asked: 0,
+                };
+                self.bots.insert(index, player);
             }
         }
         Ok(())
@@ -229,7 +238,7 @@ impl<G: Game> Hall for Seated<G> {
                 return Ok(None);
             }
             let agent = seats[usize::from(question.seat)];
-            let Some((bot, meter)) = self.bots.get_mut(&agent) else {
+            let Some(Player { bot, meter, asked }) = self.bots.get_mut(&agent) else {
                 return Err(format!("nobody sits on seat {}", question.seat));
             };
             let decision = Decision {
@@ -240,8 +249,9 @@ impl<G: Game> Hall for Seated<G> {
                 seed: question.seed,
                 legal: game.legal(),
             };
-            self.asked += 1;
-            let chosen = if strict || self.asked.is_multiple_of(SAMPLED) {
+            *asked += 1;
+            let sampled = *asked % SAMPLED == 1;
+            let chosen = if strict || sampled {
                 let start = Instant::now();
                 let chosen = bot.choose(&decision);
                 let took = start.elapsed();
@@ -254,7 +264,7 @@ impl<G: Game> Hall for Seated<G> {
                 meter.decided(1);
                 bot.choose(&decision)
             };
-            let answered = self.asked.is_multiple_of(SAMPLED).then(Instant::now);
+            let answered = sampled.then(Instant::now);
             if game.answer(chosen.action.into()).is_err() {
                 game.fault(FaultKind::IllegalMove);
             }
@@ -267,8 +277,8 @@ impl<G: Game> Hall for Seated<G> {
     }
 
     fn flush(&mut self) {
-        for (_, meter) in self.bots.values_mut() {
-            meter.flush();
+        for player in self.bots.values_mut() {
+            player.meter.flush();
         }
     }
 }

@@ -300,3 +300,11 @@ async fn every_game_tells_its_worker() {
         timing.is_some_and(|timing| timing.worker == "here")
     }));
 }
+
+#[tokio::test]
+async fn a_single_game_has_latencies_of_both_agents() {
+    let reports = play(setup_of_random(), games(1), |_| {}).await;
+    let timing = reports[&0].timing.as_ref().expect("a timing");
+    let agents: Vec<u32> = timing.latency.iter().map(|it| it.agent).collect();
+    assert_eq!(agents, [0, 1]);
+}
