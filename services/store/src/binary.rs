@@ -155,8 +155,35 @@ fn runnable(_file: &File) -> io::Result<()> {
 
 /// Makes a name in a folder durable, after a file was made or renamed there.
 pub(crate) fn sync_parent(path: &Path) -> Result<(), StoreError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     File::open(folder)
         .and_then(|folder| folder.sync_all())
         .map_err(|e| StoreError::io("sync the folder", folder, &e))
+}
+
+/// The folder a file is in. A bare name is in the working folder, which `Path`
+/// names by an empty path that cannot be opened.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_a_bare_name_is_the_working_folder() {
+        for (path, folder) in [
+            ("b.arena", "."),
+            ("./b.arena", "."),
+            ("backups/b.arena", "backups"),
+            ("/b.arena", "/"),
+        ] {
+            assert_eq!(folder_of(Path::new(path)), Path::new(folder), "{path}");
+        }
+        sync_parent(Path::new("b.arena")).expect("the working folder can be synced");
+    }
 }
