@@ -95,26 +95,20 @@ impl Core {
     pub(super) fn entry(&self, id: &str) -> Result<&Entry, Error> {
         self.tournaments
             .get(id)
-            .ok_or_else(|| self.unknown_tournament(id))
+            .ok_or_else(|| Error::UnknownTournament {
+                id: id.to_owned(),
+                nearest: nearest(id, self.tournaments.keys().map(String::as_str)),
+            })
     }
 
     fn entry_mut(&mut self, id: &str) -> Result<&mut Entry, Error> {
-        if self.tournaments.contains_key(id)
-            && let Some(entry) = self.tournaments.get_mut(id)
-        {
-            return Ok(entry);
-        }
-        Err(Error::UnknownTournament {
-            id: id.to_owned(),
-            nearest: None,
-        })
-    }
-
-    fn unknown_tournament(&self, id: &str) -> Error {
-        Error::UnknownTournament {
-            id: id.to_owned(),
-            nearest: nearest(id, self.tournaments.keys().map(String::as_str)),
-        }
+        // Ids asked for here were found before: nobody misspelt them.
+        self.tournaments
+            .get_mut(id)
+            .ok_or_else(|| Error::UnknownTournament {
+                id: id.to_owned(),
+                nearest: None,
+            })
     }
 
     /// Games that are durable.
