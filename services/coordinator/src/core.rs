@@ -168,6 +168,9 @@ impl Core {
             Command::Join(request, reply) => self.join(request, reply),
             Command::Lease(request, reply) => self.lease(request, reply),
             Command::Heartbeat(request, reply) => drop(reply.send(self.heartbeat(&request))),
+            Command::WorkerName(id, boot_epoch, reply) => {
+                drop(reply.send(Ok(self.worker_name(id, boot_epoch))));
+            }
             Command::Report(report, reply) => self.report(report, reply),
             Command::Differs(difference, reply) => {
                 drop(reply.send(self.differs(difference).await));

@@ -84,6 +84,8 @@ pub(crate) enum Command {
     Join(v1::JoinRequest, Reply<Joined>),
     Lease(v1::LeaseRequest, Reply<v1::LeaseResponse>),
     Heartbeat(v1::HeartbeatRequest, Reply<Vec<LeaseId>>),
+    /// The name of the worker of an id and boot epoch; its id where it is gone.
+    WorkerName(String, u64, Reply<String>),
     /// Answers with the games that had a record before, to be compared.
     Report(Report, Reply<Vec<u64>>),
     Differs(v1::Difference, Reply<()>),

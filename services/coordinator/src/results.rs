@@ -14,8 +14,11 @@ use crate::{
     ledger::{Bitmap, Patience},
 };
 
-/// The longest text of a last fault, in bytes.
-const FAULT_TEXT_MAX: usize = 400;
+/// The longest cause in a last fault, in bytes.
+const CAUSE_MAX: usize = 400;
+/// How much of an agent's last words is told with its last fault.
+const LAST_WORDS_LINES: usize = 3;
+const LAST_WORDS_MAX: usize = 300;
 /// How long an agent may take to start where nothing else is said.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often an agent is started before it forfeits.
@@ -180,11 +183,12 @@ impl Results {
             if let Some(detail) = detail.filter(|detail| !detail.message.is_empty()) {
                 text.push_str(": ");
                 text.push_str(&detail.message);
-                let mut end = text.len().min(FAULT_TEXT_MAX);
-                while !text.is_char_boundary(end) {
-                    end -= 1;
-                }
-                text.truncate(end);
+                text.truncate(text.floor_char_boundary(CAUSE_MAX));
+            }
+            let said = detail.map_or("", |detail| last_words(&detail.stderr_tail));
+            if !said.is_empty() {
+                text.push('\n');
+                text.push_str(said);
             }
             if let Some(last) = self.last_faults.get_mut(usize::from(agent)) {
                 *last = Some(text);
@@ -214,7 +218,7 @@ impl Results {
         flagged: impl Fn(usize) -> bool,
     ) -> v1::Standings {
         let standings = self.tally.standings();
-        let micros = |latency: Option<Duration>| latency.map(|time| time.as_secs_f64() * 1e6);
+        let micros = |latency: Option<Duration>| latency.map(|time| time.as_nanos() as f64 / 1e3);
         let Standings {
             games,
             games_total,
@@ -261,6 +265,15 @@ impl Results {
             notes,
         }
     }
+}
+
+/// The end of what an agent wrote to stderr: its last lines, from the left cut
+/// to what fits.
+fn last_words(stderr: &str) -> &str {
+    let told = stderr.trim();
+    let lines = told.rmatch_indices('\n').nth(LAST_WORDS_LINES - 1);
+    let told = lines.map_or(told, |(end, _)| &told[end + 1..]);
+    &told[told.ceil_char_boundary(told.len().saturating_sub(LAST_WORDS_MAX))..]
 }
 
 /// A game in the form in which it is stored: the record, and beside it all

@@ -61,6 +61,16 @@ impl Core {
         here.then_some(number)
     }
 
+    /// What people call a worker: its name, or its id where it has none or is
+    /// gone.
+    pub(super) fn worker_name(&self, id: String, boot_epoch: u64) -> String {
+        self.find_worker(&id, boot_epoch)
+            .and_then(|worker| self.workers.get(&worker))
+            .map(|present| present.name.clone())
+            .filter(|name| !name.is_empty())
+            .unwrap_or(id)
+    }
+
     pub(super) fn join(&mut self, request: v1::JoinRequest, reply: Reply<Joined>) {
         if self.draining() {
             let _ = reply.send(Err(Error::Draining));

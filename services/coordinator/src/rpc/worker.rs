@@ -129,6 +129,12 @@ impl WorkerRpc {
         }
         let id = request.tournament_id.clone();
         let info = self.handle.ask(|reply| Command::Info(id, reply)).await?;
+        let (id, boot_epoch) = (request.worker_id.clone(), request.boot_epoch);
+        // A name says more than an id that a restart gives to another.
+        let worker = self
+            .handle
+            .ask(|reply| Command::WorkerName(id, boot_epoch, reply))
+            .await?;
         let mut games = Vec::with_capacity(request.games.len());
         let mut failed = Vec::new();
         let mut records: BTreeMap<u64, GameRecord> = BTreeMap::new();
@@ -143,6 +149,11 @@ impl WorkerRpc {
             }
             let record = GameRecord::try_from(&message)?;
             info.check(&record)?;
+            if let Some(timing) = &mut report.timing
+                && timing.worker.is_empty()
+            {
+                timing.worker.clone_from(&worker);
+            }
             games.push(ReportedGame {
                 result: record.result(),
                 stored: results::stored(&info, &record, &report),
@@ -150,10 +161,6 @@ impl WorkerRpc {
             });
             records.insert(record.index, record);
         }
-        // A name says more than an id that a restart gives to another.
-        let mut names = games.iter().filter_map(|game| game.side.timing.as_ref());
-        let worker = names.next().map(|timing| timing.worker.clone());
-        let worker = worker.unwrap_or_else(|| request.worker_id.clone());
         let report = Report {
             worker: request.worker_id,
             boot_epoch: request.boot_epoch,

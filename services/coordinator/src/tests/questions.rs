@@ -67,7 +67,7 @@ async fn a_game_is_shown_with_what_stands_beside_it() {
         duration_us: 1234,
         latency: vec![v1::AgentLatency {
             agent: 0,
-            buckets: vec![100, 200],
+            buckets: vec![94, 200],
             counts: vec![99, 1],
         }],
         ..Default::default()
@@ -93,11 +93,80 @@ async fn a_game_is_shown_with_what_stands_beside_it() {
     let answer = arena.coordinator.get_game(request("x")).await;
     refused(answer, Code::InvalidArgument, reasons::NAME_INVALID);
     let standings = arena.standings(&id).await;
-    let timed = standings
+    let timed: Vec<f64> = standings
         .agents
         .iter()
-        .filter(|agent| agent.latency_us_p50.is_some());
-    assert_eq!(timed.count(), 1);
+        .filter_map(|agent| agent.latency_us_p50)
+        .collect();
+    assert_eq!(timed, [0.488], "the middle of its bucket is 488 ns");
+}
+
+#[tokio::test]
+async fn a_game_tells_who_played_it_by_name_where_the_report_does_not() {
+    let mut arena = Fixture::new().await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let told = [("", "one"), ("another", "another")];
+    let games = lease.games.iter().zip(told).map(|(game, (told, _))| {
+        let timing = v1::GameTiming {
+            worker: told.to_owned(),
+            ..Default::default()
+        };
+        v1::GameReport {
+            timing: Some(timing),
+            ..won(game, 0)
+        }
+    });
+    let games = games.collect();
+    worker.report(&lease, games).await.expect("taken");
+    for (game, (_, shown)) in lease.games.iter().zip(told) {
+        let request = v1::GetGameRequest {
+            game_id: format!("{id}/{}", game.index),
+        };
+        let answer = arena.coordinator.get_game(request).await;
+        let timing = answer.expect("durable").into_inner().timing;
+        assert_eq!(timing.expect("reported").worker, shown);
+    }
+}
+
+#[tokio::test]
+async fn the_last_fault_of_an_agent_is_told_with_its_last_words() {
+    let mut arena = Fixture::new().await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let long = format!("start {}\n", "ä".repeat(200));
+    for (game, stderr, said) in [
+        (&lease.games[0], "", String::new()),
+        (&lease.games[1], "\n \n", String::new()),
+        (
+            &lease.games[2],
+            "one\ntwo\nthree\nfour\n",
+            "\ntwo\nthree\nfour".to_owned(),
+        ),
+        (&lease.games[3], &long, format!("\n{}", "ä".repeat(150))),
+    ] {
+        let mut report = won(game, 0);
+        if let Some(record) = &mut report.record {
+            record.faults = vec![v1::Fault {
+                seat: 1,
+                kind: v1::FaultKind::Crash.into(),
+                ply: 7,
+            }];
+        }
+        report.fault_details = vec![v1::FaultDetail {
+            seat: 1,
+            message: "exit code 1".to_owned(),
+            stderr_tail: stderr.to_owned(),
+        }];
+        worker.report(&lease, vec![report]).await.expect("taken");
+        let agent = &lease.setup.as_ref().expect("sent").agents[game.seats[1] as usize].name;
+        let standings = arena.standings(&id).await;
+        let found = standings.agents.iter().find(|found| found.agent == *agent);
+        let expected = format!("crash at ply 7 of {id}/{}: exit code 1{said}", game.index);
+        assert_eq!(found.expect("listed").last_fault, expected);
+    }
 }
 
 #[tokio::test]

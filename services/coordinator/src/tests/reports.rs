@@ -70,6 +70,7 @@ async fn of_two_records_the_first_stands_and_the_difference_is_kept() {
     assert_eq!(found[0].game_id, format!("{id}/{}", game.index));
     assert_eq!(found[0].durable_hash, "01".repeat(32));
     assert_eq!(found[0].other_hash, "02".repeat(32));
+    assert_eq!(found[0].worker, "one");
     let standings = arena.standings(&id).await;
     assert_eq!(standings.games, 1);
 }
