@@ -186,7 +186,12 @@ pub fn resolve(
         ));
     }
     if !(least..=most).contains(&seats) {
-        return Err(wrong(info.name.to_owned(), format!("{least} to {most}")));
+        let allowed = if least == most {
+            least.to_string()
+        } else {
+            format!("{least} to {most}")
+        };
+        return Err(wrong(info.name.to_owned(), allowed));
     }
     struct Check;
     impl Visitor for Check {

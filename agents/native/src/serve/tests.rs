@@ -214,7 +214,10 @@ async fn what_makes_no_sense_is_refused_with_its_reason() {
             with(&|context, _| context.rules_version = 9),
             "version 9 of the rules of kalah",
         ),
-        (with(&|context, _| context.seats = 3), "2 to 2 seats, not 3"),
+        (
+            with(&|context, _| context.seats = 3),
+            "kalah is for 2 seats, not 3",
+        ),
         (
             with(&|context, _| context.options[0].value = "perhaps".to_owned()),
             "perhaps",
