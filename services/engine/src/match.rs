@@ -393,7 +393,8 @@ impl<G: Game> Match<G> {
     }
 
     /// Ranks of the seats that did not forfeit among themselves, by what the
-    /// rules say of the position; the others share the last rank.
+    /// rules say of the position; the others share the last rank. Where every
+    /// seat forfeited, the last rank is the first: all share it, a draw.
     fn forfeit_placement(&self) -> Vec<u8> {
         let seats = self.game.seats();
         let forfeited = &self.forfeited[..seats];
