@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// How long after a broken connection the news of the process's end may come.
-const NEWS: Duration = Duration::from_millis(500);
+const NEWS: Duration = Duration::from_secs(2);
 /// How long an endpoint may take to answer the health check.
 const HEALTH: Duration = Duration::from_secs(5);
 
@@ -101,8 +101,11 @@ impl Link {
     /// What a failed call says of the agent.
     pub(crate) async fn blame(&self, status: &Status) -> Blame {
         let exit = match &self.process {
-            Some(process) if may_be_dead(status) => process.exit_within(NEWS).await,
-            _ => None,
+            Some(process) => match process.flood() {
+                None if may_be_dead(status) => process.exit_within(NEWS).await,
+                flood => flood,
+            },
+            None => None,
         };
         let (kind, message) = match exit {
             Some(exit @ Exit::OutputLimit(_)) => (FaultKind::OutputLimit, exit.to_string()),

@@ -7,7 +7,7 @@ use std::{
     os::unix::{fs::PermissionsExt, process::ExitStatusExt},
     path::Path,
     process::Stdio,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -45,6 +45,7 @@ pub struct Process {
     channel: Channel,
     tail: Arc<Tail>,
     exit: watch::Receiver<Option<Exit>>,
+    flood: Arc<OnceLock<Exit>>,
     stop: Option<oneshot::Sender<()>>,
     _dir: TempDir,
 }
@@ -82,6 +83,7 @@ impl Process {
             .map_err(|error| ours(format!("{}: {error}", guard.program.display())))?;
 
         let tail = Arc::new(Tail::default());
+        let flood = Arc::new(OnceLock::new());
         let (ended, exit) = watch::channel(None);
         let (stop, stopped) = oneshot::channel();
         let stderr = child.stderr.take();
@@ -89,7 +91,7 @@ impl Process {
             child,
             stderr,
             launch.limits.output_bytes,
-            tail.clone(),
+            (tail.clone(), flood.clone()),
             stopped,
             ended,
             Running::new(&supervisor.running),
@@ -108,6 +110,7 @@ impl Process {
             channel,
             tail,
             exit,
+            flood,
             stop: Some(stop),
             _dir: dir,
         })
@@ -123,6 +126,13 @@ impl Process {
     #[must_use]
     pub fn exit(&self) -> Option<Exit> {
         *self.exit.borrow()
+    }
+
+    /// That it wrote too much, known before it is ended for that: its last
+    /// answers may be errors of writing.
+    #[must_use]
+    pub fn flood(&self) -> Option<Exit> {
+        self.flood.get().copied()
     }
 
     /// Waits a moment for the news of its end: a connection breaks before the
@@ -249,7 +259,7 @@ async fn attend(
     mut child: Child,
     stderr: Option<ChildStderr>,
     limit: u64,
-    tail: Arc<Tail>,
+    (tail, flood): (Arc<Tail>, Arc<OnceLock<Exit>>),
     stopped: oneshot::Receiver<()>,
     ended: watch::Sender<Option<Exit>>,
     running: Running,
@@ -257,23 +267,22 @@ async fn attend(
     let group = child.id();
     let input = child.stdin.take();
     let output = child.stdout.take();
-    let flooded = async {
-        match stderr {
-            Some(stderr) => drain(stderr, limit, &tail).await,
-            None => false,
+    let written = async {
+        if let Some(stderr) = stderr {
+            drain(stderr, limit, &tail, &flood).await;
         }
     };
     let report = report(output);
-    tokio::pin!(flooded, report);
+    tokio::pin!(written, report);
 
-    let mut written = false;
+    let mut read = false;
     // Whichever comes first: told to stop, too much output, or the end.
-    let exit = tokio::select! {
+    let mut exit = tokio::select! {
         _ = stopped => Some(Exit::Stopped),
-        flooded = &mut flooded => {
-            written = true;
-            if flooded {
-                Some(Exit::OutputLimit(limit))
+        () = &mut written => {
+            read = true;
+            if flood.get().is_some() {
+                None
             } else {
                 // The guard held it open: it is gone.
                 time::timeout(END_TIMEOUT, &mut report).await.ok().flatten()
@@ -282,12 +291,15 @@ async fn attend(
         how = &mut report => how,
     };
     drop(input);
-    if !written {
+    if !read {
         // The rest of what it wrote explains its end.
-        written = time::timeout(END_TIMEOUT, &mut flooded).await.is_ok();
+        read = time::timeout(END_TIMEOUT, &mut written).await.is_ok();
+    }
+    if exit != Some(Exit::Stopped) {
+        exit = flood.get().copied().or(exit);
     }
     let over = time::timeout(END_TIMEOUT, child.wait()).await;
-    if (!written || over.is_err())
+    if (!read || over.is_err())
         && let Some(group) = group
     {
         let _ = killpg(Pid::from_raw(group as i32), Signal::SIGKILL);
@@ -304,18 +316,20 @@ async fn attend(
     drop(running);
 }
 
-/// Reads all output; true, and at once, where it is more than allowed.
-async fn drain(mut output: ChildStderr, limit: u64, tail: &Tail) -> bool {
+/// Reads all output; no further, and says so, where it is more than allowed.
+async fn drain(mut output: ChildStderr, limit: u64, tail: &Tail, flood: &OnceLock<Exit>) {
     let mut buffer = vec![0; 16 << 10];
     let mut total: u64 = 0;
     loop {
         match output.read(&mut buffer).await {
-            Ok(0) | Err(_) => return false,
+            Ok(0) | Err(_) => return,
             Ok(count) => {
                 tail.push(&buffer[..count]);
                 total += count as u64;
                 if total > limit {
-                    return true;
+                    // Before the pipe is closed, which the agent notices.
+                    let _ = flood.set(Exit::OutputLimit(limit));
+                    return;
                 }
             }
         }

@@ -79,6 +79,11 @@ async fn each_way_to_fail_has_its_name() {
             FaultKind::OutputLimit,
             "more than the 16777216 bytes",
         ),
+        (
+            "flood-and-tell",
+            FaultKind::OutputLimit,
+            "more than the 16777216 bytes",
+        ),
         ("never-ready", FaultKind::NotReady, "did not answer SERVING"),
     ] {
         check_fault(mode, kind, told).await;

@@ -125,6 +125,20 @@ async fn too_much_output_and_too_many_processes_end_an_agent() {
         "{error}"
     );
     assert!(tail.ends_with('y'));
+    // One that ended by itself meanwhile.
+    let (error, _) = start(&shell("head -c 17000000 /dev/zero"))
+        .await
+        .expect_err("a flood");
+    assert!(
+        matches!(
+            error,
+            StartError::Exited {
+                exit: Exit::OutputLimit(_),
+                ..
+            }
+        ),
+        "{error}"
+    );
     let mut launch = shell("for i in 1 2 3 4 5 6; do sleep 1000 & done; sleep 1000");
     launch.limits.processes = 4;
     let (error, _) = start(&launch).await.expect_err("processes");
