@@ -121,6 +121,10 @@ impl Driver {
         Ok(())
     }
 
+    pub(crate) fn knows(&self, tournament: &str) -> bool {
+        self.tables.contains_key(tournament)
+    }
+
     /// Ends a tournament's agents where no game of it is left.
     pub(crate) fn forget_idle(&mut self, idle: Duration) {
         for lease in self.leases.values() {

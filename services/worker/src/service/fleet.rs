@@ -162,7 +162,8 @@ impl Fleet {
             self.driver.forget_idle(IDLE);
             if let Some(limit) = self.drain {
                 let over = self.driver.is_done() && self.reports.unanswered() == 0;
-                if over || Instant::now() >= limit {
+                let lost = self.sessions.borrow().is_none();
+                if over || lost || Instant::now() >= limit {
                     break Ok(());
                 }
             }
@@ -225,8 +226,8 @@ impl Fleet {
     }
 
     /// A request for games, where there is room for some.
-    fn lease_call(&self) -> Option<LeaseCall> {
-        let session = self.session.as_ref()?;
+    fn lease_call(&mut self) -> Option<LeaseCall> {
+        let session = self.session.clone()?;
         // One lease is played while the next is fetched.
         let target = 2 * self.capacity;
         let games = target.saturating_sub(self.driver.unfinished());
@@ -234,6 +235,8 @@ impl Fleet {
         if games < least.min(target / 2) || self.reports.unanswered() > BACKLOG * self.capacity {
             return None;
         }
+        // Only now: an answer on its way may rely on what was known.
+        self.setups.retain(|id, _| self.driver.knows(id));
         let request = v1::LeaseRequest {
             worker_id: session.worker_id.clone(),
             boot_epoch: session.boot_epoch,
@@ -243,7 +246,6 @@ impl Fleet {
         };
         let mut client = self.client.clone();
         let mut sessions = self.sessions.clone();
-        let session = session.clone();
         Some(Box::pin(async move {
             let gone = sessions.wait_for(|now| now.as_ref() != Some(&session));
             tokio::select! {

@@ -183,13 +183,17 @@ async fn a_coordinator_out_of_reach_is_given_up() {
     assert!(error.to_string().contains("http://127.0.0.1:9"), "{error}");
 }
 
-#[tokio::test]
-async fn games_that_are_not_wanted_any_more_are_dropped() {
+fn hanging() -> v1::TournamentSetup {
     let mut hang = pair(process("bad", &["--mode", "hang"]), native("random"));
     if let Some(play) = &mut hang.play {
         play.move_timeout_us = 60_000_000;
     }
-    let coordinator = Coordinator::start(hang, games(8)).await;
+    hang
+}
+
+#[tokio::test]
+async fn games_that_are_not_wanted_any_more_are_dropped() {
+    let coordinator = Coordinator::start(hanging(), games(8)).await;
     let worker = work(options(&coordinator.url(), Builtin::InProcess)).await;
     while coordinator.state().beats < 3 {
         tokio::time::sleep(Duration::from_millis(2)).await;
@@ -199,6 +203,20 @@ async fn games_that_are_not_wanted_any_more_are_dropped() {
     // A drain waits for games that began: there are none any more.
     worker.end().await;
     assert!(coordinator.state().reports.is_empty());
+}
+
+#[tokio::test]
+async fn a_drain_without_a_coordinator_waits_for_no_game() {
+    let coordinator = Coordinator::start(hanging(), games(8)).await;
+    let mut options = options(&coordinator.url(), Builtin::InProcess);
+    options.drain_limit = Duration::from_secs(1000);
+    options.connect_timeout = Duration::from_secs(1000);
+    let worker = work(options).await;
+    while coordinator.state().plies.is_empty() {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    drop(coordinator);
+    worker.end().await;
 }
 
 #[tokio::test]
