@@ -174,6 +174,7 @@ fn an_agent_that_ends_before_it_is_ready_is_shown_with_its_last_words() {
     let played = check("crash-at-start", "not_ready");
     let told = played.agent("crash-at-start")["last_fault"].to_string();
     assert!(told.contains("exit code 1"), "{told}");
+    assert!(told.contains("no weights found"), "{told}");
     let game = played.games.games[0]["game_id"].as_str().expect("an id");
     let shown = played
         .world
