@@ -74,34 +74,46 @@ fn a_cancelled_tournament_ends_and_keeps_what_was_played() {
     world.finish_tournament(&other, &url);
 }
 
-#[test]
-fn an_interrupted_run_says_how_to_go_on_and_goes_on() {
+/// Interrupts a run, types what it said, and compares with an undisturbed one.
+/// `typed` finds in the last words what has to be added to the command.
+fn check_interrupted(text: &str, typed: impl Fn(&str) -> Vec<String>) {
     let world = World::new();
-    let text = duel("stopped", 3000);
-    let spec = world.write("spec.toml", &text);
-    let arguments = [
-        "run",
-        &spec,
-        "--data",
-        "data",
-        "--workers",
-        "2",
-        "--output",
-        "json",
-    ];
+    let spec = world.write("spec.toml", text);
+    let arguments = "run SPEC --data data --workers 2 --output json".replace("SPEC", &spec);
+    let mut arguments: Vec<&str> = arguments.split(' ').collect();
     let run = world.start(&arguments);
     until("the run to begin", || {
         run.stderr().contains("games, ").then_some(())
     });
     run.signal(Signal::SIGINT);
     let output = run.output();
-    let _ = output.fails(130, &["Go on with the same command", "data", "0x5eed"]);
+    let output = output.fails(130, &["Go on with the same command", "data"]);
     world.nothing_runs();
+    let more = typed(&output.stderr);
+    let more: Vec<&str> = more.iter().map(String::as_str).collect();
+    arguments.extend(&more);
     let output = world.arena(&arguments).ok();
     let games = world.export(&output.tournament_id(), ["--data", "data"]);
     assert_eq!(games.games.len(), 6000);
-    let (_, _, expected) = world.tournament(&text, "elsewhere", &[]);
+    let (_, _, expected) = world.tournament(text, "elsewhere", &more);
     assert_eq!(expected.difference(&games), None);
+}
+
+#[test]
+fn an_interrupted_run_goes_on_with_the_same_command() {
+    check_interrupted(&duel("stopped", 3000), |told| {
+        assert!(!told.contains("--seed"), "the spec has the seed: {told}");
+        Vec::new()
+    });
+}
+
+#[test]
+fn an_interrupted_run_with_a_drawn_seed_tells_it() {
+    let text = duel("drawn", 3000).replace("seed = \"0x5eed\"\n", "");
+    check_interrupted(&text, |told| {
+        let (_, seed) = told.split_once("--seed ").expect("the seed that was drawn");
+        vec!["--seed".to_owned(), seed.trim().to_owned()]
+    });
 }
 
 #[test]

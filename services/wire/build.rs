@@ -2,19 +2,27 @@
 
 use std::{env, error::Error, fs, path::PathBuf};
 
-const FILES: &[&str] = &[
-    "arena/v1/agent.proto",
-    "arena/v1/coordinator.proto",
-    "arena/v1/record.proto",
-    "arena/v1/worker.proto",
-    "arena/games/v1/cowry.proto",
-    "arena/games/v1/kalah.proto",
-];
+/// A new file in one of these is compiled without being named anywhere.
+const FOLDERS: &[&str] = &["arena/v1", "arena/games/v1"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("../../proto");
     println!("cargo::rerun-if-changed={}", root.display());
-    let descriptors = protox::compile(FILES, [&root])?;
+    let mut files = Vec::new();
+    for folder in FOLDERS {
+        for entry in fs::read_dir(root.join(folder))? {
+            let path = entry?.path();
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "proto")
+            {
+                files.push(path);
+            }
+        }
+    }
+    // The order of a folder is not the same everywhere.
+    files.sort();
+    let descriptors = protox::compile(files, [&root])?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
     fs::write(
         out.join("descriptors.bin"),
