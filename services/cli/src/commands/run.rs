@@ -3,13 +3,13 @@
 use std::{path::PathBuf, time::Duration};
 
 use arena_model::spec::Spec;
-use arena_wire::v1::TournamentState;
+use arena_wire::v1::{PlanTournamentRequest, TournamentState};
 use clap::Args;
 
 use super::{standings, tournament};
 use crate::{
     access::{self, Client, DEFAULT_DATA, Embedded},
-    commands::coordinator::Held,
+    commands::coordinator::{self, Held},
     failure::{Failure, Kind, Outcome},
     output::{Format, note},
     progress::{self, Progress},
@@ -83,10 +83,29 @@ pub(crate) struct Plan {
     pub(crate) again: bool,
 }
 
+/// Resolves the spec with a coordinator that keeps nothing.
+async fn check_in_memory(plan: &Plan) -> Outcome {
+    let embedded = coordinator::hold_memory().await?;
+    let mut client = access::dial(&embedded.url()).await?;
+    let request = PlanTournamentRequest {
+        spec_toml: plan.spec.clone(),
+        seed: plan.seed.clone().unwrap_or_default(),
+    };
+    let planned = client.plan_tournament(request).await;
+    drop(client);
+    embedded.stop().await?;
+    planned?;
+    Ok(())
+}
+
 /// Plays it, prints the standings and gives its id.
 pub(crate) async fn play(plan: Plan, format: Format) -> Outcome<String> {
     let mut interrupt = Interrupt::listen()?;
     let data = plan.data.clone();
+    if !data.exists() {
+        // A spec that is refused leaves no folder behind.
+        check_in_memory(&plan).await?;
+    }
     let mut coordinator = match Embedded::start(&data, ([127, 0, 0, 1], 0).into()).await? {
         Held::Ours(embedded) => embedded,
         Held::Other { listen } => {
