@@ -4,6 +4,9 @@
 pub mod convert;
 pub mod reasons;
 
+/// What agents draw from, for those who write them.
+pub use arena_model::engine::AgentRng;
+
 /// Package `arena.v1`: agents, workers, coordinator, records.
 #[expect(clippy::all, reason = "generated")]
 #[cfg_attr(

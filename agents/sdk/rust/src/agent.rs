@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use arena_wire::v1::{Decision, DescribeResponse, GameContext, SearchInfo};
 
-use crate::random::Random;
+use crate::Random;
 
 /// A player of games.
 ///

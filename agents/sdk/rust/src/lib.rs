@@ -57,13 +57,13 @@ mod answers;
 mod chooser;
 mod listen;
 pub mod option;
-mod random;
 mod server;
 
 pub use agent::{Agent, Choice, Player, Process, Question, Refusal};
 /// The messages, and their conversions from and to plain data.
 pub use arena_wire as wire;
+/// Randomness of agents: SplitMix64, started at the seed of a question.
+pub use arena_wire::AgentRng as Random;
 pub use arena_wire::{games, v1};
 pub use listen::{LISTEN_VARIABLE, Listen, ListenError, Listener};
-pub use random::Random;
 pub use server::{ServeError, announce, run, serve, stop_signal};
