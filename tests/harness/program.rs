@@ -28,13 +28,14 @@ pub fn arena() -> PathBuf {
         );
         return path;
     }
-    let tests = env::current_exe().expect("the test binary's own path");
-    // target/<profile>/deps/<test binary>
-    let beside = tests
-        .ancestors()
-        .nth(2)
-        .expect("the folder of the profile")
-        .join("arena");
+    let own = env::current_exe().expect("this program's own path");
+    // target/<profile>/<this>, or target/<profile>/deps/<this> for a test.
+    let folder = own.parent().expect("a file is in a folder");
+    let folder = match folder.ends_with("deps") {
+        true => folder.parent().expect("the folder of the profile"),
+        false => folder,
+    };
+    let beside = folder.join("arena");
     assert!(
         beside.is_file(),
         "there is no {}: run `cargo build` first, or say where it is with ARENA_BIN",

@@ -1,0 +1,141 @@
+//! What Arena promises under stress, shown by commands: each proof disturbs the
+//! real thing and says what it found. `tests/prove list` names them all.
+//!
+//! A proof is a struct of its settings (a [`clap::Args`], whose defaults are
+//! the long version) that implements [`Proof`], a file or folder here, and a
+//! line in [`proofs!`]. `tests/run` runs the quick version of each.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// A promise, and how it is tried.
+pub trait Proof: clap::Args {
+    /// What is promised, in one sentence.
+    const PROMISE: &'static str;
+
+    /// Settings for every run of the tests: at most about twenty seconds.
+    fn quick() -> Self;
+
+    /// Tries it. Progress goes to stderr.
+    ///
+    /// # Errors
+    /// [`Broken`] where the promise did not hold.
+    fn run(&self) -> Result<Outcome, Broken>;
+}
+
+/// How a proof ended that is not broken.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// The promise held; what was measured.
+    Holds(Vec<Figure>),
+    /// This machine cannot run it, and why.
+    Skipped(String),
+}
+
+/// Something counted or measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figure {
+    /// What it is, with its unit.
+    pub name: String,
+    /// How much.
+    pub value: serde_json::Value,
+}
+
+impl Figure {
+    /// A figure.
+    #[must_use]
+    pub fn new(name: &str, value: impl Into<serde_json::Value>) -> Self {
+        Self {
+            name: name.to_owned(),
+            value: value.into(),
+        }
+    }
+}
+
+/// A promise that did not hold: what was seen, and the command that shows it
+/// again.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Broken(pub String);
+
+impl Broken {
+    /// From what was seen.
+    pub fn new(seen: impl fmt::Display) -> Self {
+        Self(seen.to_string())
+    }
+}
+
+/// The list of proofs: the name on the command line (that of the variant, in
+/// kebab case) and the settings.
+macro_rules! proofs {
+    ($($(#[doc = $doc:literal])+ $name:ident($module:ident::$settings:ident)),+ $(,)?) => {
+        $(mod $module;)+
+
+        /// A proof with its settings.
+        #[derive(Debug, clap::Subcommand)]
+        pub enum Command {
+            $($(#[doc = $doc])+ $name($module::$settings)),+
+        }
+
+        impl Command {
+            /// Every proof in its quick or its long version.
+            #[must_use]
+            pub fn all(quick: bool) -> Vec<Self> {
+                vec![$(Self::$name(settings(quick))),+]
+            }
+
+            /// The name on the command line.
+            #[must_use]
+            pub fn name(&self) -> String {
+                match self { $(Self::$name(_) => kebab(stringify!($name))),+ }
+            }
+
+            /// What it shows.
+            #[must_use]
+            pub fn promise(&self) -> &'static str {
+                match self { $(Self::$name(_) => <$module::$settings as Proof>::PROMISE),+ }
+            }
+
+            /// The same proof in its quick version.
+            #[must_use]
+            pub fn quick(self) -> Self {
+                match self { $(Self::$name(_) => Self::$name(Proof::quick())),+ }
+            }
+
+            /// Tries it.
+            ///
+            /// # Errors
+            /// [`Broken`] where the promise did not hold.
+            pub fn run(&self) -> Result<Outcome, Broken> {
+                match self { $(Self::$name(proof) => proof.run()),+ }
+            }
+        }
+    };
+}
+
+proofs! {
+    /// Start a second coordinator on a store.
+    Holder(holder::Holder),
+}
+
+/// The quick settings, or those that the flags have as defaults.
+fn settings<P: Proof>(quick: bool) -> P {
+    if quick {
+        return P::quick();
+    }
+    let command = P::augment_args(clap::Command::new("proof"));
+    let matches = command.get_matches_from(["proof"]);
+    P::from_arg_matches(&matches).expect("every setting has a default")
+}
+
+fn kebab(name: &str) -> String {
+    let mut text = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !text.is_empty() {
+            text.push('-');
+        }
+        text.push(letter.to_ascii_lowercase());
+    }
+    text
+}
