@@ -2,10 +2,11 @@
 //! into ours, its file synced for real.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     sync::atomic::{AtomicI64, Ordering},
+    time::{Duration, Instant},
 };
 
 use crate::{StoreError, binary::sync_parent, remedy};
@@ -18,6 +19,10 @@ const SEGMENT_BYTES: usize = 2 << 20;
 /// cache, whatever their size. Reading a pack this often instead of once keeps
 /// the cache near its capacity; a repeated read costs under a microsecond.
 const TOUCHES: usize = 8;
+
+/// How long an opener waits for a database of before to let go of its file.
+const RELEASE_WAIT: Duration = Duration::from_secs(10);
+const RELEASE_RETRY: Duration = Duration::from_millis(5);
 
 /// A key or value as the database hands it out.
 pub(crate) type Bytes = sled::IVec;
@@ -50,6 +55,7 @@ impl Database {
     pub(crate) fn open(folder: &Path, data: &Path, cache_bytes: u64) -> Result<Self, StoreError> {
         fs::create_dir_all(folder).map_err(|e| StoreError::io("make the folder", folder, &e))?;
         remove_unfinished_snapshots(folder)?;
+        await_release(folder, data)?;
         let config = sled::Config::new()
             .path(folder)
             .cache_capacity(cache_bytes)
@@ -207,6 +213,40 @@ fn remove_unfinished_snapshots(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// sled lets go of its file from a thread of its own, a moment after it was
+/// dropped, and gives up at once where the file is still held. Nobody else can
+/// take it in between: the data folder has a lock of its own.
+fn await_release(folder: &Path, data: &Path) -> Result<(), StoreError> {
+    let path = folder.join("db");
+    let file = match File::options().read(true).write(true).open(&path) {
+        Ok(file) => file,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(StoreError::io("open", &path, &e)),
+    };
+    let started = Instant::now();
+    loop {
+        match file.try_lock() {
+            // Unlocked by name: a process being forked just now has the file too.
+            Ok(()) => {
+                return file
+                    .unlock()
+                    .map_err(|e| StoreError::io("unlock", &path, &e));
+            }
+            Err(TryLockError::WouldBlock) if started.elapsed() < RELEASE_WAIT => {
+                std::thread::sleep(RELEASE_RETRY);
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::Locked {
+                    path: data.to_owned(),
+                    holder: None,
+                    waited: RELEASE_WAIT,
+                });
+            }
+            Err(TryLockError::Error(e)) => return Err(StoreError::io("lock", &path, &e)),
+        }
+    }
+}
+
 /// Calls sled. It panics on some damage and on some errors of the disk; a
 /// panic must not take the process with it before the user was told.
 fn guarded<T>(
@@ -242,5 +282,26 @@ pub(crate) fn corrupt(data: &Path, damage: String) -> StoreError {
         path: data.to_owned(),
         damage,
         remedy: remedy(data),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn a_database_that_is_let_go_a_moment_later_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(Database::open(folder.path(), folder.path(), 1 << 20).unwrap());
+        let held = File::open(folder.path().join("db")).unwrap();
+        held.lock().unwrap();
+        let holder = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(200));
+            drop(held);
+        });
+        Database::open(folder.path(), folder.path(), 1 << 20).unwrap();
+        holder.join().unwrap();
     }
 }
