@@ -117,6 +117,8 @@ macro_rules! proofs {
 proofs! {
     /// Start a second coordinator on a store.
     Holder(holder::Holder),
+    /// Kill, end and stop coordinator, workers, guards and agents at random.
+    Kills(kills::Kills),
 }
 
 /// The quick settings, or those that the flags have as defaults.
