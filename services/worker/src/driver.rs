@@ -43,7 +43,6 @@ const CLOSE: Duration = Duration::from_secs(8);
 /// A game that is over.
 #[derive(Debug)]
 pub(crate) struct Done {
-    pub(crate) tournament: String,
     pub(crate) lease: u64,
     pub(crate) report: v1::GameReport,
 }
@@ -272,11 +271,11 @@ impl Driver {
         if game.attempts >= ATTEMPTS_MAX {
             let why = "it was lost with its worker each time".to_owned();
             let report = Sealer::new(table.rules()).void(&game, why);
-            return self.finish(lease, &table, report);
+            return self.finish(lease, report);
         }
         if let Err(error) = table.rules().check(&game) {
             let report = Sealer::new(table.rules()).void(&game, error.to_string());
-            return self.finish(lease, &table, report);
+            return self.finish(lease, report);
         }
         if table.is_native(&game) {
             let Some(errand) = self.leases.get(&lease).map(|lease| lease.errand.clone()) else {
@@ -331,7 +330,7 @@ impl Driver {
             .metrics
             .games_played(&table.rules().wire().ruleset, 1);
         let report = active.seal();
-        self.finish(lease, &table, report);
+        self.finish(lease, report);
     }
 
     fn void(&mut self, token: Token, why: String) {
@@ -339,15 +338,11 @@ impl Driver {
             return;
         };
         let report = Sealer::new(active.table.rules()).void(&active.assignment, why);
-        self.finish(active.lease, &active.table, report);
+        self.finish(active.lease, report);
     }
 
-    fn finish(&mut self, lease: u64, table: &Rc<Table>, report: v1::GameReport) {
-        self.done.push(Done {
-            tournament: table.rules().tournament_id().to_owned(),
-            lease,
-            report,
-        });
+    fn finish(&mut self, lease: u64, report: v1::GameReport) {
+        self.done.push(Done { lease, report });
         self.settle(lease, 1);
     }
 
@@ -401,11 +396,8 @@ impl Driver {
                         .games_played(&table.rules().wire().ruleset, reports.len() as u64);
                 }
                 self.settle(lease, count);
-                self.done.extend(reports.into_iter().map(|report| Done {
-                    tournament: tournament.clone(),
-                    lease,
-                    report,
-                }));
+                let done = |report| Done { lease, report };
+                self.done.extend(reports.into_iter().map(done));
             }
         }
     }

@@ -13,6 +13,7 @@ pub mod guard;
 mod meter;
 mod native;
 mod player;
+pub mod protocol;
 mod report;
 mod runtime;
 mod service;

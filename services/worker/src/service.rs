@@ -1,11 +1,12 @@
 //! A worker: joins a coordinator, plays what it is lent, reports.
 
+mod calls;
 mod fleet;
 mod folder;
-mod reports;
-mod session;
 
 use std::{
+    collections::hash_map::RandomState,
+    hash::BuildHasher,
     io,
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -67,6 +68,8 @@ pub struct Options {
     /// How long games that began may still take once the worker is told to
     /// stop.
     pub drain_limit: Duration,
+    /// Of the jitter with which refused calls are tried again.
+    pub seed: u64,
 }
 
 impl Options {
@@ -89,6 +92,7 @@ impl Options {
             binaries: None,
             connect_timeout: Duration::from_secs(30),
             drain_limit: Duration::from_secs(10),
+            seed: RandomState::new().hash_one(()),
         }
     }
 

@@ -1,45 +1,46 @@
-//! The worker's loop: leases in, games played, reports out.
+//! The worker's loop: tells the protocol what happened, and does what it says.
 
 use std::{
     collections::BTreeMap,
-    future::Future,
-    pin::Pin,
     rc::Rc,
-    sync::{Arc, atomic::AtomicBool},
-    time::{Duration, Instant},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use arena_telemetry::WorkerMetrics;
-use arena_wire::v1::{self, worker_service_client::WorkerServiceClient};
+use arena_wire::v1::{self, join_response::Notice};
 use tokio::{
-    sync::{mpsc, oneshot, watch},
-    task, time,
+    sync::{
+        mpsc::{self, Receiver},
+        oneshot,
+    },
+    task::AbortHandle,
+    time::{self, Instant},
 };
-use tonic::{Code, Response, Status, transport::Channel};
+use tonic::{Status, transport::Channel};
 
 use super::{
     Options, WorkerError,
-    reports::{self, LeaseName, Reports},
-    session::{self, Session, Told},
+    calls::{Calls, Heard, problem, refusal},
 };
-use crate::{driver::Driver, environment::Environment, native::Pool};
+use crate::{
+    driver::Driver,
+    environment::Environment,
+    native::Pool,
+    protocol::{
+        self, Action, CallNo, Ending, LeaseNo, Playing, Protocol, Refusal, ReportNo, StayNo,
+    },
+};
 
-/// The fewest and the most games of a lease.
-const LEASE_GAMES: (usize, usize) = (8, 512);
-/// How long a request for games waits at the coordinator.
-const LEASE_WAIT: Duration = Duration::from_secs(2);
-/// How much longer its answer may take.
-const LEASE_SLACK: Duration = Duration::from_secs(5);
-/// After a request for games that failed.
-const LEASE_PAUSE: Duration = Duration::from_millis(200);
 /// Agents of a tournament without games are ended after this.
 const IDLE: Duration = Duration::from_secs(15);
-/// Unanswered games for each place at which no game is begun any more.
-const BACKLOG: usize = 16;
-
-/// Leases of a stay that the coordinator does not have any more.
-type Ended = (Rc<Session>, Vec<u64>);
-type LeaseCall = Pin<Box<dyn Future<Output = Result<Response<v1::LeaseResponse>, Status>>>>;
+/// The longest nap.
+const NAP: Duration = Duration::from_secs(1);
+/// What may wait to be heard.
+const HEARD_MAX: usize = 64;
 
 pub(super) async fn play(
     options: Options,
@@ -51,308 +52,331 @@ pub(super) async fn play(
     drains: oneshot::Receiver<()>,
 ) -> Result<(), WorkerError> {
     let capacity = options.capacity.max(1);
-    let (current, sessions) = watch::channel(None);
-    let (told, news) = mpsc::channel(64);
-    let request = v1::JoinRequest {
-        name: options.name.clone(),
-        capacity: capacity.try_into().unwrap_or(u32::MAX),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        rulesets: arena_games::rulesets()
-            .iter()
-            .map(|info| (info.name.to_owned(), info.version))
-            .collect(),
-    };
-    let presence = session::stay(
-        channel.clone(),
-        request,
-        options.connect_timeout,
-        joined,
-        current,
-        told,
-    );
-    let presence = task::spawn_local(presence);
-    let fleet = Fleet {
-        name: options.name.clone(),
+    let (heard, news) = mpsc::channel(HEARD_MAX);
+    let protocol = Protocol::new(protocol::Settings {
         capacity,
+        connect_timeout: options.connect_timeout,
+        drain_limit: options.drain_limit,
+        seed: options.seed,
+    });
+    let fleet = Fleet {
         driver: Driver::new(environment, pool, capacity),
-        reports: Reports::new(channel.clone(), metrics),
-        client: WorkerServiceClient::new(channel),
-        sessions,
-        news,
-        session: None,
-        leases: BTreeMap::new(),
-        last: 0,
+        calls: Calls::new(channel, heard),
+        started: Instant::now(),
+        options,
+        protocol,
+        metrics,
+        joined,
+        stay: None,
+        asking: None,
+        reports: BTreeMap::new(),
         setups: BTreeMap::new(),
-        pause_until: Instant::now(),
-        drain: None,
     };
-    fleet.run(options, presence, drains).await
+    fleet.run(news, drains).await
 }
 
 struct Fleet {
-    name: String,
-    capacity: usize,
+    options: Options,
+    protocol: Protocol<v1::GameReport>,
     driver: Driver,
-    reports: Reports,
-    client: WorkerServiceClient<Channel>,
-    sessions: watch::Receiver<Option<Rc<Session>>>,
-    news: mpsc::Receiver<Told>,
-    session: Option<Rc<Session>>,
-    /// By the worker's own number: the coordinator's begin anew with each of
-    /// its starts.
-    leases: BTreeMap<u64, LeaseName>,
-    last: u64,
+    calls: Calls,
+    metrics: Arc<WorkerMetrics>,
+    joined: Arc<AtomicBool>,
+    started: Instant,
+    /// The stream of the stay, and the request for games that waits.
+    stay: Option<AbortHandle>,
+    asking: Option<AbortHandle>,
+    /// Reports that are not answered.
+    reports: BTreeMap<ReportNo, Rc<v1::ReportRequest>>,
     setups: BTreeMap<String, v1::TournamentSetup>,
-    pause_until: Instant,
-    /// When the drain has to be over.
-    drain: Option<Instant>,
+}
+
+impl Playing for Driver {
+    fn unfinished(&self) -> usize {
+        Self::unfinished(self)
+    }
+
+    fn is_done(&self) -> bool {
+        Self::is_done(self)
+    }
+
+    fn progress(&mut self) -> Vec<(LeaseNo, u64)> {
+        let progress = Self::progress(self).into_iter();
+        progress
+            .map(|lease| (lease.lease_id, lease.plies))
+            .collect()
+    }
 }
 
 impl Fleet {
     async fn run(
         mut self,
-        options: Options,
-        mut presence: task::JoinHandle<(Duration, String)>,
+        mut news: Receiver<Heard>,
         mut drains: oneshot::Receiver<()>,
     ) -> Result<(), WorkerError> {
-        let mut lease: Option<LeaseCall> = None;
-        let mut beat = Instant::now();
-        let (ended_sender, mut ended) = mpsc::unbounded_channel::<Ended>();
-        let outcome = loop {
-            let draining = self.drain.is_some();
-            if lease.is_none() && !draining && Instant::now() >= self.pause_until {
-                lease = self.lease_call();
+        let mut draining = false;
+        let ending = loop {
+            if let Some(ending) = self.go_on() {
+                break ending;
             }
-            let tick = self.tick(beat);
+            let now = self.now();
+            let wake = self.protocol.wake(now).unwrap_or(now + NAP).min(now + NAP);
             tokio::select! {
                 () = self.driver.work() => {}
-                Some(told) = self.news.recv() => self.hear(told),
-                answer = async { lease.as_mut().expect("checked").await }, if lease.is_some() => {
-                    lease = None;
-                    self.take_lease(answer);
-                }
-                () = self.reports.changed() => {}
-                Some((session, leases)) = ended.recv() => self.end_leases(&session, &leases),
-                () = time::sleep_until(tick.into()) => {}
+                Some(heard) = news.recv() => self.hear(heard),
+                () = time::sleep_until(self.started + wake) => {}
                 drained = &mut drains, if !draining => {
+                    draining = true;
                     if drained.is_ok() {
                         tracing::info!(games = self.driver.in_flight(), "draining");
                     }
-                    self.drain = Some(Instant::now() + options.drain_limit);
-                    self.driver.drop_waiting();
-                    lease = None;
-                }
-                lost = &mut presence => {
-                    let (waited, last) = lost.unwrap_or_default();
-                    let url = options.coordinator.clone();
-                    break Err(WorkerError::Unreachable { url, waited, last });
-                }
-            }
-            // Before the beat, which forgets leases that are over.
-            self.report();
-            if let Some(session) = self.session.clone()
-                && beat.elapsed() >= session.heartbeat
-            {
-                beat = Instant::now();
-                self.beat(session, ended_sender.clone());
-            }
-            self.driver
-                .hold(draining || self.reports.unanswered() > BACKLOG * self.capacity);
-            self.driver.start();
-            self.driver.forget_idle(IDLE);
-            if let Some(limit) = self.drain {
-                let over = self.driver.is_done() && self.reports.unanswered() == 0;
-                let lost = self.sessions.borrow().is_none();
-                if over || lost || Instant::now() >= limit {
-                    break Ok(());
+                    self.protocol.drain(self.now());
                 }
             }
         };
-        presence.abort();
+        for call in self.stay.into_iter().chain(self.asking) {
+            call.abort();
+        }
         self.driver.close().await;
-        outcome
-    }
-
-    /// When to look up though nothing happens.
-    fn tick(&self, beat: Instant) -> Instant {
-        let mut tick = Instant::now() + Duration::from_secs(1);
-        if let Some(session) = &self.session {
-            tick = tick.min(beat + session.heartbeat);
-        }
-        if self.reports.unanswered() > 0 {
-            tick = tick.min(Instant::now() + reports::WAIT);
-        }
-        if let Some(drain) = self.drain {
-            tick = tick.min(drain);
-        }
-        if self.pause_until > Instant::now() {
-            tick = tick.min(self.pause_until);
-        }
-        tick
-    }
-
-    fn hear(&mut self, told: Told) {
-        match told {
-            Told::Welcome(session) => {
-                // What began is played on: whoever reports a game first has it.
-                self.driver.drop_waiting();
-                self.session = Some(session);
-            }
-            Told::Ended(leases) => {
-                if let Some(session) = self.session.clone() {
-                    self.end_leases(&session, &leases);
-                }
-            }
-            Told::Drain | Told::Lost => {
-                self.driver.drop_waiting();
-                self.session = None;
-            }
+        match ending {
+            Ending::Drained => Ok(()),
+            Ending::Unreachable { waited, last } => Err(WorkerError::Unreachable {
+                url: self.options.coordinator,
+                waited,
+                last,
+            }),
         }
     }
 
-    fn end_leases(&mut self, session: &Rc<Session>, leases: &[u64]) {
-        let ended: Vec<u64> = self
-            .leases
-            .iter()
-            .filter(|(_, lease)| {
-                Rc::ptr_eq(&lease.session, session) && leases.contains(&lease.lease_id)
-            })
-            .map(|(&number, _)| number)
-            .collect();
-        for number in ended {
-            tracing::info!(lease = self.leases[&number].lease_id, "a lease ended");
-            self.driver.end_lease(number);
-        }
+    fn now(&self) -> Duration {
+        self.started.elapsed()
     }
 
-    /// A request for games, where there is room for some.
-    fn lease_call(&mut self) -> Option<LeaseCall> {
-        let session = self.session.clone()?;
-        // One lease is played while the next is fetched.
-        let target = 2 * self.capacity;
-        let games = target.saturating_sub(self.driver.unfinished());
-        let (least, most) = LEASE_GAMES;
-        if games < least.min(target / 2) || self.reports.unanswered() > BACKLOG * self.capacity {
-            return None;
-        }
-        // Only now: an answer on its way may rely on what was known.
-        self.setups.retain(|id, _| self.driver.knows(id));
-        let request = v1::LeaseRequest {
-            worker_id: session.worker_id.clone(),
-            boot_epoch: session.boot_epoch,
-            games: games.clamp(least, most) as u32,
-            wait_ms: LEASE_WAIT.as_millis() as u32,
-            known_tournaments: self.setups.keys().cloned().collect(),
-        };
-        let mut client = self.client.clone();
-        let mut sessions = self.sessions.clone();
-        Some(Box::pin(async move {
-            let gone = sessions.wait_for(|now| now.as_ref() != Some(&session));
-            tokio::select! {
-                answer = time::timeout(LEASE_WAIT + LEASE_SLACK, client.lease(request)) => {
-                    answer.unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer")))
-                }
-                _ = gone => Err(Status::aborted("the coordinator was lost")),
-            }
-        }))
-    }
-
-    fn take_lease(&mut self, answer: Result<Response<v1::LeaseResponse>, Status>) {
-        let lease = match answer {
-            Ok(answer) => answer.into_inner().lease,
-            Err(status) => {
-                if status.code() != Code::Aborted {
-                    tracing::warn!("no games were lent: {}", status.message());
-                }
-                self.pause_until = Instant::now() + LEASE_PAUSE;
-                return;
-            }
-        };
-        let (Some(lease), Some(session)) = (lease, self.session.clone()) else {
-            return;
-        };
-        if let Some(setup) = lease.setup {
-            self.setups.insert(lease.tournament_id.clone(), setup);
-        }
-        let Some(setup) = self.setups.get(&lease.tournament_id) else {
-            tracing::error!(
-                tournament = lease.tournament_id,
-                "a lease came without setup"
-            );
-            self.pause_until = Instant::now() + LEASE_PAUSE;
-            return;
-        };
-        self.last += 1;
-        let number = self.last;
-        let name = LeaseName {
-            session,
-            lease_id: lease.lease_id,
-        };
-        if let Err(error) = self.driver.add_tournament(setup.clone()) {
-            tracing::error!(tournament = lease.tournament_id, "{error}");
-            for game in &lease.games {
-                let report = v1::GameReport {
-                    record: Some(v1::GameRecord {
-                        index: game.index,
-                        ..Default::default()
-                    }),
-                    void_reason: error.to_string(),
-                    ..Default::default()
-                };
-                let id = lease.tournament_id.clone();
-                self.reports.add(id, number, &name, report);
-            }
-            self.pause_until = Instant::now() + LEASE_PAUSE;
-            return;
-        }
-        self.leases.insert(number, name);
-        self.driver
-            .add_lease(&lease.tournament_id, number, lease.games);
+    /// Plays and does what the protocol says, until something has to happen;
+    /// tells where that is the end.
+    fn go_on(&mut self) -> Option<Ending> {
+        self.driver.hold(self.protocol.holds());
         self.driver.start();
-    }
-
-    fn beat(&mut self, session: Rc<Session>, ended: mpsc::UnboundedSender<Ended>) {
-        let mut progress = self.driver.progress();
-        let live: Vec<u64> = progress.iter().map(|lease| lease.lease_id).collect();
-        self.leases.retain(|number, _| live.contains(number));
-        progress.retain_mut(|lease| match self.leases.get(&lease.lease_id) {
-            Some(name) if Rc::ptr_eq(&name.session, &session) => {
-                lease.lease_id = name.lease_id;
-                true
-            }
-            _ => false,
-        });
-        let request = v1::HeartbeatRequest {
-            worker_id: session.worker_id.clone(),
-            boot_epoch: session.boot_epoch,
-            leases: progress,
-        };
-        let mut client = self.client.clone();
-        task::spawn_local(async move {
-            let call = time::timeout(session.heartbeat * 10, client.heartbeat(request));
-            if let Ok(Ok(answer)) = call.await {
-                let leases = answer.into_inner().ended_leases;
-                if !leases.is_empty() {
-                    // Without a worker nobody plays them.
-                    let _ = ended.send((session, leases));
-                }
-            }
-        });
-    }
-
-    fn report(&mut self) {
+        self.driver.forget_idle(IDLE);
+        let now = self.now();
         for mut done in self.driver.take_done() {
             if let Some(timing) = &mut done.report.timing {
-                timing.worker.clone_from(&self.name);
+                timing.worker.clone_from(&self.options.name);
             }
-            if let Some(name) = self.leases.get(&done.lease) {
-                self.reports
-                    .add(done.tournament, done.lease, name, done.report);
+            self.protocol.finished(now, done.lease, done.report);
+        }
+        while let Some(action) = self.protocol.next(now, &mut self.driver) {
+            if let Action::End(ending) = action {
+                return Some(ending);
+            }
+            self.perform(action);
+        }
+        self.joined.store(self.protocol.joined(), Ordering::Relaxed);
+        None
+    }
+
+    fn perform(&mut self, action: Action<v1::GameReport>) {
+        match action {
+            Action::Join { stay, timeout } => {
+                let request = v1::JoinRequest {
+                    name: self.options.name.clone(),
+                    capacity: self.options.capacity.try_into().unwrap_or(u32::MAX),
+                    version: env!("CARGO_PKG_VERSION").to_owned(),
+                    rulesets: arena_games::rulesets()
+                        .iter()
+                        .map(|info| (info.name.to_owned(), info.version))
+                        .collect(),
+                };
+                self.stay = Some(self.calls.join(stay, request, timeout));
+            }
+            Action::Leave(_) => {
+                if let Some(stay) = self.stay.take() {
+                    tracing::warn!("the coordinator does not know this worker any more");
+                    stay.abort();
+                }
+            }
+            Action::Ask {
+                call,
+                stay,
+                games,
+                wait,
+                timeout,
+            } => {
+                // Only now: an answer on its way may rely on what was known.
+                self.setups.retain(|id, _| self.driver.knows(id));
+                let request = v1::LeaseRequest {
+                    worker_id: stay.worker_id.clone(),
+                    boot_epoch: stay.boot_epoch,
+                    games: games as u32,
+                    wait_ms: wait.as_millis() as u32,
+                    known_tournaments: self.setups.keys().cloned().collect(),
+                };
+                self.asking = Some(self.calls.lease(call, request, timeout));
+            }
+            Action::AskNoMore => {
+                if let Some(asking) = self.asking.take() {
+                    asking.abort();
+                }
+            }
+            Action::DropWaiting => self.driver.drop_waiting(),
+            Action::Drop(lease) => {
+                tracing::info!(lease, "a lease ended");
+                self.driver.end_lease(lease);
+            }
+            Action::Report {
+                report,
+                lease,
+                mut games,
+                timeout,
+            } => {
+                let timed = games.iter_mut().find_map(|game| game.timing.as_mut());
+                if let Some(timing) = timed {
+                    timing.latency = self.driver.latencies(&lease.tournament);
+                }
+                let request = Rc::new(v1::ReportRequest {
+                    worker_id: lease.stay.worker_id.clone(),
+                    boot_epoch: lease.stay.boot_epoch,
+                    tournament_id: lease.tournament.clone(),
+                    lease_id: lease.lease_id,
+                    games,
+                });
+                self.calls.report(report, &request, timeout);
+                self.reports.insert(report, request);
+            }
+            Action::ReportAgain { report, timeout } => {
+                if let Some(request) = self.reports.get(&report) {
+                    self.calls.report(report, request, timeout);
+                }
+            }
+            Action::Beat {
+                stay,
+                leases,
+                timeout,
+            } => {
+                let told = |(lease_id, plies)| v1::LeaseProgress { lease_id, plies };
+                let request = v1::HeartbeatRequest {
+                    worker_id: stay.worker_id.clone(),
+                    boot_epoch: stay.boot_epoch,
+                    leases: leases.into_iter().map(told).collect(),
+                };
+                self.calls.beat(stay.number, request, timeout);
+            }
+            // Of the loop.
+            Action::End(_) => {}
+        }
+    }
+
+    fn hear(&mut self, heard: Heard) {
+        let now = self.now();
+        match heard {
+            Heard::Notice(stay, notice) => self.hear_notice(stay, notice),
+            Heard::Parted(stay, status) => {
+                let problem = problem(&status);
+                if self.protocol.joined() {
+                    tracing::warn!("lost the coordinator: {problem}");
+                }
+                self.protocol.parted(now, stay, refusal(&status), &problem);
+            }
+            Heard::Lease(call, Ok(answer)) => self.take_lease(call, answer.lease),
+            Heard::Lease(call, Err(status)) => {
+                tracing::warn!("no games were lent: {}", problem(&status));
+                self.protocol.not_lent(now, call, refusal(&status));
+            }
+            Heard::Reported(report, answer) => self.hear_of_report(report, answer),
+            Heard::Beaten(stay, Ok(answer)) => {
+                self.protocol.leases_ended(stay, &answer.ended_leases);
+            }
+            Heard::Beaten(stay, Err(status)) => {
+                self.protocol.not_beaten(now, stay, refusal(&status));
             }
         }
-        let driver = &self.driver;
-        let all = self.drain.is_some() || driver.unfinished() == 0;
-        self.reports
-            .send(all, |tournament| driver.latencies(tournament));
+    }
+
+    fn hear_notice(&mut self, stay: StayNo, notice: Notice) {
+        match notice {
+            Notice::Welcome(welcome) => {
+                tracing::info!(worker = welcome.worker_id, "joined");
+                let deadline = Duration::from_millis(welcome.lease_deadline_ms.into());
+                self.protocol
+                    .welcomed(stay, welcome.worker_id, welcome.boot_epoch, deadline);
+            }
+            Notice::LeasesEnded(ended) => self.protocol.leases_ended(stay, &ended.lease_ids),
+            Notice::Drain(v1::Drain {}) => self.protocol.coordinator_stops(stay),
+        }
+    }
+
+    fn hear_of_report(&mut self, report: ReportNo, answer: Result<v1::ReportResponse, Status>) {
+        let Some(request) = self.reports.get(&report) else {
+            return;
+        };
+        let tournament = &request.tournament_id;
+        match answer {
+            Ok(v1::ReportResponse { differing }) => {
+                if !differing.is_empty() {
+                    tracing::warn!(
+                        tournament,
+                        ?differing,
+                        "games came out otherwise than their durable records"
+                    );
+                }
+                self.protocol.reported(report);
+            }
+            Err(status) => {
+                let now = self.now();
+                if self.protocol.not_reported(now, report, refusal(&status)) {
+                    self.metrics.report_retries.inc();
+                    return;
+                }
+                tracing::error!(
+                    tournament,
+                    games = request.games.len(),
+                    "a report was refused: {}",
+                    status.message()
+                );
+            }
+        }
+        self.reports.remove(&report);
+    }
+
+    fn take_lease(&mut self, call: CallNo, lease: Option<v1::Lease>) {
+        let Some(lease) = lease else {
+            self.protocol.nothing_lent(call);
+            return;
+        };
+        let id = lease.tournament_id;
+        if let Some(setup) = lease.setup {
+            self.setups.insert(id.clone(), setup);
+        }
+        let now = self.now();
+        let Some(setup) = self.setups.get(&id) else {
+            tracing::error!(tournament = id, "a lease came without setup");
+            self.protocol.not_lent(now, call, Refusal::Failed);
+            return;
+        };
+        let Some(number) = self.protocol.lent(call, lease.lease_id, &id) else {
+            return;
+        };
+        if let Err(error) = self.driver.add_tournament(setup.clone()) {
+            tracing::error!(tournament = id, "{error}");
+            for game in &lease.games {
+                self.protocol
+                    .finished(now, number, unplayable(game.index, error.to_string()));
+            }
+            self.protocol.pause(now, Refusal::Failed);
+            return;
+        }
+        self.driver.add_lease(&id, number, lease.games);
+    }
+}
+
+/// The report of a game that this worker does not know how to play.
+fn unplayable(index: u64, why: String) -> v1::GameReport {
+    v1::GameReport {
+        record: Some(v1::GameRecord {
+            index,
+            ..Default::default()
+        }),
+        void_reason: why,
+        ..Default::default()
     }
 }

@@ -1,0 +1,371 @@
+//! What a worker says to its coordinator, and when: joining, asking for games,
+//! reporting them, telling of progress. Without IO, clock, thread or
+//! randomness of its own.
+//!
+//! Time enters as the duration since the start, what happened by the methods,
+//! and [`Protocol::next`] hands out what to do until there is nothing before
+//! [`Protocol::wake`]. The same calls give the same answers, so whole
+//! histories of losses, duplicates and restarts can be played through.
+
+mod backoff;
+mod defects;
+mod presence;
+mod reports;
+mod terms;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    rc::Rc,
+    time::Duration,
+};
+
+pub use defects::{Defects, Sound};
+pub use terms::{
+    Action, CallNo, Ending, Lease, LeaseNo, Playing, Refusal, ReportNo, Settings, Stay, StayNo,
+};
+
+use backoff::{Backoff, Jitter};
+use presence::Presence;
+use reports::{Due, Reports};
+
+/// The fewest and the most games of a lease.
+const LEASE_GAMES: (usize, usize) = (8, 512);
+/// How long a request for games waits at the coordinator.
+const LEASE_WAIT: Duration = Duration::from_secs(2);
+/// How much longer its answer may take.
+const LEASE_SLACK: Duration = Duration::from_secs(5);
+/// After a request for games that failed: the first wait.
+const LEASE_PAUSE: Duration = Duration::from_millis(200);
+/// Unanswered games for each place at which no game is begun any more.
+const BACKLOG: usize = 16;
+/// The longest a report is waited for; it is sent again then.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(30);
+/// How often progress is told at most and at least.
+const HEARTBEAT: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+
+/// A worker's side of the protocol. `R` is what is reported of a game.
+#[derive(Debug)]
+pub struct Protocol<R, D: Defects = Sound> {
+    settings: Settings,
+    jitter: Jitter,
+    presence: Presence,
+    /// When progress was told last.
+    beat: Duration,
+    /// The request for games that is not answered.
+    asking: Option<CallNo>,
+    calls: CallNo,
+    ask_backoff: Backoff,
+    ask_from: Duration,
+    leases: BTreeMap<LeaseNo, Rc<Lease>>,
+    leases_ever: LeaseNo,
+    reports: Reports<R, D>,
+    /// What follows from what happened.
+    actions: VecDeque<Action<R>>,
+    /// When the drain has to be over.
+    drain: Option<Duration>,
+}
+
+impl<R, D: Defects> Protocol<R, D> {
+    /// A worker that has not joined yet.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            jitter: Jitter::new(settings.seed),
+            presence: Presence::new(settings.connect_timeout),
+            beat: Duration::ZERO,
+            asking: None,
+            calls: 0,
+            ask_backoff: Backoff::new(LEASE_PAUSE),
+            ask_from: Duration::ZERO,
+            leases: BTreeMap::new(),
+            leases_ever: 0,
+            reports: Reports::new(),
+            actions: VecDeque::new(),
+            drain: None,
+        }
+    }
+
+    /// Whether the worker is joined.
+    #[must_use]
+    pub fn joined(&self) -> bool {
+        self.presence.joined()
+    }
+
+    /// Whether no game is to be begun for now.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.drain.is_some() || self.backlogged()
+    }
+
+    /// Games whose results are not answered for.
+    #[must_use]
+    pub fn unanswered(&self) -> usize {
+        self.reports.unanswered()
+    }
+
+    fn backlogged(&self) -> bool {
+        self.reports.unanswered() > BACKLOG * self.settings.capacity
+    }
+
+    /// The coordinator took the worker in.
+    pub fn welcomed(
+        &mut self,
+        number: StayNo,
+        worker_id: String,
+        boot_epoch: u64,
+        lease_deadline: Duration,
+    ) {
+        if !self.presence.is_current(number) {
+            return;
+        }
+        let (often, seldom) = HEARTBEAT;
+        let stay = Stay {
+            number,
+            worker_id,
+            boot_epoch,
+            heartbeat: (lease_deadline / 5).clamp(often, seldom),
+        };
+        self.presence.welcome(stay);
+        if D::KEEPS_LEASES
+            && let Some(stay) = self.presence.stay()
+        {
+            for lease in self.leases.values_mut() {
+                Rc::make_mut(lease).stay = stay.clone();
+            }
+        }
+    }
+
+    /// The coordinator of a stay stops: nothing that did not begin is wanted.
+    pub fn coordinator_stops(&mut self, number: StayNo) {
+        if self.presence.is_current(number) {
+            self.presence.stops();
+            self.forget_what_waits();
+        }
+    }
+
+    /// A stay is over, or did not come about.
+    pub fn parted(&mut self, now: Duration, number: StayNo, refusal: Refusal, problem: &str) {
+        if !self.presence.is_current(number) {
+            return;
+        }
+        // What began is played on: whoever reports a game first has it.
+        self.forget_what_waits();
+        let end = self.presence.part(now, refusal, problem, &mut self.jitter);
+        self.actions.extend(end.map(Action::End));
+    }
+
+    fn forget_what_waits(&mut self) {
+        if !D::KEEPS_LEASES {
+            self.actions.push_back(Action::DropWaiting);
+        }
+        if self.asking.take().is_some() {
+            self.actions.push_back(Action::AskNoMore);
+        }
+    }
+
+    /// The coordinator does not know the worker of a stay any more.
+    fn forgotten(&mut self, now: Duration, number: StayNo) {
+        if self.presence.is_current(number) {
+            self.actions.push_back(Action::Leave(number));
+            let problem = "it does not know this worker any more";
+            self.parted(now, number, Refusal::UnknownWorker, problem);
+        }
+    }
+
+    /// Leases of a stay that the coordinator does not have any more.
+    pub fn leases_ended(&mut self, number: StayNo, ended: &[u64]) {
+        let ended = self
+            .leases
+            .iter()
+            .filter(|(_, lease)| lease.stay.number == number && ended.contains(&lease.lease_id));
+        self.actions
+            .extend(ended.map(|(&number, _)| Action::Drop(number)));
+    }
+
+    /// Progress was not taken.
+    pub fn not_beaten(&mut self, now: Duration, number: StayNo, refusal: Refusal) {
+        // What is merely lost is told again with the next beat.
+        if refusal == Refusal::UnknownWorker {
+            self.forgotten(now, number);
+        }
+    }
+
+    /// A lease came: the number under which its games are to be played; none
+    /// where nobody waits for it any more.
+    pub fn lent(&mut self, call: CallNo, lease_id: u64, tournament: &str) -> Option<LeaseNo> {
+        if !self.answered(call) {
+            return None;
+        }
+        let stay = self.presence.stay()?.clone();
+        self.ask_backoff.reset();
+        self.leases_ever += 1;
+        let lease = Lease {
+            stay,
+            lease_id,
+            tournament: tournament.to_owned(),
+        };
+        self.leases.insert(self.leases_ever, Rc::new(lease));
+        Some(self.leases_ever)
+    }
+
+    /// There was nothing to play.
+    pub fn nothing_lent(&mut self, call: CallNo) {
+        if self.answered(call) {
+            self.ask_backoff.reset();
+        }
+    }
+
+    /// A request for games failed.
+    pub fn not_lent(&mut self, now: Duration, call: CallNo, refusal: Refusal) {
+        if !self.answered(call) {
+            return;
+        }
+        self.pause(now, refusal);
+        if refusal == Refusal::UnknownWorker
+            && let Some(stay) = self.presence.stay()
+        {
+            self.forgotten(now, stay.number);
+        }
+    }
+
+    /// Games came that cannot be played here: none are asked for at once.
+    pub fn pause(&mut self, now: Duration, refusal: Refusal) {
+        self.ask_from = now + self.ask_backoff.next(&mut self.jitter, refusal);
+    }
+
+    fn answered(&mut self, call: CallNo) -> bool {
+        let current = self.asking == Some(call);
+        if current {
+            self.asking = None;
+        }
+        current
+    }
+
+    /// A game of a lease is over.
+    pub fn finished(&mut self, now: Duration, number: LeaseNo, result: R) {
+        if let Some(lease) = self.leases.get(&number) {
+            self.reports.add(now, number, lease, result);
+        }
+    }
+
+    /// A report is durable at the coordinator.
+    pub fn reported(&mut self, report: ReportNo) {
+        self.reports.settle(report);
+    }
+
+    /// A report was not taken; tells whether it will be sent again.
+    pub fn not_reported(&mut self, now: Duration, report: ReportNo, refusal: Refusal) -> bool {
+        self.reports.failed(now, report, refusal, &mut self.jitter)
+    }
+
+    /// Begin no more games, finish what began, stop.
+    pub fn drain(&mut self, now: Duration) {
+        self.drain = Some(now + self.settings.drain_limit);
+        self.forget_what_waits();
+    }
+
+    /// What to do next; none where there is nothing before [`Self::wake`], or
+    /// before something happens.
+    pub fn next(&mut self, now: Duration, games: &mut impl Playing) -> Option<Action<R>> {
+        if let Some(action) = self.actions.pop_front() {
+            return Some(action);
+        }
+        let all = self.drain.is_some() || games.unfinished() == 0;
+        // Before the beat, which forgets leases that are over.
+        match self.reports.due(now, all) {
+            Some(Due::New(report, lease, games)) => {
+                return Some(Action::Report {
+                    report,
+                    lease,
+                    games,
+                    timeout: REPORT_TIMEOUT,
+                });
+            }
+            Some(Due::Again(report)) => {
+                let timeout = REPORT_TIMEOUT;
+                return Some(Action::ReportAgain { report, timeout });
+            }
+            None => {}
+        }
+        if let Some(limit) = self.drain {
+            let over = games.is_done() && self.reports.unanswered() == 0;
+            if over || !self.presence.joined() || now >= limit {
+                return Some(Action::End(Ending::Drained));
+            }
+        }
+        if let Some((stay, timeout)) = self.presence.join(now) {
+            return Some(Action::Join { stay, timeout });
+        }
+        self.beat(now, games).or_else(|| self.ask(now, games))
+    }
+
+    fn beat(&mut self, now: Duration, games: &mut impl Playing) -> Option<Action<R>> {
+        let stay = self.presence.stay()?;
+        if now.saturating_sub(self.beat) < stay.heartbeat {
+            return None;
+        }
+        self.beat = now;
+        let progress = games.progress();
+        self.leases
+            .retain(|number, _| progress.iter().any(|(live, _)| live == number));
+        let leases = progress.iter().filter_map(|(number, plies)| {
+            let lease = self.leases.get(number)?;
+            (lease.stay.number == stay.number).then_some((lease.lease_id, *plies))
+        });
+        Some(Action::Beat {
+            leases: leases.collect(),
+            timeout: stay.heartbeat * 10,
+            stay: stay.clone(),
+        })
+    }
+
+    /// A request for games, where there is room for some.
+    fn ask(&mut self, now: Duration, games: &impl Playing) -> Option<Action<R>> {
+        let stay = self.presence.stay()?.clone();
+        if self.asking.is_some() || self.drain.is_some() || now < self.ask_from {
+            return None;
+        }
+        // One lease is played while the next is fetched.
+        let target = 2 * self.settings.capacity;
+        let room = target.saturating_sub(games.unfinished());
+        let (least, most) = LEASE_GAMES;
+        if room < least.min(target / 2) || self.backlogged() {
+            return None;
+        }
+        self.calls += 1;
+        self.asking = Some(self.calls);
+        Some(Action::Ask {
+            call: self.calls,
+            stay,
+            games: room.clamp(least, most),
+            wait: LEASE_WAIT,
+            timeout: LEASE_WAIT + LEASE_SLACK,
+        })
+    }
+
+    /// When to look for something to do though nothing happens, once
+    /// [`Self::next`] has nothing more.
+    #[must_use]
+    pub fn wake(&self, now: Duration) -> Option<Duration> {
+        let stay = self.presence.stay();
+        let beat = stay.map(|stay| self.beat + stay.heartbeat);
+        let ask = stay
+            .filter(|_| self.asking.is_none() && self.drain.is_none())
+            // From then on it waits for room.
+            .map(|_| self.ask_from)
+            .filter(|from| *from > now);
+        [
+            beat,
+            ask,
+            self.presence.wake(),
+            self.reports.wake(),
+            self.drain,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+}

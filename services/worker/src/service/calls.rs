@@ -1,0 +1,176 @@
+//! What the protocol has done over the network: every call is a task of its
+//! own that tells the worker's loop what came of it.
+
+use std::{future::Future, rc::Rc, time::Duration};
+
+use arena_wire::{
+    reasons,
+    v1::{self, join_response::Notice, worker_service_client::WorkerServiceClient},
+};
+use tokio::{
+    sync::mpsc::Sender,
+    task::{self, AbortHandle},
+    time,
+};
+use tonic::{Code, Response, Status, transport::Channel};
+use tonic_types::StatusExt;
+
+use crate::{
+    agent::connect::causes,
+    protocol::{CallNo, Refusal, ReportNo, StayNo},
+};
+
+/// What came over the network.
+pub(super) enum Heard {
+    Notice(StayNo, Notice),
+    /// A stay is over, or did not come about.
+    Parted(StayNo, Status),
+    Lease(CallNo, Result<v1::LeaseResponse, Status>),
+    Reported(ReportNo, Result<v1::ReportResponse, Status>),
+    Beaten(StayNo, Result<v1::HeartbeatResponse, Status>),
+}
+
+/// The coordinator, and where what it says goes.
+pub(super) struct Calls {
+    client: WorkerServiceClient<Channel>,
+    heard: Sender<Heard>,
+}
+
+impl Calls {
+    pub(super) fn new(channel: Channel, heard: Sender<Heard>) -> Self {
+        Self {
+            client: WorkerServiceClient::new(channel),
+            heard,
+        }
+    }
+
+    /// Joins, and hears the coordinator's notices until the stream ends.
+    pub(super) fn join(
+        &self,
+        stay: StayNo,
+        request: v1::JoinRequest,
+        timeout: Duration,
+    ) -> AbortHandle {
+        let (client, heard) = (self.client.clone(), self.heard.clone());
+        let stream = async move {
+            let end = notices(client, stay, request, timeout, &heard).await;
+            let _ = heard.send(Heard::Parted(stay, end)).await;
+        };
+        task::spawn_local(stream).abort_handle()
+    }
+
+    pub(super) fn lease(
+        &self,
+        call: CallNo,
+        request: v1::LeaseRequest,
+        timeout: Duration,
+    ) -> AbortHandle {
+        let mut client = self.client.clone();
+        let answer = async move { client.lease(request).await };
+        self.spawn(timeout, answer, move |it| Heard::Lease(call, it))
+    }
+
+    pub(super) fn report(
+        &self,
+        report: ReportNo,
+        request: &Rc<v1::ReportRequest>,
+        timeout: Duration,
+    ) {
+        let (mut client, request) = (self.client.clone(), request.clone());
+        let answer = async move { client.report(v1::ReportRequest::clone(&request)).await };
+        self.spawn(timeout, answer, move |it| Heard::Reported(report, it));
+    }
+
+    pub(super) fn beat(&self, stay: StayNo, request: v1::HeartbeatRequest, timeout: Duration) {
+        let mut client = self.client.clone();
+        let answer = async move { client.heartbeat(request).await };
+        self.spawn(timeout, answer, move |it| Heard::Beaten(stay, it));
+    }
+
+    fn spawn<T: 'static>(
+        &self,
+        timeout: Duration,
+        call: impl Future<Output = Result<Response<T>, Status>> + 'static,
+        tell: impl FnOnce(Result<T, Status>) -> Heard + 'static,
+    ) -> AbortHandle {
+        let heard = self.heard.clone();
+        let call = async move {
+            let answer = in_time(timeout, call).await.map(Response::into_inner);
+            // Without a loop nobody needs to know.
+            let _ = heard.send(tell(answer)).await;
+        };
+        task::spawn_local(call).abort_handle()
+    }
+}
+
+async fn in_time<T>(
+    timeout: Duration,
+    call: impl Future<Output = Result<T, Status>>,
+) -> Result<T, Status> {
+    let answer = time::timeout(timeout, call).await;
+    answer.unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer")))
+}
+
+/// Hears notices until the stream ends; tells why it did.
+async fn notices(
+    mut client: WorkerServiceClient<Channel>,
+    stay: StayNo,
+    request: v1::JoinRequest,
+    timeout: Duration,
+    heard: &Sender<Heard>,
+) -> Status {
+    let opened = in_time(timeout, async {
+        let mut stream = client.join(request).await?.into_inner();
+        let first = stream.message().await?;
+        Ok((stream, first))
+    });
+    let (mut stream, mut next) = match opened.await {
+        Ok(opened) => opened,
+        Err(status) => return status,
+    };
+    while let Some(message) = next {
+        if let Some(notice) = message.notice
+            && heard.send(Heard::Notice(stay, notice)).await.is_err()
+        {
+            break;
+        }
+        next = match stream.message().await {
+            Ok(next) => next,
+            Err(status) => return status,
+        };
+    }
+    Status::unavailable("it ended the connection")
+}
+
+/// What an error is to the protocol.
+pub(super) fn refusal(status: &Status) -> Refusal {
+    let details = status.get_error_details();
+    let after = details.retry_info().and_then(|hint| hint.retry_delay);
+    match status.code() {
+        Code::ResourceExhausted => Refusal::Busy { after },
+        Code::FailedPrecondition
+            if details
+                .error_info()
+                .is_some_and(|info| info.reason == reasons::UNKNOWN_WORKER) =>
+        {
+            Refusal::UnknownWorker
+        }
+        Code::NotFound
+        | Code::InvalidArgument
+        | Code::FailedPrecondition
+        | Code::Unimplemented
+        | Code::OutOfRange => Refusal::Never,
+        _ if after.is_some() => Refusal::Busy { after },
+        _ => Refusal::Failed,
+    }
+}
+
+/// What an error says, for people.
+pub(super) fn problem(status: &Status) -> String {
+    let text = status.message();
+    match std::error::Error::source(status) {
+        Some(source) => causes(source),
+        None if text.is_empty() => format!("{:?}", status.code()),
+        None => text.to_owned(),
+    }
+}
