@@ -30,7 +30,8 @@ use crate::{
 };
 
 const MAGIC: &[u8; 8] = b"ARENABKP";
-const FORMAT: u32 = 1;
+/// 2: packs may be compressed.
+const FORMAT: u32 = 2;
 const KIND_END: u8 = 0;
 const KIND_PACK: u8 = 1;
 const KIND_DOCUMENT: u8 = 2;
@@ -285,6 +286,7 @@ fn fill(from: &Path, to: &Path, bytes: u64) -> Result<BackupReport, StoreError> 
                 let pack = pack::intact(&content)
                     .then(|| pack::decode(&content))
                     .flatten()
+                    .filter(|pack| pack.bodies(&content).is_some())
                     .ok_or_else(|| damaged(from, "a pack in it is not as it was written"))?;
                 copy.take(&Item::Pack {
                     bytes: &content,

@@ -22,8 +22,9 @@ use sha2::{Digest, Sha256};
 
 use crate::{StoreError, binary::sync_parent};
 
-/// The format this release writes, and the latest it reads.
-pub(crate) const FORMAT: u32 = 1;
+/// The format this release writes, and the latest it reads. 2: packs may be
+/// compressed.
+pub(crate) const FORMAT: u32 = 2;
 
 const LABEL: &str = "store.json";
 pub(crate) const LABEL_MISSING: &str = "store.json is missing";
@@ -37,6 +38,8 @@ pub(crate) struct Folder {
     pub(crate) path: PathBuf,
     pub(crate) generation: u32,
     pub(crate) label: LabelState,
+    /// Whether it is of an earlier format, all of which this release reads.
+    pub(crate) outdated: bool,
     /// Held until dropped; the system lets go of it when the process dies.
     _lock: File,
 }
@@ -58,11 +61,11 @@ struct Label {
 }
 
 impl Label {
-    fn new(generation: u32) -> Self {
-        let content = format!("arena store {FORMAT} {generation}");
+    fn new(format: u32, generation: u32) -> Self {
+        let content = format!("arena store {format} {generation}");
         let check = hex::encode(&Sha256::digest(content)[..8]);
         Self {
-            format: FORMAT,
+            format,
             generation,
             check,
         }
@@ -82,14 +85,15 @@ impl Folder {
             });
         }
         let lock = lock(path, wait)?;
-        let (generation, label) = match read_label(path)? {
-            (Some(label), state) => (label.generation, state),
-            (None, state) => (newest(path)?.unwrap_or(1), state),
+        let (generation, label, outdated) = match read_label(path)? {
+            (Some(label), state) => (label.generation, state, label.format < FORMAT),
+            (None, state) => (newest(path)?.unwrap_or(1), state, false),
         };
         Ok(Self {
             path: path.to_owned(),
             generation,
             label,
+            outdated,
             _lock: lock,
         })
     }
@@ -106,7 +110,7 @@ impl Folder {
     /// Makes a generation the one in use, at one stroke.
     pub(crate) fn write_label(&self, generation: u32) -> Result<(), StoreError> {
         let (path, new) = (self.path.join(LABEL), self.path.join("store.json.new"));
-        let text = serde_json::to_string(&Label::new(generation))
+        let text = serde_json::to_string(&Label::new(FORMAT, generation))
             .map_err(|e| StoreError::io("write", &path, &std::io::Error::other(e)))?;
         File::create(&new)
             .and_then(|mut file| {
@@ -162,7 +166,7 @@ fn read_label(folder: &Path) -> Result<(Option<Label>, LabelState), StoreError> 
     }
     let whole = serde_json::from_slice::<Label>(&text)
         .ok()
-        .filter(|label| label.check == Label::new(label.generation).check);
+        .filter(|label| label.check == Label::new(label.format, label.generation).check);
     let state = if whole.is_some() {
         LabelState::Whole
     } else {

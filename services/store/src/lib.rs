@@ -30,8 +30,10 @@ mod index;
 mod limits;
 mod memory;
 mod pack;
+mod packer;
 mod receipt;
 mod sled_store;
+mod squeeze;
 mod store;
 #[cfg(test)]
 mod suite;

@@ -1,39 +1,37 @@
 //! A pack: up to 256 games in one value of the database.
 //!
-//! Layout, version 1, numbers little endian, `v` LEB128:
+//! Layout, numbers little endian, `v` LEB128:
 //!
 //! ```text
 //! u8  version            u64 sequence        u64 games in all packs before
 //! [32] link of the pack before (zeros for the first)
 //! v tournaments, each: v length, name
 //! v games, each: v tournament, v zigzag(index − (index before + 1)), v record length, v side length
-//! then of each game: [32] hash, record, side
+//! version 1: of each game: [32] hash, record, side
+//! version 2: of each game: [32] hash
+//!            then of each game, compressed together with zstd: record, side
 //! [32] link: SHA-256 of everything above
 //! ```
 //!
 //! The link is the pack's own checksum and the next pack's `link before`, so a
-//! pack that was changed, lost, added or moved breaks the chain.
+//! pack that was changed, lost, added or moved breaks the chain. It is taken
+//! over the bytes as they are stored. A pack that would save little compressed
+//! is of version 1.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use sha2::{Digest, Sha256};
 
 use crate::{
     Sha256Digest, StoredGame,
     bytes::{Reader, put_varint, unzigzag, zigzag},
+    squeeze::{RAW_BYTES_MAX, Squeezer, unsqueeze},
 };
 
-/// Games in one pack at most.
-pub(crate) const PACK_GAMES_MAX: usize = 256;
-
-/// Bytes of records after which a pack is closed. A leaf of the database holds
-/// up to 27 packs before it splits; together they stay below the size (512 KiB)
-/// from which sled moves a leaf to a file of its own, and sled's cache, which
-/// keeps at least one leaf in each of its 256 shards, stays small.
-pub(crate) const PACK_BYTES: usize = 16 << 10;
-
-const VERSION: u8 = 1;
+const VERSION_RAW: u8 = 1;
+const VERSION_SQUEEZED: u8 = 2;
 const LINK_BYTES: usize = 32;
+const HASH_BYTES: usize = 32;
 
 /// A position in the chain: what the next pack builds on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,6 +52,16 @@ pub(crate) struct Pack {
     pub(crate) previous: Sha256Digest,
     pub(crate) link: Sha256Digest,
     pub(crate) entries: Vec<Entry>,
+    bodies: Bodies,
+}
+
+/// Where the records lie in a pack's bytes.
+#[derive(Debug, Clone, Copy)]
+enum Bodies {
+    /// As they are.
+    Raw,
+    /// Compressed, from this offset on, and how long they are without that.
+    Squeezed { offset: usize, length: usize },
 }
 
 /// One game of a pack: what it is and where its bytes lie.
@@ -61,19 +69,44 @@ pub(crate) struct Pack {
 pub(crate) struct Entry {
     pub(crate) tournament: Arc<str>,
     pub(crate) index: u64,
+    hash: Sha256Digest,
+    /// Of its record, in the pack's bodies.
     offset: usize,
     record: usize,
     side: usize,
 }
 
+impl Pack {
+    /// The records of all games; `bytes` are what this pack was decoded from.
+    /// `None` where they cannot be had.
+    pub(crate) fn bodies<'a>(&self, bytes: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+        match self.bodies {
+            Bodies::Raw => Some(Cow::Borrowed(bytes)),
+            Bodies::Squeezed { offset, length } => {
+                let end = bytes.len().checked_sub(LINK_BYTES)?;
+                unsqueeze(bytes.get(offset..end)?, length).map(Cow::Owned)
+            }
+        }
+    }
+
+    /// All games, copied out; `bytes` as in [`Pack::bodies`].
+    pub(crate) fn games(&self, bytes: &[u8]) -> Option<Vec<StoredGame>> {
+        let bodies = self.bodies(bytes)?;
+        self.entries
+            .iter()
+            .map(|entry| entry.game(&bodies))
+            .collect()
+    }
+}
+
 impl Entry {
-    /// Copies the game out of its pack's bytes.
-    pub(crate) fn game(&self, pack: &[u8]) -> Option<StoredGame> {
-        let mut body = Reader::new(pack.get(self.offset..)?);
+    /// Copies the game out of its pack's bodies.
+    pub(crate) fn game(&self, bodies: &[u8]) -> Option<StoredGame> {
+        let mut body = Reader::new(bodies.get(self.offset..)?);
         Some(StoredGame {
             tournament: Arc::clone(&self.tournament),
             index: self.index,
-            hash: body.array()?,
+            hash: self.hash,
             record: body.take(self.record)?.to_vec(),
             side: body.take(self.side)?.to_vec(),
         })
@@ -85,29 +118,73 @@ pub(crate) fn key(sequence: u64) -> [u8; 8] {
     sequence.to_be_bytes()
 }
 
-/// How many games from the front of `games` make the next pack.
-pub(crate) fn fits(games: &[StoredGame]) -> usize {
-    let mut bytes = 0;
-    games
-        .iter()
-        .take(PACK_GAMES_MAX)
-        .take_while(|game| {
-            let fits = bytes == 0 || bytes + size(game) <= PACK_BYTES;
-            bytes += size(game);
-            fits
-        })
-        .count()
+/// Bytes that a game takes beside its record and side, about.
+pub(crate) const ENTRY_BYTES: usize = 40;
+
+/// Bytes of a game's record and side.
+pub(crate) fn body(game: &StoredGame) -> usize {
+    game.record.len() + game.side.len()
 }
 
 /// Bytes that a game takes, about.
 pub(crate) fn size(game: &StoredGame) -> usize {
-    game.record.len() + game.side.len() + 40
+    body(game) + ENTRY_BYTES
 }
 
-/// Packs games and moves the tip on.
-pub(crate) fn encode(games: &[StoredGame], tip: &mut Tip) -> Vec<u8> {
+/// A pack as it is stored.
+#[derive(Debug)]
+pub(crate) struct Encoded {
+    pub(crate) bytes: Vec<u8>,
+    /// Where the chain is with it.
+    pub(crate) tip: Tip,
+    /// Bytes of its bodies as they are stored.
+    pub(crate) stored: usize,
+}
+
+/// Packs games as the next ones after the tip.
+pub(crate) fn encode(games: &[StoredGame], tip: &Tip, squeezer: &mut Squeezer) -> Encoded {
+    let length = games.iter().map(body).sum();
+    let mut bodies = Vec::with_capacity(length);
+    for game in games {
+        bodies.extend(&game.record);
+        bodies.extend(&game.side);
+    }
+    let squeezed = squeezer.squeeze(&bodies);
+    let version = match squeezed {
+        Some(_) => VERSION_SQUEEZED,
+        None => VERSION_RAW,
+    };
     let mut out = Vec::with_capacity(128 + games.iter().map(size).sum::<usize>());
-    out.push(VERSION);
+    put_header(&mut out, version, games, tip);
+    let stored = squeezed.as_ref().map_or(length, Vec::len);
+    if let Some(squeezed) = squeezed {
+        for game in games {
+            out.extend(game.hash);
+        }
+        out.extend(squeezed);
+    } else {
+        for game in games {
+            out.extend(game.hash);
+            out.extend(&game.record);
+            out.extend(&game.side);
+        }
+    }
+    let link: Sha256Digest = Sha256::digest(&out).into();
+    out.extend(link);
+    Encoded {
+        bytes: out,
+        tip: Tip {
+            packs: tip.packs + 1,
+            games: tip.games + games.len() as u64,
+            link,
+        },
+        stored,
+    }
+}
+
+/// Everything up to the hashes.
+fn put_header(out: &mut Vec<u8>, version: u8, games: &[StoredGame], tip: &Tip) {
+    out.push(version);
     out.extend(tip.packs.to_le_bytes());
     out.extend(tip.games.to_le_bytes());
     out.extend(tip.link);
@@ -118,38 +195,25 @@ pub(crate) fn encode(games: &[StoredGame], tip: &mut Tip) -> Vec<u8> {
             names.push(&game.tournament);
         }
     }
-    put_varint(&mut out, names.len() as u64);
+    put_varint(out, names.len() as u64);
     for name in &names {
-        put_varint(&mut out, name.len() as u64);
+        put_varint(out, name.len() as u64);
         out.extend(name.as_bytes());
     }
 
-    put_varint(&mut out, games.len() as u64);
+    put_varint(out, games.len() as u64);
     let mut expected = 0_u64;
     for game in games {
         let name = names
             .iter()
             .position(|&name| name == &*game.tournament)
             .unwrap_or(0);
-        put_varint(&mut out, name as u64);
-        put_varint(&mut out, zigzag(game.index.wrapping_sub(expected) as i64));
-        put_varint(&mut out, game.record.len() as u64);
-        put_varint(&mut out, game.side.len() as u64);
+        put_varint(out, name as u64);
+        put_varint(out, zigzag(game.index.wrapping_sub(expected) as i64));
+        put_varint(out, game.record.len() as u64);
+        put_varint(out, game.side.len() as u64);
         expected = game.index.wrapping_add(1);
     }
-    for game in games {
-        out.extend(game.hash);
-        out.extend(&game.record);
-        out.extend(&game.side);
-    }
-    let link: Sha256Digest = Sha256::digest(&out).into();
-    out.extend(link);
-    *tip = Tip {
-        packs: tip.packs + 1,
-        games: tip.games + games.len() as u64,
-        link,
-    };
-    out
 }
 
 /// Whether the bytes are as they were written.
@@ -163,11 +227,45 @@ pub(crate) fn intact(bytes: &[u8]) -> bool {
 pub(crate) fn decode(bytes: &[u8]) -> Option<Pack> {
     let (content, link) = bytes.split_last_chunk::<LINK_BYTES>()?;
     let mut header = Reader::new(content);
-    if header.u8()? != VERSION {
-        return None;
-    }
+    let squeezed = match header.u8()? {
+        VERSION_RAW => false,
+        VERSION_SQUEEZED => true,
+        _ => return None,
+    };
     let (sequence, games_before, previous) = (header.u64()?, header.u64()?, header.array()?);
-    let names = (0..bounded(header.length()?, &header)?)
+    let mut entries = entries(&mut header)?;
+    let at = |reader: &Reader<'_>| content.len() - reader.left();
+    let bodies = if squeezed {
+        let mut length = 0_usize;
+        for entry in &mut entries {
+            entry.hash = header.array()?;
+            entry.offset = length;
+            length = length.checked_add(entry.record)?.checked_add(entry.side)?;
+        }
+        let offset = at(&header);
+        (length <= RAW_BYTES_MAX).then_some(Bodies::Squeezed { offset, length })?
+    } else {
+        for entry in &mut entries {
+            entry.hash = header.array()?;
+            entry.offset = at(&header);
+            header.take(entry.record)?;
+            header.take(entry.side)?;
+        }
+        (header.left() == 0).then_some(Bodies::Raw)?
+    };
+    Some(Pack {
+        sequence,
+        games_before,
+        previous,
+        link: *link,
+        entries,
+        bodies,
+    })
+}
+
+/// The games of a header, where their bytes lie yet unknown.
+fn entries(header: &mut Reader<'_>) -> Option<Vec<Entry>> {
+    let names = (0..bounded(header.length()?, header)?)
         .map(|_| {
             let length = header.length()?;
             std::str::from_utf8(header.take(length)?)
@@ -176,41 +274,21 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Pack> {
         })
         .collect::<Option<Vec<Arc<str>>>>()?;
     let mut expected = 0_u64;
-    let mut offset = 0_usize;
-    let mut entries = (0..bounded(header.length()?, &header)?)
+    (0..bounded(header.length()?, header)?)
         .map(|_| {
             let tournament = Arc::clone(names.get(header.length()?)?);
             let index = expected.wrapping_add(unzigzag(header.varint()?) as u64);
-            let (record, side) = (header.length()?, header.length()?);
-            let entry = Entry {
+            expected = index.wrapping_add(1);
+            Some(Entry {
                 tournament,
                 index,
-                offset,
-                record,
-                side,
-            };
-            offset = offset
-                .checked_add(record)?
-                .checked_add(side)?
-                .checked_add(32)?;
-            expected = index.wrapping_add(1);
-            Some(entry)
+                hash: [0; HASH_BYTES],
+                offset: 0,
+                record: header.length()?,
+                side: header.length()?,
+            })
         })
-        .collect::<Option<Vec<Entry>>>()?;
-    if header.left() != offset {
-        return None;
-    }
-    let body = content.len() - offset;
-    for entry in &mut entries {
-        entry.offset += body;
-    }
-    Some(Pack {
-        sequence,
-        games_before,
-        previous,
-        link: *link,
-        entries,
-    })
+        .collect()
 }
 
 /// A count that cannot be true (each thing counted takes a byte) is refused
@@ -223,7 +301,8 @@ fn bounded(count: usize, reader: &Reader<'_>) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn games() -> Vec<StoredGame> {
+    /// Games of two tournaments; records of this length.
+    fn games(record: usize) -> Vec<StoredGame> {
         [
             ("cup-a", 5),
             ("cup-a", 6),
@@ -236,71 +315,105 @@ mod tests {
             tournament: tournament.into(),
             index,
             hash: [index as u8; 32],
-            record: vec![7; (index % 50) as usize],
+            record: vec![index as u8; record + (index % 50) as usize],
             side: vec![9; (index % 3) as usize],
         })
         .collect()
     }
 
+    fn encoded(games: &[StoredGame], tip: &Tip) -> Encoded {
+        encode(games, tip, &mut Squeezer::new().expect("memory"))
+    }
+
+    /// A raw pack, and a compressed one.
+    fn both() -> [Vec<u8>; 2] {
+        let packs = [0, 500].map(|record| encoded(&games(record), &Tip::default()).bytes);
+        assert_eq!(packs.each_ref().map(|bytes| bytes[0]), [1, 2]);
+        packs
+    }
+
     #[test]
     fn games_come_out_of_a_pack_as_they_went_in() {
-        let mut tip = Tip {
+        let before = Tip {
             packs: 3,
             games: 100,
             link: [4; 32],
         };
-        let before = tip;
-        let bytes = encode(&games(), &mut tip);
-        assert!(intact(&bytes));
-        let pack = decode(&bytes).expect("decodes");
-        assert_eq!(
-            (pack.sequence, pack.games_before, pack.previous),
-            (3, 100, before.link)
-        );
-        assert_eq!(
-            tip,
-            Tip {
-                packs: 4,
-                games: 105,
-                link: pack.link
-            }
-        );
-        let read: Option<Vec<_>> = pack
-            .entries
-            .iter()
-            .map(|entry| entry.game(&bytes))
-            .collect();
-        assert_eq!(read, Some(games()));
+        for record in [0, 500] {
+            let Encoded { bytes, tip, stored } = encoded(&games(record), &before);
+            assert!(intact(&bytes));
+            assert!(stored < bytes.len());
+            let pack = decode(&bytes).expect("decodes");
+            assert_eq!(
+                (pack.sequence, pack.games_before, pack.previous),
+                (3, 100, before.link)
+            );
+            assert_eq!(
+                tip,
+                Tip {
+                    packs: 4,
+                    games: 105,
+                    link: pack.link
+                }
+            );
+            assert_eq!(pack.games(&bytes), Some(games(record)));
+        }
     }
 
     #[test]
     fn no_changed_or_shortened_pack_is_intact_and_none_panics() {
-        let bytes = encode(&games(), &mut Tip::default());
-        for bit in 0..bytes.len() * 8 {
-            let mut changed = bytes.clone();
-            changed[bit / 8] ^= 1 << (bit % 8);
-            assert!(!intact(&changed), "bit {bit}");
-            if let Some(pack) = decode(&changed) {
-                for entry in &pack.entries {
-                    entry.game(&changed);
+        for bytes in both() {
+            for bit in 0..bytes.len() * 8 {
+                let mut changed = bytes.clone();
+                changed[bit / 8] ^= 1 << (bit % 8);
+                assert!(!intact(&changed), "bit {bit}");
+                if let Some(pack) = decode(&changed) {
+                    pack.games(&changed);
                 }
             }
-        }
-        for length in 0..bytes.len() {
-            assert!(!intact(&bytes[..length]));
-            decode(&bytes[..length]);
+            for length in 0..bytes.len() {
+                assert!(!intact(&bytes[..length]));
+                if let Some(pack) = decode(&bytes[..length]) {
+                    pack.games(&bytes[..length]);
+                }
+            }
         }
     }
 
     #[test]
-    fn packs_are_closed_by_count_and_by_size_but_never_empty() {
-        let game = |bytes: usize| StoredGame {
-            record: vec![0; bytes],
-            ..games()[0].clone()
+    fn a_length_that_no_pack_has_is_refused_before_anything_is_allocated() {
+        let game = |record: usize| StoredGame {
+            record: vec![0; record],
+            side: Vec::new(),
+            ..games(0)[0].clone()
         };
-        assert_eq!(fits(&vec![game(10); 1000]), PACK_GAMES_MAX);
-        assert_eq!(fits(&vec![game(PACK_BYTES / 3); 10]), 2);
-        assert_eq!(fits(&[game(PACK_BYTES * 4), game(1)]), 1);
-        assert_eq!(fits(&[]), 0);
+        let [_, good] = both();
+        let entries = |length: usize| {
+            let mut bytes = Vec::new();
+            put_header(
+                &mut bytes,
+                VERSION_SQUEEZED,
+                &[game(length)],
+                &Tip::default(),
+            );
+            bytes.extend([0; HASH_BYTES]);
+            bytes.extend(zstd::bulk::compress(&vec![0; length], 1).expect("memory"));
+            bytes.extend([0; LINK_BYTES]);
+            decode(&bytes).map(|pack| pack.games(&bytes).is_some())
+        };
+        assert_eq!(entries(RAW_BYTES_MAX), Some(true));
+        assert_eq!(entries(RAW_BYTES_MAX + 1), None);
+        // Of a version that is none yet.
+        assert!(decode(&[&[3], &good[1..]].concat()).is_none());
+    }
+
+    /// A pack as the release before compression wrote it.
+    #[test]
+    fn a_pack_of_before_compression_reads() {
+        let bytes = hex::decode(include_str!("../data/pack-1.hex").trim()).expect("hex");
+        assert!(intact(&bytes));
+        let pack = decode(&bytes).expect("decodes");
+        assert_eq!((pack.sequence, pack.games_before), (3, 100));
+        assert_eq!(pack.games(&bytes), Some(games(60)));
     }
 }

@@ -22,6 +22,7 @@ use crate::{
     index::Index,
     limits,
     pack::{self, Pack},
+    packer::Packer,
     receipt::{Found, Receipt},
     walk::{Walk, walk},
     writer::{Job, Shared, Writer},
@@ -88,6 +89,9 @@ impl SledStore {
             folder.write_label(folder.generation)?;
         } else if new {
             return Err(corrupt(&folder.path, LABEL_MISSING.to_owned()));
+        } else if folder.outdated {
+            // Before anything is written that an earlier release cannot read.
+            folder.write_label(folder.generation)?;
         }
         Ok(Self {
             core,
@@ -139,10 +143,12 @@ impl Core {
             options.reserve_bytes,
             index,
         ));
+        let packer = Packer::new().map_err(|e| StoreError::io("make a packer for", data, &e))?;
         let writer = Writer {
             shared: Arc::clone(&shared),
             receipt,
             tip,
+            packer,
             documents,
         };
         let (sender, receiver) = mpsc::sync_channel(QUEUE_JOBS);
@@ -246,16 +252,18 @@ impl Core {
     }
 
     fn pack(&self, place: u32) -> Result<(Bytes, Pack), StoreError> {
-        let damaged = || {
-            corrupt(
-                &self.shared.data,
-                format!("results pack {place} is not as it was written"),
-            )
-        };
+        let damaged = || self.damaged(place);
         let key = pack::key(u64::from(place));
         let bytes = self.shared.db.get(Tree::Packs, &key)?.ok_or_else(damaged)?;
         let pack = pack::intact(&bytes).then(|| pack::decode(&bytes)).flatten();
         Ok((bytes, pack.ok_or_else(damaged)?))
+    }
+
+    fn damaged(&self, place: u32) -> StoreError {
+        corrupt(
+            &self.shared.data,
+            format!("results pack {place} is not as it was written"),
+        )
     }
 
     fn games(
@@ -273,6 +281,7 @@ impl Core {
         let mut found: Vec<Option<StoredGame>> = vec![None; wanted.len()];
         for (place, slots) in by_pack {
             let (bytes, pack) = self.pack(place)?;
+            let bodies = pack.bodies(&bytes).ok_or_else(|| self.damaged(place))?;
             for entry in pack
                 .entries
                 .iter()
@@ -280,7 +289,7 @@ impl Core {
             {
                 // Slots ascend, and so do their indices.
                 if let Ok(at) = slots.binary_search_by_key(&entry.index, |&slot| wanted[slot].0) {
-                    found[slots[at]] = entry.game(&bytes);
+                    found[slots[at]] = entry.game(&bodies);
                 }
             }
         }
@@ -299,18 +308,13 @@ impl Core {
         let places = self.index().places(tournament);
         for place in places {
             let (bytes, pack) = self.pack(place)?;
+            let bodies = pack.bodies(&bytes).ok_or_else(|| self.damaged(place))?;
             for entry in pack
                 .entries
                 .iter()
                 .filter(|entry| &*entry.tournament == tournament)
             {
-                let game = entry.game(&bytes).ok_or_else(|| {
-                    corrupt(
-                        &self.shared.data,
-                        format!("results pack {place} is too short"),
-                    )
-                })?;
-                visit(game);
+                visit(entry.game(&bodies).ok_or_else(|| self.damaged(place))?);
             }
         }
         Ok(())

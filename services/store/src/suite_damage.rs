@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use crate::{
@@ -217,6 +218,24 @@ fn acknowledged_data_that_the_database_lost_is_counted() {
         error.contains("arena store verify --repair --data"),
         "{error}"
     );
+}
+
+#[test]
+fn a_store_of_before_compression_goes_on_as_one_of_this_release() {
+    let folder = filled();
+    let data = folder.path().join("data");
+    let label = data.join("store.json");
+    let now = fs::read_to_string(&label).unwrap();
+    assert!(now.contains("\"format\":2"), "{now}");
+    let check = hex::encode(&Sha256::digest("arena store 1 1")[..8]);
+    let before = format!("{{\"format\":1,\"generation\":1,\"check\":\"{check}\"}}\n");
+    fs::write(&label, &before).unwrap();
+    assert!(verify(&data).unwrap().is_sound());
+    assert_eq!(fs::read_to_string(&label).unwrap(), before);
+    assert!(all_is_there(&open(&data).unwrap()));
+    // An earlier release would take compressed packs for damage.
+    assert_eq!(fs::read_to_string(&label).unwrap(), now);
+    assert!(all_is_there(&open(&data).unwrap()));
 }
 
 #[test]

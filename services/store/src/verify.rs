@@ -76,8 +76,14 @@ pub fn verify(data: impl AsRef<Path>) -> Result<Report, StoreError> {
         damages: Vec::new(),
         remedy: None,
     };
+    let mut locked = Damages::default();
     match read(&folder, |item| match item {
-        Item::Pack { .. } => report.packs += 1,
+        Item::Pack { pack, .. } => {
+            report.packs += 1;
+            if item.games().is_none() {
+                locked.add(locked_up(pack.sequence));
+            }
+        }
         Item::Document { .. } => report.documents += 1,
     }) {
         Ok((walk, bytes)) => {
@@ -94,6 +100,7 @@ pub fn verify(data: impl AsRef<Path>) -> Result<Report, StoreError> {
         Err(StoreError::Corrupt { damage, .. }) => report.damages.push(damage),
         Err(error) => return Err(error),
     }
+    report.damages.extend(locked.lines());
     let mut damages = Damages::default();
     for (name, path) in Binaries::list(&folder.binaries())? {
         if digest(&path)? == name {
@@ -222,7 +229,8 @@ impl<'a> Copy<'a> {
         }
         match item {
             Item::Pack { .. } => {
-                self.games.extend(item.games());
+                // What does not come out is lost, as `verify` says.
+                self.games.extend(item.games().unwrap_or_default());
                 if self.games.len() >= COPY_GAMES {
                     self.result = self.write();
                 }
@@ -258,6 +266,11 @@ impl<'a> Copy<'a> {
         self.core.append_and_wait(std::mem::take(&mut self.games))?;
         self.core.put_many(std::mem::take(&mut self.changes))
     }
+}
+
+/// A pack whose checksum holds but whose records cannot be had.
+pub(crate) fn locked_up(sequence: u64) -> String {
+    format!("the records of results pack {sequence} cannot be unpacked")
 }
 
 /// SHA-256 of a file in hex.

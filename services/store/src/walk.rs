@@ -72,15 +72,12 @@ pub(crate) enum Item<'a> {
 }
 
 impl Item<'_> {
-    /// The games of a pack; none for a document.
-    pub(crate) fn games(&self) -> Vec<StoredGame> {
+    /// The games of a pack, none of a document; `None` for a pack that does
+    /// not come out although its checksum holds, which is a defect of ours.
+    pub(crate) fn games(&self) -> Option<Vec<StoredGame>> {
         match self {
-            Self::Pack { bytes, pack } => pack
-                .entries
-                .iter()
-                .filter_map(|entry| entry.game(bytes))
-                .collect(),
-            Self::Document { .. } => Vec::new(),
+            Self::Pack { bytes, pack } => pack.games(bytes),
+            Self::Document { .. } => Some(Vec::new()),
         }
     }
 }
@@ -292,6 +289,7 @@ mod tests {
     use crate::{
         Collection, Options, Store,
         sled_store::SledStore,
+        squeeze::Squeezer,
         suite::{game, games},
     };
 
@@ -369,12 +367,14 @@ mod tests {
             "{copied}"
         );
         let forged = after(|_| {
-            let mut tip = Tip {
+            let tip = Tip {
                 packs: 3,
                 games: 30,
                 link: [0; 32],
             };
-            put(3, Some(pack::encode(&[game("cup", 30)], &mut tip)))
+            let mut squeezer = Squeezer::new().unwrap();
+            let forged = pack::encode(&[game("cup", 30)], &tip, &mut squeezer);
+            put(3, Some(forged.bytes))
         });
         assert!(
             forged.contains("results pack 3 does not follow"),

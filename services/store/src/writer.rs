@@ -18,6 +18,7 @@ use crate::{
     documents::{self, Summary},
     index::Index,
     pack::{self, Tip},
+    packer::Packer,
     receipt::{Acknowledged, Receipt},
 };
 
@@ -105,6 +106,7 @@ pub(crate) struct Writer {
     pub(crate) shared: Arc<Shared>,
     pub(crate) receipt: Receipt,
     pub(crate) tip: Tip,
+    pub(crate) packer: Packer,
     pub(crate) documents: Summary,
 }
 
@@ -196,13 +198,13 @@ impl Writer {
             return Ok(());
         }
         self.shared.check_space()?;
-        let (packs, tip) = self.pack(&games)?;
+        let (mut packs, tip) = self.pack(&games)?;
         let (values, documents) = self.seal(changes)?;
 
         let db = &self.shared.db;
         let started = Instant::now();
         if !packs.is_empty() {
-            db.apply(Tree::Packs, packs.iter().map(|pack| pack.entry()))?;
+            db.apply(Tree::Packs, packs.iter_mut().map(Packed::entry))?;
         }
         if !values.is_empty() {
             db.apply(Tree::Documents, values)?;
@@ -243,7 +245,7 @@ impl Writer {
         });
     }
 
-    fn pack(&self, mut games: &[StoredGame]) -> Result<(Vec<Packed>, Tip), StoreError> {
+    fn pack(&mut self, mut games: &[StoredGame]) -> Result<(Vec<Packed>, Tip), StoreError> {
         let mut tip = self.tip;
         let mut packs = Vec::new();
         while !games.is_empty() {
@@ -258,14 +260,15 @@ impl Writer {
                     limit: u32::MAX as usize,
                 });
             };
-            let (head, tail) = games.split_at(pack::fits(games));
+            let (count, encoded) = self.packer.pack(games, &tip);
             packs.push(Packed {
                 sequence,
                 place,
-                games: head.len(),
-                bytes: pack::encode(head, &mut tip),
+                games: count,
+                bytes: encoded.bytes,
             });
-            games = tail;
+            tip = encoded.tip;
+            games = &games[count..];
         }
         Ok((packs, tip))
     }
@@ -314,7 +317,9 @@ struct Packed {
 }
 
 impl Packed {
-    fn entry(&self) -> (Vec<u8>, Option<Vec<u8>>) {
-        (pack::key(self.sequence).to_vec(), Some(self.bytes.clone()))
+    /// Hands out the bytes.
+    fn entry(&mut self) -> (Vec<u8>, Option<Vec<u8>>) {
+        let bytes = std::mem::take(&mut self.bytes);
+        (pack::key(self.sequence).to_vec(), Some(bytes))
     }
 }

@@ -1,0 +1,145 @@
+//! How many games make a pack.
+
+use std::io;
+
+use crate::{
+    StoredGame,
+    pack::{self, ENTRY_BYTES, Encoded, Tip},
+    squeeze::Squeezer,
+};
+
+/// Games in one pack at most.
+const PACK_GAMES_MAX: usize = 256;
+
+/// Bytes, as they are stored, at which a pack is closed. A leaf of the database
+/// holds up to 27 packs before it splits; together they stay below the size
+/// (512 KiB) from which sled moves a leaf to a file of its own, and sled's
+/// cache, which keeps at least one leaf in each of its 256 shards, stays small.
+pub(crate) const PACK_BYTES: usize = 16 << 10;
+
+/// What a pack may have beyond that before it is packed anew with fewer games.
+const PACK_BYTES_OVER: usize = 1 << 10;
+
+/// Bytes of records in a pack at most, before they are compressed: who reads
+/// one game reads all of its pack.
+const PACK_RAW_BYTES: usize = 64 << 10;
+
+/// The whole of [`Packer::share`].
+const WHOLE: usize = 1 << 10;
+
+/// Cuts games into packs.
+pub(crate) struct Packer {
+    squeezer: Squeezer,
+    /// What was left of the last pack's bodies when they were compressed, in
+    /// parts of [`WHOLE`]: the games of a store are much alike.
+    share: usize,
+}
+
+impl Packer {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self {
+            squeezer: Squeezer::new()?,
+            share: WHOLE,
+        })
+    }
+
+    /// Packs games from the front of `games`; tells how many. There must be one.
+    pub(crate) fn pack(&mut self, games: &[StoredGame], tip: &Tip) -> (usize, Encoded) {
+        let mut count = self.fits(games);
+        loop {
+            let encoded = pack::encode(&games[..count], tip, &mut self.squeezer);
+            let raw: usize = games[..count].iter().map(pack::body).sum();
+            self.share = (encoded.stored * WHOLE).div_ceil(raw.max(1)).min(WHOLE);
+            if count == 1 || encoded.bytes.len() <= PACK_BYTES + PACK_BYTES_OVER {
+                return (count, encoded);
+            }
+            count = self.fits(games).clamp(1, count - 1);
+        }
+    }
+
+    /// How many games are likely to make a pack; one at least.
+    fn fits(&self, games: &[StoredGame]) -> usize {
+        let (mut raw, mut stored) = (0, 0);
+        let fits = games.iter().take(PACK_GAMES_MAX).take_while(|game| {
+            let body = pack::body(game);
+            raw += body;
+            stored += ENTRY_BYTES + body * self.share / WHOLE;
+            raw <= PACK_RAW_BYTES && stored <= PACK_BYTES
+        });
+        fits.count().max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    fn game(record: Vec<u8>) -> StoredGame {
+        StoredGame {
+            tournament: "cup".into(),
+            index: 0,
+            hash: [1; 32],
+            record,
+            side: Vec::new(),
+        }
+    }
+
+    fn noise(seed: usize, count: usize) -> Vec<u8> {
+        let mut state = seed as u64;
+        let step = |_| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 56) as u8
+        };
+        (0..count).map(step).collect()
+    }
+
+    /// Games of each pack, and bytes of the largest.
+    fn packs(games: &[StoredGame]) -> (Vec<usize>, usize) {
+        let (mut left, mut tip) = (games, Tip::default());
+        let mut packer = Packer::new().unwrap();
+        let (mut counts, mut largest) = (Vec::new(), 0);
+        while !left.is_empty() {
+            let (count, encoded) = packer.pack(left, &tip);
+            counts.push(count);
+            largest = largest.max(encoded.bytes.len());
+            (left, tip) = (&left[count..], encoded.tip);
+        }
+        assert_eq!(tip.games as usize, games.len());
+        (counts, largest)
+    }
+
+    #[test]
+    fn packs_are_closed_by_count_and_by_size_but_never_empty() {
+        let alike = |length: usize, count: usize| vec![game(vec![0; length]); count];
+        assert_eq!(packs(&alike(10, 1_000)).0, [256, 256, 256, 232]);
+        // What compresses to nothing is closed by what it was.
+        let (counts, _) = packs(&alike(PACK_RAW_BYTES / 3, 10));
+        assert_eq!(counts, [1, 3, 3, 3]);
+        let noisy: Vec<_> = (0..10)
+            .map(|seed| game(noise(seed, PACK_BYTES / 3)))
+            .collect();
+        assert_eq!(packs(&noisy).0, [2; 5]);
+        let (counts, _) = packs(&[game(noise(0, PACK_BYTES * 4)), game(vec![1])]);
+        assert_eq!(counts, [1, 1]);
+    }
+
+    #[test]
+    fn no_pack_of_many_games_is_larger_than_a_leaf_bears() {
+        // Records that compress well, then not at all, then well again.
+        let games: Vec<StoredGame> = (0..3_000)
+            .map(|seed| {
+                let zeros = if seed / 1_000 == 1 { 0 } else { 250 };
+                game([noise(seed, 300 - zeros), vec![0; zeros]].concat())
+            })
+            .collect();
+        let (counts, largest) = packs(&games);
+        assert!(largest <= PACK_BYTES + PACK_BYTES_OVER, "{largest} bytes");
+        // And they are as full as that allows, give or take what was learnt.
+        let mean = games.len() / counts.len();
+        assert!(mean > 60, "{mean} games a pack");
+    }
+}

@@ -1,0 +1,115 @@
+//! Compression of packs, bounded in both directions: nothing is allocated for
+//! a length that no pack has.
+
+use std::{cell::RefCell, io};
+
+use zstd::bulk::{Compressor, Decompressor};
+
+use crate::VALUE_BYTES_MAX;
+
+/// Beyond the lowest level a tenth is gained at half as much time again.
+const LEVEL: i32 = 1;
+/// What compression has to save, as a part of the whole: one in eight. Below,
+/// the time to read it again is not worth it.
+const LEAST_SAVED: usize = 8;
+/// Less than this is not tried.
+const LEAST_BYTES: usize = 256;
+/// The most that is compressed at once: a pack's bodies, or one large game.
+pub(crate) const RAW_BYTES_MAX: usize = VALUE_BYTES_MAX;
+
+/// Compresses, where that pays.
+pub(crate) struct Squeezer(Compressor<'static>);
+
+impl Squeezer {
+    pub(crate) fn new() -> io::Result<Self> {
+        Compressor::new(LEVEL).map(Self)
+    }
+
+    /// The bytes compressed; none where they had better stay as they are.
+    pub(crate) fn squeeze(&mut self, raw: &[u8]) -> Option<Vec<u8>> {
+        if !(LEAST_BYTES..=RAW_BYTES_MAX).contains(&raw.len()) {
+            return None;
+        }
+        let squeezed = self.0.compress(raw).ok()?;
+        (squeezed.len() <= raw.len() - raw.len() / LEAST_SAVED).then_some(squeezed)
+    }
+}
+
+/// Undoes [`Squeezer::squeeze`]; none where it is not exactly `length` bytes
+/// that were compressed.
+pub(crate) fn unsqueeze(squeezed: &[u8], length: usize) -> Option<Vec<u8>> {
+    thread_local! {
+        /// Making one costs as much as using it a few times.
+        static CONTEXT: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
+    }
+    if length > RAW_BYTES_MAX {
+        return None;
+    }
+    CONTEXT.with_borrow_mut(|context| {
+        let context = match context {
+            Some(context) => context,
+            None => context.insert(Decompressor::new().ok()?),
+        };
+        let raw = context.decompress(squeezed, length).ok()?;
+        (raw.len() == length).then_some(raw)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    /// Bytes that do not compress.
+    fn noise(count: usize) -> Vec<u8> {
+        let mut state = 1_u64;
+        let step = |_| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 56) as u8
+        };
+        (0..count).map(step).collect()
+    }
+
+    #[test]
+    fn what_was_compressed_comes_out_as_it_went_in() {
+        let mut squeezer = Squeezer::new().unwrap();
+        for length in [LEAST_BYTES, 5_000, RAW_BYTES_MAX] {
+            let raw: Vec<u8> = (0..length).map(|place| (place % 7) as u8).collect();
+            let squeezed = squeezer.squeeze(&raw).unwrap();
+            assert!(squeezed.len() < raw.len() / 4);
+            assert_eq!(unsqueeze(&squeezed, length), Some(raw));
+        }
+    }
+
+    #[test]
+    fn what_would_save_little_stays_as_it_is() {
+        let mut squeezer = Squeezer::new().unwrap();
+        assert_eq!(squeezer.squeeze(&noise(20_000)), None);
+        assert_eq!(squeezer.squeeze(&vec![0; LEAST_BYTES - 1]), None);
+        assert_eq!(squeezer.squeeze(&vec![0; RAW_BYTES_MAX + 1]), None);
+        let saves = |zeros: usize| {
+            let raw = [noise(16_000 - zeros), vec![0; zeros]].concat();
+            Squeezer::new().unwrap().squeeze(&raw).is_some()
+        };
+        assert!(!saves(1_800));
+        assert!(saves(2_300));
+    }
+
+    #[test]
+    fn a_wrong_length_is_refused_and_a_huge_one_before_anything_is_allocated() {
+        let squeezed = Squeezer::new().unwrap().squeeze(&[0; 1_000]).unwrap();
+        for wrong in [0, 999, 1_001, RAW_BYTES_MAX + 1, usize::MAX] {
+            assert_eq!(unsqueeze(&squeezed, wrong), None, "{wrong}");
+        }
+        // A frame that says of itself to be larger than all that is taken.
+        let bomb = zstd::bulk::compress(&vec![0; 64 << 20], LEVEL).unwrap();
+        assert!(bomb.len() < 10_000);
+        assert_eq!(unsqueeze(&bomb, 64 << 20), None);
+        assert_eq!(unsqueeze(&bomb, RAW_BYTES_MAX), None);
+        assert_eq!(unsqueeze(b"no frame", 1_000), None);
+        assert_eq!(unsqueeze(&squeezed, 1_000), Some(vec![0; 1_000]));
+    }
+}
