@@ -1,5 +1,5 @@
-//! The task that owns all state. It never blocks: what waits for the disk runs
-//! on other threads, in order.
+//! The task that owns all state. It never blocks: what may wait for the disk
+//! runs on other threads, in order.
 
 mod agents;
 mod answers;
@@ -26,7 +26,7 @@ use tokio::{
 use crate::{
     agents::Agents,
     error::{Error, RunError},
-    handle::{Command, Signal},
+    handle::{Command, Signal, with_store},
     ledger::{Ledger, TournamentNo, WorkerId},
     service::Summary,
 };
@@ -204,8 +204,8 @@ impl Core {
     /// Makes changes durable. An error of the disk ends the coordinator.
     async fn persist(&mut self, changes: Vec<Change>) -> Result<(), Error> {
         let store = Arc::clone(&self.store);
-        let put = tokio::task::spawn_blocking(move || store.put_many(changes));
-        let result = put.await.unwrap_or(Err(StoreError::Closed));
+        let put = with_store(store, move |store| store.put_many(changes)).await;
+        let result = put.unwrap_or(Err(StoreError::Closed));
         if let Err(error) = &result {
             self.store_failed(error);
         }

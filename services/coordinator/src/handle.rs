@@ -132,14 +132,26 @@ impl Handle {
             })
     }
 
-    /// Does something with the store on a thread that may block.
+    /// Does something with the store where that may block.
     pub(crate) async fn with_store<T: Send + 'static>(
         &self,
         work: impl FnOnce(&dyn Store) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let store = Arc::clone(&self.store);
-        tokio::task::spawn_blocking(move || work(store.as_ref()))
+        with_store(Arc::clone(&self.store), work)
             .await
             .unwrap_or(Err(Error::Draining))
     }
+}
+
+/// Does something with a store: on another thread where its calls block. None
+/// where the program ends before it is done.
+pub(crate) async fn with_store<T: Send + 'static>(
+    store: Arc<dyn Store>,
+    work: impl FnOnce(&dyn Store) -> T + Send + 'static,
+) -> Option<T> {
+    if !store.blocks() {
+        return Some(work(store.as_ref()));
+    }
+    let work = tokio::task::spawn_blocking(move || work(store.as_ref()));
+    work.await.ok()
 }

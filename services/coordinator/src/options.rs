@@ -53,4 +53,13 @@ impl Options {
     pub async fn build(self) -> Result<Service, StartError> {
         service::build(self).await
     }
+
+    /// Loads what the store has. Requests come over these connections, and
+    /// are answered from [`Service::run`] on.
+    ///
+    /// # Errors
+    /// [`StartError`] where the store cannot be read.
+    pub async fn build_on<I>(self, incoming: I) -> Result<Service<I>, StartError> {
+        service::build_on(self, incoming).await
+    }
 }

@@ -12,16 +12,21 @@ use arena_wire::{
     },
 };
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::TcpListener,
     sync::{mpsc, oneshot, watch},
     task::AbortHandle,
 };
-use tonic::transport::{Server, server::TcpIncoming};
+use tokio_stream::Stream;
+use tonic::transport::{
+    Server,
+    server::{Connected, TcpIncoming},
+};
 
 use crate::{
     core::{self, Core},
     error::{RunError, StartError},
-    handle::{COMMANDS_MAX, Handle, Signal},
+    handle::{COMMANDS_MAX, Handle, Signal, with_store},
     ledger::Settings,
     options::Options,
     rpc::{CoordinatorRpc, CountRequests, WorkerRpc},
@@ -42,13 +47,13 @@ const KEEPALIVE_LIMIT: Duration = Duration::from_secs(10);
 /// How long the server may take to end its connections.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// A coordinator that listens.
-pub struct Service {
+/// A coordinator that listens; `I` is the stream of its connections.
+pub struct Service<I = TcpIncoming> {
     /// Where gRPC listens.
     pub listen: SocketAddr,
     /// Where `/metrics` and `/healthz` listen.
     pub metrics: Option<SocketAddr>,
-    incoming: TcpIncoming,
+    incoming: I,
     metrics_server: Option<MetricsServer>,
     registry: Registry,
     counters: Arc<CoordinatorMetrics>,
@@ -68,12 +73,8 @@ pub struct Summary {
     pub tournaments_open: usize,
 }
 
-pub(crate) async fn build(options: Options) -> Result<Service, StartError> {
-    let share = options.audit_share;
-    if !(0.0..=1.0).contains(&share) {
-        return Err(StartError::AuditShare(share));
-    }
-    let address = options.listen;
+/// Listens, and gives the connections with the address at which they come.
+async fn listen(address: SocketAddr) -> Result<(TcpIncoming, SocketAddr), StartError> {
     let listener = TcpListener::bind(address)
         .await
         .map_err(|source| match source.kind() {
@@ -83,6 +84,22 @@ pub(crate) async fn build(options: Options) -> Result<Service, StartError> {
     let listen = listener
         .local_addr()
         .map_err(|source| StartError::Bind { address, source })?;
+    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+    Ok((incoming, listen))
+}
+
+pub(crate) async fn build(mut options: Options) -> Result<Service, StartError> {
+    // Before the store is read: a wrong address is told at once.
+    let (incoming, address) = listen(options.listen).await?;
+    options.listen = address;
+    build_on(options, incoming).await
+}
+
+pub(crate) async fn build_on<I>(options: Options, incoming: I) -> Result<Service<I>, StartError> {
+    let share = options.audit_share;
+    if !(0.0..=1.0).contains(&share) {
+        return Err(StartError::AuditShare(share));
+    }
     let metrics_server = options
         .metrics
         .map(|address| MetricsServer::bind(&address.to_string()))
@@ -113,9 +130,9 @@ pub(crate) async fn build(options: Options) -> Result<Service, StartError> {
     )
     .await?;
     Ok(Service {
-        listen,
+        listen: options.listen,
         metrics: metrics_server.as_ref().map(MetricsServer::local_addr),
-        incoming: TcpIncoming::from(listener).with_nodelay(Some(true)),
+        incoming,
         metrics_server,
         registry,
         counters,
@@ -127,7 +144,11 @@ pub(crate) async fn build(options: Options) -> Result<Service, StartError> {
     })
 }
 
-impl Service {
+impl<I, C> Service<I>
+where
+    I: Stream<Item = io::Result<C>> + Send + 'static,
+    C: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
+{
     /// Answers requests until `drain` is done, then stops: no more games are
     /// lent, workers are told, open reports are waited for, and the store is
     /// flushed.
@@ -207,10 +228,8 @@ impl Drop for AbortOnDrop {
 }
 
 async fn flush(store: Arc<dyn Store>) -> Result<(), RunError> {
-    let flushed = tokio::task::spawn_blocking(move || store.flush()).await;
-    flushed
-        .map_err(|_| RunError::State)?
-        .map_err(RunError::from)
+    let flushed = with_store(store, |store| store.flush()).await;
+    flushed.ok_or(RunError::State)?.map_err(RunError::from)
 }
 
 /// Serves metrics where there is a server for them; else waits for the end.
@@ -235,12 +254,15 @@ async fn serve_metrics(
     server.run(registry, ready, end).await
 }
 
-async fn serve(
-    incoming: TcpIncoming,
+async fn serve<C>(
+    incoming: impl Stream<Item = io::Result<C>>,
     handle: Handle,
     metrics: Arc<CoordinatorMetrics>,
     end: oneshot::Receiver<()>,
-) -> Result<(), tonic::transport::Error> {
+) -> Result<(), tonic::transport::Error>
+where
+    C: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
+{
     let (health, health_service) = tonic_health::server::health_reporter();
     let worker = WorkerServiceServer::new(WorkerRpc {
         handle: handle.clone(),

@@ -96,13 +96,19 @@ pub struct Stats {
     pub queued: usize,
 }
 
-/// Durable storage. All calls block except [`Store::append`], which only hands
-/// over; use it from a blocking thread.
+/// Durable storage. All calls may block except [`Store::append`], which only
+/// hands over; use it from a blocking thread where [`Store::blocks`] says so.
 ///
 /// After an error of the disk ([`StoreError::Full`], [`StoreError::Io`]) a
 /// store takes no more writes and answers every one with that error; what it
 /// acknowledged before stands.
 pub trait Store: Send + Sync {
+    /// Whether calls may wait for something. Where they never do, they need no
+    /// thread of their own.
+    fn blocks(&self) -> bool {
+        true
+    }
+
     /// Applies all changes or none, durable before the return.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ use super::{Core, answers::Answers, tournaments::Entry};
 use crate::{
     agents::Agents,
     error::StartError,
-    handle::Signal,
+    handle::{Signal, with_store},
     ledger::{Bitmap, Ledger, Settings},
     random,
     results::{Info, Results},
@@ -41,13 +41,13 @@ pub(crate) async fn load(
     signals: mpsc::UnboundedSender<Signal>,
     stopping: watch::Sender<bool>,
 ) -> Result<Core, StartError> {
-    let reader = Arc::clone(&store);
-    let found = tokio::task::spawn_blocking(move || read(reader.as_ref()))
-        .await
-        .map_err(|error| StartError::Document {
-            what: "what is".to_owned(),
-            problem: error.to_string(),
-        })??;
+    let found =
+        with_store(Arc::clone(&store), read)
+            .await
+            .ok_or_else(|| StartError::Document {
+                what: "what is".to_owned(),
+                problem: "the program ends".to_owned(),
+            })??;
     let epoch = random::bytes().map_err(|error| StartError::Random(error.to_string()))?;
     let mut core = Core {
         store,
