@@ -22,6 +22,7 @@ mod table;
 
 pub use binaries::CoordinatorBinaries;
 pub use environment::{AgentOptions, BinaryError, BinaryProvider, Builtin, Provided};
+pub use native::Job;
 pub use player::{AgentSource, DescribeError, NoBinaries, PlayError, Played, describe, play_one};
 pub use service::{Options, Service, WorkerError};
 pub use table::SetupError;

@@ -26,7 +26,7 @@ use folder::Folder;
 use crate::{
     binaries::CoordinatorBinaries,
     environment::{AgentOptions, Builtin, Environment},
-    native::Pool,
+    native::{Job, Pool},
     runtime::on_own_thread,
     supervise::Listen,
 };
@@ -107,7 +107,7 @@ impl Options {
         }
     }
 
-    /// Listens for metrics and starts threads. The coordinator is reached for
+    /// Listens for metrics. Threads start and the coordinator is reached for
     /// from [`Service::run`] on.
     ///
     /// # Errors
@@ -125,7 +125,6 @@ impl Options {
             path: self.temp.clone(),
             source,
         })?;
-        let pool = Pool::new(self.agents(temp.path()).threads())?;
         Ok(Service {
             metrics: server.as_ref().map(MetricsServer::local_addr),
             options: self,
@@ -133,7 +132,6 @@ impl Options {
             server,
             registry,
             counters: Arc::new(metrics),
-            pool,
             temp,
         })
     }
@@ -201,7 +199,6 @@ pub struct Service {
     server: Option<MetricsServer>,
     registry: Registry,
     counters: Arc<WorkerMetrics>,
-    pool: Pool,
     temp: Folder,
 }
 
@@ -212,25 +209,42 @@ impl Service {
     /// it stands.
     ///
     /// # Errors
-    /// [`WorkerError::Unreachable`].
+    /// [`WorkerError::Unreachable`], [`WorkerError::Threads`].
     pub async fn run(self, drain: impl Future<Output = ()> + Send) -> Result<(), WorkerError> {
+        let pool = Pool::new(self.options.agents(self.temp.path()).threads())?;
         let (drain_sender, drains) = oneshot::channel();
-        let work = on_own_thread("worker", move || self.play(drains));
-        tokio::pin!(drain, work);
-        let mut drain_sender = Some(drain_sender);
-        loop {
-            tokio::select! {
-                () = &mut drain, if drain_sender.is_some() => {
-                    // A worker that ended needs no telling.
-                    let _ = drain_sender.take().map(|sender| sender.send(()));
-                }
-                ended = &mut work => return ended?,
-            }
-        }
+        let work = on_own_thread("worker", move || {
+            let channel = self.endpoint.connect_lazy();
+            self.play(channel, pool, drains)
+        });
+        until_drained(work, drain, drain_sender).await?
     }
 
-    async fn play(self, drains: oneshot::Receiver<()>) -> Result<(), WorkerError> {
-        let channel: Channel = self.endpoint.connect_lazy();
+    /// As [`Service::run`], on the caller's thread, which has to be in a
+    /// [`LocalSet`](tokio::task::LocalSet): `connect` makes the way to the
+    /// coordinator, and native agents think wherever `think` does their jobs.
+    /// Where the future is dropped, the set ends what was begun.
+    ///
+    /// # Errors
+    /// [`WorkerError::Unreachable`].
+    pub async fn run_here(
+        self,
+        connect: impl FnOnce(&Endpoint) -> Channel,
+        think: impl Fn(Job) + Send + 'static,
+        drain: impl Future<Output = ()>,
+    ) -> Result<(), WorkerError> {
+        let channel = connect(&self.endpoint);
+        let (drain_sender, drains) = oneshot::channel();
+        let work = self.play(channel, Pool::Given(Box::new(think)), drains);
+        until_drained(work, drain, drain_sender).await
+    }
+
+    async fn play(
+        self,
+        channel: Channel,
+        pool: Pool,
+        drains: oneshot::Receiver<()>,
+    ) -> Result<(), WorkerError> {
         let binaries = self.options.binaries.clone();
         let binaries = binaries.unwrap_or_else(|| self.temp.path().join("binaries"));
         let binaries = Arc::new(CoordinatorBinaries::on(channel.clone(), binaries));
@@ -254,11 +268,31 @@ impl Service {
             self.options,
             channel,
             environment,
-            self.pool,
+            pool,
             self.counters,
             joined,
             drains,
         )
         .await
+    }
+}
+
+/// Waits for the end of work that is told when to drain.
+async fn until_drained<T>(
+    work: impl Future<Output = T>,
+    drain: impl Future<Output = ()>,
+    told: oneshot::Sender<()>,
+) -> T {
+    tokio::pin!(drain, work);
+    let mut told = Some(told);
+    loop {
+        tokio::select! {
+            biased;
+            ended = &mut work => return ended,
+            () = &mut drain, if told.is_some() => {
+                // A worker that ended needs no telling.
+                let _ = told.take().map(|sender| sender.send(()));
+            }
+        }
     }
 }

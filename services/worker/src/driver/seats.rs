@@ -5,13 +5,13 @@ use std::{
     cell::{Cell, OnceCell, RefCell},
     rc::Rc,
     sync::Arc,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use arena_engine::{AnyMatch, Question, options::Options};
 use arena_telemetry::Histogram;
 use arena_wire::v1::{self, agent_setup::Source as WireSource};
-use tokio::{sync::mpsc::UnboundedSender, task};
+use tokio::{sync::mpsc::UnboundedSender, task, time::Instant};
 
 use crate::{
     agent::{

@@ -8,7 +8,8 @@ use std::{
     thread,
 };
 
-type Job = Box<dyn FnOnce() + Send>;
+/// A piece of thinking.
+pub type Job = Box<dyn FnOnce() + Send>;
 
 #[derive(Default)]
 struct Queue {
@@ -28,12 +29,34 @@ impl Shared {
     }
 }
 
-/// Threads with a queue of work. Dropping it forgets what waits; what runs is
-/// not waited for.
-pub(crate) struct Pool(Arc<Shared>);
+/// Where native agents think.
+pub(crate) enum Pool {
+    /// On threads.
+    Own(Threads),
+    /// Wherever the caller wants: it does every job once, now or later.
+    Given(Box<dyn Fn(Job) + Send>),
+}
 
 impl Pool {
     pub(crate) fn new(threads: usize) -> io::Result<Self> {
+        Threads::new(threads).map(Self::Own)
+    }
+
+    /// Adds work; `soon` puts it before all that waits.
+    pub(crate) fn add(&self, soon: bool, job: impl FnOnce() + Send + 'static) {
+        match self {
+            Self::Own(threads) => threads.add(soon, Box::new(job)),
+            Self::Given(think) => think(Box::new(job)),
+        }
+    }
+}
+
+/// Threads with a queue of work. Dropping it forgets what waits; what runs is
+/// not waited for.
+pub(crate) struct Threads(Arc<Shared>);
+
+impl Threads {
+    fn new(threads: usize) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         for number in 0..threads.max(1) {
             let shared = shared.clone();
@@ -44,20 +67,19 @@ impl Pool {
         Ok(Self(shared))
     }
 
-    /// Adds work; `soon` puts it before all that waits.
-    pub(crate) fn add(&self, soon: bool, job: impl FnOnce() + Send + 'static) {
+    fn add(&self, soon: bool, job: Job) {
         let mut queue = self.0.lock();
         if soon {
-            queue.jobs.push_front(Box::new(job));
+            queue.jobs.push_front(job);
         } else {
-            queue.jobs.push_back(Box::new(job));
+            queue.jobs.push_back(job);
         }
         drop(queue);
         self.0.wake.notify_one();
     }
 }
 
-impl Drop for Pool {
+impl Drop for Threads {
     fn drop(&mut self) {
         let mut queue = self.0.lock();
         queue.closed = true;
