@@ -1,6 +1,9 @@
 //! What tests that cross processes share: a [`World`] is one test's own folder
 //! and all processes it starts there. They end with it, however the test ends.
 
+/// Simulated workers.
+pub mod fleet;
+
 /// Promises under stress, each shown by a command.
 #[path = "proofs/mod.rs"]
 pub mod proofs;

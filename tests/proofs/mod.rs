@@ -115,6 +115,8 @@ macro_rules! proofs {
 }
 
 proofs! {
+    /// Let ever more workers lease and report.
+    Fleet(fleet::Scale),
     /// Start a second coordinator on a store.
     Holder(holder::Holder),
     /// Kill, end and stop coordinator, workers, guards and agents at random.

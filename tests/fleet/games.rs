@@ -1,0 +1,276 @@
+//! Games that are really played, once each, so that a simulated worker can
+//! report true records and spend nothing on playing while it is measured.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, OnceLock, PoisonError},
+    thread,
+};
+
+use arena_agents::{Bot, Decision};
+use arena_engine::{Finished, Game, Match, Setup, Status, options::Options};
+use arena_games::Visitor;
+use arena_model::{BlockSeed, GameRecord, RecordHeader, Tournament};
+use arena_tournament::Schedule;
+use arena_wire::{
+    convert::{fault_policy, options_from_wire},
+    v1,
+};
+use prost::{Message, bytes::Bytes};
+
+use super::FleetError;
+
+/// When every game of a book says that it began.
+const STARTED_UNIX_US: u64 = 1_700_000_000_000_000;
+/// How long every game of a book says that it took.
+const DURATION_US: u64 = 1_000;
+
+/// A game as it is reported.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// An encoded `arena.v1.GameReport`.
+    pub report: Bytes,
+    /// Of its record.
+    pub hash: [u8; 32],
+    /// Actions played.
+    pub plies: u32,
+}
+
+/// The games of one tournament among native agents, each played when it is
+/// asked for first, and kept.
+pub struct Book {
+    setup: v1::TournamentSetup,
+    schedule: Schedule,
+    header: RecordHeader,
+    games: Vec<OnceLock<Played>>,
+    tables: Mutex<Vec<Box<dyn Table>>>,
+}
+
+impl std::fmt::Debug for Book {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Book of {}", self.header.tournament_id)
+    }
+}
+
+impl Book {
+    /// A book of a tournament as the coordinator tells it. Nothing is played
+    /// yet.
+    ///
+    /// # Errors
+    /// [`FleetError::Unplayable`] where it cannot be played here.
+    pub fn new(tournament: &v1::Tournament) -> Result<Self, FleetError> {
+        let id = &tournament.tournament_id;
+        let unplayable = |why: String| FleetError::Unplayable {
+            tournament: id.clone(),
+            why,
+        };
+        let spec: Tournament = serde_json::from_str(&tournament.spec_json)
+            .map_err(|error| unplayable(error.to_string()))?;
+        let schedule = Schedule::new(&spec).map_err(|error| unplayable(error.to_string()))?;
+        let setup = tournament
+            .setup
+            .clone()
+            .ok_or_else(|| unplayable("it has no setup".to_owned()))?;
+        let given = options_from_wire(&setup.options);
+        let (options, _) = arena_games::resolve(&setup.ruleset, &given, Some(schedule.seats()))
+            .map_err(|error| unplayable(error.to_string()))?;
+        let header = RecordHeader {
+            tournament_id: id.clone(),
+            ruleset: setup.ruleset.clone(),
+            rules_version: setup.rules_version,
+            options,
+            agents: setup
+                .agents
+                .iter()
+                .map(|agent| agent.name.clone())
+                .collect(),
+        };
+        let games = (0..schedule.games()).map(|_| OnceLock::new()).collect();
+        let book = Self {
+            setup,
+            schedule,
+            header,
+            games,
+            tables: Mutex::default(),
+        };
+        let table = book.table()?;
+        book.lock().push(table);
+        Ok(book)
+    }
+
+    /// The tournament's id.
+    #[must_use]
+    pub fn tournament(&self) -> &str {
+        &self.header.tournament_id
+    }
+
+    /// Plays the first games beforehand, on this many threads.
+    ///
+    /// # Errors
+    /// As [`Book::game`].
+    pub fn prepare(&self, games: u64, threads: u64) -> Result<(), FleetError> {
+        let games = games.min(self.games.len() as u64);
+        let threads = threads.max(1);
+        thread::scope(|scope| {
+            let started: Vec<_> = (0..threads)
+                .map(|first| {
+                    scope.spawn(move || {
+                        let mut indices = (first..games).step_by(threads as usize);
+                        indices.try_for_each(|index| self.game(index).map(drop))
+                    })
+                })
+                .collect();
+            started.into_iter().try_for_each(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+        })
+    }
+
+    /// A game of the tournament.
+    ///
+    /// # Errors
+    /// [`FleetError::Unplayable`] where its agents are no native ones, or there
+    /// is no such game.
+    pub fn game(&self, index: u64) -> Result<&Played, FleetError> {
+        let place = usize::try_from(index)
+            .ok()
+            .and_then(|at| self.games.get(at));
+        let place = place.ok_or_else(|| self.unplayable(&format!("it has no game {index}")))?;
+        if let Some(played) = place.get() {
+            return Ok(played);
+        }
+        let played = self.play(index)?;
+        Ok(place.get_or_init(|| played))
+    }
+
+    fn unplayable(&self, why: &str) -> FleetError {
+        FleetError::Unplayable {
+            tournament: self.header.tournament_id.clone(),
+            why: why.to_owned(),
+        }
+    }
+
+    fn play(&self, index: u64) -> Result<Played, FleetError> {
+        let game = self.schedule.game(index);
+        let names: Vec<&str> = game
+            .seats
+            .iter()
+            .map(|&agent| self.setup.agents[usize::from(agent)].name.as_str())
+            .collect();
+        let play = self.setup.play.unwrap_or_default();
+        let setup = Setup {
+            keys: BlockSeed(game.seed.0).keys(&names),
+            opening_plies: play.opening_plies,
+            on_fault: fault_policy(&play),
+            ask_forced: play.ask_forced,
+        };
+        let idle = self.lock().pop();
+        let mut table = match idle {
+            Some(table) => table,
+            None => self.table()?,
+        };
+        let finished = table.play(&game.seats, setup);
+        let mut record = GameRecord::new(game.index, game.block, game.seed, game.seats, finished);
+        let sealed = table.seal(&self.header, &mut record);
+        self.lock().push(table);
+        sealed.map_err(|error| self.unplayable(&error))?;
+        let report = v1::GameReport {
+            record: Some((&record).into()),
+            timing: Some(v1::GameTiming {
+                worker: "simulated".to_owned(),
+                started_unix_us: STARTED_UNIX_US,
+                duration_us: DURATION_US,
+                ..Default::default()
+            }),
+            ..Default::default()
+        };
+        Ok(Played {
+            report: report.encode_to_vec().into(),
+            hash: record.hash,
+            plies: record.plies,
+        })
+    }
+
+    fn table(&self) -> Result<Box<dyn Table>, FleetError> {
+        let visitor = Seat {
+            agents: &self.setup.agents,
+        };
+        let header = &self.header;
+        let seats = self.schedule.seats();
+        arena_games::visit(&header.ruleset, &header.options, seats, visitor)
+            .map_err(|error| error.to_string())
+            .and_then(|table| table)
+            .map_err(|error| self.unplayable(&error))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn Table>>> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A game of any type with all its players.
+trait Table: Send {
+    fn play(&mut self, seats: &[u16], setup: Setup) -> Finished;
+    fn seal(&mut self, header: &RecordHeader, record: &mut GameRecord) -> Result<(), String>;
+}
+
+struct Seated<G: Game> {
+    game: G,
+    bots: BTreeMap<u16, Box<dyn Bot<G>>>,
+    line: String,
+}
+
+struct Seat<'a> {
+    agents: &'a [v1::AgentSetup],
+}
+
+impl Visitor for Seat<'_> {
+    type Out = Result<Box<dyn Table>, String>;
+
+    fn visit<G: Game>(self, game: G) -> Self::Out {
+        let mut bots = BTreeMap::new();
+        for (index, agent) in (0..).zip(self.agents) {
+            if !matches!(agent.source, Some(v1::agent_setup::Source::Native(_))) {
+                return Err(format!("{} is no native agent", agent.name));
+            }
+            let options: Options = options_from_wire(&agent.options);
+            let bot = arena_agents::bot(&agent.bot, &options, &game)
+                .map_err(|error| error.to_string())?;
+            bots.insert(index, bot);
+        }
+        Ok(Box::new(Seated {
+            game,
+            bots,
+            line: String::new(),
+        }))
+    }
+}
+
+impl<G: Game> Table for Seated<G> {
+    fn play(&mut self, seats: &[u16], setup: Setup) -> Finished {
+        let mut game = Match::new(self.game.clone(), setup);
+        while let Status::Asks(question) = game.status() {
+            let agent = seats[usize::from(question.seat)];
+            let bot = self.bots.get_mut(&agent).expect("every agent has its bot");
+            let chosen = bot.choose(&Decision {
+                game: game.game(),
+                state: game.state(),
+                seat: question.seat,
+                number: question.number,
+                seed: question.seed,
+                legal: game.legal(),
+            });
+            game.answer(chosen.action.into())
+                .expect("a native bot chooses what is legal");
+        }
+        game.finish()
+    }
+
+    fn seal(&mut self, header: &RecordHeader, record: &mut GameRecord) -> Result<(), String> {
+        header
+            .seal(record, &self.game, &mut self.line)
+            .map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,201 @@
+//! What all workers of a fleet share: settings, books, and counts.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use arena_wire::v1::{self, coordinator_service_client::CoordinatorServiceClient};
+use tokio::sync::{Notify, watch};
+use tonic::{Code, Status};
+use tonic_types::StatusExt;
+
+use super::{Book, FleetError, Latencies, Measured, Process, Settings, endpoint};
+
+/// The longest that joining may take.
+const JOINING_MAX: Duration = Duration::from_secs(120);
+
+pub(super) struct Tally {
+    pub(super) settings: Settings,
+    books: RefCell<BTreeMap<String, Arc<Book>>>,
+    client: CoordinatorServiceClient<tonic::transport::Channel>,
+    /// Workers that joined for the first time.
+    joined: Cell<usize>,
+    another: Notify,
+    pub(super) begun: watch::Sender<bool>,
+    problem: RefCell<Option<FleetError>>,
+    counts: RefCell<Counts>,
+    drawn: Cell<u64>,
+}
+
+#[derive(Default)]
+pub(super) struct Counts {
+    pub(super) lease_us: Vec<u32>,
+    pub(super) leases_empty: u64,
+    pub(super) report_us: Vec<u32>,
+    pub(super) heartbeat_us: Vec<u32>,
+    pub(super) games: u64,
+    pub(super) games_lent: u64,
+    pub(super) leases_ended: u64,
+    pub(super) retries: u64,
+    pub(super) rejoins: u64,
+    pub(super) rejected: BTreeMap<String, u64>,
+    refusals: u64,
+    refusals_with_hint: u64,
+    acknowledged: BTreeMap<String, BTreeMap<u64, [u8; 32]>>,
+}
+
+impl Tally {
+    pub(super) fn new(
+        settings: Settings,
+        books: BTreeMap<String, Arc<Book>>,
+        url: &str,
+    ) -> Result<Self, FleetError> {
+        Ok(Self {
+            settings,
+            books: RefCell::new(books),
+            client: CoordinatorServiceClient::new(endpoint(url)?.connect_lazy()),
+            joined: Cell::new(0),
+            another: Notify::new(),
+            begun: watch::Sender::new(false),
+            problem: RefCell::default(),
+            counts: RefCell::default(),
+            drawn: Cell::new(0),
+        })
+    }
+
+    pub(super) fn count(&self, change: impl FnOnce(&mut Counts)) {
+        change(&mut self.counts.borrow_mut());
+    }
+
+    /// Counts a refusal; how long it asks to wait.
+    pub(super) fn refused(&self, status: &Status) -> Option<Duration> {
+        if status.code() != Code::ResourceExhausted {
+            self.count(|counts| counts.retries += 1);
+            return None;
+        }
+        let hint = status
+            .get_details_retry_info()
+            .and_then(|info| info.retry_delay);
+        self.count(|counts| {
+            counts.refusals += 1;
+            counts.refusals_with_hint += u64::from(hint.is_some());
+        });
+        hint
+    }
+
+    pub(super) fn acknowledged(&self, tournament: &str, games: &[(u64, [u8; 32])], took: Duration) {
+        let mut counts = self.counts.borrow_mut();
+        counts.report_us.push(micros(took));
+        counts.games += games.len() as u64;
+        if self.settings.remember {
+            let known = counts
+                .acknowledged
+                .entry(tournament.to_owned())
+                .or_default();
+            known.extend(games.iter().copied());
+        }
+    }
+
+    /// The book of a tournament; asks the coordinator for what is not known.
+    pub(super) async fn book(&self, tournament: &str) -> Result<Arc<Book>, FleetError> {
+        if let Some(book) = self.books.borrow().get(tournament) {
+            return Ok(book.clone());
+        }
+        let request = v1::GetTournamentRequest {
+            tournament_id: tournament.to_owned(),
+        };
+        let answer = self.client.clone().get_tournament(request).await?;
+        let found = answer.into_inner().tournament.unwrap_or_default();
+        let book = Arc::new(Book::new(&found)?);
+        let mut books = self.books.borrow_mut();
+        // Another worker may have been faster.
+        Ok(books.entry(tournament.to_owned()).or_insert(book).clone())
+    }
+
+    /// Tournaments whose setup a worker needs no more.
+    pub(super) fn known(&self) -> Vec<String> {
+        self.books.borrow().keys().cloned().collect()
+    }
+
+    /// A number from 0 to below 1: so that workers that were refused together
+    /// do not come again together.
+    pub(super) fn draw(&self) -> f64 {
+        // Steps of the golden ratio lie evenly, however many there are.
+        let next = self.drawn.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
+        self.drawn.set(next);
+        (next >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    pub(super) fn one_joined(&self) {
+        self.joined.set(self.joined.get() + 1);
+        self.another.notify_one();
+    }
+
+    pub(super) async fn all_joined(&self, workers: usize) -> Result<(), FleetError> {
+        let started = Instant::now();
+        while self.joined.get() < workers {
+            let another = tokio::time::timeout(Duration::from_secs(1), self.another.notified());
+            // Looked at again in either case.
+            let _ = another.await;
+            if started.elapsed() > JOINING_MAX {
+                return Err(FleetError::Late {
+                    what: format!("{} of {workers} workers have joined", self.joined.get()),
+                    waited: JOINING_MAX,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets them work. What was counted until now is forgotten.
+    pub(super) fn begin(&self) {
+        self.counts.replace(Counts::default());
+        self.begun.send_replace(true);
+    }
+
+    pub(super) fn fail(&self, error: FleetError) {
+        self.problem.borrow_mut().get_or_insert(error);
+    }
+
+    pub(super) fn problem(&self) -> Result<(), FleetError> {
+        self.problem.borrow_mut().take().map_or(Ok(()), Err)
+    }
+
+    pub(super) fn measured(
+        &self,
+        workers: usize,
+        joining: Duration,
+        seconds: f64,
+        own_cpu: Duration,
+        process: Option<Process>,
+    ) -> Measured {
+        let counts = self.counts.take();
+        Measured {
+            workers,
+            joining,
+            seconds,
+            own_cpu,
+            lease: Latencies::new(counts.lease_us),
+            leases_empty: counts.leases_empty,
+            report: Latencies::new(counts.report_us),
+            games: counts.games,
+            games_lent: counts.games_lent,
+            heartbeat: Latencies::new(counts.heartbeat_us),
+            leases_ended: counts.leases_ended,
+            refusals: counts.refusals,
+            refusals_with_hint: counts.refusals_with_hint,
+            retries: counts.retries,
+            rejected: counts.rejected,
+            rejoins: counts.rejoins,
+            process,
+            acknowledged: counts.acknowledged,
+        }
+    }
+}
+
+pub(super) fn micros(time: Duration) -> u32 {
+    u32::try_from(time.as_micros()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,52 @@
+//! What a process has used, as `/proc` tells.
+
+use std::{fs, io, time::Duration};
+
+use nix::unistd::{SysconfVar, sysconf};
+
+/// CPU time and memory of a process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Usage {
+    /// User and system time of all its threads since its start.
+    pub cpu: Duration,
+    /// Memory it holds, bytes.
+    pub rss_bytes: u64,
+    /// The most it ever held, bytes.
+    pub rss_peak_bytes: u64,
+}
+
+impl Usage {
+    /// Of a process that runs.
+    ///
+    /// # Errors
+    /// Where there is no such process.
+    pub fn of(process: u32) -> io::Result<Self> {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
+        // The name before it, in parentheses, may have spaces.
+        let fields: Vec<&str> = stat
+            .rsplit_once(')')
+            .map_or("", |(_, rest)| rest)
+            .split_whitespace()
+            .collect();
+        let ticks = |field: usize| -> u64 {
+            fields
+                .get(field)
+                .and_then(|text| text.parse().ok())
+                .unwrap_or_default()
+        };
+        let ticks_per_s = sysconf(SysconfVar::CLK_TCK)?.unwrap_or(100) as f64;
+        let status = fs::read_to_string(format!("/proc/{process}/status"))?;
+        let kib = |name: &str| -> u64 {
+            status
+                .lines()
+                .find_map(|line| line.strip_prefix(name))
+                .and_then(|rest| rest.split_whitespace().next()?.parse().ok())
+                .unwrap_or_default()
+        };
+        Ok(Self {
+            cpu: Duration::from_secs_f64((ticks(11) + ticks(12)) as f64 / ticks_per_s),
+            rss_bytes: kib("VmRSS:") << 10,
+            rss_peak_bytes: kib("VmHWM:") << 10,
+        })
+    }
+}
