@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arena_engine::AnyGame;
-use arena_model::{GameRecord, RecordHeader};
+use arena_model::{GameRecord, RecordHeader, record::LineWriter};
 use arena_wire::{convert, v1};
 
 use crate::failure::{Failure, Outcome};
@@ -12,6 +12,7 @@ use crate::failure::{Failure, Outcome};
 pub(crate) struct Rules {
     pub(crate) game: Arc<dyn AnyGame>,
     pub(crate) header: RecordHeader,
+    lines: LineWriter,
 }
 
 impl Rules {
@@ -30,27 +31,26 @@ impl Rules {
                 game.version()
             )));
         }
+        let agents = setup.agents.iter();
+        let header = RecordHeader {
+            tournament_id: setup.tournament_id.clone(),
+            ruleset: setup.ruleset.clone(),
+            rules_version: setup.rules_version,
+            options,
+            agents: agents.map(|agent| agent.name.clone()).collect(),
+        };
         Ok(Self {
             game,
-            header: RecordHeader {
-                tournament_id: setup.tournament_id.clone(),
-                ruleset: setup.ruleset.clone(),
-                rules_version: setup.rules_version,
-                options,
-                agents: setup
-                    .agents
-                    .iter()
-                    .map(|agent| agent.name.clone())
-                    .collect(),
-            },
+            lines: LineWriter::new(&header),
+            header,
         })
     }
 
     /// The record's line, with its hash, without a newline.
     pub(crate) fn line(&self, record: &GameRecord) -> Outcome<String> {
         let mut line = String::with_capacity(8192);
-        self.header
-            .write_line(record, &*self.game, Some(&record.hash), &mut line)
+        self.lines
+            .write(record, &*self.game, Some(&record.hash), &mut line)
             .map_err(|error| {
                 Failure::differs(format!(
                     "game {}/{} cannot be replayed: {error}",

@@ -11,6 +11,7 @@ use crate::{result::GameResult, seed::BlockSeed};
 
 pub use read::{LineError, ParsedRecord};
 pub use verify::VerifyError;
+pub use write::LineWriter;
 
 /// A finished game, packed: names and notations come from the tournament and
 /// the rules.
@@ -46,7 +47,7 @@ pub struct GameRecord {
 
 impl GameRecord {
     /// The record of a game, its hash yet to be computed by
-    /// [`RecordHeader::seal`]. A void game leaves nothing of its play.
+    /// [`LineWriter::seal`]. A void game leaves nothing of its play.
     #[must_use]
     pub fn new(index: u64, block: u64, seed: BlockSeed, seats: Vec<u16>, game: Finished) -> Self {
         let void = game.termination == Termination::Void;

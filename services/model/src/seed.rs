@@ -127,23 +127,25 @@ impl BlockSeed {
     /// The keys of a game between agents of these names, in seat order.
     #[must_use]
     pub fn keys(self, names: &[&str]) -> GameKeys {
-        let root = self.0.to_be_bytes();
+        let root = Root::new(&self.0.to_be_bytes());
         let seats = names.len().min(MAX_SEATS);
         let mut keys = GameKeys {
             dice: [[0; 32]; MAX_SEATS],
-            table: derive(&root, &[b"table"]),
-            opening: derive(&root, &[b"opening"]),
+            table: root.derive(&[b"table"]),
+            opening: root.derive(&[b"opening"]),
             agents: [[0; 32]; MAX_SEATS],
             substitute: [[0; 32]; MAX_SEATS],
         };
+        let mut agents = root.clone();
+        agents.label(b"agent");
+        for name in names {
+            agents.label(name.as_bytes());
+        }
         for seat in 0..seats {
-            let mut labels: Vec<&[u8]> = vec![b"agent"];
-            labels.extend(names.iter().map(|name| name.as_bytes()));
             let byte = [seat as u8];
-            keys.dice[seat] = derive(&root, &[b"dice", &byte]);
-            keys.substitute[seat] = derive(&root, &[b"substitute", &byte]);
-            labels.push(&byte);
-            keys.agents[seat] = derive(&root, &labels);
+            keys.dice[seat] = root.derive(&[b"dice", &byte]);
+            keys.substitute[seat] = root.derive(&[b"substitute", &byte]);
+            keys.agents[seat] = agents.derive(&[&byte]);
         }
         keys
     }
@@ -190,12 +192,28 @@ impl fmt::Debug for BlockSeed {
 }
 
 fn derive(key: &[u8], labels: &[&[u8]]) -> Key {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
-    for label in labels {
-        mac.update(&(label.len() as u32).to_le_bytes());
-        mac.update(label);
+    Root::new(key).derive(labels)
+}
+
+/// What several keys are derived from: the key is taken in once.
+#[derive(Clone)]
+struct Root(Hmac<Sha256>);
+
+impl Root {
+    fn new(key: &[u8]) -> Self {
+        Self(Hmac::new_from_slice(key).expect("HMAC takes keys of any length"))
     }
-    mac.finalize().into_bytes().into()
+
+    fn label(&mut self, label: &[u8]) {
+        self.0.update(&(label.len() as u32).to_le_bytes());
+        self.0.update(label);
+    }
+
+    fn derive(&self, labels: &[&[u8]]) -> Key {
+        let mut branch = self.clone();
+        labels.iter().for_each(|label| branch.label(label));
+        branch.0.finalize().into_bytes().into()
+    }
 }
 
 fn first_word(key: &Key) -> u64 {

@@ -29,7 +29,6 @@ use crate::{
     agent::{Blame, Event, Token, Verdict},
     environment::Environment,
     native::{Errand, Plies, Pool},
-    report::Sealer,
     table::{Rules, SetupError},
 };
 use active::{Active, Games};
@@ -270,11 +269,11 @@ impl Driver {
         table.touch();
         if game.attempts >= ATTEMPTS_MAX {
             let why = "it was lost with its worker each time".to_owned();
-            let report = Sealer::new(table.rules()).void(&game, why);
+            let report = table.sealer().void(&game, why);
             return self.finish(lease, report);
         }
         if let Err(error) = table.rules().check(&game) {
-            let report = Sealer::new(table.rules()).void(&game, error.to_string());
+            let report = table.sealer().void(&game, error.to_string());
             return self.finish(lease, report);
         }
         if table.is_native(&game) {
@@ -337,7 +336,7 @@ impl Driver {
         let Some(active) = self.games.remove(token) else {
             return;
         };
-        let report = Sealer::new(active.table.rules()).void(&active.assignment, why);
+        let report = active.table.sealer().void(&active.assignment, why);
         self.finish(active.lease, report);
     }
 

@@ -1,9 +1,12 @@
 //! From a played game to what is reported of it.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
 
 use arena_engine::{Finished, Termination};
-use arena_model::{BlockSeed, GameRecord};
+use arena_model::{BlockSeed, GameRecord, record::LineWriter};
 use arena_wire::{ATTEMPTS_MAX, v1};
 
 use crate::table::Rules;
@@ -35,16 +38,16 @@ pub(crate) fn micros(time: Duration) -> u32 {
 }
 
 /// Makes records and hashes them.
-pub(crate) struct Sealer<'a> {
-    rules: &'a Rules,
-    line: String,
+pub(crate) struct Sealer {
+    rules: Arc<Rules>,
+    lines: LineWriter,
 }
 
-impl<'a> Sealer<'a> {
-    pub(crate) fn new(rules: &'a Rules) -> Self {
+impl Sealer {
+    pub(crate) fn new(rules: Arc<Rules>) -> Self {
         Self {
+            lines: LineWriter::new(rules.header()),
             rules,
-            line: String::with_capacity(16 << 10),
         }
     }
 
@@ -66,10 +69,7 @@ impl<'a> Sealer<'a> {
             latency: Vec::new(),
         };
         let mut record = self.record(game, finished);
-        let sealed = self
-            .rules
-            .header()
-            .seal(&mut record, self.rules.game(), &mut self.line);
+        let sealed = self.lines.seal(&mut record, self.rules.game());
         if let Err(error) = sealed {
             return self.void(game, format!("the game cannot be recorded: {error}"));
         }
@@ -94,7 +94,7 @@ impl<'a> Sealer<'a> {
 
     /// The report of a game that could not be played; the last attempt leaves
     /// a void record.
-    pub(crate) fn void(&self, game: &v1::GameAssignment, why: String) -> v1::GameReport {
+    pub(crate) fn void(&mut self, game: &v1::GameAssignment, why: String) -> v1::GameReport {
         if game.attempts + 1 >= ATTEMPTS_MAX
             && let Some(record) = self.void_record(game)
         {
@@ -118,7 +118,7 @@ impl<'a> Sealer<'a> {
         }
     }
 
-    fn void_record(&self, game: &v1::GameAssignment) -> Option<GameRecord> {
+    fn void_record(&mut self, game: &v1::GameAssignment) -> Option<GameRecord> {
         let nothing = Finished {
             events: Vec::new(),
             opening_plies: 0,
@@ -130,10 +130,7 @@ impl<'a> Sealer<'a> {
             faults: Vec::new(),
         };
         let mut record = self.record(game, nothing);
-        let header = self.rules.header();
-        header
-            .seal(&mut record, self.rules.game(), &mut String::new())
-            .ok()?;
+        self.lines.seal(&mut record, self.rules.game()).ok()?;
         Some(record)
     }
 }

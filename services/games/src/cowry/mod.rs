@@ -37,6 +37,8 @@ pub struct Cowry {
     rules: Arc<Rules>,
     board: Arc<Board>,
     seats: usize,
+    /// What each action is called.
+    notations: Arc<[String]>,
 }
 
 /// Each seat is as likely to start.
@@ -253,6 +255,7 @@ impl Ruleset for Cowry {
         let board = Board::new(rules.board, rules.inner, rules.safe_corners, seats)
             .ok_or_else(|| OptionError::Together("the rings cannot be joined".to_owned()))?;
         Ok(Self {
+            notations: text::notations(rules.pieces),
             rules: Arc::new(rules),
             board: Arc::new(board),
             seats,

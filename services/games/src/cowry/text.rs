@@ -1,6 +1,9 @@
 //! Cowry for people: notation and the board.
 
-use std::fmt::{self, Write};
+use std::{
+    fmt::{self, Write},
+    sync::Arc,
+};
 
 use arena_engine::{ActionId, OutcomeId};
 
@@ -19,24 +22,31 @@ const SIDES: [(u8, &str); 4] = [
     (b'W', "West"),
 ];
 
+/// What a throw is called, by its outcome.
+const THROWS: [&str; VALUES.len()] = ["1", "2", "3", "4", "8"];
+
+/// What the actions are called, by their ids: `3:p1` plays a 3 with piece 1,
+/// `8:p0+` takes a second piece along. The last is the pass.
+pub(super) fn notations(pieces: usize) -> Arc<[String]> {
+    let moves = VALUES.iter().flat_map(|value| {
+        (0..pieces)
+            .flat_map(move |piece| ["", "+"].map(|together| format!("{value}:p{piece}{together}")))
+    });
+    moves.chain(["pass".to_owned()]).collect()
+}
+
 impl Cowry {
-    /// `3:p1` plays a 3 with piece 1, `8:p0+` takes a second piece along.
     pub(super) fn name_action(&self, action: ActionId, out: &mut dyn Write) {
+        let last = self.notations.len() - 1;
         // Writing fails only where the buffer does, and that is the caller's.
-        let _ = match self.parse(action) {
-            None => out.write_str("pass"),
-            Some(step) => {
-                let plus = if step.together { "+" } else { "" };
-                write!(out, "{}:p{}{plus}", step.value, step.piece)
-            }
-        };
+        let _ = out.write_str(&self.notations[usize::from(action).min(last)]);
     }
 
     pub(super) fn name_outcome(&self, state: &State, outcome: OutcomeId, out: &mut dyn Write) {
         let _ = if state.phase == Phase::Start {
             write!(out, "seat{outcome}")
         } else {
-            write!(out, "{}", VALUES[usize::from(outcome)])
+            out.write_str(THROWS[usize::from(outcome)])
         };
     }
 

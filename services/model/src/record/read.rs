@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::{
     GameRecord, RecordHeader,
     verify::{VerifyError, check_result},
-    write::{write_event, write_head, write_tail},
+    write::{write_common, write_event, write_head, write_tail},
 };
 use crate::{canonical::canonical_json, seed::BlockSeed};
 
@@ -241,17 +241,14 @@ impl ParsedRecord {
     fn content_hash(&self) -> [u8; 32] {
         let line = &self.line;
         let record = self.packed(Vec::new(), [0; 32]);
-        let seats: Vec<&str> = line.seats.iter().map(String::as_str).collect();
+        let options = canonical_json(&line.options);
+        let mut common = String::with_capacity(options.len() + 128);
+        write_common(&mut common, &line.ruleset, line.rules_version, &options);
         let mut out = String::with_capacity(8192);
-        write_head(
-            &mut out,
-            &line.game_id,
-            &record,
-            &line.ruleset,
-            line.rules_version,
-            &canonical_json(&line.options),
-            &seats,
-        );
+        out.push_str("{\"game_id\":\"");
+        out.push_str(&line.game_id);
+        let names = line.seats.iter().map(String::as_str);
+        write_head(&mut out, &record, &common, names);
         for (place, event) in line.events.iter().enumerate() {
             if place > 0 {
                 out.push(',');

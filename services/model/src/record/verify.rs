@@ -2,7 +2,7 @@
 
 use arena_engine::{AnyGame, ReplayError, Termination};
 
-use super::{GameRecord, RecordHeader};
+use super::{GameRecord, LineWriter, RecordHeader};
 
 /// A record that does not hold.
 #[derive(Debug, thiserror::Error)]
@@ -98,7 +98,7 @@ impl RecordHeader {
             });
         }
         let mut copy = record.clone();
-        self.seal(&mut copy, game, &mut String::new())?;
+        LineWriter::new(self).seal(&mut copy, game)?;
         if copy.hash != record.hash {
             return Err(VerifyError::Hash {
                 stated: hex::encode(record.hash),

@@ -9,33 +9,50 @@ use sha2::{Digest, Sha256};
 use super::{GameRecord, RecordHeader};
 use crate::canonical::canonical_json;
 
-impl RecordHeader {
+/// Writes the lines of one tournament: what they have in common is made once,
+/// and the room for a line is kept.
+#[derive(Clone, Debug)]
+pub struct LineWriter {
+    /// All before the game's number.
+    opening: String,
+    /// See [`write_common`].
+    common: String,
+    agents: Vec<String>,
+    line: String,
+}
+
+impl LineWriter {
+    /// A writer for the records of a tournament.
+    #[must_use]
+    pub fn new(header: &RecordHeader) -> Self {
+        let options = canonical_json(&header.options);
+        let mut common = String::with_capacity(options.len() + 128);
+        write_common(&mut common, &header.ruleset, header.rules_version, &options);
+        Self {
+            opening: format!("{{\"game_id\":\"{}/", header.tournament_id),
+            common,
+            agents: header.agents.clone(),
+            line: String::with_capacity(16 << 10),
+        }
+    }
+
     /// Writes the line, without a newline, and without `"hash"` where `hash`
     /// is none. Appends to `out`.
     ///
     /// # Errors
     /// [`ReplayError`] where the rules do not allow the record's events.
-    pub fn write_line(
+    pub fn write(
         &self,
         record: &GameRecord,
         game: &dyn AnyGame,
         hash: Option<&[u8; 32]>,
         out: &mut String,
     ) -> Result<(), ReplayError> {
-        let seats: Vec<&str> = record
-            .seats
-            .iter()
-            .map(|&agent| self.agents[usize::from(agent)].as_str())
-            .collect();
-        write_head(
-            out,
-            &format!("{}/{}", self.tournament_id, record.index),
-            record,
-            &self.ruleset,
-            self.rules_version,
-            &canonical_json(&self.options),
-            &seats,
-        );
+        out.push_str(&self.opening);
+        write_number(out, record.index);
+        let seats = record.seats.iter();
+        let names = seats.map(|&agent| self.agents[usize::from(agent)].as_str());
+        write_head(out, record, &self.common, names);
         let mut plies = 0;
         let mut first = true;
         game.replay(&record.events, &mut |described| {
@@ -57,41 +74,49 @@ impl RecordHeader {
         Ok(())
     }
 
-    /// Computes the record's hash and stores it in the record. `scratch` is
-    /// cleared and holds the line afterwards.
+    /// Computes the record's hash and stores it in the record.
     ///
     /// # Errors
-    /// As [`RecordHeader::write_line`].
-    pub fn seal(
-        &self,
-        record: &mut GameRecord,
-        game: &dyn AnyGame,
-        scratch: &mut String,
-    ) -> Result<(), ReplayError> {
-        scratch.clear();
-        self.write_line(record, game, None, scratch)?;
-        record.hash = Sha256::digest(scratch.as_bytes()).into();
-        Ok(())
+    /// As [`LineWriter::write`].
+    pub fn seal(&mut self, record: &mut GameRecord, game: &dyn AnyGame) -> Result<(), ReplayError> {
+        let mut line = std::mem::take(&mut self.line);
+        line.clear();
+        let written = self.write(record, game, None, &mut line);
+        if written.is_ok() {
+            record.hash = Sha256::digest(line.as_bytes()).into();
+        }
+        self.line = line;
+        written
     }
 }
 
-pub(super) fn write_head(
-    out: &mut String,
-    game_id: &str,
-    record: &GameRecord,
-    ruleset: &str,
-    rules_version: u32,
-    options: &str,
-    seats: &[&str],
-) {
+/// What all lines have in common between a game's block and its seed.
+pub(super) fn write_common(out: &mut String, ruleset: &str, rules_version: u32, options: &str) {
     let _ = write!(
         out,
-        "{{\"game_id\":\"{game_id}\",\"index\":{},\"block\":{},\"ruleset\":\"{ruleset}\",\
-         \"rules_version\":{rules_version},\"options\":{options},\"seed\":\"{}\",\"seats\":[",
-        record.index, record.block, record.seed,
+        ",\"ruleset\":\"{ruleset}\",\"rules_version\":{rules_version},\"options\":{options},\
+         \"seed\":\"",
     );
-    for (place, name) in seats.iter().enumerate() {
-        let _ = write!(out, "{}\"{name}\"", if place > 0 { "," } else { "" });
+}
+
+/// What follows the game's id and precedes its events.
+pub(super) fn write_head<'a>(
+    out: &mut String,
+    record: &GameRecord,
+    common: &str,
+    names: impl Iterator<Item = &'a str>,
+) {
+    out.push_str("\",\"index\":");
+    write_number(out, record.index);
+    out.push_str(",\"block\":");
+    write_number(out, record.block);
+    out.push_str(common);
+    let _ = write!(out, "{}", record.seed);
+    out.push_str("\",\"seats\":[");
+    for (place, name) in names.enumerate() {
+        out.push_str(if place > 0 { ",\"" } else { "\"" });
+        out.push_str(name);
+        out.push('"');
     }
     out.push_str("],\"events\":[");
 }
@@ -104,26 +129,40 @@ pub(super) fn write_event(
     opening: bool,
 ) {
     if event.is_action() {
-        let seat = seat.unwrap_or(0);
-        let id = event.id();
-        let _ = write!(out, "{{\"seat\":{seat},\"action\":{id},\"move\":\"{name}\"");
-        out.push_str(if opening { ",\"opening\":true}" } else { "}" });
+        out.push_str("{\"seat\":");
+        write_number(out, seat.unwrap_or(0));
+        out.push_str(",\"action\":");
+        write_number(out, event.id());
+        out.push_str(",\"move\":\"");
+        out.push_str(name);
+        out.push_str(if opening {
+            "\",\"opening\":true}"
+        } else {
+            "\"}"
+        });
     } else {
+        out.push_str("{\"chance\":\"");
+        out.push_str(name);
+        out.push_str("\",\"seat\":");
         match seat {
-            Some(seat) => {
-                let _ = write!(out, "{{\"chance\":\"{name}\",\"seat\":{seat}}}");
-            }
-            None => {
-                let _ = write!(out, "{{\"chance\":\"{name}\",\"seat\":null}}");
-            }
+            Some(seat) => write_number(out, seat),
+            None => out.push_str("null"),
         }
+        out.push('}');
     }
 }
 
-fn write_list<T: std::fmt::Display>(out: &mut String, items: &[T]) {
+fn write_number(out: &mut String, number: impl itoa::Integer) {
+    out.push_str(itoa::Buffer::new().format(number));
+}
+
+fn write_list(out: &mut String, items: &[impl itoa::Integer + Copy]) {
     out.push('[');
-    for (place, item) in items.iter().enumerate() {
-        let _ = write!(out, "{}{item}", if place > 0 { "," } else { "" });
+    for (place, &item) in items.iter().enumerate() {
+        if place > 0 {
+            out.push(',');
+        }
+        write_number(out, item);
     }
     out.push(']');
 }
@@ -137,13 +176,13 @@ pub(super) fn write_tail(out: &mut String, record: &GameRecord, hash: Option<&[u
     }
     out.push_str(",\"scores\":");
     write_list(out, &record.scores);
-    let _ = write!(out, ",\"plies\":{},\"decisions\":", record.plies);
+    out.push_str(",\"plies\":");
+    write_number(out, record.plies);
+    out.push_str(",\"decisions\":");
     write_list(out, &record.decisions);
-    let _ = write!(
-        out,
-        ",\"termination\":\"{}\",\"fault\":",
-        record.termination.name()
-    );
+    out.push_str(",\"termination\":\"");
+    out.push_str(record.termination.name());
+    out.push_str("\",\"fault\":");
     if record.faults.is_empty() {
         out.push_str("null");
     } else {
@@ -161,7 +200,9 @@ pub(super) fn write_tail(out: &mut String, record: &GameRecord, hash: Option<&[u
         out.push(']');
     }
     if let Some(hash) = hash {
-        let _ = write!(out, ",\"hash\":\"{}\"", hex::encode(hash));
+        out.push_str(",\"hash\":\"");
+        out.push_str(&hex::encode(hash));
+        out.push('"');
     }
     out.push('}');
 }

@@ -8,7 +8,7 @@ use arena_wire::v1;
 use super::seats::Table;
 use crate::{
     agent::{Blame, Token},
-    report::{Sealer, Timed, micros},
+    report::{Timed, micros},
 };
 
 /// A game that is played.
@@ -70,7 +70,7 @@ impl Active {
 
     /// The report of a game that is over.
     pub(super) fn seal(self) -> v1::GameReport {
-        Sealer::new(self.table.rules()).seal(
+        self.table.sealer().seal(
             &self.assignment,
             self.game.finish(),
             self.timed,

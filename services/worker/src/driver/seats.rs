@@ -2,7 +2,7 @@
 //! question on.
 
 use std::{
-    cell::{Cell, OnceCell, RefCell},
+    cell::{Cell, OnceCell, RefCell, RefMut},
     rc::Rc,
     sync::Arc,
     time::Duration,
@@ -22,6 +22,7 @@ use crate::{
     },
     environment::{Builtin, Environment},
     native::{Brains, Player, Players, Pool},
+    report::Sealer,
     supervise::Limits,
     table::Rules,
 };
@@ -38,6 +39,7 @@ enum Reached {
 /// A tournament with its agents. Dropping it ends them.
 pub(super) struct Table {
     rules: Arc<Rules>,
+    sealer: RefCell<Sealer>,
     players: Arc<Players>,
     agents: Vec<OnceCell<Reached>>,
     environment: Rc<Environment>,
@@ -56,6 +58,7 @@ impl Table {
     ) -> Self {
         let agents = rules.wire().agents.iter();
         Self {
+            sealer: RefCell::new(Sealer::new(rules.clone())),
             players: Players::new(rules.clone(), environment.metrics.clone()),
             agents: agents.map(|_| OnceCell::new()).collect(),
             manager: environment.metrics.manager(&rules.wire().ruleset),
@@ -69,6 +72,11 @@ impl Table {
 
     pub(super) fn rules(&self) -> &Rules {
         &self.rules
+    }
+
+    /// Makes records; not to be kept.
+    pub(super) fn sealer(&self) -> RefMut<'_, Sealer> {
+        self.sealer.borrow_mut()
     }
 
     pub(super) fn players(&self) -> &Arc<Players> {

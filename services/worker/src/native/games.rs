@@ -32,8 +32,11 @@ const CHUNK: usize = 4;
 pub(crate) struct Players {
     rules: Arc<Rules>,
     metrics: Arc<WorkerMetrics>,
-    idle: Mutex<Vec<Box<dyn Hall>>>,
+    idle: Mutex<Vec<Idle>>,
 }
+
+/// What a thread needs to play.
+type Idle = (Box<dyn Hall>, Sealer);
 
 /// A set of bots that plays whole games.
 trait Hall: Send {
@@ -111,9 +114,9 @@ impl Players {
                 let count = games.len();
                 let reports = catch_unwind(AssertUnwindSafe(|| this.play(&errand, &games)));
                 let reports = reports.unwrap_or_else(|_| {
-                    let sealer = Sealer::new(&this.rules);
-                    let why = "a native agent panicked".to_owned();
-                    let void = |game| sealer.void(game, why.clone());
+                    let mut sealer = Sealer::new(this.rules.clone());
+                    let why = "a native agent panicked";
+                    let void = |game| sealer.void(game, why.to_owned());
                     games.iter().map(void).collect()
                 });
                 let _ = events.send(Event::Games {
@@ -128,17 +131,18 @@ impl Players {
     }
 
     fn play(&self, errand: &Errand, games: &[v1::GameAssignment]) -> Vec<v1::GameReport> {
-        let mut sealer = Sealer::new(&self.rules);
         let idle = self.lock().pop();
-        let hall = match idle {
-            Some(hall) => Ok(hall),
-            None => self.make(),
-        };
-        let mut hall = match hall {
-            Ok(hall) => hall,
-            Err(why) => {
-                let void = |game| sealer.void(game, why.clone());
-                return games.iter().map(void).collect();
+        let (mut hall, mut sealer) = match idle {
+            Some(idle) => idle,
+            None => {
+                let mut sealer = Sealer::new(self.rules.clone());
+                match self.make() {
+                    Ok(hall) => (hall, sealer),
+                    Err(why) => {
+                        let void = |game| sealer.void(game, why.clone());
+                        return games.iter().map(void).collect();
+                    }
+                }
             }
         };
         let mut reports = Vec::with_capacity(games.len());
@@ -159,7 +163,7 @@ impl Players {
             });
         }
         hall.flush();
-        self.lock().push(hall);
+        self.lock().push((hall, sealer));
         reports
     }
 
@@ -183,7 +187,7 @@ impl Players {
             .map_err(|error| error.to_string())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn Hall>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Idle>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
