@@ -25,7 +25,7 @@ mod world;
 
 pub use http::get;
 pub use output::Output;
-pub use program::{arena, python_path, repository};
+pub use program::{arena, python, python_path, repository};
 pub use server::Server;
 pub use tournament::{Games, sha256, spec};
 pub use wait::{DEADLINE, until};

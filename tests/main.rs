@@ -3,6 +3,8 @@
 
 /// Crates depend on each other only as the design says.
 mod architecture;
+/// The benchmark measures what it says.
+mod benchmark;
 /// Agents that misbehave, each named by its fault and by no other.
 mod faults;
 /// Pause, resume, cancel, Ctrl-C and restarts.

@@ -44,22 +44,32 @@ pub fn arena() -> PathBuf {
     beside
 }
 
-/// PATH with a Python in front that has the SDK: that of ARENA_PYTHON, else the
-/// one that `tests/setup` makes.
+/// A Python that has the SDK: that of ARENA_PYTHON, else the one that
+/// `tests/setup` makes.
+///
+/// # Errors
+/// What to do where there is none.
+pub fn python() -> Result<PathBuf, String> {
+    let python = env::var_os("ARENA_PYTHON").map_or_else(
+        || repository().join("target/tools/python/bin/python"),
+        PathBuf::from,
+    );
+    if python.is_file() {
+        return Ok(python);
+    }
+    Err(format!(
+        "there is no Python with the SDK at {}: run `eval \"$(tests/setup)\"` first",
+        python.display()
+    ))
+}
+
+/// PATH with [`python`] in front.
 ///
 /// # Panics
 /// Where there is none.
 #[must_use]
 pub fn python_path() -> String {
-    let python = env::var_os("ARENA_PYTHON").map_or_else(
-        || repository().join("target/tools/python/bin/python"),
-        PathBuf::from,
-    );
-    assert!(
-        python.is_file(),
-        "there is no Python with the SDK at {}: run `eval \"$(tests/setup)\"` first",
-        python.display()
-    );
+    let python = python().unwrap_or_else(|told| panic!("{told}"));
     let folder = python.parent().expect("a file is in a folder");
     format!(
         "{}:{}",

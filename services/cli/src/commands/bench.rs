@@ -4,11 +4,14 @@ mod processes;
 mod rules;
 mod tournament;
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use self::tournament::SetUp;
 use crate::{
-    failure::Outcome,
+    failure::{Failure, Outcome},
     output::{self, Format, Listing, note},
     units,
 };
@@ -16,28 +19,74 @@ use crate::{
 /// Measure how fast everything is on this machine
 ///
 /// Real processes, real cowry games, results made durable. CPU is that of all
-/// processes together; memory is the peak of each.
+/// processes together; memory is the peak of the largest process of its kind.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Measure with a release build on a quiet machine.
 
 Examples:
   arena bench
-  arena bench --seconds 10 --output json")]
+  arena bench batched unary --seconds 10 --output json
+  arena bench --agent ./my-agent.py
+  arena bench in-process --workers 4 --capacity 64")]
 pub(crate) struct BenchArgs {
+    /// What to measure [default: all of it]
+    #[arg(value_enum)]
+    what: Vec<What>,
+
     /// About how long each line measures
-    #[arg(long, default_value_t = 5.0, value_name = "SECONDS")]
+    #[arg(long, default_value_t = 5.0, value_name = "SECONDS", value_parser = seconds)]
     seconds: f64,
+
+    /// Ask this executable for moves instead of a bot that plays at random; it
+    /// must play cowry
+    #[arg(long, value_name = "FILE")]
+    agent: Option<PathBuf>,
+
+    /// Agents in the tournament, each a process of its own
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
+    agents: u16,
+
+    /// Worker processes
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    workers: u16,
+
+    /// Games a worker plays at once
+    #[arg(long, default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    capacity: u32,
 
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }
 
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum What {
+    /// Rules and random moves in one thread, for every ruleset
+    Rules,
+    /// A tournament, agents on threads of the worker
+    InProcess,
+    /// A tournament, agents as processes, asked in batches
+    Batched,
+    /// A tournament, agents as processes, asked one decision at a time
+    Unary,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "is not a number".to_owned())?;
+    if (0.05..=3600.0).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("must be from 0.05 to 3600".to_owned())
+    }
+}
+
 /// One measured line.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Measured {
     what: String,
+    ruleset: &'static str,
     seconds: f64,
     games: u64,
     /// Decisions that a bot was asked for.
@@ -52,7 +101,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    fn new(what: &str, seconds: f64, games: u64, decisions: u64, cpu_seconds: f64) -> Self {
+    fn new(what: String, seconds: f64, games: u64, decisions: u64, cpu_seconds: f64) -> Self {
         let per_second = |count: u64| {
             if seconds > 0.0 {
                 count as f64 / seconds
@@ -61,7 +110,8 @@ impl Measured {
             }
         };
         Self {
-            what: what.to_owned(),
+            what,
+            ruleset: "cowry",
             seconds,
             games,
             decisions,
@@ -76,18 +126,71 @@ impl Measured {
 impl BenchArgs {
     pub(crate) async fn run(self) -> Outcome {
         if cfg!(debug_assertions) {
-            note("warning: this is a debug build; measure with cargo run --release -- bench");
+            note("warning: this is a debug build, several times slower than a release build");
         }
         let mut lines = Vec::new();
-        for ruleset in arena_games::rulesets() {
-            note(format!("rules alone, {}", ruleset.name));
-            lines.push(rules::measure(ruleset.name, self.seconds)?);
+        if self.wants(What::Rules) {
+            for ruleset in arena_games::rulesets() {
+                note(format!("rules alone, {}", ruleset.name));
+                lines.push(rules::measure(ruleset.name, self.seconds)?);
+            }
         }
-        for route in tournament::ROUTES {
-            note(format!("tournament, {}", route.what));
-            lines.push(tournament::measure(route, self.seconds).await?);
+        let routes = [What::InProcess, What::Batched, What::Unary];
+        for route in routes.into_iter().filter(|&one| self.wants(one)) {
+            let set_up = self.set_up(route)?;
+            note(&set_up.what);
+            lines.push(tournament::measure(&set_up, self.seconds).await?);
         }
         print(lines, self.output)
+    }
+
+    /// An agent from a file cannot be asked without a process.
+    fn wants(&self, what: What) -> bool {
+        let outside = matches!(what, What::Batched | What::Unary);
+        match self.what.as_slice() {
+            [] => outside || self.agent.is_none(),
+            some => some.contains(&what),
+        }
+    }
+
+    fn set_up(&self, route: What) -> Outcome<SetUp> {
+        if route == What::InProcess && self.agent.is_some() {
+            return Err(Failure::usage(
+                "an agent from a file is a process: leave out --agent, or measure batched or unary",
+            ));
+        }
+        let mut what = String::from("cowry tournament, ");
+        let flags: &[&str] = match route {
+            What::Batched => {
+                what += "agents as processes, batched gRPC";
+                &["--builtin", "process"]
+            }
+            What::Unary => {
+                what += "agents as processes, unary gRPC";
+                &["--builtin", "process", "--unary"]
+            }
+            What::InProcess | What::Rules => {
+                what += "agents in the worker";
+                &["--builtin", "in-process"]
+            }
+        };
+        for (count, usual, name) in [
+            (u32::from(self.agents), 2, "agents"),
+            (u32::from(self.workers), 1, "workers"),
+            (self.capacity, 512, "games at once"),
+        ] {
+            if count != usual {
+                what += &format!(", {count} {name}");
+            }
+        }
+        Ok(SetUp {
+            what,
+            worker_flags: flags.iter().map(|&flag| flag.to_owned()).collect(),
+            agent: self.agent.clone(),
+            agents: self.agents.into(),
+            workers: self.workers.into(),
+            capacity: self.capacity,
+        })
     }
 }
 

@@ -56,6 +56,9 @@ impl Visitor for Loop {
         let what = format!("{}, rules and random in one thread", G::NAME);
         let seconds = start.elapsed().as_secs_f64();
         let cpu = own_cpu_seconds()? - cpu;
-        Ok(Measured::new(&what, seconds, games, decisions, cpu))
+        Ok(Measured {
+            ruleset: G::NAME,
+            ..Measured::new(what, seconds, games, decisions, cpu)
+        })
     }
 }

@@ -3,12 +3,12 @@
 
 use std::{
     net::SocketAddr,
-    path::Path,
+    path::{Path, PathBuf},
     process::Stdio,
     time::{Duration, Instant},
 };
 
-use arena_wire::v1::TournamentState;
+use arena_wire::v1::{self, TournamentState};
 use serde::Deserialize;
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
@@ -26,40 +26,45 @@ use crate::{
     failure::{Failure, Outcome},
 };
 
-/// A way from the rules to the agent.
-pub(super) struct Route {
-    pub(super) what: &'static str,
-    worker_flags: &'static [&'static str],
+/// A tournament to be measured.
+pub(super) struct SetUp {
+    pub(super) what: String,
+    pub(super) worker_flags: Vec<String>,
+    /// An executable that plays instead of the native bot.
+    pub(super) agent: Option<PathBuf>,
+    pub(super) agents: usize,
+    pub(super) workers: usize,
+    /// Games a worker plays at once.
+    pub(super) capacity: u32,
 }
 
-pub(super) const ROUTES: &[Route] = &[
-    Route {
-        what: "agents in the worker",
-        worker_flags: &["--builtin", "in-process"],
-    },
-    Route {
-        what: "agents as processes, batched gRPC",
-        worker_flags: &["--builtin", "process"],
-    },
-    Route {
-        what: "agents as processes, unary gRPC",
-        worker_flags: &["--builtin", "process", "--unary"],
-    },
-];
+impl SetUp {
+    /// The same bot under as many names as there are agents, and more games
+    /// than fit into any measurement.
+    fn spec(&self) -> String {
+        let names = self.names();
+        // Those from a file are registered under these names.
+        let variants: String = match self.agent {
+            Some(_) => String::new(),
+            None => names
+                .iter()
+                .map(|name| format!("\n[[agent]]\nname = \"{name}\"\nbot = \"random\"\n"))
+                .collect(),
+        };
+        format!(
+            "name = \"bench\"\nruleset = \"cowry\"\nseed = \"0xbe7c\"\n\
+             blocks = 10000000\nseats = 2\nagents = {names:?}\n{variants}"
+        )
+    }
 
-/// More games than fit into any measurement.
-const SPEC: &str = r#"
-name    = "bench"
-ruleset = "cowry"
-seed    = "0xbe7c"
-blocks  = 10000000
-seats   = 2
-agents  = ["random", "random-2"]
+    fn names(&self) -> Vec<String> {
+        (1..=self.agents).map(|n| format!("agent-{n}")).collect()
+    }
+}
 
-[[agent]]
-name = "random-2"
-bot  = "random"
-"#;
+/// Games of each agent that do not count: until then processes start and
+/// caches fill.
+const WARM_UP_GAMES: u64 = 20;
 
 #[derive(Deserialize)]
 struct Addresses {
@@ -67,48 +72,77 @@ struct Addresses {
     metrics: Option<SocketAddr>,
 }
 
-pub(super) async fn measure(route: &Route, seconds: f64) -> Outcome<Measured> {
+pub(super) async fn measure(set_up: &SetUp, seconds: f64) -> Outcome<Measured> {
     let data = tempfile::tempdir()?;
     let (coordinator, addresses) = spawn(&coordinator_flags(data.path())).await?;
     let listen = addresses
         .listen
         .ok_or_else(|| Failure::failed("the coordinator told no address"))?;
     let url = format!("http://{listen}");
-    let mut flags = vec!["worker", "--metrics", "127.0.0.1:0", "--coordinator", &url];
-    flags.extend(route.worker_flags);
-    let (worker, addresses) = spawn(&flags).await?;
-    let metrics = addresses
-        .metrics
-        .ok_or_else(|| Failure::failed("the worker told no address"))?;
+    if let Some(file) = &set_up.agent {
+        for name in set_up.names() {
+            register(&name, file, &url).await?;
+        }
+    }
+    let mut workers = Vec::new();
+    let capacity = set_up.capacity.to_string();
+    for _ in 0..set_up.workers {
+        let mut flags = vec!["worker", "--metrics", "127.0.0.1:0", "--coordinator", &url];
+        flags.extend(["--capacity", &capacity]);
+        flags.extend(set_up.worker_flags.iter().map(String::as_str));
+        let (process, addresses) = spawn(&flags).await?;
+        let metrics = addresses
+            .metrics
+            .ok_or_else(|| Failure::failed("the worker told no address"))?;
+        workers.push(Worker { process, metrics });
+    }
     let mut client = access::dial(&url).await?;
-    let started = tournament::start(&mut client, SPEC.to_owned(), None, false).await?;
+    let started = tournament::start(&mut client, set_up.spec(), None, false).await?;
     let id = started.tournament.unwrap_or_default().tournament_id;
     let mut bench = Bench {
         client,
         id,
-        metrics,
         coordinator,
-        worker,
+        workers,
     };
-    // The first moments, with starting agents and cold caches, do not count.
-    bench.warm_up().await?;
+    bench.warm_up(set_up.agents as u64 * WARM_UP_GAMES).await?;
     let before = bench.sample().await?;
     tokio::time::sleep(Duration::from_secs_f64(seconds)).await;
     let after = bench.sample().await?;
+    bench.without_faults().await?;
     let mut measured = Measured::new(
-        &format!("cowry tournament, {}", route.what),
+        set_up.what.clone(),
         after.at.duration_since(before.at).as_secs_f64(),
         after.games - before.games,
         after.decisions - before.decisions,
         after.cpu_seconds - before.cpu_seconds,
     );
-    measured.coordinator_mb = Some(after.coordinator.peak_mb);
-    measured.worker_mb = Some(after.worker.peak_mb);
-    measured.agent_mb = after.agent_peak_mb;
-    // The worker first, so that it has no coordinator to miss.
-    bench.worker.kill().await?;
+    measured.coordinator_mb = Some(after.coordinator_mb);
+    measured.worker_mb = Some(after.worker_mb);
+    measured.agent_mb = after.agent_mb;
+    // The workers first, so that they have no coordinator to miss.
+    for worker in &mut bench.workers {
+        worker.process.kill().await?;
+    }
     bench.coordinator.kill().await?;
     Ok(measured)
+}
+
+/// Registers a file as `arena agent register` does.
+async fn register(name: &str, file: &Path, url: &str) -> Outcome {
+    let output = Command::new(std::env::current_exe()?)
+        .args(["agent", "register", name, "--coordinator", url])
+        .arg("--binary")
+        .arg(file)
+        .stdin(Stdio::null())
+        .output()
+        .await?;
+    let told = String::from_utf8_lossy(&output.stderr);
+    match output.status.code() {
+        Some(0) => Ok(()),
+        Some(2) => Err(Failure::usage(told.trim_start_matches("error: ").trim())),
+        _ => Err(Failure::failed(told.trim_start_matches("error: ").trim())),
+    }
 }
 
 fn coordinator_flags(data: &Path) -> Vec<&str> {
@@ -142,12 +176,16 @@ async fn spawn(flags: &[&str]) -> Outcome<(Child, Addresses)> {
     Ok((child, addresses))
 }
 
+struct Worker {
+    process: Child,
+    metrics: SocketAddr,
+}
+
 struct Bench {
     client: Client,
     id: String,
-    metrics: SocketAddr,
     coordinator: Child,
-    worker: Child,
+    workers: Vec<Worker>,
 }
 
 struct Sample {
@@ -155,14 +193,14 @@ struct Sample {
     games: u64,
     decisions: u64,
     cpu_seconds: f64,
-    coordinator: Usage,
-    worker: Usage,
-    agent_peak_mb: Option<f64>,
+    coordinator_mb: f64,
+    worker_mb: f64,
+    agent_mb: Option<f64>,
 }
 
 impl Bench {
-    async fn warm_up(&mut self) -> Outcome {
-        let limit = Instant::now() + Duration::from_secs(30);
+    async fn warm_up(&mut self, games: u64) -> Outcome {
+        let limit = Instant::now() + Duration::from_secs(60);
         loop {
             let tournament = export::tournament(&mut self.client, &self.id).await?;
             if tournament.state() != TournamentState::Running {
@@ -170,62 +208,83 @@ impl Bench {
                     "the tournament ended before it was measured",
                 ));
             }
-            if tournament.games_done >= 200 {
+            if tournament.games_done >= games {
                 tokio::time::sleep(Duration::from_millis(500)).await;
                 return Ok(());
             }
             if Instant::now() > limit {
-                return Err(Failure::failed("no 200 games within 30 s"));
+                return Err(Failure::failed(format!(
+                    "{} games were played within 60 s, too few to measure",
+                    tournament.games_done
+                )));
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// Games that end by a fault are short, and their speed says nothing.
+    async fn without_faults(&mut self) -> Outcome {
+        let request = v1::GetStandingsRequest {
+            tournament_id: self.id.clone(),
+        };
+        let response = self.client.get_standings(request).await?.into_inner();
+        let agents = response.standings.unwrap_or_default().agents;
+        match agents.iter().map(|agent| agent.faults).sum() {
+            0_u64 => Ok(()),
+            faults => Err(Failure::failed(format!(
+                "{faults} games ended by a fault of an agent, so there is nothing to measure; \
+                 arena agent check says what is wrong with it"
+            ))),
         }
     }
 
     async fn sample(&mut self) -> Outcome<Sample> {
         let at = Instant::now();
         let tournament = export::tournament(&mut self.client, &self.id).await?;
-        let decisions = self.decisions().await?;
-        let of = |child: &Child| child.id().and_then(usage).unwrap_or_default();
         let coordinator = of(&self.coordinator);
-        let worker = of(&self.worker);
-        let below: Vec<(String, Usage)> = descendants(self.worker.id().unwrap_or(0))
-            .into_iter()
-            .filter_map(|(pid, line)| Some((line, usage(pid)?)))
-            .collect();
-        let agent_peak_mb = below
-            .iter()
-            .filter(|(line, _)| line.contains("agent serve"))
-            .map(|(_, usage)| usage.peak_mb)
-            .reduce(f64::max);
-        Ok(Sample {
+        let mut sample = Sample {
             at,
             games: tournament.games_done,
-            decisions,
-            cpu_seconds: coordinator.cpu_seconds
-                + worker.cpu_seconds
-                + below
-                    .iter()
-                    .map(|(_, usage)| usage.cpu_seconds)
-                    .sum::<f64>(),
-            coordinator,
-            worker,
-            agent_peak_mb,
-        })
+            decisions: 0,
+            cpu_seconds: coordinator.cpu_seconds,
+            coordinator_mb: coordinator.peak_mb,
+            worker_mb: 0.0,
+            agent_mb: None,
+        };
+        for worker in &self.workers {
+            sample.decisions += decisions(worker.metrics).await?;
+            let used = of(&worker.process);
+            sample.cpu_seconds += used.cpu_seconds;
+            sample.worker_mb = sample.worker_mb.max(used.peak_mb);
+            for (pid, line) in descendants(worker.process.id().unwrap_or(0)) {
+                let Some(used) = usage(pid) else { continue };
+                sample.cpu_seconds += used.cpu_seconds;
+                if !line.contains(" agent guard ") {
+                    let so_far = sample.agent_mb.unwrap_or(0.0);
+                    sample.agent_mb = Some(so_far.max(used.peak_mb));
+                }
+            }
+        }
+        Ok(sample)
     }
+}
 
-    /// Decisions that agents were asked for, from the worker's own metrics.
-    async fn decisions(&self) -> Outcome<u64> {
-        let mut stream = TcpStream::connect(self.metrics).await?;
-        stream
-            .write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-            .await?;
-        let mut text = String::new();
-        stream.read_to_string(&mut text).await?;
-        let total: f64 = text
-            .lines()
-            .filter(|line| line.starts_with("arena_decisions_total"))
-            .filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok())
-            .sum();
-        Ok(total as u64)
-    }
+fn of(child: &Child) -> Usage {
+    child.id().and_then(usage).unwrap_or_default()
+}
+
+/// Decisions that agents were asked for, from a worker's own metrics.
+async fn decisions(metrics: SocketAddr) -> Outcome<u64> {
+    let mut stream = TcpStream::connect(metrics).await?;
+    stream
+        .write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        .await?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await?;
+    let total: f64 = text
+        .lines()
+        .filter(|line| line.starts_with("arena_decisions_total"))
+        .filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok())
+        .sum();
+    Ok(total as u64)
 }

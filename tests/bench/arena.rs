@@ -1,0 +1,89 @@
+//! `arena bench` as a child: it measures whole tournaments, here they are
+//! repeated and compared.
+
+use anyhow::{Context, bail};
+use arena_tests::World;
+use serde::Deserialize;
+
+use crate::{Settings, note, report::Figure};
+
+/// A line of `arena bench --output json`.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Line {
+    pub(crate) ruleset: String,
+    decisions_per_second: f64,
+    games_per_second: f64,
+    cpu_us_per_decision: f64,
+    games: u64,
+    decisions: u64,
+    coordinator_mb: Option<f64>,
+    worker_mb: Option<f64>,
+    agent_mb: Option<f64>,
+}
+
+impl Line {
+    /// Its decisions.
+    pub(crate) fn decisions(&self, id: &str, what: &str) -> Figure {
+        let memory = [
+            ("coordinator", self.coordinator_mb),
+            ("worker", self.worker_mb),
+            ("agent", self.agent_mb),
+        ];
+        Figure {
+            id: id.to_owned(),
+            what: what.to_owned(),
+            unit: "decisions",
+            per_second: self.decisions_per_second,
+            cpu_us: Some(self.cpu_us_per_decision),
+            memory_mb: memory
+                .into_iter()
+                .filter_map(|(name, mb)| Some((name, mb?)))
+                .collect(),
+            more: [("games/s".to_owned(), self.games_per_second)].into(),
+            ..Figure::default()
+        }
+    }
+
+    /// Its games.
+    pub(crate) fn games(&self, id: &str, what: &str) -> Figure {
+        let decisions_a_game = self.decisions as f64 / self.games.max(1) as f64;
+        Figure {
+            id: id.to_owned(),
+            what: what.to_owned(),
+            unit: "games",
+            per_second: self.games_per_second,
+            cpu_us: Some(self.cpu_us_per_decision * decisions_a_game),
+            ..Figure::default()
+        }
+    }
+}
+
+/// Runs `arena bench`.
+pub(crate) fn bench(world: &World, arguments: &[&str], seconds: f64) -> anyhow::Result<Vec<Line>> {
+    let seconds = seconds.to_string();
+    let mut all = vec!["bench", "--seconds", &seconds, "--output", "json"];
+    all.extend(arguments);
+    let output = world.arena(&all);
+    if output.code != Some(0) {
+        bail!("{}", output.told());
+    }
+    serde_json::from_str(&output.stdout).context("the JSON of arena bench")
+}
+
+/// Runs `arena bench` for one line as often as the settings say, and gives the
+/// run in the middle.
+pub(crate) fn one(
+    world: &World,
+    settings: &Settings,
+    what: &str,
+    arguments: &[&str],
+) -> anyhow::Result<Line> {
+    note(format!("  {what}"));
+    let mut runs = Vec::new();
+    for _ in 0..settings.runs() {
+        runs.extend(bench(world, arguments, settings.seconds())?);
+    }
+    runs.sort_by(|a, b| a.decisions_per_second.total_cmp(&b.decisions_per_second));
+    let middle = runs.len() / 2;
+    runs.into_iter().nth(middle).context("no line was measured")
+}

@@ -1,0 +1,120 @@
+//! `tests/bench/run`: measures Arena on this machine, beside what the machine
+//! itself can do and beside its peers. `README.md` in this folder says what
+//! each section measures and what is not comparable.
+
+mod arena;
+mod machine;
+mod print;
+mod report;
+mod sections;
+mod usage;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Parser, ValueEnum};
+
+use crate::{report::Report, sections::Section};
+
+/// Measure Arena on this machine, beside its floors and its peers.
+///
+/// CPU is user and system time of all processes together. Floors are always
+/// measured in the same run as what is compared with them.
+#[derive(Parser)]
+#[command(
+    name = "tests/bench/run",
+    after_help = "Examples:\n  tests/bench/run\n  tests/bench/run path --quick\n  \
+                  tests/bench/run large --games 10000000 --output json"
+)]
+struct Cli {
+    /// What to measure [default: all of it].
+    #[arg(value_enum)]
+    sections: Vec<Section>,
+
+    #[command(flatten)]
+    settings: Settings,
+
+    /// How the figures are printed.
+    #[arg(long, value_enum, default_value = "table")]
+    output: Format,
+
+    /// The other side of a floor.
+    #[arg(long, hide = true)]
+    serve_floor: Option<String>,
+}
+
+#[derive(clap::Args)]
+struct Settings {
+    /// Once instead of the median of three, a third of a second each.
+    #[arg(long)]
+    quick: bool,
+
+    /// Games of the tournament of `large`.
+    #[arg(long, default_value_t = 1_000_000, value_name = "N")]
+    games: u64,
+
+    /// Where `tests/bench/run` installs peers.
+    #[arg(long, default_value = "target/tools", value_name = "DIR")]
+    tools: PathBuf,
+}
+
+impl Settings {
+    /// How long one measurement takes.
+    fn seconds(&self) -> f64 {
+        if self.quick { 0.3 } else { 3.0 }
+    }
+
+    /// How often each is measured; the median counts.
+    fn runs(&self) -> usize {
+        if self.quick { 1 } else { 3 }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Table,
+    /// One JSON value.
+    Json,
+    /// For a page such as this folder's README.md.
+    Markdown,
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            note(format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    if let Some(kind) = &cli.serve_floor {
+        sections::floors::serve(kind)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut wanted = cli.sections;
+    if wanted.is_empty() {
+        wanted = Section::value_variants().to_vec();
+    }
+    // Others are told as multiples of these.
+    wanted.push(Section::Floors);
+    wanted.sort_unstable();
+    wanted.dedup();
+    let mut report = Report::new(cli.settings.quick);
+    for section in wanted {
+        note(format!("{}: {}", section.name(), section.about()));
+        report.add(section.measure(&cli.settings));
+    }
+    report.finish();
+    print::print(&report, cli.output)?;
+    let failed = report.sections.iter().any(|section| section.failed());
+    Ok(ExitCode::from(u8::from(failed)))
+}
+
+/// A line for people, on stderr.
+#[expect(clippy::print_stderr, reason = "progress of a program for people")]
+fn note(text: impl std::fmt::Display) {
+    eprintln!("{text}");
+}

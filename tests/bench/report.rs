@@ -1,0 +1,202 @@
+//! What was measured, how it compares, and which bars it meets.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine::Machine;
+
+/// Everything one run measured.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    pub(crate) machine: Machine,
+    /// Measured once and shortly.
+    pub(crate) quick: bool,
+    pub(crate) sections: Vec<Measured>,
+}
+
+/// One section.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Measured {
+    pub(crate) section: &'static str,
+    pub(crate) figures: Vec<Figure>,
+    pub(crate) missing: Vec<Missing>,
+}
+
+/// Something measured.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Figure {
+    /// Section and name: `path.batched`.
+    pub(crate) id: String,
+    pub(crate) what: String,
+    /// What is counted: decisions, games, round trips.
+    pub(crate) unit: &'static str,
+    pub(crate) per_second: f64,
+    /// CPU time of one unit, of all processes together.
+    pub(crate) cpu_us: Option<f64>,
+    /// What it is compared with: figures of the same section, group and unit.
+    #[serde(skip)]
+    pub(crate) group: &'static str,
+    /// CPU time as a multiple of the first one of its kind in the section; of
+    /// the rate where CPU time is not known.
+    pub(crate) ratio_first: Option<f64>,
+    /// The figure that is the machine's floor under this one.
+    pub(crate) floor: Option<&'static str>,
+    /// CPU time as a multiple of the floor's.
+    pub(crate) ratio_floor: Option<f64>,
+    /// Peak memory of the largest process of each kind.
+    pub(crate) memory_mb: BTreeMap<&'static str, f64>,
+    /// Milliseconds by percentile: p50, p99.
+    pub(crate) latency_ms: BTreeMap<&'static str, f64>,
+    /// Other figures, by name with unit.
+    pub(crate) more: BTreeMap<String, f64>,
+    /// What it does, and what is not comparable.
+    pub(crate) note: Option<String>,
+    pub(crate) bars: Vec<Judged>,
+}
+
+/// What could not be measured.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Missing {
+    pub(crate) what: String,
+    pub(crate) reason: String,
+    /// It should have worked here.
+    pub(crate) failed: bool,
+}
+
+/// A bar, and whether it is met.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Judged {
+    pub(crate) bar: String,
+    pub(crate) met: bool,
+}
+
+/// A bar of `tests/data/bars.json`: met where any of its limits holds.
+#[derive(Debug, Deserialize)]
+struct Bar {
+    figure: String,
+    bar: String,
+    any: Vec<Limit>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Limit {
+    /// `per_second`, `cpu_us`, or a name of memory, latency or others.
+    measure: String,
+    at_least: Option<f64>,
+    at_most: Option<f64>,
+}
+
+impl Report {
+    pub(crate) fn new(quick: bool) -> Self {
+        Self {
+            machine: Machine::here(),
+            quick,
+            sections: Vec::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, section: Measured) {
+        self.sections.push(section);
+    }
+
+    fn figures_mut(&mut self) -> impl Iterator<Item = &mut Figure> {
+        self.sections
+            .iter_mut()
+            .flat_map(|section| &mut section.figures)
+    }
+
+    /// Works out ratios and bars.
+    pub(crate) fn finish(&mut self) {
+        let costs: BTreeMap<String, f64> = self
+            .figures_mut()
+            .filter_map(|figure| Some((figure.id.clone(), figure.cpu_us?)))
+            .collect();
+        for section in &mut self.sections {
+            let mut first: BTreeMap<_, (f64, Option<f64>)> = BTreeMap::new();
+            for figure in &mut section.figures {
+                let (rate, cost) = *first
+                    .entry((figure.group, figure.unit))
+                    .or_insert((figure.per_second, figure.cpu_us));
+                let slower = match (figure.cpu_us, cost) {
+                    (Some(own), Some(cost)) => own / cost,
+                    _ => rate / figure.per_second,
+                };
+                figure.ratio_first = Some(slower).filter(|ratio| ratio.is_finite());
+                figure.ratio_floor = figure
+                    .floor
+                    .and_then(|floor| Some(figure.cpu_us? / costs.get(floor)?));
+            }
+        }
+        let bars: Vec<Bar> = serde_json::from_str(include_str!("../data/bars.json"))
+            .expect("the list of bars is JSON of this shape");
+        for figure in self.figures_mut() {
+            figure.bars = bars
+                .iter()
+                .filter(|bar| bar.figure == figure.id)
+                .map(|bar| Judged {
+                    bar: bar.bar.clone(),
+                    met: bar.any.iter().any(|limit| limit.holds(figure)),
+                })
+                .collect();
+        }
+        self.machine.load_end = Machine::load();
+    }
+}
+
+impl Limit {
+    fn holds(&self, figure: &Figure) -> bool {
+        let name = self.measure.as_str();
+        let value = match name {
+            "per_second" => Some(figure.per_second),
+            "cpu_us" => figure.cpu_us,
+            _ => (figure.memory_mb.get(name).copied())
+                .or_else(|| figure.latency_ms.get(name).copied())
+                .or_else(|| figure.more.get(name).copied()),
+        };
+        value.is_some_and(|value| {
+            self.at_least.is_none_or(|least| value >= least)
+                && self.at_most.is_none_or(|most| value <= most)
+        })
+    }
+}
+
+impl Measured {
+    pub(crate) fn new(section: &'static str) -> Self {
+        Self {
+            section,
+            ..Self::default()
+        }
+    }
+
+    /// Takes what was measured, or why it could not be.
+    pub(crate) fn take(&mut self, what: &str, result: anyhow::Result<Vec<Figure>>) {
+        match result {
+            Ok(figures) => self.figures.extend(figures),
+            Err(error) => {
+                let absent = error.downcast_ref::<Absent>().is_some();
+                self.missing.push(Missing {
+                    what: what.to_owned(),
+                    reason: format!("{error:#}"),
+                    failed: !absent,
+                });
+            }
+        }
+    }
+
+    pub(crate) fn failed(&self) -> bool {
+        self.missing.iter().any(|missing| missing.failed)
+    }
+}
+
+/// Something that is not on this machine, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("not installed, {0}")]
+pub(crate) struct Absent(pub(crate) String);
+
+/// The run whose rate is in the middle.
+pub(crate) fn median(mut runs: Vec<Figure>) -> Option<Figure> {
+    runs.sort_by(|a, b| a.per_second.total_cmp(&b.per_second));
+    let middle = runs.len() / 2;
+    runs.into_iter().nth(middle)
+}
