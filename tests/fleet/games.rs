@@ -10,7 +10,7 @@ use std::{
 use arena_agents::{Bot, Decision};
 use arena_engine::{Finished, Game, Match, Setup, Status, options::Options};
 use arena_games::Visitor;
-use arena_model::{BlockSeed, GameRecord, RecordHeader, Tournament};
+use arena_model::{BlockSeed, GameRecord, RecordHeader, Tournament, record::LineWriter};
 use arena_tournament::Schedule;
 use arena_wire::{
     convert::{fault_policy, options_from_wire},
@@ -173,7 +173,7 @@ impl Book {
         };
         let finished = table.play(&game.seats, setup);
         let mut record = GameRecord::new(game.index, game.block, game.seed, game.seats, finished);
-        let sealed = table.seal(&self.header, &mut record);
+        let sealed = table.seal(&mut record);
         self.lock().push(table);
         sealed.map_err(|error| self.unplayable(&error))?;
         let report = v1::GameReport {
@@ -194,10 +194,11 @@ impl Book {
     }
 
     fn table(&self) -> Result<Box<dyn Table>, FleetError> {
+        let header = &self.header;
         let visitor = Seat {
+            header,
             agents: &self.setup.agents,
         };
-        let header = &self.header;
         let seats = self.schedule.seats();
         arena_games::visit(&header.ruleset, &header.options, seats, visitor)
             .map_err(|error| error.to_string())
@@ -213,16 +214,17 @@ impl Book {
 /// A game of any type with all its players.
 trait Table: Send {
     fn play(&mut self, seats: &[u16], setup: Setup) -> Finished;
-    fn seal(&mut self, header: &RecordHeader, record: &mut GameRecord) -> Result<(), String>;
+    fn seal(&mut self, record: &mut GameRecord) -> Result<(), String>;
 }
 
 struct Seated<G: Game> {
     game: G,
     bots: BTreeMap<u16, Box<dyn Bot<G>>>,
-    line: String,
+    line: LineWriter,
 }
 
 struct Seat<'a> {
+    header: &'a RecordHeader,
     agents: &'a [v1::AgentSetup],
 }
 
@@ -243,7 +245,7 @@ impl Visitor for Seat<'_> {
         Ok(Box::new(Seated {
             game,
             bots,
-            line: String::new(),
+            line: LineWriter::new(self.header),
         }))
     }
 }
@@ -268,9 +270,9 @@ impl<G: Game> Table for Seated<G> {
         game.finish()
     }
 
-    fn seal(&mut self, header: &RecordHeader, record: &mut GameRecord) -> Result<(), String> {
-        header
-            .seal(record, &self.game, &mut self.line)
+    fn seal(&mut self, record: &mut GameRecord) -> Result<(), String> {
+        self.line
+            .seal(record, &self.game)
             .map_err(|error| error.to_string())
     }
 }
