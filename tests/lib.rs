@@ -8,6 +8,8 @@ pub mod fleet;
 #[path = "proofs/mod.rs"]
 pub mod proofs;
 
+#[path = "harness/disk.rs"]
+mod disk;
 #[path = "harness/http.rs"]
 mod http;
 #[path = "harness/output.rs"]
@@ -23,6 +25,7 @@ mod wait;
 #[path = "harness/world.rs"]
 mod world;
 
+pub use disk::{Cut, Disk};
 pub use http::get;
 pub use output::Output;
 pub use program::{arena, python, python_path, repository};

@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use arena_tests::proofs::{Broken, Command, Outcome};
+use arena_tests::proofs::{Broken, Command, Outcome, appender::Appender};
 use clap::{Parser, Subcommand, ValueEnum};
 use serde_json::json;
 
@@ -46,11 +46,18 @@ enum What {
     List,
     /// Run every proof.
     All,
+    /// What some proofs start as a process of its own.
+    #[command(subcommand, hide = true)]
+    StoreProcess(Appender),
     #[command(flatten)]
     One(Command),
 }
 
-#[expect(clippy::print_stdout, reason = "the figures are what it is for")]
+#[expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the figures are what it is for"
+)]
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let proofs = match cli.what {
@@ -59,6 +66,15 @@ fn main() -> ExitCode {
                 println!("{:<12} {}", proof.name(), proof.promise());
             }
             return ExitCode::SUCCESS;
+        }
+        What::StoreProcess(process) => {
+            return match process.run() {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    eprintln!("{error}");
+                    ExitCode::FAILURE
+                }
+            };
         }
         What::All => Command::all(cli.quick),
         What::One(proof) if cli.quick => vec![proof.quick()],

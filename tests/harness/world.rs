@@ -141,7 +141,20 @@ impl World {
 
     /// Starts `arena` with stdout and stderr in files.
     pub fn start(&self, arguments: &[&str]) -> Started {
-        let mut command = self.command(program::arena());
+        self.start_program(&program::arena(), arguments)
+    }
+
+    /// Starts this very program once more, as [`World::start`] does.
+    ///
+    /// # Panics
+    /// Where the system does not tell its path.
+    pub fn start_own(&self, arguments: &[&str]) -> Started {
+        let own = env::current_exe().expect("this program's own path");
+        self.start_program(&own, arguments)
+    }
+
+    fn start_program(&self, program: &Path, arguments: &[&str]) -> Started {
+        let mut command = self.command(program);
         command.args(arguments);
         let shown = show(&command);
         let (child, stdout, stderr) = self.spawn(command);
@@ -267,6 +280,12 @@ pub struct Started {
 }
 
 impl Started {
+    /// What it wrote to stdout so far.
+    #[must_use]
+    pub fn stdout(&self) -> String {
+        read(&self.stdout)
+    }
+
     /// What it wrote to stderr so far.
     #[must_use]
     pub fn stderr(&self) -> String {

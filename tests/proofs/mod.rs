@@ -5,6 +5,9 @@
 //! the long version) that implements [`Proof`], a file or folder here, and a
 //! line in [`proofs!`]. `tests/run` runs the quick version of each.
 
+/// Stores as processes of their own.
+pub mod appender;
+
 use std::fmt;
 
 use serde::Serialize;
@@ -121,6 +124,8 @@ proofs! {
     Holder(holder::Holder),
     /// Kill, end and stop coordinator, workers, guards and agents at random.
     Kills(kills::Kills),
+    /// Cut the power of the store's disk at random.
+    Power(power::Power),
 }
 
 /// The quick settings, or those that the flags have as defaults.

@@ -197,6 +197,16 @@ impl Database {
     }
 }
 
+impl Drop for Database {
+    fn drop(&mut self) {
+        // sled syncs its file when its last handle goes, and panics where the
+        // disk does not let it. Then that handle stays until the process ends.
+        if self.file.sync_all().is_err() {
+            std::mem::forget(self.db.clone());
+        }
+    }
+}
+
 /// sled writes a snapshot under this name before it renames it; killed in
 /// between, it never opens again while the file is there.
 fn remove_unfinished_snapshots(folder: &Path) -> Result<(), StoreError> {

@@ -4,6 +4,7 @@
 //! store.json        format and generation
 //! lock              held while open; the holder's process id
 //! database-N/       sled's files and the receipt, of generation N
+//! database.unfinished/   a generation that a repair builds
 //! binaries/         agents' binaries, named by their SHA-256
 //! ```
 //!
@@ -101,6 +102,18 @@ impl Folder {
     /// The folder of a generation.
     pub(crate) fn database(&self, generation: u32) -> PathBuf {
         self.path.join(format!("database-{generation}"))
+    }
+
+    /// Where a generation is built that nobody shall open yet.
+    pub(crate) fn unfinished(&self) -> PathBuf {
+        self.path.join("database.unfinished")
+    }
+
+    /// Gives what was built its name, durably.
+    pub(crate) fn finish(&self, generation: u32) -> Result<(), StoreError> {
+        let (from, to) = (self.unfinished(), self.database(generation));
+        fs::rename(&from, &to).map_err(|e| StoreError::io("rename", &from, &e))?;
+        sync_parent(&to)
     }
 
     pub(crate) fn binaries(&self) -> PathBuf {

@@ -158,14 +158,18 @@ pub fn repair(data: impl AsRef<Path>) -> Result<Repaired, StoreError> {
         }
     }
     let generation = folder.newest()?.unwrap_or(0) + 1;
-    let target = folder.database(generation);
-    let built = build(&folder, &target).and_then(|(games, documents)| {
+    // Without a label the newest database is the one in use, so that one which
+    // is being built must not have a name of theirs.
+    let unfinished = folder.unfinished();
+    remove(&unfinished)?;
+    let built = build(&folder, &unfinished).and_then(|(games, documents)| {
         (repaired.games, repaired.documents) = (games, documents);
+        folder.finish(generation)?;
         folder.write_label(generation)
     });
     if let Err(error) = built {
-        // A half-built generation is in nobody's way, but takes space.
-        let _ = fs::remove_dir_all(&target);
+        // It is in nobody's way, but takes space.
+        let _ = fs::remove_dir_all(&unfinished);
         return Err(error);
     }
     repaired.before = Some(folder.database(folder.generation));
@@ -271,6 +275,14 @@ impl<'a> Copy<'a> {
 /// A pack whose checksum holds but whose records cannot be had.
 pub(crate) fn locked_up(sequence: u64) -> String {
     format!("the records of results pack {sequence} cannot be unpacked")
+}
+
+/// Removes a folder, if there is one.
+fn remove(folder: &Path) -> Result<(), StoreError> {
+    match fs::remove_dir_all(folder) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", folder, &e)),
+        _ => Ok(()),
+    }
 }
 
 /// SHA-256 of a file in hex.

@@ -2,7 +2,7 @@
 
 mod disturbance;
 mod operator;
-mod witness;
+pub(super) mod witness;
 
 use std::{
     fs,

@@ -31,7 +31,7 @@ const GAMES: u32 = 5;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// True records by tournament, in index order.
-pub(super) type Records = BTreeMap<String, Vec<v1::GameRecord>>;
+pub(in crate::proofs) type Records = BTreeMap<String, Vec<v1::GameRecord>>;
 
 /// What is known of an acknowledged game.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,14 +51,14 @@ struct Shared {
 }
 
 /// The worker, on a thread of its own.
-pub(super) struct Witness {
+pub(in crate::proofs) struct Witness {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Witness {
     /// Joins the coordinator at `url`, and again whenever it is lost.
-    pub(super) fn start(url: &str, seed: u64) -> Self {
+    pub(in crate::proofs) fn start(url: &str, seed: u64) -> Self {
         let shared = Arc::new(Shared::default());
         let stay = Stay {
             url: url.to_owned(),
@@ -78,22 +78,22 @@ impl Witness {
     }
 
     /// Lets it know a tournament's games.
-    pub(super) fn learn(&self, records: Records) {
+    pub(in crate::proofs) fn learn(&self, records: Records) {
         lock(&self.shared.records).extend(records);
     }
 
     /// Games that were acknowledged.
-    pub(super) fn acknowledged(&self) -> usize {
+    pub(in crate::proofs) fn acknowledged(&self) -> usize {
         lock(&self.shared.acknowledged).len()
     }
 
     /// Whether a tournament it knows was finished when somebody could say.
-    pub(super) fn finished(&self, tournament: &str) -> bool {
+    pub(in crate::proofs) fn finished(&self, tournament: &str) -> bool {
         lock(&self.shared.finished).contains(tournament)
     }
 
     /// Ends it.
-    pub(super) fn stop(&mut self) {
+    pub(in crate::proofs) fn stop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.join().expect("the witness does not panic");
@@ -103,7 +103,7 @@ impl Witness {
     /// Holds what a coordinator has of a tournament against what it has
     /// acknowledged. Tells how many games are known to be the very play that
     /// was acknowledged.
-    pub(super) fn compare(&self, tournament: &str, games: &[v1::GameReport]) -> Result<u64, Broken> {
+    pub(in crate::proofs) fn compare(&self, tournament: &str, games: &[v1::GameReport]) -> Result<u64, Broken> {
         let durable: BTreeMap<u64, Kept> = games
             .iter()
             .filter_map(|game| Some((game.record.as_ref()?.index, kept(game)?)))
@@ -156,7 +156,7 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 /// All games of a tournament, asked of a coordinator.
-pub(super) fn games(url: &str, tournament: &str) -> Vec<v1::GameReport> {
+pub(in crate::proofs) fn games(url: &str, tournament: &str) -> Vec<v1::GameReport> {
     runtime().block_on(async {
         let endpoint = Endpoint::from_shared(url.to_owned()).expect("a URL");
         let channel = endpoint.connect().await.expect("a coordinator");

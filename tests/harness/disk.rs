@@ -1,0 +1,198 @@
+//! Small disks of a test's own: a file with ext4 on it, or memory with a limit.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdin, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use nix::sys::statvfs::statvfs;
+
+/// How a disk loses its power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// What the file system has in memory is lost, its journal's included.
+    Everything,
+    /// The journal reaches the disk, data that is only in memory does not.
+    AllButJournal,
+    /// Everything reaches the disk, and nothing after.
+    Nothing,
+}
+
+/// A mounted disk. Taken down when dropped, and also when this process is
+/// killed: a small process holds the other end of a pipe.
+#[derive(Debug)]
+pub struct Disk {
+    mount: PathBuf,
+    /// The file below an ext4; none for memory.
+    image: Option<PathBuf>,
+    watch: Option<(Child, ChildStdin)>,
+}
+
+/// Ends when its input does, and takes the disk down: the image's loop device
+/// goes with the mount. Deaf to what ends the rest of its terminal's group.
+const WATCH: &str = r#"trap '' INT TERM HUP; read -r _
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    mountpoint -q "$0" || exit 0
+    umount "$0" 2>/dev/null && exit 0
+    sleep 0.1
+done
+umount -l "$0""#;
+
+/// `EXT4_IOC_SHUTDOWN` of Linux (fs/ext4/ext4.h), on the folder `argv[1]` with
+/// the flags `argv[2]`.
+const SHUTDOWN: &str = "import fcntl, os, struct, sys
+fcntl.ioctl(os.open(sys.argv[1], os.O_RDONLY), 0x8004587D, struct.pack('I', int(sys.argv[2])))";
+
+impl Disk {
+    /// Makes an ext4 of so many MiB in `folder` and mounts it.
+    ///
+    /// # Errors
+    /// Why this machine cannot.
+    pub fn ext4(folder: &Path, mebibytes: u64) -> Result<Self, String> {
+        let image = folder.join("disk.image");
+        File::create(&image)
+            .and_then(|file| file.set_len(mebibytes << 20))
+            .map_err(|e| e.to_string())?;
+        ran(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&image))?;
+        ran(Command::new("python3").args(["-c", "import fcntl"]))?;
+        let mut disk = Self::at(folder.join("disk"), Some(image))?;
+        disk.mount_again("rw")?;
+        Ok(disk)
+    }
+
+    /// Mounts memory of so many MiB in `folder`.
+    ///
+    /// # Errors
+    /// Why this machine cannot.
+    pub fn memory(folder: &Path, mebibytes: u64) -> Result<Self, String> {
+        let disk = Self::at(folder.join("memory"), None)?;
+        let size = format!("size={mebibytes}m");
+        ran(Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &size, "tmpfs"])
+            .arg(&disk.mount))?;
+        Ok(disk)
+    }
+
+    fn at(mount: PathBuf, image: Option<PathBuf>) -> Result<Self, String> {
+        fs::create_dir_all(&mount).map_err(|e| e.to_string())?;
+        let mut watch = Command::new("sh")
+            .args(["-c", WATCH])
+            .arg(&mount)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|e| e.to_string())?;
+        let input = watch.stdin.take().ok_or("no pipe")?;
+        Ok(Self {
+            mount,
+            image,
+            watch: Some((watch, input)),
+        })
+    }
+
+    /// Where it is mounted.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.mount
+    }
+
+    /// A path on it, as an argument.
+    ///
+    /// # Panics
+    /// Where the path is not UTF-8.
+    #[must_use]
+    pub fn join(&self, name: &str) -> String {
+        let path = self.mount.join(name);
+        path.to_str().expect("a path in UTF-8").to_owned()
+    }
+
+    /// Cuts the power of an ext4: every access fails from now on.
+    ///
+    /// # Errors
+    /// Where the system refuses.
+    pub fn cut(&self, cut: Cut) -> Result<(), String> {
+        let flags = match cut {
+            Cut::Nothing => "0",
+            Cut::AllButJournal => "1",
+            Cut::Everything => "2",
+        };
+        ran(Command::new("python3")
+            .args(["-c", SHUTDOWN])
+            .arg(&self.mount)
+            .arg(flags))
+    }
+
+    /// Takes an ext4 down and mounts it again, which plays its journal.
+    ///
+    /// # Errors
+    /// Where something still uses it, or the file system is broken.
+    pub fn power_on(&mut self) -> Result<(), String> {
+        self.unmount()?;
+        self.mount_again("rw")
+    }
+
+    fn mount_again(&mut self, how: &str) -> Result<(), String> {
+        let image = self.image.as_ref().ok_or("memory does not come back")?;
+        ran(Command::new("mount")
+            .args(["-t", "ext4", "-o", &format!("loop,{how}")])
+            .args([image, &self.mount]))
+    }
+
+    /// Mounts it anew with other options: `ro`, `rw`, `size=…`.
+    ///
+    /// # Errors
+    /// Where the system refuses.
+    pub fn remount(&self, options: &str) -> Result<(), String> {
+        ran(Command::new("mount")
+            .args(["-o", &format!("remount,{options}")])
+            .arg(&self.mount))
+    }
+
+    fn unmount(&self) -> Result<(), String> {
+        let mut result = Ok(());
+        for _ in 0..100 {
+            result = ran(Command::new("umount").arg(&self.mount));
+            if result.is_ok() {
+                break;
+            }
+            // Whoever used it is just ending.
+            thread::sleep(Duration::from_millis(50));
+        }
+        result
+    }
+
+    /// Free bytes.
+    ///
+    /// # Errors
+    /// Where it cannot be asked.
+    pub fn free(&self) -> Result<u64, String> {
+        let it = statvfs(&self.mount).map_err(|e| e.to_string())?;
+        Ok(it.blocks_available() * it.fragment_size())
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        if let Some((mut watch, input)) = self.watch.take() {
+            drop(input);
+            // It has nobody to tell an error to.
+            let _ = watch.wait();
+        }
+    }
+}
+
+fn ran(command: &mut Command) -> Result<(), String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    match command.stdin(Stdio::null()).output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(format!(
+            "{program}: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        )),
+        Err(error) => Err(format!("{program}: {error}")),
+    }
+}

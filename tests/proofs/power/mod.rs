@@ -1,0 +1,247 @@
+//! Power cuts: a real ext4 that stops in the middle of whatever happens.
+
+mod scenes;
+
+use arena_wire::AgentRng;
+
+use super::{
+    Broken, Figure, Outcome, Proof,
+    appender::{BATCH, Holding},
+};
+use crate::{Cut, Disk, Output, World, until};
+use scenes::Scene;
+
+/// Size of the disk in MiB.
+const DISK_MIB: u64 = 640;
+/// A store grows no further: the next round has a new one.
+const GAMES_MAX: u64 = 60_000;
+
+/// Settings.
+#[derive(Debug, clap::Args)]
+pub struct Power {
+    /// Power cuts.
+    #[arg(long, default_value_t = 100)]
+    rounds: u32,
+    /// What happens at a cut, when it comes, and what it leaves.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+impl Proof for Power {
+    const PROMISE: &'static str = "after a power cut at any moment the store opens with every \
+                                   acknowledged result, or names the damage and repairs it";
+
+    fn quick() -> Self {
+        Self { rounds: 6, seed: 1 }
+    }
+
+    fn run(&self) -> Result<Outcome, Broken> {
+        let world = World::new();
+        let disk = match Disk::ext4(world.folder(), DISK_MIB) {
+            Ok(disk) => disk,
+            Err(reason) => {
+                return Ok(Outcome::Skipped(format!(
+                    "no ext4 can be made and mounted here (root may): {reason}"
+                )));
+            }
+        };
+        let mut trial = Trial::new(&world, disk, self.seed);
+        for round in 0..self.rounds {
+            let scene = Scene::of(round);
+            scene.play(&mut trial).map_err(|Broken(seen)| {
+                Broken(format!(
+                    "round {round} ({scene}): {seen}\nagain: tests/prove power --rounds {} --seed {}",
+                    self.rounds, self.seed
+                ))
+            })?;
+        }
+        Ok(Outcome::Holds(trial.figures()))
+    }
+}
+
+/// The disk, and what is known outside of it.
+struct Trial<'a> {
+    world: &'a World,
+    disk: Disk,
+    rng: AgentRng,
+    /// Which store is on trial.
+    number: u32,
+    /// Games acknowledged: all below this.
+    games: u64,
+    /// The document's value that was acknowledged last.
+    document: u64,
+    /// Microseconds that an opening, repair, backup or restore takes, about.
+    span_us: u32,
+    told: Told,
+}
+
+/// What the figures say.
+#[derive(Default)]
+struct Told {
+    cuts: [u64; 3],
+    scenes: std::collections::BTreeMap<String, u64>,
+    acknowledged: u64,
+    witnessed: u64,
+    too_late: u64,
+    named: u64,
+}
+
+impl<'a> Trial<'a> {
+    fn new(world: &'a World, disk: Disk, seed: u64) -> Self {
+        Self {
+            world,
+            disk,
+            rng: AgentRng::new(seed),
+            number: 0,
+            games: 0,
+            document: 0,
+            span_us: 60_000,
+            told: Told::default(),
+        }
+    }
+
+    fn data(&self) -> String {
+        self.disk.join(&format!("data-{}", self.number))
+    }
+
+    /// Starts this very program as the process that appends.
+    fn append(&self) -> crate::Started {
+        self.world
+            .start_own(&["store-process", "append", &self.data()])
+    }
+
+    /// Fills the store a little, undisturbed by anything but the end of the
+    /// process.
+    fn fill(&mut self) -> Result<(), Broken> {
+        if self.games >= GAMES_MAX {
+            std::fs::remove_dir_all(self.data()).map_err(Broken::new)?;
+            self.number += 1;
+            (self.games, self.document) = (0, 0);
+        }
+        let process = self.append();
+        until("games to be acknowledged", || {
+            (process.stdout().lines().count() > 60).then_some(())
+        });
+        process.signal(nix::sys::signal::Signal::SIGKILL);
+        let output = process.output();
+        self.remember(&output)
+    }
+
+    /// Takes in what a process that appended was told.
+    fn remember(&mut self, output: &Output) -> Result<(), Broken> {
+        // The last line may be torn by a kill.
+        let whole = output.stdout.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        for line in whole.lines() {
+            let number = |text: &str| text.parse::<u64>().map_err(Broken::new);
+            if let Some(start) = line.strip_prefix("acknowledged ") {
+                self.games = self.games.max(number(start)? + BATCH);
+                self.told.acknowledged += BATCH;
+            } else if let Some(value) = line.strip_prefix("document ") {
+                self.document = self.document.max(number(value)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts the power, one way or another.
+    fn cut(&mut self) -> Result<(), Broken> {
+        // What is lost at most is what should be tried most.
+        let (at, cut) = match self.rng.below(6) {
+            0 => (0, Cut::Nothing),
+            1 => (1, Cut::AllButJournal),
+            _ => (2, Cut::Everything),
+        };
+        self.told.cuts[at] += 1;
+        self.disk.cut(cut).map_err(Broken::new)
+    }
+
+    fn power_on(&mut self) -> Result<(), Broken> {
+        self.disk.power_on().map_err(Broken::new)
+    }
+
+    /// Verifies a store, and repairs it where that says how.
+    fn verify(&mut self, data: &str) -> Result<(), Broken> {
+        let verified = self.world.arena(&["store", "verify", "--data", data]);
+        quiet(&verified)?;
+        match verified.code {
+            Some(0) => Ok(()),
+            Some(3) if verified.stderr.contains("arena store verify --repair") => {
+                self.told.named += 1;
+                let arguments = ["store", "verify", "--repair", "--data", data];
+                let repaired = self.world.arena(&arguments);
+                let again = self.world.arena(&["store", "verify", "--data", data]);
+                if (repaired.code, again.code) == (Some(0), Some(0)) {
+                    Ok(())
+                } else {
+                    Err(Broken::new(format_args!(
+                        "{}\n{}\n{}",
+                        verified.told(),
+                        repaired.told(),
+                        again.told()
+                    )))
+                }
+            }
+            // Nothing was acknowledged yet: there may be no store.
+            Some(2) if self.games == 0 => Ok(()),
+            _ => Err(Broken::new(verified.told())),
+        }
+    }
+
+    /// Whether a store opens and holds all that was acknowledged.
+    fn holds(&mut self, data: &str) -> Result<(), Broken> {
+        if self.games == 0 {
+            return Ok(());
+        }
+        let output = self.world.start_own(&["store-process", "read", data]).output();
+        quiet(&output)?;
+        let holding: Holding = serde_json::from_str(&output.stdout)
+            .map_err(|error| Broken::new(format_args!("{error} in {}", output.told())))?;
+        if holding.games < self.games
+            || !holding.wrong.is_empty()
+            || holding.document < self.document
+        {
+            return Err(Broken::new(format_args!(
+                "{} games and document {} were acknowledged, the store has {holding:?}",
+                self.games, self.document
+            )));
+        }
+        // What was written and not acknowledged may be there, and stays.
+        self.games = holding.games;
+        Ok(())
+    }
+
+    /// Verifies, opens and compares.
+    fn check(&mut self) -> Result<(), Broken> {
+        let data = self.data();
+        self.verify(&data)?;
+        self.holds(&data)
+    }
+
+    fn figures(self) -> Vec<Figure> {
+        let told = self.told;
+        let scenes: Vec<_> = told
+            .scenes
+            .iter()
+            .map(|(scene, count)| format!("{count} {scene}"))
+            .collect();
+        let [nothing, journal, everything] = told.cuts;
+        vec![
+            Figure::new("power cuts", nothing + journal + everything),
+            Figure::new("of them with all unsynced data lost", everything),
+            Figure::new("of them with the journal written", journal),
+            Figure::new("during", scenes.join(", ")),
+            Figure::new("came after what they should disturb", told.too_late),
+            Figure::new("games acknowledged by a store, all present", told.acknowledged),
+            Figure::new("results acknowledged over gRPC, all present", told.witnessed),
+            Figure::new("damage named and repaired, nothing lost", told.named),
+        ]
+    }
+}
+
+/// Nothing may panic.
+fn quiet(output: &Output) -> Result<(), Broken> {
+    match output.stderr.contains("panicked") {
+        true => Err(Broken::new(output.told())),
+        false => Ok(()),
+    }
+}
