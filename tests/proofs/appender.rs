@@ -93,7 +93,7 @@ fn append(store: &SledStore) -> Result<(), StoreError> {
             }
             Err(error) => return Err(error),
         }
-        if start / BATCH % DOCUMENT_EVERY == 0 {
+        if (start / BATCH).is_multiple_of(DOCUMENT_EVERY) {
             store.put(Collection::Meta, DOCUMENT, start.to_string().as_bytes())?;
             say(&format!("document {start}"));
         }

@@ -381,6 +381,24 @@ fn whatever_was_damaged_a_repaired_store_opens_and_holds_nothing_false() {
 }
 
 #[test]
+fn a_repair_that_broke_off_does_not_hide_the_database_it_was_to_repair() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, half) = (folder.path().join("data"), folder.path().join("half"));
+    let first = open(&half).unwrap();
+    first.append_and_wait(games("cup", 0..10)).unwrap();
+    drop(first);
+    let store = open(&data).unwrap();
+    store.append_and_wait(games("cup", 0..100)).unwrap();
+    drop(store);
+    fs::remove_file(data.join("store.json")).unwrap();
+    // What a repair has written when it is killed.
+    fs::rename(half.join("database-1"), data.join("database.unfinished")).unwrap();
+    assert_eq!(repair(&data).unwrap().games, 100);
+    assert_eq!(open(&data).unwrap().count("cup"), 100);
+    assert!(!data.join("database.unfinished").exists());
+}
+
+#[test]
 fn a_binary_that_changed_on_disk_is_named() {
     use std::io::Write;
     let folder = tempfile::tempdir().unwrap();
