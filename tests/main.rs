@@ -7,6 +7,8 @@ mod architecture;
 mod benchmark;
 /// Agents that misbehave, each named by its fault and by no other.
 mod faults;
+/// Tournaments that keep hashes alone.
+mod hashes;
 /// Pause, resume, cancel, Ctrl-C and restarts.
 mod lifecycle;
 /// Any fleet, killed or not, leaves the same records.

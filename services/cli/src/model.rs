@@ -61,6 +61,27 @@ impl Rules {
     }
 }
 
+impl Rules {
+    /// A record's line whose events are not kept, or not wanted: `null` in
+    /// their place. Its hash is that of the whole line.
+    pub(crate) fn short_line(&self, record: &GameRecord) -> Outcome<String> {
+        let short = GameRecord {
+            events: Vec::new(),
+            ..record.clone()
+        };
+        let line = self.line(&short)?;
+        Ok(line.replacen("\"events\":[]", "\"events\":null", 1))
+    }
+}
+
+/// Tells that the moves of a game are not there.
+pub(crate) fn not_kept(tournament: &str, game: &str) -> String {
+    format!(
+        "tournament {tournament} keeps no moves (records = \"hash\"): \
+         arena game rerun {game} plays a game again and compares its hash"
+    )
+}
+
 /// A record from its message.
 pub(crate) fn record(message: Option<&v1::GameRecord>) -> Outcome<GameRecord> {
     let Some(message) = message else {

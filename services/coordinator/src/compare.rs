@@ -21,7 +21,8 @@ pub(crate) struct Parting {
 /// Finds where two records of a game part.
 ///
 /// Which seat made a move is not in the packed events: the rules say it, so
-/// they are applied to the durable record, as far as needed.
+/// they are applied to the durable record, as far as needed. Where events are
+/// not kept, no event can be named.
 pub(crate) fn parting(info: &Info, durable: &GameRecord, other: &GameRecord) -> Parting {
     let same = durable
         .events
@@ -37,6 +38,13 @@ pub(crate) fn parting(info: &Info, durable: &GameRecord, other: &GameRecord) -> 
     };
     if durable.termination == Termination::Void || other.termination == Termination::Void {
         return nobody;
+    }
+    if info.hash_only() {
+        return Parting {
+            event: 0,
+            agent: faulty(durable, other).and_then(|seat| durable.seats.get(seat).copied()),
+            chance: false,
+        };
     }
     match (durable.events.get(same), other.events.get(same)) {
         (Some(ours), Some(theirs)) if ours.is_action() && theirs.is_action() => Parting {

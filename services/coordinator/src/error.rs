@@ -126,6 +126,14 @@ pub(crate) enum Error {
     State(String),
     #[error("the page token is not one of this list: ask for the first page again")]
     PageToken,
+    #[error(
+        "tournament {tournament} is there already, with records = \"{records}\": \
+         write that into the spec, or give the tournament another name"
+    )]
+    RecordsFixed {
+        tournament: String,
+        records: &'static str,
+    },
     #[error("request id \"{0}\" was used before for something else")]
     RequestId(String),
     #[error("{0}")]
@@ -160,9 +168,11 @@ impl Error {
             FailedPrecondition, Internal, InvalidArgument, NotFound, ResourceExhausted, Unavailable,
         };
         match self {
-            Self::Spec(_) | Self::Seed(_) | Self::Schedule(_) | Self::TooManyGames { .. } => {
-                (InvalidArgument, reasons::SPEC_INVALID)
-            }
+            Self::Spec(_)
+            | Self::Seed(_)
+            | Self::Schedule(_)
+            | Self::TooManyGames { .. }
+            | Self::RecordsFixed { .. } => (InvalidArgument, reasons::SPEC_INVALID),
             Self::Games(arena_games::GamesError::Unknown { .. }) => {
                 (InvalidArgument, reasons::UNKNOWN_RULESET)
             }

@@ -3,7 +3,7 @@
 use arena_model::{
     AgentName, AgentRef, Tournament, TournamentSeed, canonical_json,
     engine::options::{self, Options, nearest},
-    spec::{Spec, Variant},
+    spec::{Records, Spec, Variant},
 };
 use arena_tournament::Schedule;
 use arena_wire::{
@@ -66,6 +66,7 @@ impl Plan {
             seats: seats as u32,
             agents: setups,
             play: Some((&spec.play).into()),
+            hash_only: spec.records == Records::Hash,
         };
         let tournament = Tournament {
             name: spec.name,
@@ -92,6 +93,11 @@ impl Plan {
             games,
             setup,
         })
+    }
+
+    /// Whether chance outcomes and moves are not to be kept.
+    pub(crate) fn hash_only(&self) -> bool {
+        self.setup.hash_only
     }
 
     /// The tournament as a message, of this attempt, not yet running.

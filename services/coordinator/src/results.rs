@@ -67,6 +67,11 @@ impl Info {
         self.schedule.games()
     }
 
+    /// Whether chance outcomes and moves are not kept.
+    pub(crate) fn hash_only(&self) -> bool {
+        self.setup.hash_only
+    }
+
     /// How long its leases may go without progress beyond the usual.
     pub(crate) fn patience(&self) -> Patience {
         let starts = self.setup.agents.iter().filter_map(|agent| {
@@ -114,6 +119,9 @@ impl Info {
         let game = self.schedule.game(record.index);
         if (game.block, game.seed, &game.seats) != (record.block, record.seed, &record.seats) {
             return wrong("has another block, seed or seats than the schedule");
+        }
+        if record.events.is_empty() && record.plies > 0 && !self.hash_only() {
+            return wrong("has no events, and its tournament keeps them");
         }
         Ok(())
     }
@@ -277,20 +285,41 @@ fn last_words(stderr: &str) -> &str {
 }
 
 /// A game in the form in which it is stored: the record, and beside it all
-/// else that was reported.
-pub(crate) fn stored(info: &Info, record: &GameRecord, side: &v1::GameReport) -> StoredGame {
+/// else that was reported. The hash is not in it twice.
+pub(crate) fn stored(info: &Info, mut record: v1::GameRecord, side: &v1::GameReport) -> StoredGame {
+    let hash = std::mem::take(&mut record.hash);
     StoredGame {
         tournament: Arc::clone(&info.id),
         index: record.index,
-        hash: record.hash,
-        record: v1::GameRecord::from(record).encode_to_vec(),
+        // Whatever is no hash was refused when the record was read.
+        hash: hash.try_into().unwrap_or_default(),
+        record: record.encode_to_vec(),
         side: side.encode_to_vec(),
     }
 }
 
+/// Takes off a report what a tournament that keeps hashes alone does not keep:
+/// all that neither results nor standings are made of.
+pub(crate) fn shorten(record: &mut v1::GameRecord, side: &mut v1::GameReport) {
+    record.events = Vec::new();
+    side.timing = side
+        .timing
+        .take()
+        .filter(|timing| !timing.latency.is_empty())
+        .map(|timing| v1::GameTiming {
+            latency: timing.latency,
+            ..v1::GameTiming::default()
+        });
+}
+
 /// The record of a stored game, as a message.
 pub(crate) fn read_message(game: &StoredGame) -> Result<v1::GameRecord, Error> {
-    v1::GameRecord::decode(game.record.as_slice()).map_err(|error| damaged(game, &error))
+    let mut record =
+        v1::GameRecord::decode(game.record.as_slice()).map_err(|error| damaged(game, &error))?;
+    if record.hash.is_empty() {
+        record.hash = game.hash.to_vec();
+    }
+    Ok(record)
 }
 
 /// The record of a stored game.

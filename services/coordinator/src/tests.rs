@@ -5,6 +5,7 @@ mod agents;
 mod failing;
 mod fixture;
 mod fleet;
+mod hashes;
 mod questions;
 mod reports;
 mod restart;

@@ -60,6 +60,45 @@ pub enum Timing {
     Strict,
 }
 
+/// What is kept of a finished game. It changes no record, and so is no part of
+/// a tournament's identity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Records {
+    /// All of it.
+    #[default]
+    Full,
+    /// Result, hash and seed, without chance outcomes and moves: who wants a
+    /// game back has it played again.
+    Hash,
+}
+
+impl Records {
+    /// As specs write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Hash => "hash",
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Records {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        let all = [Self::Full, Self::Hash];
+        let known = all.into_iter().find(|records| records.name() == text);
+        known.ok_or_else(|| {
+            let hint = nearest(&text, all.map(Self::name)).map_or_else(
+                || "use \"full\" or \"hash\"".to_owned(),
+                |nearest| format!("did you mean \"{nearest}\"?"),
+            );
+            serde::de::Error::custom(format!("records = \"{text}\" is not known, {hint}"))
+        })
+    }
+}
+
 /// How games are played.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -136,6 +175,9 @@ pub struct Spec {
     /// Players of a game; the ruleset's least number where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seats: Option<usize>,
+    /// What is kept of a game.
+    #[serde(default)]
+    pub records: Records,
     /// Names: registered agents, native bots, or variants below.
     pub agents: Vec<AgentName>,
     /// Options of the ruleset.
@@ -154,7 +196,8 @@ fn default_blocks() -> u64 {
 }
 
 const KEYS: &[&str] = &[
-    "name", "ruleset", "seed", "format", "blocks", "seats", "agents", "options", "agent", "play",
+    "name", "ruleset", "seed", "format", "blocks", "seats", "records", "agents", "options",
+    "agent", "play",
 ];
 const PLAY_KEYS: &[&str] = &[
     "rotate",
@@ -345,17 +388,19 @@ mod tests {
         assert_eq!(spec.play.move_timeout, Duration::from_secs(2));
         assert_eq!(spec.play.on_fault, FaultPolicy::Forfeit);
         assert_eq!(spec.play.timing, Timing::Throughput);
+        assert_eq!(spec.records, Records::Full);
     }
 
     #[test]
     fn a_spec_is_read_back_as_it_was_written() {
         let text = format!(
-            "{LEAST}seed = 0x5eed\nblocks = 7\n[options]\npits = 4\n\
+            "{LEAST}seed = 0x5eed\nblocks = 7\nrecords = \"hash\"\n[options]\npits = 4\n\
              [[agent]]\nname = \"b\"\nbot = \"x\"\nfrom = \"p\"\noptions = {{ depth = 3, w = 0.5 }}\n\
              [play]\nmove_timeout = \"250ms\"\non_fault = \"random-move\"\ntiming = \"strict\"\n"
         );
         let spec = Spec::parse(&text).expect("a spec");
         assert_eq!(spec.seed.expect("a seed").to_string(), "0x5eed");
+        assert_eq!(spec.records, Records::Hash);
         assert_eq!(Spec::parse(&spec.to_toml()).expect("a spec"), spec);
     }
 
@@ -379,6 +424,15 @@ mod tests {
             ("seed = \"five\"", "\"five\" is not a seed"),
             ("seed = -1", "a seed is text"),
             ("format = \"swizz\"", "unknown variant `swizz`"),
+            (
+                "records = \"hahs\"",
+                "records = \"hahs\" is not known, did you mean \"hash\"?",
+            ),
+            ("records = \"none\"", "use \"full\" or \"hash\""),
+            (
+                "recrods = \"hash\"",
+                "unknown key \"recrods\", did you mean \"records\"?",
+            ),
             ("[play]\nmove_timeout = \"2\"", "\"2\" is not a duration"),
             ("[play]\nmove_timeout = \"0s\"", "move_timeout must be from"),
             (

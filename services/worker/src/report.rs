@@ -73,6 +73,9 @@ impl Sealer {
         if let Err(error) = sealed {
             return self.void(game, format!("the game cannot be recorded: {error}"));
         }
+        if self.rules.wire().hash_only {
+            record.events = Vec::new();
+        }
         v1::GameReport {
             record: Some((&record).into()),
             timing: Some(timing),

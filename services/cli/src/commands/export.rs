@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::{
     access::{AccessArgs, Client},
-    failure::Outcome,
+    failure::{Failure, Outcome},
     model::{self, Rules},
     output,
 };
@@ -25,7 +25,8 @@ A line of JSON is one record; its \"hash\" is the SHA-256 of the line without
 Examples:
   arena export demo-3f9a0c1b22 > games.jsonl
   arena export demo-3f9a0c1b22 | sha256sum
-  arena export demo-3f9a0c1b22 --format csv > games.csv")]
+  arena export demo-3f9a0c1b22 --format csv > games.csv
+  arena export demo-3f9a0c1b22 --records hash | sha256sum")]
 pub(crate) struct ExportArgs {
     /// Id of the tournament
     id: String,
@@ -36,6 +37,11 @@ pub(crate) struct ExportArgs {
     /// jsonl: all of every game; csv: one line of results a game
     #[arg(long, value_enum, default_value_t)]
     format: ExportFormat,
+
+    /// full: whole records; hash: result, seed and hash, with null in the place
+    /// of the events, which is all that a tournament with records = "hash" has
+    #[arg(long, value_enum, default_value_t)]
+    records: ExportRecords,
 
     /// Add worker, start, duration and latencies to each record
     #[arg(long)]
@@ -49,6 +55,13 @@ enum ExportFormat {
     Csv,
 }
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum ExportRecords {
+    #[default]
+    Full,
+    Hash,
+}
+
 impl ExportArgs {
     pub(crate) async fn run(self) -> Outcome {
         let mut access = self.access.open().await?;
@@ -58,7 +71,16 @@ impl ExportArgs {
 
     async fn write(&self, client: &mut Client) -> Outcome {
         let tournament = tournament(client, &self.id).await?;
-        let rules = Rules::of(&tournament.setup.unwrap_or_default())?;
+        let setup = tournament.setup.unwrap_or_default();
+        let whole = self.format == ExportFormat::Jsonl && self.records == ExportRecords::Full;
+        if whole && setup.hash_only {
+            let game = format!("{}/INDEX", self.id);
+            return Err(Failure::usage(format!(
+                "{}; --records hash exports what there is",
+                model::not_kept(&self.id, &game)
+            )));
+        }
+        let rules = Rules::of(&setup)?;
         let mut out = BufWriter::new(io::stdout().lock());
         if self.format == ExportFormat::Csv {
             emit(&mut out, &csv_header(&rules))?;
@@ -89,7 +111,10 @@ impl ExportArgs {
         if self.format == ExportFormat::Csv {
             return Ok(csv(rules, &record));
         }
-        let mut line = rules.line(&record)?;
+        let mut line = match self.records {
+            ExportRecords::Full => rules.line(&record)?,
+            ExportRecords::Hash => rules.short_line(&record)?,
+        };
         if let Some(timing) = game.timing.as_ref().filter(|_| self.with_timing) {
             let timing = json!({
                 "worker": timing.worker,

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use arena_model::{TournamentSeed, engine::options::nearest};
+use arena_model::{TournamentSeed, engine::options::nearest, spec::Records};
 use arena_store::{Change as Stored, Collection};
 use arena_wire::v1::{self, TournamentState};
 use prost::Message;
@@ -204,10 +204,25 @@ impl Core {
             }
             Some(state) => {
                 let tournament = plan.tournament.id(attempt);
+                self.keeps_as(&tournament, plan.hash_only())?;
                 return self.go_on(&tournament, state, &request).await;
             }
         };
         self.create(document, &request).await
+    }
+
+    /// Fails where a tournament that is there already does not keep of its
+    /// games what is asked for now: it cannot be had afterwards.
+    fn keeps_as(&self, tournament: &str, hash_only: bool) -> Result<(), Error> {
+        let kept = self.entry(tournament)?.info.hash_only();
+        if kept == hash_only {
+            return Ok(());
+        }
+        let records = if kept { Records::Hash } else { Records::Full };
+        Err(Error::RecordsFixed {
+            tournament: tournament.to_owned(),
+            records: records.name(),
+        })
     }
 
     /// Starts a tournament that is there already.

@@ -139,13 +139,16 @@ impl WorkerRpc {
         let mut failed = Vec::new();
         let mut records: BTreeMap<u64, GameRecord> = BTreeMap::new();
         for mut report in request.games {
-            let message = report
+            let mut message = report
                 .record
                 .take()
                 .ok_or_else(|| Error::Request("a game without a record".to_owned()))?;
             if !report.void_reason.is_empty() {
                 failed.push((message.index, report.void_reason));
                 continue;
+            }
+            if info.hash_only() {
+                results::shorten(&mut message, &mut report);
             }
             let record = GameRecord::try_from(&message)?;
             info.check(&record)?;
@@ -156,7 +159,7 @@ impl WorkerRpc {
             }
             games.push(ReportedGame {
                 result: record.result(),
-                stored: results::stored(&info, &record, &report),
+                stored: results::stored(&info, message, &report),
                 side: report,
             });
             records.insert(record.index, record);
@@ -255,6 +258,7 @@ fn difference(
         worker: worker.to_owned(),
         event: parting.event,
         agent,
+        hash_only: info.hash_only(),
     };
     (durable.index, difference)
 }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use arena_model::{BlockSeed, GameRecord, engine::Termination};
+use arena_model::{
+    BlockSeed, GameRecord,
+    engine::{Event, Termination},
+};
 use arena_store::{MemoryStore, Store};
 use arena_wire::v1::{
     self, coordinator_service_client::CoordinatorServiceClient,
@@ -171,6 +174,14 @@ impl Fixture {
         answer.into_inner().standings.expect("standings")
     }
 
+    pub(super) async fn game(&mut self, id: &str) -> v1::GetGameResponse {
+        let request = v1::GetGameRequest {
+            game_id: id.to_owned(),
+        };
+        let answer = self.coordinator.get_game(request).await.expect("known");
+        answer.into_inner()
+    }
+
     pub(super) async fn join(&self, name: &str) -> FakeWorker {
         FakeWorker::join(&self.url, name).await
     }
@@ -276,7 +287,7 @@ pub(super) fn won(game: &v1::GameAssignment, winner: usize) -> v1::GameReport {
         block: game.block,
         seed: BlockSeed(game.seed),
         seats: game.seats.iter().map(|&agent| agent as u16).collect(),
-        events: Vec::new(),
+        events: vec![Event::action(0)],
         opening_plies: 0,
         placement: (0..seats)
             .map(|seat| 1 + u8::from(seat != winner))

@@ -114,13 +114,14 @@ async fn a_record_that_is_not_of_the_schedule_is_refused() {
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
     let lease = worker.lease().await;
-    let changes: [fn(&mut v1::GameRecord); 6] = [
+    let changes: [fn(&mut v1::GameRecord); 7] = [
         |record| record.index = 1 << 40,
         |record| record.block += 1,
         |record| record.seed ^= 1,
         |record| record.seats.reverse(),
         |record| record.hash.truncate(31),
         |record| record.placement.truncate(1),
+        |record| record.events.clear(),
     ];
     for change in changes {
         let mut report = won(&lease.games[0], 0);

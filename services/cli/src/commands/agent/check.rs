@@ -175,6 +175,7 @@ impl CheckArgs {
             seats: seats as u32,
             agents: vec![agent],
             play: Some((&play).into()),
+            hash_only: false,
         };
         let game = v1::GameAssignment {
             index: 0,

@@ -78,6 +78,40 @@ pub(super) fn explain(
     text
 }
 
+/// As [`explain`] where the stored game has no events: which differs cannot be
+/// told, but whose fault it may be.
+pub(super) fn explain_hashes(
+    setup: &v1::TournamentSetup,
+    stored: &GameRecord,
+    again: &GameRecord,
+    stable: bool,
+) -> String {
+    let mut text = format!(
+        "the rerun has another hash, {} for {}; moves were not kept (records = \"hash\"), \
+         so the ply cannot be named; the result was {:?} after {} plies and is {:?} after {}",
+        hex::encode(again.hash),
+        hex::encode(stored.hash),
+        stored.placement,
+        stored.plies,
+        again.placement,
+        again.plies
+    );
+    let agents = stored.seats.iter().filter_map(|&agent| {
+        let agent = setup.agents.get(usize::from(agent))?;
+        (!agent.deterministic).then_some(agent.name.as_str())
+    });
+    let random: Vec<&str> = agents.collect();
+    if !random.is_empty() {
+        let _ = write!(text, "; of itself not deterministic: {}", random.join(", "));
+    } else if stable {
+        text +=
+            "; asked once more, the agents played as now: one of their programs is not what it was";
+    } else {
+        text += "; asked once more, the agents played differently again";
+    }
+    text
+}
+
 struct Described {
     seat: Option<usize>,
     text: String,

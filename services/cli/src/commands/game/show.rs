@@ -29,11 +29,37 @@ pub(crate) fn print_record(
             return output::write(&format!("{}\n", rules.line(record)?));
         }
     }
-    let names: Vec<&str> = record
+    let names = names(rules, record);
+    let mut text = heading(rules, record, &names);
+    text.push('\n');
+    events(rules, record, &names, watch, &mut text)?;
+    result(record, &names, &mut text);
+    output::write(&text)
+}
+
+/// Prints a game whose events are not kept.
+pub(super) fn print_short(rules: &Rules, record: &GameRecord, format: Format) -> Outcome {
+    match format {
+        Format::Csv => print_record(rules, record, format, false),
+        Format::Json | Format::Jsonl => output::write(&format!("{}\n", rules.short_line(record)?)),
+        Format::Table => {
+            let names = names(rules, record);
+            let mut text = heading(rules, record, &names);
+            result(record, &names, &mut text);
+            output::write(&text)
+        }
+    }
+}
+
+fn names<'a>(rules: &'a Rules, record: &GameRecord) -> Vec<&'a str> {
+    record
         .seats
         .iter()
         .map(|&agent| rules.header.agents[usize::from(agent)].as_str())
-        .collect();
+        .collect()
+}
+
+fn heading(rules: &Rules, record: &GameRecord, names: &[&str]) -> String {
     let mut text = format!(
         "{}/{}: {}, seed {}\n",
         rules.header.tournament_id, record.index, rules.header.ruleset, record.seed
@@ -41,10 +67,7 @@ pub(crate) fn print_record(
     for (seat, name) in names.iter().enumerate() {
         let _ = writeln!(text, "  seat {seat}: {name}");
     }
-    text.push('\n');
-    events(rules, record, &names, watch, &mut text)?;
-    result(record, &names, &mut text);
-    output::write(&text)
+    text
 }
 
 fn events(
