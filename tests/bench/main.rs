@@ -104,7 +104,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     wanted.dedup();
     let mut report = Report::new(cli.settings.quick);
     for section in wanted {
-        note(format!("{}: {}", section.name(), section.about()));
+        note(section.name());
         report.add(section.measure(&cli.settings));
     }
     report.finish();

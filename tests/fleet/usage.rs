@@ -9,6 +9,8 @@ use nix::unistd::{SysconfVar, sysconf};
 pub struct Usage {
     /// User and system time of all its threads since its start.
     pub cpu: Duration,
+    /// The same of its children that have ended and were waited for.
+    pub cpu_ended_children: Duration,
     /// Memory it holds, bytes.
     pub rss_bytes: u64,
     /// The most it ever held, bytes.
@@ -35,6 +37,9 @@ impl Usage {
                 .unwrap_or_default()
         };
         let ticks_per_s = sysconf(SysconfVar::CLK_TCK)?.unwrap_or(100) as f64;
+        let user_and_system = |user: usize| {
+            Duration::from_secs_f64((ticks(user) + ticks(user + 1)) as f64 / ticks_per_s)
+        };
         let status = fs::read_to_string(format!("/proc/{process}/status"))?;
         let kib = |name: &str| -> u64 {
             status
@@ -44,7 +49,8 @@ impl Usage {
                 .unwrap_or_default()
         };
         Ok(Self {
-            cpu: Duration::from_secs_f64((ticks(11) + ticks(12)) as f64 / ticks_per_s),
+            cpu: user_and_system(11),
+            cpu_ended_children: user_and_system(13),
             rss_bytes: kib("VmRSS:") << 10,
             rss_peak_bytes: kib("VmHWM:") << 10,
         })

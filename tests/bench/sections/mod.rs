@@ -1,7 +1,10 @@
 //! The sections, in the order they are measured.
 
+mod fleet;
 pub(crate) mod floors;
+mod large;
 mod path;
+mod peers;
 mod scale;
 
 use clap::ValueEnum;
@@ -17,6 +20,14 @@ pub(crate) enum Section {
     Path,
     /// Worker processes, games in flight, agents in a tournament.
     Scale,
+    /// Results made durable, and how soon they are acknowledged.
+    Store,
+    /// 10, 100 and 1,000 simulated workers at one coordinator.
+    Fleet,
+    /// A large tournament: memory, standings and export as it grows.
+    Large,
+    /// Other systems, in the same run.
+    Peers,
 }
 
 impl Section {
@@ -25,14 +36,10 @@ impl Section {
             Self::Floors => "floors",
             Self::Path => "path",
             Self::Scale => "scale",
-        }
-    }
-
-    pub(crate) fn about(self) -> &'static str {
-        match self {
-            Self::Floors => "what the machine itself can do",
-            Self::Path => "the way of a decision",
-            Self::Scale => "workers, games in flight, agents",
+            Self::Store => "store",
+            Self::Fleet => "fleet",
+            Self::Large => "large",
+            Self::Peers => "peers",
         }
     }
 
@@ -42,6 +49,10 @@ impl Section {
             Self::Floors => floors::measure(settings, &mut measured),
             Self::Path => path::measure(settings, &mut measured),
             Self::Scale => scale::measure(settings, &mut measured),
+            Self::Store => fleet::durable(settings, &mut measured),
+            Self::Fleet => fleet::measure(settings, &mut measured),
+            Self::Large => large::measure(settings, &mut measured),
+            Self::Peers => peers::measure(settings, &mut measured),
         }
         measured
     }
