@@ -5,7 +5,7 @@ use std::{
     fs,
     io::{Read, Write},
     net::TcpStream,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Child, Command, Stdio},
     thread::sleep,
     time::{Duration, Instant},
@@ -29,6 +29,7 @@ const SECONDS_MIN: f64 = 2.0;
 
 pub(super) fn cgarena(settings: &Settings, what: &str) -> anyhow::Result<Vec<Figure>> {
     let program = installed(settings, "cgarena/bin/cgarena")?;
+    note(format!("  {what}"));
     let world = World::new();
     for file in ["cgarena_config.toml", "referee.sh"] {
         place(&world, file)?;
@@ -64,6 +65,7 @@ pub(super) fn cgarena(settings: &Settings, what: &str) -> anyhow::Result<Vec<Fig
 
 pub(super) fn psyleague(settings: &Settings, what: &str) -> anyhow::Result<Vec<Figure>> {
     let program = installed(settings, "peers/python/bin/psyleague")?;
+    note(format!("  {what}"));
     let world = World::new();
     for file in ["psyleague.cfg", "referee.sh"] {
         place(&world, file)?;
@@ -147,9 +149,6 @@ impl League {
         settings: &Settings,
         count: impl Fn() -> anyhow::Result<u64>,
     ) -> anyhow::Result<Figure> {
-        let program = Path::new("/proc").join(self.0.id().to_string());
-        let name = fs::read_to_string(program.join("comm")).unwrap_or_default();
-        note(format!("  {}", name.trim()));
         let mut problem = None;
         wait("the first matches", || {
             if let Ok(Some(status)) = self.0.try_wait() {
