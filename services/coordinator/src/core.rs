@@ -26,7 +26,7 @@ use tokio::{
 use crate::{
     agents::Agents,
     error::{Error, RunError},
-    handle::{Command, Signal, with_store},
+    handle::{Command, Directory, Inbox, Signal, with_store},
     ledger::{Ledger, TournamentNo, WorkerId},
     service::Summary,
 };
@@ -40,6 +40,8 @@ use workers::{Parked, Present};
 const TICK: Duration = Duration::from_millis(100);
 /// How often metrics are brought up to date while nothing happens.
 const IDLE_TICK: Duration = Duration::from_secs(1);
+/// Reports are taken after so many other requests, however many of those wait.
+const COMMANDS_IN_A_ROW: u32 = 16;
 /// A stop waits for workers that hold leases until none has reported for this
 /// long.
 const QUIET: Duration = Duration::from_secs(1);
@@ -48,6 +50,8 @@ const QUIET: Duration = Duration::from_secs(1);
 pub(crate) struct Core {
     store: Arc<dyn Store>,
     metrics: Arc<CoordinatorMetrics>,
+    /// What others may read of the tournaments without asking.
+    directory: Arc<Directory>,
     signals: mpsc::UnboundedSender<Signal>,
     stopping: watch::Sender<bool>,
     boot_epoch: u64,
@@ -62,7 +66,10 @@ pub(crate) struct Core {
     numbers: BTreeMap<TournamentNo, String>,
 
     workers: BTreeMap<WorkerId, Present>,
-    parked: Vec<Parked>,
+    /// Requests for games that wait, in the order of their coming: of each
+    /// worker one.
+    parked: BTreeMap<u64, Parked>,
+    parked_ever: u64,
     /// Games may have become free to lend.
     unpark: bool,
     looked_after: Duration,
@@ -85,15 +92,18 @@ impl Core {
     /// `drain_limit` later, or until the store fails.
     pub(crate) async fn run(
         mut self,
-        mut commands: mpsc::Receiver<Command>,
+        mut inbox: Inbox,
         mut signals: mpsc::UnboundedReceiver<Signal>,
         mut drain: oneshot::Receiver<()>,
         drain_limit: Duration,
     ) -> Result<Summary, RunError> {
         let mut deadline = None;
+        let mut in_a_row = 0;
         loop {
             let busy = !self.parked.is_empty() || self.ledger.leases() > 0 || deadline.is_some();
             let tick = if busy { TICK } else { IDLE_TICK };
+            // Reports may wait, but not for ever.
+            let commands_first = in_a_row < COMMANDS_IN_A_ROW || inbox.reports.is_empty();
             tokio::select! {
                 biased;
                 Some(signal) = signals.recv() => self.signal(signal).await,
@@ -102,9 +112,19 @@ impl Core {
                     deadline = Some(self.now() + drain_limit);
                     self.begin_drain();
                 }
-                Some(command) = commands.recv() => self.command(command).await,
+                Some(command) = inbox.commands.recv(), if commands_first => {
+                    in_a_row += 1;
+                    self.command(command).await;
+                }
+                Some(report) = inbox.reports.recv() => {
+                    in_a_row = 0;
+                    self.command(report).await;
+                }
                 () = tokio::time::sleep(tick) => {}
             }
+            self.metrics
+                .command_queue
+                .set((inbox.commands.len() + inbox.reports.len()) as i64);
             self.look_after();
             if let Some(error) = self.failed.take() {
                 self.stopping.send_replace(true);
@@ -231,7 +251,7 @@ impl Core {
         );
         self.stopping.send_replace(true);
         self.last_report = self.now();
-        for parked in self.parked.drain(..) {
+        for parked in std::mem::take(&mut self.parked).into_values() {
             // The worker may be gone, which is as well.
             let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
         }

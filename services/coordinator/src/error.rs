@@ -1,6 +1,6 @@
 //! Everything that can go wrong, and what it is called on the wire.
 
-use std::{collections::HashMap, io, net::SocketAddr};
+use std::{collections::HashMap, io, net::SocketAddr, time::Duration};
 
 use arena_model::{NameError, SeedError, engine::options::OptionError, spec::SpecError};
 use arena_store::StoreError;
@@ -70,6 +70,9 @@ pub enum RunError {
     #[error("the coordinator's state was lost: this is a defect, please report it")]
     State,
 }
+
+/// How long to stay away from a store whose queue is full.
+const BUSY_WAIT: Duration = Duration::from_millis(200);
 
 /// A request that is not granted.
 #[derive(Debug, thiserror::Error)]
@@ -143,7 +146,10 @@ pub(crate) enum Error {
     #[error("worker {0} is not known here: join again first")]
     UnknownWorker(String),
     #[error("the coordinator has more to do than it can queue: try again in a moment")]
-    Overloaded,
+    Overloaded {
+        /// How long to stay away.
+        wait: Duration,
+    },
     #[error("the coordinator is stopping")]
     Draining,
     #[error("the system gives no random numbers: {0}")]
@@ -194,7 +200,7 @@ impl Error {
             Self::RequestId(_) => (InvalidArgument, reasons::REQUEST_ID_CONFLICT),
             Self::Request(_) | Self::Convert(_) => (InvalidArgument, reasons::REQUEST_INVALID),
             Self::UnknownWorker(_) => (FailedPrecondition, reasons::UNKNOWN_WORKER),
-            Self::Overloaded | Self::Store(StoreError::Busy { .. }) => {
+            Self::Overloaded { .. } | Self::Store(StoreError::Busy { .. }) => {
                 (ResourceExhausted, reasons::OVERLOADED)
             }
             Self::Draining => (Unavailable, reasons::DRAINING),
@@ -209,10 +215,24 @@ impl Error {
     }
 }
 
+impl Error {
+    /// How long who asked is to stay away, where that helps.
+    fn wait(&self) -> Option<Duration> {
+        match self {
+            Self::Overloaded { wait } => Some(*wait),
+            Self::Store(StoreError::Busy { .. }) => Some(BUSY_WAIT),
+            _ => None,
+        }
+    }
+}
+
 impl From<Error> for Status {
     fn from(error: Error) -> Self {
         let (code, reason) = error.kind();
-        let details = ErrorDetails::with_error_info(reason, reasons::DOMAIN, HashMap::new());
+        let mut details = ErrorDetails::with_error_info(reason, reasons::DOMAIN, HashMap::new());
+        if let Some(wait) = error.wait() {
+            details.set_retry_info(Some(wait));
+        }
         Self::with_error_details(code, error.to_string(), details)
     }
 }

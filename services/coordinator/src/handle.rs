@@ -1,11 +1,18 @@
 //! How RPC handlers talk to the task that owns the state.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
 
 use arena_model::result::GameResult;
 use arena_store::{Store, StoreError, StoredGame};
 use arena_wire::v1;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{
+    mpsc::{self, error::TrySendError},
+    oneshot, watch,
+};
 
 use crate::{
     error::Error,
@@ -15,6 +22,10 @@ use crate::{
 
 /// How many requests may wait for the state.
 pub(crate) const COMMANDS_MAX: usize = 1024;
+/// How long a request other than a report may wait for room among them.
+const ROOM_WAIT: Duration = Duration::from_secs(2);
+/// How long a request that found no room is to stay away.
+const ROOM_RETRY: Duration = Duration::from_millis(500);
 
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, Error>>;
 
@@ -101,10 +112,37 @@ pub(crate) enum Signal {
     Left(WorkerId),
 }
 
+/// What waits for the state. Reports are in a queue of their own, so that
+/// however many there are, nothing else waits behind them.
+pub(crate) struct Inbox {
+    pub(crate) commands: mpsc::Receiver<Command>,
+    pub(crate) reports: mpsc::Receiver<Command>,
+}
+
+/// What never changes about the tournaments there are: read without asking.
+#[derive(Default)]
+pub(crate) struct Directory(RwLock<HashMap<String, Arc<Info>>>);
+
+impl Directory {
+    /// Of a tournament that is known.
+    pub(crate) fn find(&self, tournament: &str) -> Option<Arc<Info>> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        known.get(tournament).cloned()
+    }
+
+    /// Adds one.
+    pub(crate) fn add(&self, info: &Arc<Info>) {
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        known.insert(info.id.to_string(), Arc::clone(info));
+    }
+}
+
 /// A way to the state.
 #[derive(Clone)]
 pub(crate) struct Handle {
     pub(crate) commands: mpsc::Sender<Command>,
+    pub(crate) reports: mpsc::Sender<Command>,
+    pub(crate) directory: Arc<Directory>,
     pub(crate) signals: mpsc::UnboundedSender<Signal>,
     pub(crate) store: Arc<dyn Store>,
     /// True from the moment on at which the coordinator stops.
@@ -118,18 +156,47 @@ impl Handle {
         command: impl FnOnce(Reply<T>) -> Command,
     ) -> Result<T, Error> {
         let (reply, answer) = oneshot::channel();
-        self.send(command(reply))?;
+        self.tell(command(reply)).await?;
         answer.await.unwrap_or(Err(Error::Draining))
     }
 
-    /// Tells the state.
-    pub(crate) fn send(&self, command: Command) -> Result<(), Error> {
-        self.commands
-            .try_send(command)
+    /// Tells the state; waits a while where there is no room.
+    pub(crate) async fn tell(&self, command: Command) -> Result<(), Error> {
+        let command = match self.commands.try_send(command) {
+            Ok(()) => return Ok(()),
+            Err(TrySendError::Closed(_)) => return Err(Error::Draining),
+            Err(TrySendError::Full(command)) => command,
+        };
+        match tokio::time::timeout(ROOM_WAIT, self.commands.send(command)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(Error::Draining),
+            Err(_) => Err(Error::Overloaded { wait: ROOM_RETRY }),
+        }
+    }
+
+    /// Reports to the state; answered when all of it is durable, with the
+    /// games that had a record before.
+    pub(crate) async fn report(&self, report: Report) -> Result<Vec<u64>, Error> {
+        let (reply, answer) = oneshot::channel();
+        self.reports
+            .try_send(Command::Report(report, reply))
             .map_err(|error| match error {
-                mpsc::error::TrySendError::Full(_) => Error::Overloaded,
-                mpsc::error::TrySendError::Closed(_) => Error::Draining,
-            })
+                TrySendError::Full(_) => Error::Overloaded { wait: ROOM_RETRY },
+                TrySendError::Closed(_) => Error::Draining,
+            })?;
+        answer.await.unwrap_or(Err(Error::Draining))
+    }
+
+    /// What never changes about a tournament.
+    pub(crate) async fn info(&self, tournament: &str) -> Result<Arc<Info>, Error> {
+        match self.directory.find(tournament) {
+            Some(info) => Ok(info),
+            // The state knows which name is near to it.
+            None => {
+                self.ask(|reply| Command::Info(tournament.to_owned(), reply))
+                    .await
+            }
+        }
     }
 
     /// Does something with the store where that may block.

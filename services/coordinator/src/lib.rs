@@ -6,6 +6,7 @@
 //! handlers send it messages over bounded channels; [`ledger`] is its
 //! accounting, without IO or clock.
 
+mod accept;
 mod agents;
 mod compare;
 mod core;
@@ -21,6 +22,7 @@ mod service;
 #[cfg(test)]
 mod tests;
 
+pub use accept::{Connection, Incoming};
 pub use error::{RunError, StartError};
-pub use options::Options;
+pub use options::{CONNECTIONS_MAX, Options};
 pub use service::{Service, Summary};

@@ -10,6 +10,9 @@ use crate::{
     service::{self, Service},
 };
 
+/// Connections where nobody says how many there may be.
+pub const CONNECTIONS_MAX: usize = 16_384;
+
 /// How a coordinator is to run.
 pub struct Options {
     /// Where everything durable is kept. The caller opens and closes it.
@@ -28,6 +31,12 @@ pub struct Options {
     pub audit_share: f64,
     /// How long a stop waits for open reports.
     pub drain_limit: Duration,
+    /// How many connections may be open at a time; more are closed as they
+    /// come. Each takes a file.
+    pub connections_max: usize,
+    /// How many reported games may wait to become durable; reports above that
+    /// are refused with RESOURCE_EXHAUSTED and a time to come again after.
+    pub report_queue_games: u64,
 }
 
 impl Options {
@@ -42,6 +51,8 @@ impl Options {
             lease_deadline: Duration::from_secs(10),
             audit_share: 0.01,
             drain_limit: Duration::from_secs(10),
+            connections_max: CONNECTIONS_MAX,
+            report_queue_games: 65_536,
         }
     }
 

@@ -2,10 +2,12 @@
 
 mod binaries;
 mod coordinator;
+mod gate;
 mod metrics;
 mod pages;
 mod worker;
 
 pub(crate) use coordinator::CoordinatorRpc;
+pub(crate) use gate::{Gate, GateReports};
 pub(crate) use metrics::CountRequests;
 pub(crate) use worker::WorkerRpc;

@@ -18,22 +18,20 @@ use tokio::{
     task::AbortHandle,
 };
 use tokio_stream::Stream;
-use tonic::transport::{
-    Server,
-    server::{Connected, TcpIncoming},
-};
+use tonic::transport::{Server, server::Connected};
 
 use crate::{
+    accept::Incoming,
     core::{self, Core},
     error::{RunError, StartError},
-    handle::{COMMANDS_MAX, Handle, Signal, with_store},
+    handle::{COMMANDS_MAX, Directory, Handle, Inbox, Signal, with_store},
     ledger::Settings,
     options::Options,
-    rpc::{CoordinatorRpc, CountRequests, WorkerRpc},
+    rpc::{CoordinatorRpc, CountRequests, Gate, GateReports, WorkerRpc},
 };
 
 /// Streams of one connection at a time; tonic itself sets no limit.
-const STREAMS_MAX: u32 = 256;
+const STREAMS_MAX: u32 = 128;
 /// Streams that a connection may reset before it is closed.
 const RESETS_MAX: usize = 256;
 /// Largest message of a worker: some hundred games.
@@ -48,7 +46,7 @@ const KEEPALIVE_LIMIT: Duration = Duration::from_secs(10);
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
 /// A coordinator that listens; `I` is the stream of its connections.
-pub struct Service<I = TcpIncoming> {
+pub struct Service<I = Incoming> {
     /// Where gRPC listens.
     pub listen: SocketAddr,
     /// Where `/metrics` and `/healthz` listen.
@@ -58,7 +56,8 @@ pub struct Service<I = TcpIncoming> {
     registry: Registry,
     counters: Arc<CoordinatorMetrics>,
     core: Core,
-    commands: mpsc::Receiver<crate::handle::Command>,
+    inbox: Inbox,
+    gate: Arc<Gate>,
     signals: mpsc::UnboundedReceiver<Signal>,
     handle: Handle,
     drain_limit: Duration,
@@ -73,8 +72,8 @@ pub struct Summary {
     pub tournaments_open: usize,
 }
 
-/// Listens, and gives the connections with the address at which they come.
-async fn listen(address: SocketAddr) -> Result<(TcpIncoming, SocketAddr), StartError> {
+/// Listens, and tells the address at which connections come.
+async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> {
     let listener = TcpListener::bind(address)
         .await
         .map_err(|source| match source.kind() {
@@ -84,18 +83,42 @@ async fn listen(address: SocketAddr) -> Result<(TcpIncoming, SocketAddr), StartE
     let listen = listener
         .local_addr()
         .map_err(|source| StartError::Bind { address, source })?;
-    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-    Ok((incoming, listen))
+    Ok((listener, listen))
 }
 
 pub(crate) async fn build(mut options: Options) -> Result<Service, StartError> {
     // Before the store is read: a wrong address is told at once.
-    let (incoming, address) = listen(options.listen).await?;
+    let (listener, address) = listen(options.listen).await?;
     options.listen = address;
-    build_on(options, incoming).await
+    let counters = Counters::new()?;
+    let incoming = Incoming::new(listener, options.connections_max, counters.metrics.clone());
+    build_with(options, incoming, counters).await
 }
 
 pub(crate) async fn build_on<I>(options: Options, incoming: I) -> Result<Service<I>, StartError> {
+    build_with(options, incoming, Counters::new()?).await
+}
+
+/// What is counted, and where it is shown.
+struct Counters {
+    registry: Registry,
+    metrics: Arc<CoordinatorMetrics>,
+}
+
+impl Counters {
+    fn new() -> Result<Self, StartError> {
+        let registry = Registry::new();
+        let rulesets = arena_games::rulesets().iter().map(|info| info.name);
+        let metrics = Arc::new(CoordinatorMetrics::new(&registry, rulesets)?);
+        Ok(Self { registry, metrics })
+    }
+}
+
+async fn build_with<I>(
+    options: Options,
+    incoming: I,
+    counters: Counters,
+) -> Result<Service<I>, StartError> {
     let share = options.audit_share;
     if !(0.0..=1.0).contains(&share) {
         return Err(StartError::AuditShare(share));
@@ -104,14 +127,20 @@ pub(crate) async fn build_on<I>(options: Options, incoming: I) -> Result<Service
         .metrics
         .map(|address| MetricsServer::bind(&address.to_string()))
         .transpose()?;
-    let registry = Registry::new();
-    let rulesets = arena_games::rulesets().iter().map(|info| info.name);
-    let counters = Arc::new(CoordinatorMetrics::new(&registry, rulesets)?);
+    let Counters {
+        registry,
+        metrics: counters,
+    } = counters;
+    let gate = Gate::new(options.report_queue_games, Arc::clone(&counters));
     let (command_sender, commands) = mpsc::channel(COMMANDS_MAX);
+    let (report_sender, reports) = mpsc::channel(COMMANDS_MAX);
+    let directory = Arc::<Directory>::default();
     let (signal_sender, signals) = mpsc::unbounded_channel();
     let stop = watch::Sender::new(false);
     let handle = Handle {
         commands: command_sender,
+        reports: report_sender,
+        directory: Arc::clone(&directory),
         signals: signal_sender.clone(),
         store: Arc::clone(&options.store),
         stopping: stop.subscribe(),
@@ -125,6 +154,7 @@ pub(crate) async fn build_on<I>(options: Options, incoming: I) -> Result<Service
         Arc::clone(&counters),
         options.native,
         settings,
+        directory,
         signal_sender,
         stop,
     )
@@ -137,7 +167,8 @@ pub(crate) async fn build_on<I>(options: Options, incoming: I) -> Result<Service
         registry,
         counters,
         core,
-        commands,
+        inbox: Inbox { commands, reports },
+        gate,
         signals,
         handle,
         drain_limit: options.drain_limit,
@@ -170,11 +201,12 @@ where
             self.incoming,
             self.handle,
             self.counters,
+            self.gate,
             server_ends,
         ));
         let core = self
             .core
-            .run(self.commands, self.signals, core_drains, self.drain_limit);
+            .run(self.inbox, self.signals, core_drains, self.drain_limit);
         let mut core = tokio::spawn(core);
         // Whoever drops this future ends all of it.
         let _tasks = AbortOnDrop([
@@ -258,6 +290,7 @@ async fn serve<C>(
     incoming: impl Stream<Item = io::Result<C>>,
     handle: Handle,
     metrics: Arc<CoordinatorMetrics>,
+    gate: Arc<Gate>,
     end: oneshot::Receiver<()>,
 ) -> Result<(), tonic::transport::Error>
 where
@@ -287,6 +320,7 @@ where
         .http2_keepalive_interval(Some(KEEPALIVE))
         .http2_keepalive_timeout(Some(KEEPALIVE_LIMIT))
         .layer(CountRequests(metrics))
+        .layer(GateReports(gate))
         .add_service(health_service)
         .add_service(
             reflection()

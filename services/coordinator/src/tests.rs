@@ -2,6 +2,7 @@
 //! whatever they say.
 
 mod agents;
+mod crowd;
 mod failing;
 mod fixture;
 mod fleet;

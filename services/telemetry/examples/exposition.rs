@@ -65,7 +65,7 @@ fn play(coordinator: &CoordinatorMetrics, worker: &WorkerMetrics) {
     coordinator.games_in_flight.set(64);
     coordinator.workers.set(1);
     coordinator.leases.set(1);
-    coordinator.leases_granted.inc();
+    coordinator.lease_granted(Duration::from_millis(3));
     coordinator.leases_expired.inc();
     coordinator.set_tournaments("running", 1);
     coordinator.reported(ReportOutcome::New, 1);

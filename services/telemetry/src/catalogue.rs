@@ -24,6 +24,11 @@ const OVERHEAD_BUCKETS: &[f64] = &[
 const COMMIT_BUCKETS: &[f64] = &[
     250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0,
 ];
+/// A request that may wait, 500 µs to 60 s, in seconds.
+const WAIT_BUCKETS: &[f64] = &[
+    500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0,
+    60.0,
+];
 /// Length of a game, in plies.
 const PLY_BUCKETS: &[f64] = &[
     10.0, 20.0, 30.0, 40.0, 60.0, 80.0, 100.0, 125.0, 150.0, 200.0, 300.0, 500.0, 1000.0, 2000.0,
@@ -141,11 +146,25 @@ metrics! {
     WORKERS = gauge("arena_workers", &[], "Workers that have joined and are present");
     LEASES = gauge("arena_leases", &[], "Leases that workers hold");
     LEASES_GRANTED = counter("arena_leases_granted_total", &[], "Leases given to workers");
+    LEASE_WAIT = histogram("arena_lease_wait_seconds", &[], WAIT_BUCKETS,
+        "Time from a worker's request for games to the lease, waiting for games included");
     LEASES_EXPIRED = counter("arena_leases_expired_total", &[],
         "Leases taken back because their games made no progress by the deadline");
     REPORTS = counter("arena_reports_total", &["outcome"],
         "Games reported by workers: new, duplicate, differing (another record than the durable \
          one), rejected");
+    REPORT_DURATION = histogram("arena_report_duration_seconds", &[], WAIT_BUCKETS,
+        "Time from the beginning of a report to its answer, when all of it is durable");
+    REPORTS_REFUSED = counter("arena_reports_refused_total", &[],
+        "Reports refused with RESOURCE_EXHAUSTED because too many games wait; workers slow down \
+         and report again");
+    REPORT_QUEUE = gauge("arena_report_queue_games", &[],
+        "Reported games that are not acknowledged yet");
+    COMMAND_QUEUE = gauge("arena_command_queue_depth", &[],
+        "Requests that wait for the coordinator's state");
+    CONNECTIONS = gauge("arena_connections", &[], "Open gRPC connections");
+    CONNECTIONS_REFUSED = counter("arena_connections_refused_total", &[],
+        "gRPC connections closed as they came because as many were open as there may be");
     STORE_COMMIT = histogram("arena_store_commit_seconds", &[], COMMIT_BUCKETS,
         "Time of one group commit, fdatasync included");
     STORE_RECORDS = counter("arena_store_records_total", &[], "Game records made durable");

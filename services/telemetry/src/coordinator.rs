@@ -141,8 +141,19 @@ pub struct CoordinatorMetrics {
     pub workers: IntGauge,
     /// Leases that workers hold.
     pub leases: IntGauge,
-    /// Leases given.
-    pub leases_granted: IntCounter,
+    leases_granted: IntCounter,
+    lease_wait: Histogram,
+    report_duration: Histogram,
+    /// Reports refused because too many games wait.
+    pub reports_refused: IntCounter,
+    /// Reported games that are not acknowledged yet.
+    pub report_queue_games: IntGauge,
+    /// Requests that wait for the state.
+    pub command_queue: IntGauge,
+    /// Open connections.
+    pub connections: IntGauge,
+    /// Connections closed as they came.
+    pub connections_refused: IntCounter,
     /// Leases taken back.
     pub leases_expired: IntCounter,
     /// Size of the store on disk, bytes.
@@ -177,6 +188,13 @@ impl CoordinatorMetrics {
             workers: catalogue::WORKERS.gauge(registry)?,
             leases: catalogue::LEASES.gauge(registry)?,
             leases_granted: catalogue::LEASES_GRANTED.counter(registry)?,
+            lease_wait: catalogue::LEASE_WAIT.histogram(registry)?,
+            report_duration: catalogue::REPORT_DURATION.histogram(registry)?,
+            reports_refused: catalogue::REPORTS_REFUSED.counter(registry)?,
+            report_queue_games: catalogue::REPORT_QUEUE.gauge(registry)?,
+            command_queue: catalogue::COMMAND_QUEUE.gauge(registry)?,
+            connections: catalogue::CONNECTIONS.gauge(registry)?,
+            connections_refused: catalogue::CONNECTIONS_REFUSED.counter(registry)?,
             leases_expired: catalogue::LEASES_EXPIRED.counter(registry)?,
             store_bytes: catalogue::STORE_BYTES.gauge(registry)?,
             store_queue_depth: catalogue::STORE_QUEUE_DEPTH.gauge(registry)?,
@@ -238,6 +256,17 @@ impl CoordinatorMetrics {
         self.reports
             .with_label_values(&[outcome.label()])
             .inc_by(games);
+    }
+
+    /// Counts a lease given so long after it was asked for.
+    pub fn lease_granted(&self, waited: Duration) {
+        self.leases_granted.inc();
+        self.lease_wait.observe(waited.as_secs_f64());
+    }
+
+    /// Counts a report answered so long after it began.
+    pub fn report_answered(&self, took: Duration) {
+        self.report_duration.observe(took.as_secs_f64());
     }
 
     /// How many tournaments are in a state: `running`, `paused`, `finished`

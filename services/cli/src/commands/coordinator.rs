@@ -71,6 +71,41 @@ pub(crate) struct CoordinatorArgs {
         value_name = "0..1"
     )]
     audit: f64,
+
+    /// Reported games that may wait to become durable; reports above that are
+    /// refused for a while, and workers slow down
+    #[arg(long, env = "ARENA_COORDINATOR_REPORT_QUEUE", default_value_t = 65_536, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    report_queue: u64,
+}
+
+/// Files that are kept for other things than connections: the store's, the
+/// metrics' and binaries on their way.
+const FILES_RESERVED: u64 = 128;
+/// The most connections, however many files there may be.
+const CONNECTIONS_MAX: u64 = 65_536;
+
+/// Takes as many open files as the system gives, and tells how many of them
+/// may be connections.
+fn connections_max() -> usize {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
+        return arena_coordinator::CONNECTIONS_MAX;
+    };
+    let files = match setrlimit(Resource::RLIMIT_NOFILE, hard, hard) {
+        Ok(()) => hard,
+        Err(error) => {
+            tracing::warn!(
+                soft,
+                hard,
+                "the limit of open files cannot be raised: {error}"
+            );
+            soft
+        }
+    };
+    let connections = files
+        .saturating_sub(FILES_RESERVED)
+        .clamp(16, CONNECTIONS_MAX);
+    connections as usize
 }
 
 impl CoordinatorArgs {
@@ -84,13 +119,21 @@ impl CoordinatorArgs {
             return Err(Failure::usage("--audit must be from 0 to 1"));
         }
         let mut interrupt = Interrupt::listen()?;
-        let store = SledStore::open(&self.data, &arena_store::Options::default())
-            .map_err(Failure::failed)?;
+        let defaults = arena_store::Options::default();
+        let queue = arena_store::Options {
+            // Reports are refused before they are read, not by the store.
+            queue_games: 2 * self.report_queue as usize,
+            queue_bytes: 2 * defaults.queue_bytes,
+            ..defaults
+        };
+        let store = SledStore::open(&self.data, &queue).map_err(Failure::failed)?;
         let store: Arc<dyn Store> = Arc::new(store);
         let mut options = options(store.clone(), self.listen);
         options.metrics = Some(self.metrics);
         options.lease_deadline = Duration::from_secs_f64(self.lease_deadline);
         options.audit_share = self.audit;
+        options.connections_max = connections_max();
+        options.report_queue_games = self.report_queue;
         let service = options.build().await.map_err(Failure::failed)?;
         let address = Address::write(&self.data, service.listen)?;
         output::json_line(&json!({

@@ -144,7 +144,6 @@ impl Core {
         if !batch.games.is_empty() {
             self.batches.insert(id, batch);
         }
-        self.unpark = true;
         Ok((id, open, compare))
     }
 

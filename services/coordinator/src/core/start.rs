@@ -19,7 +19,7 @@ use super::{Core, answers::Answers, tournaments::Entry};
 use crate::{
     agents::Agents,
     error::StartError,
-    handle::{Signal, with_store},
+    handle::{Directory, Signal, with_store},
     ledger::{Bitmap, Ledger, Settings},
     random,
     results::{Info, Results},
@@ -38,6 +38,7 @@ pub(crate) async fn load(
     metrics: Arc<CoordinatorMetrics>,
     native: v1::DescribeResponse,
     settings: Settings,
+    directory: Arc<Directory>,
     signals: mpsc::UnboundedSender<Signal>,
     stopping: watch::Sender<bool>,
 ) -> Result<Core, StartError> {
@@ -52,6 +53,7 @@ pub(crate) async fn load(
     let mut core = Core {
         store,
         metrics,
+        directory,
         signals,
         stopping,
         boot_epoch: u64::from_le_bytes(epoch),
@@ -63,7 +65,8 @@ pub(crate) async fn load(
         tournaments: BTreeMap::new(),
         numbers: BTreeMap::new(),
         workers: BTreeMap::new(),
-        parked: Vec::new(),
+        parked: BTreeMap::new(),
+        parked_ever: 0,
         unpark: false,
         looked_after: Duration::ZERO,
         waiting: HashMap::new(),
@@ -78,6 +81,7 @@ pub(crate) async fn load(
     };
     for (entry, open) in found.tournaments {
         let id = entry.info.id.to_string();
+        core.directory.add(&entry.info);
         core.tournaments.insert(id.clone(), entry);
         if let Some((results, done)) = open {
             tracing::info!(tournament = id, done = done.count(), "tournament goes on");

@@ -276,6 +276,7 @@ impl Core {
         let done = Bitmap::new(info.games());
         let results = Results::new(&info)?;
         let entry = Entry::new(info, document);
+        self.directory.add(&entry.info);
         self.tournaments.insert(id.clone(), entry);
         self.account(&id, done, results).await?;
         Ok(v1::StartTournamentResponse {

@@ -25,6 +25,8 @@ pub(super) struct Present {
     capacity: u32,
     rulesets: BTreeMap<String, u32>,
     notices: mpsc::Sender<v1::JoinResponse>,
+    /// Its request for games that waits.
+    parked: Option<u64>,
     pub(super) games_reported: u64,
 }
 
@@ -43,6 +45,7 @@ pub(super) struct Parked {
     worker: WorkerId,
     wanted: usize,
     known: Vec<String>,
+    since: Duration,
     until: Duration,
     pub(super) reply: Reply<v1::LeaseResponse>,
 }
@@ -84,6 +87,7 @@ impl Core {
             capacity: request.capacity,
             rulesets: request.rulesets,
             notices: sender,
+            parked: None,
             games_reported: 0,
         };
         present.notify(Notice::Welcome(v1::Welcome {
@@ -103,7 +107,9 @@ impl Core {
             return;
         };
         let ended = self.ledger.leave(worker);
-        self.parked.retain(|parked| parked.worker != worker);
+        if let Some(place) = present.parked {
+            self.parked.remove(&place);
+        }
         self.unpark = true;
         tracing::info!(
             worker,
@@ -119,11 +125,13 @@ impl Core {
             return;
         };
         let wait = Duration::from_millis(request.wait_ms.into()).min(WAIT_MAX);
+        let now = self.now();
         let parked = Parked {
             worker,
             wanted: request.games as usize,
             known: request.known_tournaments,
-            until: self.now() + wait,
+            since: now,
+            until: now + wait,
             reply,
         };
         if self.draining() {
@@ -131,17 +139,28 @@ impl Core {
             return;
         }
         // A worker asks once at a time: what it asked before, it gave up.
-        let before = self.parked.iter().position(|other| other.worker == worker);
-        if let Some(place) = before {
-            let parked = self.parked.swap_remove(place);
+        let before = self
+            .workers
+            .get_mut(&worker)
+            .and_then(|present| present.parked.take());
+        if let Some(parked) = before.and_then(|place| self.parked.remove(&place)) {
             let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
         }
         if let Some(parked) = self.try_grant(parked) {
             if wait.is_zero() {
                 let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
             } else {
-                self.parked.push(parked);
+                self.park(parked);
             }
+        }
+    }
+
+    fn park(&mut self, parked: Parked) {
+        let place = self.parked_ever;
+        self.parked_ever += 1;
+        if let Some(present) = self.workers.get_mut(&parked.worker) {
+            present.parked = Some(place);
+            self.parked.insert(place, parked);
         }
     }
 
@@ -168,7 +187,7 @@ impl Core {
             return Some(parked);
         };
         let lease = self.lease_message(&grant, &parked.known);
-        self.metrics.leases_granted.inc();
+        self.metrics.lease_granted(now.saturating_sub(parked.since));
         if parked.reply.send(Ok(v1::LeaseResponse { lease })).is_err() {
             // The deadline gives the games back.
             tracing::debug!(lease = grant.lease, "a lease found nobody");
@@ -201,13 +220,18 @@ impl Core {
     /// Tries again for those who wait, and ends waits that were long enough.
     pub(super) fn serve_parked(&mut self) {
         let now = self.now();
-        for parked in std::mem::take(&mut self.parked) {
-            if let Some(parked) = self.try_grant(parked) {
-                if now >= parked.until {
-                    let _ = parked.reply.send(Ok(v1::LeaseResponse::default()));
-                } else {
-                    self.parked.push(parked);
+        for (place, parked) in std::mem::take(&mut self.parked) {
+            let worker = parked.worker;
+            match self.try_grant(parked) {
+                Some(parked) if now < parked.until => {
+                    self.parked.insert(place, parked);
+                    continue;
                 }
+                Some(parked) => drop(parked.reply.send(Ok(v1::LeaseResponse::default()))),
+                None => {}
+            }
+            if let Some(present) = self.workers.get_mut(&worker) {
+                present.parked = None;
             }
         }
     }

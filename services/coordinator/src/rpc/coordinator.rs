@@ -218,10 +218,7 @@ impl CoordinatorService for CoordinatorRpc {
     async fn get_game(&self, request: Request<v1::GetGameRequest>) -> Answer<v1::GetGameResponse> {
         let id: GameId = request.get_ref().game_id.parse().map_err(Error::from)?;
         let tournament = id.tournament.clone();
-        let info = self
-            .handle
-            .ask(|reply| Command::Info(tournament, reply))
-            .await?;
+        let info = self.handle.info(&tournament).await?;
         let game = self
             .handle
             .with_store(move |store| {
@@ -372,7 +369,7 @@ async fn load(handle: &Handle, info: Arc<Info>) -> Result<(), Error> {
             Ok(results)
         })
         .await?;
-    handle.send(Command::Loaded(info, Box::new(results)))
+    handle.tell(Command::Loaded(info, Box::new(results))).await
 }
 
 /// Sends how a tournament stands, at once and after changes, until it is over

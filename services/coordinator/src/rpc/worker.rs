@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status};
 
-use super::binaries;
+use super::{binaries, gate::Admitted};
 use crate::{
     compare::parting,
     error::Error,
@@ -87,8 +87,12 @@ impl WorkerService for WorkerRpc {
         &self,
         request: Request<v1::ReportRequest>,
     ) -> Result<Response<v1::ReportResponse>, Status> {
+        let admitted = request.extensions().get::<Arc<Admitted>>().cloned();
         let request = request.into_inner();
         let games = request.games.len() as u64;
+        if let Some(admitted) = admitted {
+            admitted.has(games);
+        }
         let answer = self.take_report(request).await;
         if answer.is_err() {
             self.metrics.reported(ReportOutcome::Rejected, games);
@@ -127,14 +131,18 @@ impl WorkerRpc {
                 request.games.len()
             )));
         }
-        let id = request.tournament_id.clone();
-        let info = self.handle.ask(|reply| Command::Info(id, reply)).await?;
-        let (id, boot_epoch) = (request.worker_id.clone(), request.boot_epoch);
-        // A name says more than an id that a restart gives to another.
-        let worker = self
-            .handle
-            .ask(|reply| Command::WorkerName(id, boot_epoch, reply))
-            .await?;
+        let info = self.handle.info(&request.tournament_id).await?;
+        let boot_epoch = request.boot_epoch;
+        // A name says more than an id that a restart gives to another. Workers
+        // tell it themselves; the state is asked only where one does not.
+        let nameless = request.games.iter().any(|game| {
+            let timing = game.timing.as_ref();
+            timing.is_some_and(|timing| timing.worker.is_empty())
+        });
+        let named = match nameless {
+            true => self.worker_name(&request.worker_id, boot_epoch).await?,
+            false => String::new(),
+        };
         let mut games = Vec::with_capacity(request.games.len());
         let mut failed = Vec::new();
         let mut records: BTreeMap<u64, GameRecord> = BTreeMap::new();
@@ -155,7 +163,7 @@ impl WorkerRpc {
             if let Some(timing) = &mut report.timing
                 && timing.worker.is_empty()
             {
-                timing.worker.clone_from(&worker);
+                timing.worker.clone_from(&named);
             }
             games.push(ReportedGame {
                 result: record.result(),
@@ -165,17 +173,18 @@ impl WorkerRpc {
             records.insert(record.index, record);
         }
         let report = Report {
-            worker: request.worker_id,
+            worker: request.worker_id.clone(),
             boot_epoch: request.boot_epoch,
             lease: request.lease_id,
             info: Arc::clone(&info),
             games,
             failed,
         };
-        let compare = self
-            .handle
-            .ask(|reply| Command::Report(report, reply))
-            .await?;
+        let compare = self.handle.report(report).await?;
+        if compare.is_empty() {
+            return Ok(v1::ReportResponse::default());
+        }
+        let worker = self.worker_name(&request.worker_id, boot_epoch).await?;
         let differing = self.compare(&info, &worker, &compare, records).await?;
         self.metrics
             .reported(ReportOutcome::Differing, differing.len() as u64);
@@ -186,6 +195,14 @@ impl WorkerRpc {
         Ok(v1::ReportResponse { differing })
     }
 
+    /// What people call a worker.
+    async fn worker_name(&self, id: &str, boot_epoch: u64) -> Result<String, Error> {
+        let id = id.to_owned();
+        self.handle
+            .ask(|reply| Command::WorkerName(id, boot_epoch, reply))
+            .await
+    }
+
     /// Holds games that had a record before against it.
     async fn compare(
         &self,
@@ -194,9 +211,6 @@ impl WorkerRpc {
         indices: &[u64],
         mut records: BTreeMap<u64, GameRecord>,
     ) -> Result<Vec<u64>, Error> {
-        if indices.is_empty() {
-            return Ok(Vec::new());
-        }
         records.retain(|index, _| indices.contains(index));
         let (of, by) = (Arc::clone(info), worker.to_owned());
         let differences = self

@@ -13,6 +13,7 @@ use arena_store::{
 };
 use arena_wire::reasons;
 use tonic::Code;
+use tonic_types::StatusExt;
 
 use super::fixture::{Fixture, SPEC, options, refused, won};
 use crate::RunError;
@@ -127,6 +128,11 @@ async fn a_full_queue_slows_down_and_loses_nothing() {
     let lease = worker.lease().await;
     store.set(BUSY);
     let answer = worker.report(&lease, vec![won(&lease.games[0], 0)]).await;
+    let retry = answer
+        .as_ref()
+        .expect_err("refused")
+        .get_details_retry_info();
+    assert!(retry.is_some_and(|retry| retry.retry_delay.is_some()));
     refused(answer, Code::ResourceExhausted, reasons::OVERLOADED);
     assert_eq!(arena.tournament(&id).await.games_done, 0);
     store.set(WELL);

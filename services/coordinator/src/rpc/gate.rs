@@ -1,0 +1,304 @@
+//! How many results may be on their way to the disk: what comes above it is
+//! refused before it is read, so that a refusal costs next to nothing.
+
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use arena_telemetry::CoordinatorMetrics;
+use http_body::{Frame, SizeHint};
+use tokio::time::Instant;
+use tonic::{
+    Status,
+    body::Body,
+    codegen::{Bytes, Service, http},
+};
+use tower::Layer;
+
+use crate::{error::Error, handle::COMMANDS_MAX};
+
+/// The one method that brings results.
+const METHOD: &str = "/arena.v1.WorkerService/Report";
+/// Encoded bytes of reports on their way; decoded they take some times as much.
+const BYTES_MAX: u64 = 32 << 20;
+/// A report that is being read is ended where all together are this much.
+const BYTES_HARD_MAX: u64 = 2 * BYTES_MAX;
+/// The least and the most that a refused worker is asked to wait.
+const WAIT: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+/// One part in so many of a new measurement goes into what is usual.
+const SMOOTHING: u32 = 8;
+
+/// Reports on their way.
+pub(crate) struct Gate {
+    games_max: u64,
+    held: Mutex<Held>,
+    metrics: Arc<CoordinatorMetrics>,
+}
+
+#[derive(Default)]
+struct Held {
+    reports: usize,
+    /// Those of reports that are not read yet are guessed.
+    games: u64,
+    bytes: u64,
+    /// Games of a report, lately.
+    games_usual: u64,
+    /// From a report's beginning to its answer, lately.
+    time_usual: Duration,
+}
+
+impl Gate {
+    /// For this many games on their way.
+    pub(crate) fn new(games_max: u64, metrics: Arc<CoordinatorMetrics>) -> Arc<Self> {
+        Arc::new(Self {
+            games_max,
+            held: Mutex::default(),
+            metrics,
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a report in, or tells how long to wait.
+    fn admit(self: &Arc<Self>) -> Result<Arc<Admitted>, Duration> {
+        let mut held = self.lock();
+        // A report greater than all there is room for is taken when it is alone.
+        let full =
+            held.reports >= COMMANDS_MAX || held.games >= self.games_max || held.bytes >= BYTES_MAX;
+        if full && held.reports > 0 {
+            return Err(held.time_usual.clamp(WAIT.0, WAIT.1));
+        }
+        let games = held.games_usual;
+        held.reports += 1;
+        held.games += games;
+        self.metrics.report_queue_games.set(held.games as i64);
+        drop(held);
+        Ok(Arc::new(Admitted {
+            gate: Arc::clone(self),
+            since: Instant::now(),
+            part: Mutex::new(Part {
+                games,
+                bytes: 0,
+                read: false,
+            }),
+        }))
+    }
+}
+
+/// A report that was taken in; its room is free again when it is dropped.
+pub(crate) struct Admitted {
+    gate: Arc<Gate>,
+    since: Instant,
+    part: Mutex<Part>,
+}
+
+struct Part {
+    games: u64,
+    bytes: u64,
+    /// Whether the games were counted.
+    read: bool,
+}
+
+impl Admitted {
+    fn lock(&self) -> MutexGuard<'_, Part> {
+        self.part.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells how many games the report has.
+    pub(crate) fn has(&self, games: u64) {
+        let mut part = self.lock();
+        let mut held = self.gate.lock();
+        held.games = held.games - part.games + games;
+        held.games_usual = smooth(held.games_usual, games);
+        self.gate.metrics.report_queue_games.set(held.games as i64);
+        (part.games, part.read) = (games, true);
+    }
+
+    /// Some more of it was read; false where that is too much.
+    fn read(&self, bytes: u64) -> bool {
+        self.lock().bytes += bytes;
+        let mut held = self.gate.lock();
+        held.bytes += bytes;
+        held.bytes < BYTES_HARD_MAX
+    }
+}
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        let part = self.part.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let took = self.since.elapsed();
+        let mut held = self.gate.lock();
+        held.reports -= 1;
+        held.games -= part.games;
+        held.bytes -= part.bytes;
+        self.gate.metrics.report_queue_games.set(held.games as i64);
+        if part.read {
+            held.time_usual = (held.time_usual * (SMOOTHING - 1) + took.min(WAIT.1)) / SMOOTHING;
+            self.gate.metrics.report_answered(took);
+        }
+    }
+}
+
+/// Goes a part of the way, and all of it at last.
+fn smooth(usual: u64, now: u64) -> u64 {
+    (usual * u64::from(SMOOTHING - 1) + now).div_ceil(u64::from(SMOOTHING))
+}
+
+/// A layer that holds reports to a gate.
+#[derive(Clone)]
+pub(crate) struct GateReports(pub(crate) Arc<Gate>);
+
+/// A service whose reports are held to a gate.
+#[derive(Clone)]
+pub(crate) struct Gated<S> {
+    inner: S,
+    gate: Arc<Gate>,
+}
+
+impl<S> Layer<S> for GateReports {
+    type Service = Gated<S>;
+
+    fn layer(&self, inner: S) -> Gated<S> {
+        Gated {
+            inner,
+            gate: Arc::clone(&self.0),
+        }
+    }
+}
+
+type Answer<E> = Pin<Box<dyn Future<Output = Result<http::Response<Body>, E>> + Send>>;
+
+impl<S> Service<http::Request<Body>> for Gated<S>
+where
+    S: Service<http::Request<Body>, Response = http::Response<Body>>,
+    S::Future: Send + 'static,
+    S::Error: Send + 'static,
+{
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = Answer<S::Error>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        if request.uri().path() != METHOD {
+            return Box::pin(self.inner.call(request));
+        }
+        let admitted = match self.gate.admit() {
+            Ok(admitted) => admitted,
+            Err(wait) => {
+                self.gate.metrics.reports_refused.inc();
+                let refusal = Status::from(Error::Overloaded { wait }).into_http();
+                return Box::pin(async { Ok(refusal) });
+            }
+        };
+        let mut request = request.map(|body| {
+            Body::new(Metered {
+                body,
+                admitted: Arc::clone(&admitted),
+            })
+        });
+        request.extensions_mut().insert(Arc::clone(&admitted));
+        let answering = self.inner.call(request);
+        Box::pin(async move {
+            let answer = answering.await;
+            drop(admitted);
+            answer
+        })
+    }
+}
+
+/// A body whose bytes are counted as they are read.
+struct Metered {
+    body: Body,
+    admitted: Arc<Admitted>,
+}
+
+impl http_body::Body for Metered {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        if let Some(Ok(frame)) = &frame
+            && let Some(data) = frame.data_ref()
+            && !self.admitted.read(data.len() as u64)
+        {
+            return Poll::Ready(Some(Err(Error::Overloaded { wait: WAIT.1 }.into())));
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gate(games_max: u64) -> Arc<Gate> {
+        let metrics = CoordinatorMetrics::new(&arena_telemetry::Registry::new(), ["cowry"]);
+        Gate::new(games_max, Arc::new(metrics.expect("a fresh registry")))
+    }
+
+    #[tokio::test]
+    async fn what_is_above_the_bound_is_refused_until_there_is_room() {
+        let gate = gate(100);
+        let first = gate.admit().expect("room");
+        first.has(60);
+        let second = gate.admit().expect("room");
+        second.has(60);
+        let wait = gate.admit().err().expect("no room");
+        assert!((WAIT.0..=WAIT.1).contains(&wait), "{wait:?}");
+        drop(first);
+        assert!(gate.admit().is_ok(), "room again");
+    }
+
+    #[tokio::test]
+    async fn reports_that_are_not_read_yet_count_as_usual_ones() {
+        let gate = gate(100);
+        for _ in 0..64 {
+            gate.admit().expect("room").has(50);
+        }
+        let unread: Vec<_> = std::iter::from_fn(|| gate.admit().ok()).collect();
+        assert_eq!(unread.len(), 2);
+        drop(unread);
+        let held = gate.lock();
+        assert_eq!((held.reports, held.games, held.bytes), (0, 0, 0));
+    }
+
+    #[tokio::test]
+    async fn bytes_are_bounded_and_given_back() {
+        let gate = gate(100);
+        let first = gate.admit().expect("room");
+        assert!(first.read(BYTES_MAX));
+        assert!(gate.admit().is_err(), "no room");
+        assert!(!first.read(BYTES_MAX), "too much");
+        drop(first);
+        assert_eq!(gate.lock().bytes, 0);
+    }
+
+    #[tokio::test]
+    async fn a_report_above_the_bound_is_taken_when_it_is_alone() {
+        let gate = gate(100);
+        for _ in 0..64 {
+            gate.admit().expect("alone").has(1_000);
+        }
+    }
+}

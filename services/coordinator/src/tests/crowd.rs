@@ -1,0 +1,66 @@
+//! More than there is room for.
+
+use std::io::{ErrorKind, Read};
+
+use arena_wire::reasons;
+use tokio::net::TcpStream;
+use tonic::Code;
+
+use super::fixture::{Fixture, SPEC, memory, options, refused, won};
+use crate::Options;
+
+fn address(arena: &Fixture) -> String {
+    arena.url.trim_start_matches("http://").to_owned()
+}
+
+/// Whether the other side has closed a connection, once it said something or
+/// closed it.
+async fn closed(connection: TcpStream) -> bool {
+    connection.readable().await.expect("a connection");
+    let mut connection = connection.into_std().expect("a connection");
+    match connection.read(&mut [0; 256]) {
+        Ok(read) => read == 0,
+        Err(error) => error.kind() != ErrorKind::WouldBlock,
+    }
+}
+
+#[tokio::test]
+async fn a_connection_too_many_is_closed_and_a_place_that_is_free_is_taken() {
+    // The fixture holds one.
+    let arena = Fixture::with(Options {
+        connections_max: 2,
+        ..options(memory())
+    })
+    .await;
+    let address = address(&arena);
+    let taken = arena.join("one").await;
+    let refused = TcpStream::connect(&address).await.expect("it listens");
+    assert!(closed(refused).await);
+    drop(taken);
+    loop {
+        let again = TcpStream::connect(&address).await.expect("it listens");
+        // The end of the other one may not be known yet.
+        if !closed(again).await {
+            break;
+        }
+    }
+    assert_eq!(arena.stop().await.tournaments_open, 0);
+}
+
+#[tokio::test]
+async fn a_message_too_large_is_refused_by_its_size_and_the_connection_stays() {
+    let mut arena = Fixture::new().await;
+    arena.start(SPEC).await;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let mut huge = won(&lease.games[0], 0);
+    huge.void_reason = "x".repeat(17 << 20);
+    let status = worker.report(&lease, vec![huge]).await.expect_err("huge");
+    assert_eq!(status.code(), Code::OutOfRange, "{status}");
+    assert!(status.message().contains("16777216"), "{status}");
+    let many = vec![won(&lease.games[0], 0); 4_097];
+    let answer = worker.report(&lease, many).await;
+    let told = refused(answer, Code::InvalidArgument, reasons::REQUEST_INVALID);
+    assert!(told.contains("4096"), "{told}");
+    worker.play(&lease).await;
+}
