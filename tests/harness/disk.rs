@@ -126,6 +126,27 @@ impl Disk {
             .arg(flags))
     }
 
+    /// Lets an ext4 find an error in itself, after which it is read-only.
+    ///
+    /// # Errors
+    /// Where the system has no such switch.
+    pub fn fail(&self) -> Result<(), String> {
+        self.remount("errors=remount-ro")?;
+        let mounts = fs::read_to_string("/proc/self/mounts").map_err(|e| e.to_string())?;
+        let mount = self.mount.to_string_lossy();
+        let device = mounts
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .find(|(_, rest)| rest.split(' ').next() == Some(&mount))
+            .and_then(|(device, _)| device.strip_prefix("/dev/"))
+            .ok_or("it is not mounted")?;
+        fs::write(
+            format!("/sys/fs/ext4/{device}/trigger_fs_error"),
+            "a proof of Arena",
+        )
+        .map_err(|e| e.to_string())
+    }
+
     /// Takes an ext4 down and mounts it again, which plays its journal.
     ///
     /// # Errors

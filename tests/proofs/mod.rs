@@ -8,6 +8,8 @@
 /// Stores as processes of their own.
 pub mod appender;
 
+mod on_disk;
+
 use std::fmt;
 
 use serde::Serialize;
@@ -126,6 +128,10 @@ proofs! {
     Kills(kills::Kills),
     /// Cut the power of the store's disk at random.
     Power(power::Power),
+    /// Fill the store's disk up, and make it read-only.
+    Full(full::Full),
+    /// Cut the store's files short, and turn bits in them.
+    Damage(damage::Damage),
 }
 
 /// The quick settings, or those that the flags have as defaults.

@@ -102,7 +102,8 @@ fn write(folder: &Folder, unfinished: &Path, to: &Path) -> Result<BackupReport, 
     let mut written = out
         .write_all(MAGIC)
         .and_then(|()| out.write_all(&FORMAT.to_le_bytes()));
-    let (walk, _) = read(folder, |item| {
+    let database = folder.database(folder.generation);
+    let (walk, _) = read(folder, &database, |item| {
         if written.is_err() {
             return;
         }

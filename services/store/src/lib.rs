@@ -32,6 +32,7 @@ mod memory;
 mod pack;
 mod packer;
 mod receipt;
+mod scratch;
 mod sled_store;
 mod squeeze;
 mod store;

@@ -18,6 +18,7 @@ use crate::{
     folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState},
     receipt::Receipt,
     remedy,
+    scratch::Scratch,
     sled_store::Core,
     walk::{Damages, Item, Walk, walk},
 };
@@ -45,6 +46,9 @@ pub struct Report {
     pub binaries: u64,
     /// Bytes of the database on disk.
     pub bytes_on_disk: u64,
+    /// Whether there was no room for a copy to look at. sled may then have cut
+    /// off a torn end of its log.
+    pub in_place: bool,
     /// Everything that is not as it was acknowledged; empty for a sound store.
     pub damages: Vec<String>,
     /// The commands that repair it, if it is damaged.
@@ -60,12 +64,17 @@ impl Report {
 }
 
 /// Checks everything in a data folder: every result, document and binary.
-/// Damage is in the report, not an error.
+/// Damage is in the report, not an error. The database is checked on a copy,
+/// unless there is no room for one.
 ///
 /// # Errors
 /// `Locked`, `NotFound`, `NewerVersion`, or an error of the disk.
 pub fn verify(data: impl AsRef<Path>) -> Result<Report, StoreError> {
-    let folder = Folder::open(data.as_ref(), LOCK_WAIT, false)?;
+    check(&Folder::open(data.as_ref(), LOCK_WAIT, false)?)
+}
+
+fn check(folder: &Folder) -> Result<Report, StoreError> {
+    let scratch = Scratch::of(folder)?;
     let mut report = Report {
         path: folder.path.clone(),
         games: 0,
@@ -73,11 +82,12 @@ pub fn verify(data: impl AsRef<Path>) -> Result<Report, StoreError> {
         documents: 0,
         binaries: 0,
         bytes_on_disk: 0,
+        in_place: !scratch.is_copy(),
         damages: Vec::new(),
         remedy: None,
     };
     let mut locked = Damages::default();
-    match read(&folder, |item| match item {
+    match read(folder, scratch.database(), |item| match item {
         Item::Pack { pack, .. } => {
             report.packs += 1;
             if item.games().is_none() {
@@ -140,8 +150,8 @@ pub struct Repaired {
 /// `Locked`, `NotFound`, `NewerVersion`, `Full` (a second copy of the database
 /// must fit), or another error of the disk; the store is unchanged then.
 pub fn repair(data: impl AsRef<Path>) -> Result<Repaired, StoreError> {
-    let report = verify(data.as_ref())?;
     let folder = Folder::open(data.as_ref(), LOCK_WAIT, false)?;
+    let report = check(&folder)?;
     let mut repaired = Repaired {
         path: folder.path.clone(),
         games: report.games,
@@ -162,7 +172,8 @@ pub fn repair(data: impl AsRef<Path>) -> Result<Repaired, StoreError> {
     // is being built must not have a name of theirs.
     let unfinished = folder.unfinished();
     remove(&unfinished)?;
-    let built = build(&folder, &unfinished).and_then(|(games, documents)| {
+    let damages = &mut repaired.damages;
+    let built = build(&folder, &unfinished, damages).and_then(|(games, documents)| {
         (repaired.games, repaired.documents) = (games, documents);
         folder.finish(generation)?;
         folder.write_label(generation)
@@ -177,12 +188,21 @@ pub fn repair(data: impl AsRef<Path>) -> Result<Repaired, StoreError> {
 }
 
 /// Copies what can be read of the folder's generation to a new one.
-fn build(folder: &Folder, target: &Path) -> Result<(u64, u64), StoreError> {
+fn build(
+    folder: &Folder,
+    target: &Path,
+    damages: &mut Vec<String>,
+) -> Result<(u64, u64), StoreError> {
+    let scratch = Scratch::of(folder)?;
     let core = Core::open(target, &folder.path, &Options::default(), true)?;
     let mut copy = Copy::new(&core);
-    match read(folder, |item| copy.take(&item)) {
-        // sled itself does not open: there is nothing to be read.
-        Ok(_) | Err(StoreError::Corrupt { .. }) => {}
+    match read(folder, scratch.database(), |item| copy.take(&item)) {
+        Ok(_) => {}
+        Err(StoreError::Corrupt { .. }) => damages.push(
+            "nothing of the database could be read: all its results and documents are lost, \
+             unless a backup has them"
+                .to_owned(),
+        ),
         Err(error) => return Err(error),
     }
     let counts = copy.finish()?;
@@ -190,10 +210,13 @@ fn build(folder: &Folder, target: &Path) -> Result<(u64, u64), StoreError> {
     Ok(counts)
 }
 
-/// Walks the generation in use of a folder. Returns what the walk found, and
+/// Walks a generation of a folder, or a copy of it. Returns what the walk found, and
 /// the database's bytes on disk.
-pub(crate) fn read(folder: &Folder, each: impl FnMut(Item<'_>)) -> Result<(Walk, u64), StoreError> {
-    let database = folder.database(folder.generation);
+pub(crate) fn read(
+    folder: &Folder,
+    database: &Path,
+    each: impl FnMut(Item<'_>),
+) -> Result<(Walk, u64), StoreError> {
     let db = Database::open(
         &database.join("sled"),
         &folder.path,

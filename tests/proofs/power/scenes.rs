@@ -8,12 +8,9 @@ use std::{
 
 use super::Trial;
 use crate::{
-    Output, Started, World,
-    proofs::{
-        Broken,
-        kills::witness::{Records, Witness, games},
-    },
-    spec, until,
+    Output, Started,
+    proofs::{Broken, on_disk::OnDisk},
+    until,
 };
 
 /// How long a process has to notice that its disk is gone.
@@ -190,52 +187,19 @@ fn restore(trial: &mut Trial<'_>) -> Result<(), Broken> {
 /// A coordinator in the middle of a tournament, with a worker that remembers
 /// what it was acknowledged.
 fn coordinator(trial: &mut Trial<'_>) -> Result<(), Broken> {
-    let world = World::new();
-    let spec = spec("power", "cowry", 30, &["random", "aggressive", "mixed"], "");
-    let (id, _, expected) = world.tournament(&spec, "undisturbed", &[]);
-    let reference = world.coordinator("undisturbed", &[]);
-    let listen = reference.listen().to_owned();
-    let records = games(&reference.url(), &id);
-    reference.stop();
-    let records = records.into_iter().filter_map(|game| game.record).collect();
-
     let data = trial.disk.join("coordinator");
-    let mut server = world.coordinator(&data, &["--listen", &listen]);
-    let url = server.url();
-    let mut witness = Witness::start(&url, u64::from(trial.rng.below(u32::MAX)));
-    witness.learn(Records::from([(id.clone(), records)]));
-    let started = world.start_tournament("power", &spec, &url);
-    if started != id {
-        return Err(Broken::new(format_args!("{started} should be {id}")));
-    }
-    let until_acknowledged = 1 + trial.rng.below(80) as usize;
-    until("results to be acknowledged", || {
-        (witness.acknowledged() >= until_acknowledged).then_some(())
-    });
+    let seed = u64::from(trial.rng.below(u32::MAX));
+    let tournament = OnDisk::new(data.clone(), 30, seed);
+    let mut server = tournament.coordinator();
+    tournament.begin(&server, 1 + trial.rng.below(80) as usize)?;
     sleep(Duration::from_micros(u64::from(trial.rng.below(20_000))));
     trial.cut()?;
     // It stops by itself, as soon as it is to write anything.
-    let status = server.wait();
-    let log = server.log();
-    if status.code() != Some(1) || !log.contains("could not") || log.contains("panicked") {
-        return Err(Broken::new(format_args!("{status}: {log}")));
-    }
+    OnDisk::ends(&mut server, &["could not"])?;
     trial.power_on()?;
     trial.verify(&data)?;
-    let server = world.coordinator(&data, &["--listen", &listen]);
-    let kept = games(&url, &id);
-    witness.compare(&id, &kept)?;
-    world.finish_tournament(&id, &url);
-    witness.stop();
-    witness.compare(&id, &games(&url, &id))?;
-    trial.told.witnessed += witness.acknowledged() as u64;
-    let found = world.export(&id, ["--coordinator", &url]);
-    server.stop();
-    fs::remove_dir_all(&data).map_err(Broken::new)?;
-    match expected.difference(&found) {
-        Some(difference) => Err(Broken::new(difference)),
-        None => Ok(()),
-    }
+    trial.told.witnessed += tournament.finish()?;
+    fs::remove_dir_all(&data).map_err(Broken::new)
 }
 
 /// Waits a part of the time that something takes, by what it took before.

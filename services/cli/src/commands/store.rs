@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use crate::{
     access::DEFAULT_DATA,
     failure::{Failure, Outcome},
-    output::{self, Format},
+    output::{self, Format, note},
 };
 
 /// Verify, back up and restore a data folder
@@ -121,6 +121,11 @@ fn verify(args: &VerifyArgs) -> Outcome {
             report.binaries,
             report.bytes_on_disk
         ))?,
+    }
+    if report.in_place {
+        note(
+            "checked in place, since there is no room for a copy: a torn end of the log is cut off",
+        );
     }
     if report.is_sound() {
         return Ok(());

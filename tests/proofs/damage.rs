@@ -1,0 +1,354 @@
+//! Files cut short, and bits turned in them.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use arena_store::{Collection, Options, SledStore, Store, StoreError, StoredGame};
+use arena_wire::AgentRng;
+use tempfile::TempDir;
+
+use super::{Broken, Figure, Outcome, Proof};
+use crate::{World, spec};
+
+/// After this long a store that is being opened hangs.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Every so many cases the commands are tried too.
+const COMMANDS_EVERY: u64 = 12;
+
+/// Settings.
+#[derive(Debug, clap::Args)]
+pub struct Damage {
+    /// Blocks of the tournament in the store, of six games each.
+    #[arg(long, default_value_t = 20)]
+    blocks: u64,
+    /// The newest file is cut short to every length that is a multiple of this.
+    #[arg(long, default_value_t = 16)]
+    stride: usize,
+    /// Bits to turn, anywhere in any file.
+    #[arg(long, default_value_t = 3000)]
+    flips: u32,
+    /// Which bits.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+impl Proof for Damage {
+    const PROMISE: &'static str = "whatever is cut off or turned in a store's files, it opens \
+                                   whole, or names the damage and repairs it";
+
+    fn quick() -> Self {
+        Self {
+            blocks: 5,
+            stride: 4001,
+            flips: 30,
+            seed: 1,
+        }
+    }
+
+    fn run(&self) -> Result<Outcome, Broken> {
+        let world = World::new();
+        let spec = spec("damage", "cowry", self.blocks, &["random", "aggressive", "mixed"], "");
+        let (id, _, _) = world.tournament(&spec, "whole", &[]);
+        let mut trial = Trial::new(&world, &id)?;
+        let mut rng = AgentRng::new(self.seed);
+        let newest = trial.newest()?;
+        for length in (0..used(&newest)?).rev().step_by(self.stride.max(1)) {
+            trial.case(&newest, &Change::Cut(length))?;
+        }
+        for _ in 0..self.flips {
+            let file = &trial.files[rng.below(trial.files.len() as u32) as usize].clone();
+            // Most of a file may never have been written.
+            let reach = used(file)?.max(1);
+            let at = rng.below(u32::try_from(reach).unwrap_or(u32::MAX)) as usize;
+            trial.case(file, &Change::Turn(at, rng.below(8) as u8))?;
+        }
+        Ok(Outcome::Holds(trial.figures()))
+    }
+}
+
+#[derive(Debug)]
+enum Change {
+    /// To this many bytes.
+    Cut(usize),
+    /// This byte, this bit.
+    Turn(usize, u8),
+}
+
+/// What a store holds.
+#[derive(Debug, PartialEq)]
+struct Holding {
+    games: BTreeMap<u64, StoredGame>,
+    documents: Vec<(Collection, String, Vec<u8>)>,
+}
+
+struct Trial<'a> {
+    world: &'a World,
+    id: String,
+    /// The store as it should be, and a copy to be damaged.
+    whole: PathBuf,
+    copy: PathBuf,
+    /// Holds the copy: in memory, where the system has such a folder.
+    _fast: TempDir,
+    files: Vec<PathBuf>,
+    holding: Holding,
+    cases: u64,
+    survived: u64,
+    named: u64,
+    kept: u64,
+    lost: u64,
+    commands: u64,
+}
+
+impl<'a> Trial<'a> {
+    fn new(world: &'a World, id: &str) -> Result<Self, Broken> {
+        let whole = world.folder().join("whole");
+        let store = SledStore::open(&whole, &Options::default()).map_err(Broken::new)?;
+        let holding = hold(&store, id).map_err(Broken::new)?;
+        drop(store);
+        let mut files = Vec::new();
+        list(&whole, &mut files).map_err(Broken::new)?;
+        files.retain(|path| !path.ends_with("lock") && !path.ends_with("listen"));
+        files.retain(|path| fs::metadata(path).is_ok_and(|it| it.len() > 0));
+        files.sort();
+        let memory = Path::new("/dev/shm");
+        let fast = tempfile::tempdir_in(if memory.is_dir() {
+            memory
+        } else {
+            world.folder()
+        })
+        .map_err(Broken::new)?;
+        Ok(Self {
+            world,
+            id: id.to_owned(),
+            whole,
+            copy: fast.path().join("copy"),
+            _fast: fast,
+            files,
+            holding,
+            cases: 0,
+            survived: 0,
+            named: 0,
+            kept: 0,
+            lost: 0,
+            commands: 0,
+        })
+    }
+
+    /// The file that grows: the log of the database.
+    fn newest(&self) -> Result<PathBuf, Broken> {
+        let log = self.files.iter().find(|path| path.ends_with("sled/db"));
+        log.cloned().ok_or_else(|| Broken::new("the store has no log"))
+    }
+
+    fn case(&mut self, file: &Path, change: &Change) -> Result<(), Broken> {
+        self.cases += 1;
+        self.attempt(file, change).map_err(|Broken(seen)| {
+            let name = file.strip_prefix(&self.whole).unwrap_or(file).display();
+            Broken(format!("{name}, {change:?}: {seen}"))
+        })
+    }
+
+    fn attempt(&mut self, file: &Path, change: &Change) -> Result<(), Broken> {
+        self.damaged(file, change)?;
+        let before = contents(&self.copy).map_err(Broken::new)?;
+        let copy = self.copy.clone();
+        let verified = within(move || arena_store::verify(copy))?;
+        if contents(&self.copy).map_err(Broken::new)? != before {
+            return Err(Broken::new("verifying changed the store"));
+        }
+        let report = match verified {
+            Ok(report) => report,
+            // A label that claims a later format is believed.
+            Err(StoreError::NewerVersion { .. }) if file.ends_with("store.json") => {
+                self.named += 1;
+                return Ok(());
+            }
+            Err(error) => return Err(Broken::new(error)),
+        };
+        if self.cases.is_multiple_of(COMMANDS_EVERY) {
+            return self.commands(report.is_sound());
+        }
+        let (copy, id) = (self.copy.clone(), self.id.clone());
+        let opened = within(move || {
+            let store = SledStore::open(copy, &Options::default())?;
+            hold(&store, &id)
+        })?;
+        match opened {
+            Ok(found) if found == self.holding => {
+                if !report.is_sound() {
+                    return Err(Broken::new(format_args!("it opens, and verify says {report:?}")));
+                }
+                self.survived += 1;
+                Ok(())
+            }
+            Ok(_) => Err(Broken::new("it opens, and something is lost in silence")),
+            Err(StoreError::Corrupt { damage, remedy, .. }) => {
+                if damage.is_empty() || !remedy.contains("arena store verify --repair") {
+                    return Err(Broken::new(format_args!("named as {damage:?}, {remedy:?}")));
+                }
+                if report.is_sound() {
+                    return Err(Broken::new(format_args!("verify calls it sound, opening says {damage}")));
+                }
+                self.named += 1;
+                self.damaged(file, change)?;
+                self.repaired()
+            }
+            Err(error) => Err(Broken::new(error)),
+        }
+    }
+
+    /// Makes a fresh copy with the damage.
+    fn damaged(&self, file: &Path, change: &Change) -> Result<(), Broken> {
+        let copied = || -> std::io::Result<()> {
+            if self.copy.exists() {
+                fs::remove_dir_all(&self.copy)?;
+            }
+            let mut files = Vec::new();
+            list(&self.whole, &mut files)?;
+            for from in files {
+                let to = self.copy.join(from.strip_prefix(&self.whole).unwrap_or(&from));
+                fs::create_dir_all(to.parent().unwrap_or(&self.copy))?;
+                let mut bytes = fs::read(&from)?;
+                if from == file {
+                    match *change {
+                        Change::Cut(length) => bytes.truncate(length),
+                        Change::Turn(at, bit) => bytes[at] ^= 1 << bit,
+                    }
+                }
+                fs::write(to, bytes)?;
+            }
+            Ok(())
+        };
+        copied().map_err(Broken::new)
+    }
+
+    /// Repairs the copy; what it then has is true.
+    fn repaired(&mut self) -> Result<(), Broken> {
+        let (copy, id) = (self.copy.clone(), self.id.clone());
+        let found = within(move || {
+            arena_store::repair(&copy)?;
+            let store = SledStore::open(&copy, &Options::default())?;
+            hold(&store, &id)
+        })?
+        .map_err(|error| Broken::new(format_args!("repaired: {error}")))?;
+        self.count(&found)
+    }
+
+    fn count(&mut self, found: &Holding) -> Result<(), Broken> {
+        for (index, game) in &found.games {
+            if self.holding.games.get(index) != Some(game) {
+                return Err(Broken::new(format_args!("a repair made game {index} up")));
+            }
+        }
+        self.kept += found.games.len() as u64;
+        self.lost += (self.holding.games.len() - found.games.len()) as u64;
+        Ok(())
+    }
+
+    /// The same by the commands a user has.
+    fn commands(&mut self, sound: bool) -> Result<(), Broken> {
+        self.commands += 1;
+        let data = self.copy.to_str().expect("UTF-8").to_owned();
+        let verified = self.world.arena(&["store", "verify", "--data", &data]);
+        let expected = if sound { Some(0) } else { Some(3) };
+        let named = sound || verified.stderr.contains("arena store verify --repair");
+        if verified.code != expected || !named {
+            return Err(Broken::new(verified.told()));
+        }
+        let export = ["export", &self.id, "--data", &data];
+        if sound {
+            let lines = self.world.arena(&export).ok().stdout.lines().count();
+            self.survived += 1;
+            return match lines == self.holding.games.len() {
+                true => Ok(()),
+                false => Err(Broken::new(format_args!("{lines} games are exported"))),
+            };
+        }
+        self.named += 1;
+        let refused = self.world.arena(&export);
+        if refused.code == Some(0) || !refused.stderr.contains("is damaged") {
+            return Err(Broken::new(refused.told()));
+        }
+        let repaired = self.world.arena(&["store", "verify", "--repair", "--data", &data]);
+        let again = self.world.arena(&["store", "verify", "--data", &data]);
+        if (repaired.code, again.code) != (Some(0), Some(0)) {
+            return Err(Broken::new(format_args!("{}\n{}", repaired.told(), again.told())));
+        }
+        let store = SledStore::open(&self.copy, &Options::default()).map_err(Broken::new)?;
+        let found = hold(&store, &self.id).map_err(Broken::new)?;
+        self.count(&found)
+    }
+
+    fn figures(self) -> Vec<Figure> {
+        vec![
+            Figure::new("games in the store", self.holding.games.len()),
+            Figure::new("damages tried", self.cases),
+            Figure::new("survived with everything", self.survived),
+            Figure::new("named, with the command that repairs", self.named),
+            Figure::new("of them tried by the commands too", self.commands),
+            Figure::new("games kept by repairs", self.kept),
+            Figure::new("games lost by damage, to be played again", self.lost),
+        ]
+    }
+}
+
+fn hold(store: &SledStore, id: &str) -> Result<Holding, StoreError> {
+    let games = store.games(id, 0, usize::MAX)?;
+    let mut documents = Vec::new();
+    for collection in Collection::ALL {
+        let listed = store.list(collection)?.into_iter();
+        documents.extend(listed.map(|(key, value)| (collection, key, value)));
+    }
+    Ok(Holding {
+        games: games.into_iter().map(|game| (game.index, game)).collect(),
+        documents,
+    })
+}
+
+/// What a call gives; broken where it panics or hangs.
+fn within<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> Result<T, Broken> {
+    let (sender, receiver) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        // The receiver waits, or has given up.
+        let _ = sender.send(call());
+    });
+    match receiver.recv_timeout(PATIENCE) {
+        Ok(value) => {
+            let _ = thread.join();
+            Ok(value)
+        }
+        Err(mpsc::RecvTimeoutError::Timeout) => Err(Broken::new("it hangs")),
+        Err(mpsc::RecvTimeoutError::Disconnected) => Err(Broken::new("it panics")),
+    }
+}
+
+/// Bytes of a file up to the last that is not zero.
+fn used(file: &Path) -> Result<usize, Broken> {
+    let bytes = fs::read(file).map_err(Broken::new)?;
+    Ok(bytes.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1))
+}
+
+fn list(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => list(&path, files)?,
+            false => files.push(path),
+        }
+    }
+    Ok(())
+}
+
+/// Every file of a folder but the lock.
+fn contents(folder: &Path) -> std::io::Result<BTreeMap<PathBuf, Vec<u8>>> {
+    let mut files = Vec::new();
+    list(folder, &mut files)?;
+    files.retain(|path| !path.ends_with("lock"));
+    files.into_iter().map(|path| Ok((path.clone(), fs::read(path)?))).collect()
+}
