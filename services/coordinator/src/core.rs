@@ -26,12 +26,12 @@ use tokio::{
 use crate::{
     agents::Agents,
     error::{Error, RunError},
-    handle::{Command, Directory, Inbox, Signal, with_store},
-    ledger::{Ledger, TournamentNo, WorkerId},
+    handle::{Command, Directory, Inbox, Reply, Signal, with_store},
+    ledger::{Ledger, ReportId, Reports, TournamentNo, WorkerId},
     service::Summary,
 };
 use answers::Answers;
-use reports::{Batch, Waiting};
+use reports::Batch;
 pub(crate) use start::load;
 use tournaments::Entry;
 use workers::{Parked, Present};
@@ -74,11 +74,12 @@ pub(crate) struct Core {
     unpark: bool,
     looked_after: Duration,
 
-    waiting: HashMap<u64, Waiting>,
-    batches: HashMap<u64, Batch>,
-    /// Reports that wait for a game of another report.
-    awaited: HashMap<(TournamentNo, u64), Vec<u64>>,
-    reports_ever: u64,
+    reports: Reports,
+    /// Who waits for a report to be acknowledged.
+    replies: HashMap<ReportId, Reply<Vec<u64>>>,
+    batches: HashMap<ReportId, Batch>,
+    /// Who waits for a cancelled tournament's last games to be durable.
+    cancels: Vec<(String, Reply<v1::Tournament>)>,
     last_report: Duration,
 
     failed: Option<StoreError>,
@@ -141,7 +142,7 @@ impl Core {
     /// Whether a stop has something to wait for.
     fn open(&self) -> bool {
         let expected = self.ledger.leases() > 0 && self.now() < self.last_report + QUIET;
-        !self.waiting.is_empty() || expected
+        !self.replies.is_empty() || expected
     }
 
     fn summary(&self) -> Summary {
@@ -174,7 +175,10 @@ impl Core {
                 request_id,
                 tournament,
                 reply,
-            } => drop(reply.send(self.change(change, &request_id, &tournament).await)),
+            } => {
+                let answer = self.change(change, &request_id, &tournament).await;
+                self.answer_change(tournament, answer, reply);
+            }
             Command::Tournament(id, reply) => drop(reply.send(self.tournament(&id))),
             Command::Tournaments(reply) => drop(reply.send(Ok(self.list_tournaments()))),
             Command::Info(id, reply) => {
@@ -246,7 +250,7 @@ impl Core {
     fn begin_drain(&mut self) {
         tracing::info!(
             workers = self.workers.len(),
-            reports = self.waiting.len(),
+            reports = self.replies.len(),
             "draining"
         );
         self.stopping.send_replace(true);

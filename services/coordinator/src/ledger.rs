@@ -12,26 +12,26 @@
 
 mod bitmap;
 mod course;
+mod defects;
+mod lending;
+mod reports;
 mod terms;
 #[cfg(test)]
 mod tests;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeMap, marker::PhantomData, time::Duration};
 
 pub use bitmap::Bitmap;
 use course::{Back, Course};
+pub use defects::{Defects, Sound};
+pub use lending::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};
+use lending::{Lease, Pace, Worker};
+pub use reports::{Report, ReportId, Reports, Sorted, Taken, Written};
 pub use terms::{
     Assigned, Ended, Grant, LeaseId, Patience, Progress, Settings, State, TournamentNo, Verdict,
     WorkerId, WorkerLoad,
 };
 
-/// The fewest games of a lease while there are as many.
-pub const LEASE_GAMES_MIN: usize = 8;
-/// The most games of a lease.
-pub const LEASE_GAMES_MAX: usize = 512;
 /// How long a game rests after its first failed attempt; twice as long after
 /// each further one.
 const REST: Duration = Duration::from_millis(500);
@@ -43,43 +43,38 @@ struct Entry {
     patience: Patience,
     /// Number of the grant that served it last.
     served: u64,
-}
-
-#[derive(Debug)]
-struct Lease {
-    worker: WorkerId,
-    tournament: TournamentNo,
-    games: BTreeSet<u64>,
-    audit: bool,
-    alone: bool,
-    plies: u64,
-    deadline: Duration,
+    pace: Pace,
 }
 
 /// The accounting of all tournaments.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct Ledger<D: Defects = Sound> {
     settings: Settings,
+    /// Of this start.
+    boot_epoch: u64,
     tournaments: BTreeMap<TournamentNo, Entry>,
-    workers: BTreeMap<WorkerId, BTreeSet<LeaseId>>,
+    workers: BTreeMap<WorkerId, Worker>,
     leases: BTreeMap<LeaseId, Lease>,
     tournaments_ever: TournamentNo,
     workers_ever: WorkerId,
     leases_ever: LeaseId,
+    defects: PhantomData<D>,
 }
 
-impl Ledger {
-    /// Nothing to account for yet.
+impl<D: Defects> Ledger<D> {
+    /// Nothing to account for yet; `boot_epoch` is of this start alone.
     #[must_use]
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: Settings, boot_epoch: u64) -> Self {
         Self {
             settings,
+            boot_epoch,
             tournaments: BTreeMap::new(),
             workers: BTreeMap::new(),
             leases: BTreeMap::new(),
             tournaments_ever: 0,
             workers_ever: 0,
             leases_ever: 0,
+            defects: PhantomData,
         }
     }
 
@@ -87,6 +82,11 @@ impl Ledger {
     pub fn add(&mut self, done: Bitmap, state: State, patience: Patience) -> TournamentNo {
         let number = self.tournaments_ever;
         self.tournaments_ever += 1;
+        let done = if D::FORGETS_DURABLE {
+            Bitmap::new(done.bound())
+        } else {
+            done
+        };
         self.tournaments.insert(
             number,
             Entry {
@@ -94,6 +94,7 @@ impl Ledger {
                 state,
                 patience,
                 served: 0,
+                pace: Pace::default(),
             },
         );
         self.finish_if_done(number);
@@ -130,117 +131,6 @@ impl Ledger {
         self.leases.len()
     }
 
-    /// A worker's part; none where there is no such worker.
-    #[must_use]
-    pub fn load(&self, worker: WorkerId) -> Option<WorkerLoad> {
-        let leases = self.workers.get(&worker)?;
-        let games = leases
-            .iter()
-            .filter_map(|id| self.leases.get(id))
-            .map(|lease| lease.games.len() as u64)
-            .sum();
-        Some(WorkerLoad {
-            leases: leases.len() as u32,
-            games,
-        })
-    }
-
-    /// A worker joins.
-    pub fn join(&mut self) -> WorkerId {
-        self.workers_ever += 1;
-        self.workers.insert(self.workers_ever, BTreeSet::new());
-        self.workers_ever
-    }
-
-    /// A worker is gone, and its leases with it.
-    pub fn leave(&mut self, worker: WorkerId) -> Vec<Ended> {
-        let leases = self.workers.remove(&worker).unwrap_or_default();
-        self.end(leases.into_iter().collect(), true)
-    }
-
-    /// Lends games to a worker: of the running tournament with the fewest lent
-    /// that `suits` the worker. None where nothing is to be lent, or the worker
-    /// is not known.
-    pub fn grant(
-        &mut self,
-        now: Duration,
-        worker: WorkerId,
-        wanted: usize,
-        suits: impl Fn(TournamentNo) -> bool,
-    ) -> Option<Grant> {
-        let alone_already = self
-            .workers
-            .get(&worker)?
-            .iter()
-            .any(|id| self.leases.get(id).is_some_and(|lease| lease.alone));
-        let workers = self.workers.len();
-        for entry in self.tournaments.values_mut() {
-            entry.course.wake(now);
-        }
-        let chosen = self
-            .tournaments
-            .iter()
-            .filter(|(number, entry)| {
-                let course = &entry.course;
-                let lends = entry.state == State::Running
-                    && (course.has_ready() || course.has_suspect() && !alone_already);
-                let audits = matches!(entry.state, State::Running | State::Finished)
-                    && course.audits_for(worker) > 0;
-                (lends || audits) && suits(**number)
-            })
-            .min_by_key(|(number, entry)| {
-                let only_audits = entry.state != State::Running;
-                (only_audits, entry.course.lent(), entry.served, **number)
-            })
-            .map(|(number, _)| *number)?;
-        let lease = self.leases_ever + 1;
-        let entry = self.tournaments.get_mut(&chosen)?;
-        let course = &mut entry.course;
-        let running = entry.state == State::Running;
-        let share = (course.waiting() / (2 * workers as u64)).min(LEASE_GAMES_MAX as u64);
-        let count = wanted
-            .clamp(LEASE_GAMES_MIN, LEASE_GAMES_MAX)
-            .min((share as usize).max(LEASE_GAMES_MIN));
-        let idle = !running || !course.has_ready();
-        let audits = course.audits_for(worker);
-        let mut alone = false;
-        let mut audit = false;
-        let games = if audits >= LEASE_GAMES_MIN || idle && audits > 0 {
-            audit = true;
-            course.take_audits(count, worker)
-        } else if course.has_ready() {
-            course.take(count, lease)
-        } else {
-            alone = true;
-            course.take_suspect(lease).into_iter().collect()
-        };
-        if games.is_empty() {
-            return None;
-        }
-        self.leases_ever = lease;
-        entry.served = lease;
-        let deadline = now + self.settings.lease_deadline + entry.patience.first;
-        self.leases.insert(
-            lease,
-            Lease {
-                worker,
-                tournament: chosen,
-                games: games.iter().map(|game| game.index).collect(),
-                audit,
-                alone,
-                plies: 0,
-                deadline,
-            },
-        );
-        self.workers.entry(worker).or_default().insert(lease);
-        Some(Grant {
-            lease,
-            tournament: chosen,
-            games,
-            audit,
-        })
-    }
-
     /// A worker tells how many plies it has played in a lease; false where it
     /// does not have that lease (any more).
     pub fn advance(&mut self, now: Duration, worker: WorkerId, lease: LeaseId, plies: u64) -> bool {
@@ -251,7 +141,7 @@ impl Ledger {
         else {
             return false;
         };
-        if plies > held.plies {
+        if plies > held.plies || D::BELIEVES_CALLS {
             held.plies = plies;
             self.renew(now, lease);
         }
@@ -273,7 +163,7 @@ impl Ledger {
         let late: Vec<LeaseId> = self
             .leases
             .iter()
-            .filter(|(_, lease)| lease.deadline <= now)
+            .filter(|(_, lease)| lease.deadline <= now && !D::NEVER_EXPIRES)
             .map(|(id, _)| *id)
             .collect();
         self.end(late, true)
@@ -298,8 +188,8 @@ impl Ledger {
             let Some(lease) = self.leases.remove(&id) else {
                 continue;
             };
-            if let Some(of_worker) = self.workers.get_mut(&lease.worker) {
-                of_worker.remove(&id);
+            if let Some(worker) = self.workers.get_mut(&lease.worker) {
+                worker.leases.remove(&id);
             }
             ended.push(Ended {
                 worker: lease.worker,
@@ -312,6 +202,7 @@ impl Ledger {
             };
             if let Some(entry) = self.tournaments.get_mut(&lease.tournament)
                 && !lease.audit
+                && !D::LOSES_RETURNED
             {
                 for index in lease.games {
                     entry.course.give_back(index, id, why, Duration::ZERO);
@@ -326,7 +217,8 @@ impl Ledger {
     pub fn verdict(&self, tournament: TournamentNo, index: u64) -> Verdict {
         match self.tournaments.get(&tournament) {
             Some(entry) if index < entry.course.games() => match entry.course.pending(index) {
-                _ if entry.state == State::Cancelled => Verdict::Unwanted,
+                _ if entry.state == State::Cancelled && !D::COUNTS_CANCELLED => Verdict::Unwanted,
+                _ if D::ADDS => Verdict::New,
                 Some(first) => Verdict::Pending(first),
                 None if entry.course.is_settled(index) => Verdict::Done,
                 None => Verdict::New,
@@ -350,6 +242,11 @@ impl Ledger {
             && let Some(entry) = self.tournaments.get_mut(&tournament)
             && let Some(holder) = entry.course.settle(index, hash)
         {
+            if holder == lease
+                && let Some(lease) = self.leases.get(&lease)
+            {
+                entry.pace.add(now.saturating_sub(lease.since));
+            }
             self.strike(now, tournament, holder, index);
         }
         self.strike(now, tournament, lease, index);
@@ -394,8 +291,8 @@ impl Ledger {
         if held.games.is_empty() {
             let worker = held.worker;
             self.leases.remove(&lease);
-            if let Some(of_worker) = self.workers.get_mut(&worker) {
-                of_worker.remove(&lease);
+            if let Some(worker) = self.workers.get_mut(&worker) {
+                worker.leases.remove(&lease);
             }
         } else {
             self.renew(now, lease);

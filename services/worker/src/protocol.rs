@@ -118,9 +118,6 @@ impl<R, D: Defects> Protocol<R, D> {
         boot_epoch: u64,
         lease_deadline: Duration,
     ) {
-        if !self.presence.is_current(number) {
-            return;
-        }
         let (often, seldom) = HEARTBEAT;
         let stay = Stay {
             number,

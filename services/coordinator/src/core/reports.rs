@@ -1,6 +1,6 @@
 //! Results on their way: classified, made durable, then acknowledged.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use arena_model::{engine::Termination, result::GameResult};
 use arena_store::{Change, Collection, StoreError};
@@ -11,27 +11,17 @@ use prost::Message;
 use super::Core;
 use crate::{
     error::Error,
-    handle::{Reply, Report, Signal},
-    ledger::{TournamentNo, Verdict, WorkerId},
+    handle::{Reply, Report, ReportedGame, Signal},
+    ledger::{self, ReportId},
     results::Info,
 };
 
 /// The most differences stored of a tournament.
 const DIFFERENCES_MAX: u64 = 1000;
 
-/// A report that waits for the disk.
-pub(super) struct Waiting {
-    /// Own batch, and games of other reports that are on the way.
-    open: usize,
-    compare: Vec<u64>,
-    reply: Reply<Vec<u64>>,
-}
-
 /// Games on their way to the disk.
 pub(super) struct Batch {
-    number: TournamentNo,
     info: Arc<Info>,
-    by: WorkerId,
     pub(super) games: Vec<(GameResult, v1::GameReport)>,
 }
 
@@ -39,16 +29,11 @@ impl Core {
     pub(super) fn report(&mut self, report: Report, reply: Reply<Vec<u64>>) {
         self.last_report = self.now();
         match self.take_report(report) {
-            Ok((_, 0, compare)) => {
+            Ok((_, Some(compare))) => {
                 let _ = reply.send(Ok(compare));
             }
-            Ok((id, open, compare)) => {
-                let waiting = Waiting {
-                    open,
-                    compare,
-                    reply,
-                };
-                self.waiting.insert(id, waiting);
+            Ok((id, None)) => {
+                self.replies.insert(id, reply);
             }
             Err(error) => {
                 if let Error::Store(cause) = &error {
@@ -59,46 +44,36 @@ impl Core {
         }
     }
 
-    /// Hands what is new to the store. Tells the report's number, for how much
-    /// it has to wait, and which games had a record before.
-    fn take_report(&mut self, report: Report) -> Result<(u64, usize, Vec<u64>), Error> {
+    /// Hands what is new to the store. Tells the report's number and, where it
+    /// has nothing to wait for, which games had a record before.
+    fn take_report(&mut self, report: Report) -> Result<(ReportId, Option<Vec<u64>>), Error> {
         let entry = self.entry(&report.info.id)?;
-        let Some(number) = entry.number else {
+        let Some(tournament) = entry.number else {
             // It was over before this start: all is durable, or not wanted.
             let finished = entry.document.state() == v1::TournamentState::Finished;
             let indices = report.games.iter().map(|game| game.result.index);
-            let compare = indices.filter(|_| finished).collect();
-            return Ok((0, 0, compare));
+            return Ok((0, Some(indices.filter(|_| finished).collect())));
         };
-        let mut fresh = BTreeSet::new();
-        let mut pending = BTreeSet::new();
-        let mut compare = Vec::new();
-        for game in &report.games {
-            let index = game.result.index;
-            match self.ledger.verdict(number, index) {
-                Verdict::New if fresh.insert(index) => {}
-                Verdict::New | Verdict::Done => compare.push(index),
-                Verdict::Pending(_) => {
-                    pending.insert(index);
-                    compare.push(index);
-                }
-                Verdict::Unwanted | Verdict::Outside => {}
-            }
-        }
-        self.reports_ever += 1;
-        let id = self.reports_ever;
-        let mut open = pending.len();
+        let hash = |game: &ReportedGame| (game.result.index, game.stored.hash);
+        let games: Vec<(u64, [u8; 32])> = report.games.iter().map(hash).collect();
+        let failed: Vec<u64> = report.failed.iter().map(|&(index, _)| index).collect();
+        let accounted = ledger::Report {
+            tournament,
+            by: self.find_worker(&report.worker, report.boot_epoch),
+            lease: report.lease,
+            games: &games,
+            failed: &failed,
+        };
+        let sorted = self.reports.sort(&self.ledger, &accounted);
+        let id = sorted.id;
         let mut batch = Batch {
-            number,
             info: Arc::clone(&report.info),
-            by: 0,
-            games: Vec::with_capacity(fresh.len()),
+            games: Vec::with_capacity(sorted.fresh.len()),
         };
-        let mut to_store = Vec::with_capacity(fresh.len());
-        let mut settled = Vec::with_capacity(report.games.len());
-        for game in report.games {
-            settled.push((game.result.index, game.stored.hash));
-            if fresh.remove(&game.result.index) {
+        let mut to_store = Vec::with_capacity(sorted.fresh.len());
+        let mut fresh = sorted.fresh.iter().copied().peekable();
+        for (place, game) in report.games.into_iter().enumerate() {
+            if fresh.next_if_eq(&place).is_some() {
                 to_store.push(game.stored);
                 batch.games.push((game.result, game.side));
             }
@@ -113,60 +88,51 @@ impl Core {
                     let _ = signals.send(Signal::Written(id, result));
                 }),
             )?;
-            open += 1;
         }
         let now = self.now();
-        let worker = self.find_worker(&report.worker, report.boot_epoch);
-        let lease = match worker {
-            Some(_) => report.lease,
-            None => 0,
-        };
-        batch.by = worker.unwrap_or(0);
-        for &(index, hash) in &settled {
-            self.ledger.report(now, number, lease, index, hash);
+        let taken = self.reports.take(&mut self.ledger, now, &accounted, sorted);
+        for (index, attempts) in taken.failed {
+            let reason = report.failed.iter().find(|(failed, _)| *failed == index);
+            tracing::warn!(
+                game = %format_args!("{}/{index}", report.info.id),
+                attempts,
+                reason = reason.map_or("", |(_, reason)| reason.as_str()),
+                "a game could not be played"
+            );
         }
-        for (index, reason) in &report.failed {
-            if let Some(attempts) = self.ledger.failed(now, number, lease, *index) {
-                tracing::warn!(
-                    game = %format_args!("{}/{index}", report.info.id),
-                    attempts, reason, "a game could not be played"
-                );
-            }
-        }
-        if let Some(present) = worker.and_then(|worker| self.workers.get_mut(&worker)) {
-            present.games_reported += settled.len() as u64;
-        }
-        for index in pending {
-            self.awaited.entry((number, index)).or_default().push(id);
+        let worker = accounted
+            .by
+            .and_then(|worker| self.workers.get_mut(&worker));
+        if let Some(present) = worker {
+            present.games_reported += games.len() as u64;
         }
         self.metrics
             .reported(ReportOutcome::New, batch.games.len() as u64);
         if !batch.games.is_empty() {
             self.batches.insert(id, batch);
         }
-        Ok((id, open, compare))
+        Ok((id, taken.answer))
     }
 
     /// A batch is durable, or never will be.
-    pub(super) async fn written(&mut self, id: u64, result: Result<(), StoreError>) {
-        let Some(batch) = self.batches.remove(&id) else {
-            return;
-        };
+    pub(super) async fn written(&mut self, id: ReportId, result: Result<(), StoreError>) {
         if let Err(error) = result {
             self.store_failed(&error);
             // Whatever the error is, these games can be claimed no more.
             self.failed.get_or_insert_with(|| error.clone());
-            for (_, waiting) in self.waiting.drain() {
-                let _ = waiting.reply.send(Err(Error::Store(error.clone())));
+            for (_, reply) in self.replies.drain() {
+                let _ = reply.send(Err(Error::Store(error.clone())));
             }
             return;
         }
-        let mut finished = false;
-        let mut served = vec![id];
+        let (Some(batch), Some(written)) = (
+            self.batches.remove(&id),
+            self.reports.written(&mut self.ledger, id),
+        ) else {
+            return;
+        };
         let tournament = batch.info.id.to_string();
         for (result, side) in &batch.games {
-            let index = result.index;
-            finished |= self.ledger.durable(batch.number, index, batch.by);
             self.games_written += 1;
             count(&self.metrics, &batch.info, result);
             if let Some(entry) = self.tournaments.get_mut(&tournament)
@@ -174,34 +140,45 @@ impl Core {
             {
                 results.add(result, side, &batch.info);
             }
-            served.extend(
-                self.awaited
-                    .remove(&(batch.number, index))
-                    .unwrap_or_default(),
-            );
         }
         if let Some(entry) = self.tournaments.get(&tournament) {
             entry.touch();
         }
-        if finished && self.finish(&tournament).await.is_err() {
+        if written.finished && self.finish(&tournament).await.is_err() {
             tracing::error!(tournament, "the end of the tournament could not be stored");
         }
-        for id in served {
-            self.served(id);
+        for (id, compare) in written.acknowledged {
+            if let Some(reply) = self.replies.remove(&id) {
+                let _ = reply.send(Ok(compare));
+            }
+        }
+        for (id, reply) in std::mem::take(&mut self.cancels) {
+            let answer = self.tournament(&id);
+            self.answer_change(id, answer, reply);
         }
     }
 
-    /// One of the things that a report waits for is durable.
-    fn served(&mut self, id: u64) {
-        let Some(waiting) = self.waiting.get_mut(&id) else {
-            return;
-        };
-        waiting.open -= 1;
-        if waiting.open == 0
-            && let Some(waiting) = self.waiting.remove(&id)
-        {
-            let _ = waiting.reply.send(Ok(waiting.compare));
+    /// Answers a change. A cancelled tournament counts nothing after that, so
+    /// what is on the way to the disk gets there first.
+    pub(super) fn answer_change(
+        &mut self,
+        id: String,
+        answer: Result<v1::Tournament, Error>,
+        reply: Reply<v1::Tournament>,
+    ) {
+        let cancelled = answer
+            .as_ref()
+            .is_ok_and(|now| now.state() == v1::TournamentState::Cancelled);
+        if cancelled && self.writes(&id) {
+            self.cancels.push((id, reply));
+        } else {
+            let _ = reply.send(answer);
         }
+    }
+
+    fn writes(&self, id: &str) -> bool {
+        let number = self.tournaments.get(id).and_then(|entry| entry.number);
+        number.is_some_and(|number| self.reports.writes(number))
     }
 
     /// Stores a difference and marks the agent it names.

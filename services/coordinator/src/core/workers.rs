@@ -60,8 +60,7 @@ impl Core {
     /// or gone.
     pub(super) fn find_worker(&self, id: &str, boot_epoch: u64) -> Option<WorkerId> {
         let number = id.strip_prefix('w')?.parse().ok()?;
-        let here = boot_epoch == self.boot_epoch && self.workers.contains_key(&number);
-        here.then_some(number)
+        self.ledger.present(number, boot_epoch)
     }
 
     /// What people call a worker: its name, or its id where it has none or is
@@ -79,7 +78,7 @@ impl Core {
             let _ = reply.send(Err(Error::Draining));
             return;
         }
-        let worker = self.ledger.join();
+        let worker = self.ledger.join(request.capacity as usize);
         let (sender, notices) = mpsc::channel(NOTICES_MAX);
         let present = Present {
             name: request.name,

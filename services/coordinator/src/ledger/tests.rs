@@ -19,7 +19,7 @@ fn settings(audit_ppm: u32) -> Settings {
 }
 
 fn ledger() -> Ledger {
-    Ledger::new(settings(0))
+    Ledger::new(settings(0), 1)
 }
 
 fn running(ledger: &mut Ledger, games: u64) -> TournamentNo {
@@ -40,7 +40,7 @@ const START: Duration = Duration::ZERO;
 fn every_game_is_lent_once_and_in_order() {
     let mut ledger = ledger();
     running(&mut ledger, 1000);
-    let worker = ledger.join();
+    let worker = ledger.join(usize::MAX);
     let mut lent = Vec::new();
     while let Some(grant) = grant(&mut ledger, START, worker) {
         assert!(grant.games.len() <= LEASE_GAMES_MAX);
@@ -58,7 +58,7 @@ fn done_games_are_not_lent_again_after_a_restart() {
         done.insert(index);
     }
     ledger.add(done, State::Running, Patience::default());
-    let worker = ledger.join();
+    let worker = ledger.join(usize::MAX);
     let mut lent = Vec::new();
     while let Some(grant) = grant(&mut ledger, START, worker) {
         lent.extend(indices(&grant));
@@ -73,8 +73,8 @@ fn done_games_are_not_lent_again_after_a_restart() {
 fn a_worker_that_leaves_gives_its_games_back_at_once() {
     let mut ledger = ledger();
     running(&mut ledger, 16);
-    let first = ledger.join();
-    let second = ledger.join();
+    let first = ledger.join(usize::MAX);
+    let second = ledger.join(usize::MAX);
     let lost = grant(&mut ledger, START, first).expect("a lease");
     ledger.leave(first);
     let again = grant(&mut ledger, START, second).expect("a lease");
@@ -90,7 +90,7 @@ fn a_worker_that_leaves_gives_its_games_back_at_once() {
 fn a_lease_lives_on_plies_not_on_calls() {
     let mut ledger = ledger();
     running(&mut ledger, 8);
-    let worker = ledger.join();
+    let worker = ledger.join(usize::MAX);
     let lease = grant(&mut ledger, START, worker).expect("a lease").lease;
     let second = Duration::from_secs(1);
     assert!(ledger.advance(second * 9, worker, lease, 100));
@@ -116,7 +116,7 @@ fn patience_prolongs_the_deadline() {
         between: second * 5,
     };
     ledger.add(Bitmap::new(8), State::Running, patience);
-    let worker = ledger.join();
+    let worker = ledger.join(usize::MAX);
     let lease = grant(&mut ledger, START, worker).expect("a lease").lease;
     assert!(ledger.expire(second * 39).is_empty());
     assert!(ledger.advance(second * 39, worker, lease, 1));
@@ -128,10 +128,10 @@ fn patience_prolongs_the_deadline() {
 fn a_late_report_counts_and_the_second_holder_is_relieved() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 8);
-    let slow = ledger.join();
+    let slow = ledger.join(usize::MAX);
     let late = grant(&mut ledger, START, slow).expect("a lease").lease;
     ledger.expire(DEADLINE);
-    let quick = ledger.join();
+    let quick = ledger.join(usize::MAX);
     let again = grant(&mut ledger, DEADLINE, quick).expect("a lease");
     for index in 0..8 {
         assert_eq!(
@@ -174,7 +174,7 @@ fn a_report_is_new_once_then_pending_then_done() {
 fn a_failed_attempt_rests_and_is_counted() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 1);
-    let worker = ledger.join();
+    let worker = ledger.join(usize::MAX);
     let mut now = START;
     for attempts in 0..6 {
         let lease = grant(&mut ledger, now, worker).expect("a lease");
@@ -200,7 +200,7 @@ fn a_game_that_kills_its_workers_is_lent_alone_and_reaches_the_cap() {
     let poison = 5;
     let mut attempts_max = 0;
     for _ in 0..1000 {
-        let worker = ledger.join();
+        let worker = ledger.join(usize::MAX);
         while let Some(lease) = grant(&mut ledger, START, worker) {
             if let Some(game) = lease.games.iter().find(|game| game.index == poison) {
                 attempts_max = attempts_max.max(game.attempts);
@@ -225,7 +225,7 @@ fn tournaments_share_the_workers() {
     let mut ledger = ledger();
     let first = running(&mut ledger, 10_000);
     let second = running(&mut ledger, 10_000);
-    let worker = ledger.join();
+    let worker = ledger.join(usize::MAX);
     let mut lent = BTreeMap::new();
     for _ in 0..10 {
         let lease = grant(&mut ledger, START, worker).expect("a lease");
@@ -239,7 +239,7 @@ fn a_worker_gets_only_what_suits_it() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
     let second = running(&mut ledger, 100);
-    let worker = ledger.join();
+    let worker = ledger.join(usize::MAX);
     for _ in 0..3 {
         let lease = ledger.grant(START, worker, 8, |number| number == second);
         assert_eq!(lease.expect("a lease").tournament, second);
@@ -250,16 +250,123 @@ fn a_worker_gets_only_what_suits_it() {
 fn the_last_games_are_spread_over_the_workers() {
     let mut ledger = ledger();
     running(&mut ledger, 160);
-    let workers: Vec<WorkerId> = (0..4).map(|_| ledger.join()).collect();
+    let workers: Vec<WorkerId> = (0..4).map(|_| ledger.join(usize::MAX)).collect();
     let lease = grant(&mut ledger, START, workers[0]).expect("a lease");
     assert_eq!(lease.games.len(), 20);
+}
+
+/// Plays a game of a lease, so long after it was lent.
+fn report_after(ledger: &mut Ledger, lease: &Grant, took: Duration) {
+    let index = lease.games[0].index;
+    ledger.report(START + took, lease.tournament, lease.lease, index, [0; 32]);
+    ledger.durable(lease.tournament, index, 0);
+}
+
+#[test]
+fn a_worker_holds_no_slow_games_that_it_does_not_play() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let busy = ledger.join(4);
+    let hour = Duration::from_secs(3600);
+    let first = grant(&mut ledger, START, busy).expect("a lease");
+    assert_eq!(first.games.len(), 4, "nobody knows yet how slow they are");
+    assert_eq!(grant(&mut ledger, START, busy), None);
+    report_after(&mut ledger, &first, hour);
+    let next = grant(&mut ledger, hour, busy).expect("a place is free");
+    assert_eq!(next.games.len(), 1);
+    let idle = ledger.join(4);
+    let others = grant(&mut ledger, hour, idle).expect("a lease");
+    assert_eq!(others.games.len(), 4);
+}
+
+#[test]
+fn quick_games_wait_at_their_worker() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let worker = ledger.join(1);
+    let first = grant(&mut ledger, START, worker).expect("a lease");
+    assert_eq!(first.games.len(), 1);
+    report_after(&mut ledger, &first, Duration::from_millis(5));
+    for _ in 0..2 {
+        let next = grant(&mut ledger, START, worker).expect("a lease");
+        assert!(next.games.len() >= LEASE_GAMES_MIN);
+    }
+}
+
+#[test]
+fn the_tail_of_a_slow_tournament_is_dealt_out_in_single_games() {
+    let mut ledger = ledger();
+    running(&mut ledger, 9);
+    let workers: Vec<WorkerId> = (0..4).map(|_| ledger.join(8)).collect();
+    let first = ledger.grant(START, workers[0], 1, |_| true);
+    let first = first.expect("a lease");
+    report_after(&mut ledger, &first, Duration::from_secs(60));
+    for &worker in workers.iter().cycle().take(8) {
+        let lease = grant(&mut ledger, START, worker).expect("a lease");
+        assert_eq!(lease.games.len(), 1);
+    }
+}
+
+#[test]
+fn a_report_waits_for_its_own_games_and_for_those_another_one_has_on_the_way() {
+    let mut ledger = ledger();
+    let mut reports = Reports::default();
+    let tournament = running(&mut ledger, 3);
+    let take = |ledger: &mut Ledger, reports: &mut Reports, games: &[(u64, [u8; 32])]| {
+        let report = Report {
+            tournament,
+            by: None,
+            lease: 0,
+            games,
+            failed: &[],
+        };
+        let sorted = reports.sort(ledger, &report);
+        let fresh = sorted.fresh.clone();
+        let id = sorted.id;
+        (
+            id,
+            fresh,
+            reports.take(ledger, START, &report, sorted).answer,
+        )
+    };
+    let (first, fresh, answer) = take(
+        &mut ledger,
+        &mut reports,
+        &[(0, [0; 32]), (1, [1; 32]), (0, [0; 32])],
+    );
+    assert_eq!((fresh, answer), (vec![0, 1], None));
+    let (second, fresh, answer) = take(&mut ledger, &mut reports, &[(1, [1; 32]), (2, [2; 32])]);
+    assert_eq!((fresh, answer), (vec![1], None));
+    assert!(reports.writes(tournament));
+    let written = reports.written(&mut ledger, second).expect("on the way");
+    assert_eq!((written.finished, written.acknowledged), (false, vec![]));
+    let written = reports.written(&mut ledger, first).expect("on the way");
+    assert!(written.finished);
+    assert_eq!(
+        written.acknowledged,
+        [(first, vec![0]), (second, vec![1])],
+        "with the games that had a record before"
+    );
+    assert!(!reports.writes(tournament));
+    let (_, fresh, answer) = take(&mut ledger, &mut reports, &[(2, [2; 32])]);
+    assert_eq!((fresh, answer), (vec![], Some(vec![2])), "durable already");
+}
+
+#[test]
+fn a_worker_is_known_by_its_number_and_the_start_it_joined() {
+    let mut ledger = ledger();
+    let worker = ledger.join(1);
+    assert_eq!(ledger.present(worker, 1), Some(worker));
+    assert_eq!(ledger.present(worker, 2), None);
+    ledger.leave(worker);
+    assert_eq!(ledger.present(worker, 1), None);
 }
 
 #[test]
 fn pause_takes_leases_back_and_resume_goes_on() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 8);
-    let worker = ledger.join();
+    let worker = ledger.join(usize::MAX);
     let lease = grant(&mut ledger, START, worker).expect("a lease").lease;
     assert_eq!(ledger.pause(tournament), [Ended { worker, lease }]);
     assert_eq!(grant(&mut ledger, START, worker), None);
@@ -277,7 +384,7 @@ fn pause_takes_leases_back_and_resume_goes_on() {
 fn a_cancelled_tournament_takes_nothing() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 8);
-    let worker = ledger.join();
+    let worker = ledger.join(usize::MAX);
     let lease = grant(&mut ledger, START, worker).expect("a lease").lease;
     assert_eq!(ledger.cancel(tournament).len(), 1);
     assert_eq!(
@@ -290,9 +397,9 @@ fn a_cancelled_tournament_takes_nothing() {
 
 #[test]
 fn audits_go_to_another_worker() {
-    let mut ledger = Ledger::new(settings(1_000_000));
+    let mut ledger = Ledger::new(settings(1_000_000), 1);
     let tournament = running(&mut ledger, 16);
-    let player = ledger.join();
+    let player = ledger.join(usize::MAX);
     while let Some(lease) = grant(&mut ledger, START, player) {
         assert!(!lease.audit, "nobody audits itself");
         for index in indices(&lease) {
@@ -300,7 +407,7 @@ fn audits_go_to_another_worker() {
             ledger.durable(tournament, index, player);
         }
     }
-    let auditor = ledger.join();
+    let auditor = ledger.join(usize::MAX);
     let mut audited = BTreeSet::new();
     while let Some(lease) = grant(&mut ledger, START, auditor) {
         assert!(lease.audit);

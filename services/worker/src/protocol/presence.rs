@@ -87,7 +87,11 @@ impl Presence {
         Some((self.stays, left.min(ATTEMPT)))
     }
 
+    /// Takes the first welcome of the attempt that counts.
     pub(super) fn welcome(&mut self, stay: Stay) {
+        if !matches!(self.state, State::Joining(joining) if joining == stay.number) {
+            return;
+        }
         self.backoff.reset();
         self.lost = None;
         self.state = State::Here {

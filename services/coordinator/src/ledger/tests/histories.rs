@@ -9,7 +9,8 @@ use rand_chacha::{
 
 use super::{START, grant, running, settings};
 use crate::ledger::{
-    Bitmap, Grant, LeaseId, Ledger, Patience, State, TournamentNo, Verdict, WorkerId,
+    Bitmap, Grant, LEASE_GAMES_MAX, LeaseId, Ledger, Patience, State, TournamentNo, Verdict,
+    WorkerId,
 };
 
 /// What really is: the records on the disk, whatever the ledger says.
@@ -35,7 +36,7 @@ impl World {
         let games = u64::from(rng.next_u32() % 60);
         let mut world = Self {
             rng,
-            ledger: Ledger::new(settings(200_000)),
+            ledger: Ledger::new(settings(200_000), 1),
             tournament: 0,
             games,
             disk: BTreeMap::new(),
@@ -65,7 +66,7 @@ impl World {
     fn step(&mut self, calm: bool) {
         match self.below(if calm { 12 } else { 20 }) {
             0 if self.workers.len() < 5 => {
-                let worker = self.ledger.join();
+                let worker = self.ledger.join(LEASE_GAMES_MAX);
                 self.workers.push(worker);
             }
             0..=2 => self.lend(),
@@ -168,7 +169,7 @@ impl World {
         for &index in self.disk.keys() {
             done.insert(index);
         }
-        self.ledger = Ledger::new(settings(200_000));
+        self.ledger = Ledger::new(settings(200_000), 1);
         self.tournament = self.ledger.add(done, State::Running, Patience::default());
     }
 

@@ -1,0 +1,32 @@
+//! Defects that can be put in on purpose.
+
+/// What the accounting would do wrong. The simulation proves with these that
+/// it notices; what runs is [`Sound`], in which the compiler finds nothing of
+/// them.
+pub trait Defects {
+    /// A report is acknowledged while its games are on the way to the disk.
+    const ACKNOWLEDGES_EARLY: bool = false;
+    /// A report of games that another report has on the way is acknowledged
+    /// before those are durable.
+    const TRUSTS_THE_FIRST: bool = false;
+    /// A record that comes a second time is added instead of set.
+    const ADDS: bool = false;
+    /// Leases are never taken back.
+    const NEVER_EXPIRES: bool = false;
+    /// Calls count as progress.
+    const BELIEVES_CALLS: bool = false;
+    /// Records of a cancelled tournament are taken.
+    const COUNTS_CANCELLED: bool = false;
+    /// What a restart finds durable is lent and counted once more.
+    const FORGETS_DURABLE: bool = false;
+    /// A worker is taken for one that joined another start of the coordinator.
+    const IGNORES_EPOCHS: bool = false;
+    /// Games of a lease that was taken back are not lent again.
+    const LOSES_RETURNED: bool = false;
+}
+
+/// No defect.
+#[derive(Clone, Copy, Debug)]
+pub struct Sound;
+
+impl Defects for Sound {}

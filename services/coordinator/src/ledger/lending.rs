@@ -1,0 +1,213 @@
+//! Who is here, and which games each is lent.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use super::{
+    Defects, Ended, Entry, Grant, LeaseId, Ledger, State, TournamentNo, WorkerId, WorkerLoad,
+};
+
+/// The fewest games of a lease while there are as many, and they are not slow.
+pub const LEASE_GAMES_MIN: usize = 8;
+/// The most games of a lease.
+pub const LEASE_GAMES_MAX: usize = 512;
+/// A tournament is quick where its games are reported this soon after they
+/// were lent, on the average.
+const QUICK: Duration = Duration::from_secs(2);
+/// The newest game counts this part in the average.
+const PACE_SHARE: u32 = 8;
+
+/// A worker that is here.
+#[derive(Debug)]
+pub(super) struct Worker {
+    /// Games it plays at once.
+    capacity: usize,
+    pub(super) leases: BTreeSet<LeaseId>,
+}
+
+#[derive(Debug)]
+pub(super) struct Lease {
+    pub(super) worker: WorkerId,
+    pub(super) tournament: TournamentNo,
+    pub(super) games: BTreeSet<u64>,
+    pub(super) audit: bool,
+    pub(super) alone: bool,
+    pub(super) plies: u64,
+    /// When it was lent.
+    pub(super) since: Duration,
+    pub(super) deadline: Duration,
+}
+
+/// How long the games of a tournament take from being lent to being reported.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pace(Option<Duration>);
+
+impl Pace {
+    pub(super) fn add(&mut self, took: Duration) {
+        self.0 = Some(
+            self.0
+                .map_or(took, |mean| mean - mean / PACE_SHARE + took / PACE_SHARE),
+        );
+    }
+
+    /// Whether games may wait at a worker for others to end: those of a slow
+    /// tournament, and of one that nobody knows yet, may not, since an idle
+    /// worker could play them.
+    fn is_quick(self) -> bool {
+        self.0.is_some_and(|mean| mean < QUICK)
+    }
+
+    fn is_slow(self) -> bool {
+        self.0.is_some_and(|mean| mean >= QUICK)
+    }
+}
+
+impl<D: Defects> Ledger<D> {
+    /// A worker joins that plays so many games at once.
+    pub fn join(&mut self, capacity: usize) -> WorkerId {
+        self.workers_ever += 1;
+        let worker = Worker {
+            capacity: capacity.max(1),
+            leases: BTreeSet::new(),
+        };
+        self.workers.insert(self.workers_ever, worker);
+        self.workers_ever
+    }
+
+    /// A worker is gone, and its leases with it.
+    pub fn leave(&mut self, worker: WorkerId) -> Vec<Ended> {
+        let leases = self.workers.remove(&worker).map(|worker| worker.leases);
+        self.end(leases.into_iter().flatten().collect(), true)
+    }
+
+    /// The worker of a number and the start it joined; none where that was
+    /// another start, or the worker is gone.
+    #[must_use]
+    pub fn present(&self, worker: WorkerId, boot_epoch: u64) -> Option<WorkerId> {
+        let known = boot_epoch == self.boot_epoch || D::IGNORES_EPOCHS;
+        (known && self.workers.contains_key(&worker)).then_some(worker)
+    }
+
+    /// A worker's part; none where there is no such worker.
+    #[must_use]
+    pub fn load(&self, worker: WorkerId) -> Option<WorkerLoad> {
+        let leases = &self.workers.get(&worker)?.leases;
+        let games = leases
+            .iter()
+            .filter_map(|id| self.leases.get(id))
+            .map(|lease| lease.games.len() as u64)
+            .sum();
+        Some(WorkerLoad {
+            leases: leases.len() as u32,
+            games,
+        })
+    }
+
+    /// Lends games to a worker: of the running tournament with the fewest lent
+    /// that `suits` the worker. None where nothing is to be lent, or the worker
+    /// is not known.
+    pub fn grant(
+        &mut self,
+        now: Duration,
+        worker: WorkerId,
+        wanted: usize,
+        suits: impl Fn(TournamentNo) -> bool,
+    ) -> Option<Grant> {
+        let leases = &self.workers.get(&worker)?.leases;
+        let mut held = leases.iter().filter_map(|id| self.leases.get(id));
+        let alone_already = held.any(|lease| lease.alone);
+        for entry in self.tournaments.values_mut() {
+            entry.course.wake(now);
+        }
+        let chosen = self
+            .tournaments
+            .iter()
+            .filter(|&(&number, entry)| {
+                let course = &entry.course;
+                let lends = entry.state == State::Running
+                    && (course.has_ready() || course.has_suspect() && !alone_already)
+                    && self.room(worker, number, entry) > 0;
+                let audits = matches!(entry.state, State::Running | State::Finished)
+                    && course.audits_for(worker) > 0;
+                (lends || audits) && suits(number)
+            })
+            .min_by_key(|(number, entry)| {
+                let only_audits = entry.state != State::Running;
+                (only_audits, entry.course.lent(), entry.served, **number)
+            })
+            .map(|(number, _)| *number)?;
+        let count = self.count(worker, chosen, wanted)?;
+        let lease = self.leases_ever + 1;
+        let entry = self.tournaments.get_mut(&chosen)?;
+        let course = &mut entry.course;
+        let running = entry.state == State::Running;
+        let idle = !running || count == 0 || !course.has_ready();
+        let audits = course.audits_for(worker);
+        let mut alone = false;
+        let mut audit = false;
+        let games = if audits >= LEASE_GAMES_MIN || idle && audits > 0 {
+            audit = true;
+            course.take_audits(wanted.clamp(1, LEASE_GAMES_MIN), worker)
+        } else if course.has_ready() {
+            course.take(count, lease)
+        } else {
+            alone = true;
+            course.take_suspect(lease).into_iter().collect()
+        };
+        if games.is_empty() {
+            return None;
+        }
+        self.leases_ever = lease;
+        entry.served = lease;
+        let deadline = now + self.settings.lease_deadline + entry.patience.first;
+        self.leases.insert(
+            lease,
+            Lease {
+                worker,
+                tournament: chosen,
+                games: games.iter().map(|game| game.index).collect(),
+                audit,
+                alone,
+                plies: 0,
+                since: now,
+                deadline,
+            },
+        );
+        if let Some(worker) = self.workers.get_mut(&worker) {
+            worker.leases.insert(lease);
+        }
+        Some(Grant {
+            lease,
+            tournament: chosen,
+            games,
+            audit,
+        })
+    }
+
+    /// How many games a lease is to have.
+    fn count(&self, worker: WorkerId, tournament: TournamentNo, wanted: usize) -> Option<usize> {
+        let entry = self.tournaments.get(&tournament)?;
+        let share = entry.course.waiting() / (2 * self.workers.len() as u64);
+        let least = if entry.pace.is_slow() {
+            1
+        } else {
+            LEASE_GAMES_MIN
+        };
+        let share = (share.min(LEASE_GAMES_MAX as u64) as usize).max(least);
+        let wanted = wanted.clamp(1, LEASE_GAMES_MAX);
+        Some(wanted.min(share).min(self.room(worker, tournament, entry)))
+    }
+
+    /// How many more games of a tournament a worker may hold.
+    fn room(&self, worker: WorkerId, tournament: TournamentNo, entry: &Entry) -> usize {
+        if entry.pace.is_quick() {
+            return LEASE_GAMES_MAX;
+        }
+        self.workers.get(&worker).map_or(0, |worker| {
+            let leases = worker.leases.iter().filter_map(|id| self.leases.get(id));
+            let held = leases
+                .filter(|lease| lease.tournament == tournament && !lease.audit)
+                .map(|lease| lease.games.len());
+            worker.capacity.saturating_sub(held.sum())
+        })
+    }
+}

@@ -1,0 +1,197 @@
+//! Reports on their way: which of their games are new, and what each has to
+//! wait for before it is acknowledged.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    time::Duration,
+};
+
+use super::{Defects, LeaseId, Ledger, TournamentNo, Verdict, WorkerId};
+
+/// Number of a report, in order of being taken.
+pub type ReportId = u64;
+
+/// A report, as the accounting sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    /// Whose games these are.
+    pub tournament: TournamentNo,
+    /// Who played them; none where the worker is of another start, or gone.
+    pub by: Option<WorkerId>,
+    /// Under which lease.
+    pub lease: LeaseId,
+    /// Games with the hashes of their records.
+    pub games: &'a [(u64, [u8; 32])],
+    /// Games that could not be played.
+    pub failed: &'a [u64],
+}
+
+/// A report's games, told apart. Nothing has changed yet.
+#[derive(Debug)]
+pub struct Sorted {
+    /// The number that the report gets.
+    pub id: ReportId,
+    /// Places in the report of those to be made durable.
+    pub fresh: Vec<usize>,
+    /// On the way to the disk with another report.
+    pending: BTreeSet<u64>,
+    /// Had a record before.
+    compare: Vec<u64>,
+}
+
+/// What became of a report that was taken.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// The games that had a record before: the answer, where the report is
+    /// acknowledged at once; none where it waits for
+    /// [`Reports::written`].
+    pub answer: Option<Vec<u64>>,
+    /// Games that could not be played, and how often that happened so far.
+    pub failed: Vec<(u64, u32)>,
+}
+
+/// What follows from games that are durable now.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Whose games these are.
+    pub tournament: TournamentNo,
+    /// That were the last ones: to be made durable before it is told.
+    pub finished: bool,
+    /// Reports to be acknowledged, and which of their games had a record
+    /// before.
+    pub acknowledged: Vec<(ReportId, Vec<u64>)>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    /// Own batch, and games of other reports that are on the way.
+    open: usize,
+    compare: Vec<u64>,
+}
+
+#[derive(Debug)]
+struct Batch {
+    tournament: TournamentNo,
+    by: WorkerId,
+    games: Vec<u64>,
+}
+
+/// Reports that wait for the disk.
+#[derive(Debug, Default)]
+pub struct Reports {
+    waiting: HashMap<ReportId, Waiting>,
+    batches: HashMap<ReportId, Batch>,
+    /// Reports that wait for a game of another report.
+    awaited: BTreeMap<(TournamentNo, u64), Vec<ReportId>>,
+    ever: ReportId,
+}
+
+impl Reports {
+    /// Tells a report's games apart.
+    #[must_use]
+    pub fn sort<D: Defects>(&self, ledger: &Ledger<D>, report: &Report<'_>) -> Sorted {
+        let mut sorted = Sorted {
+            id: self.ever + 1,
+            fresh: Vec::with_capacity(report.games.len()),
+            pending: BTreeSet::new(),
+            compare: Vec::new(),
+        };
+        let mut seen = BTreeSet::new();
+        for (place, &(index, _)) in report.games.iter().enumerate() {
+            match ledger.verdict(report.tournament, index) {
+                Verdict::New if seen.insert(index) => sorted.fresh.push(place),
+                Verdict::New | Verdict::Done => sorted.compare.push(index),
+                Verdict::Pending(_) => {
+                    sorted.pending.insert(index);
+                    sorted.compare.push(index);
+                }
+                Verdict::Unwanted | Verdict::Outside => {}
+            }
+        }
+        sorted
+    }
+
+    /// Takes a report whose fresh games the store has taken.
+    pub fn take<D: Defects>(
+        &mut self,
+        ledger: &mut Ledger<D>,
+        now: Duration,
+        report: &Report<'_>,
+        sorted: Sorted,
+    ) -> Taken {
+        let id = sorted.id;
+        self.ever = id;
+        let mut open = usize::from(!sorted.fresh.is_empty());
+        if !sorted.fresh.is_empty() {
+            let games = sorted.fresh.iter().map(|&place| report.games[place].0);
+            let batch = Batch {
+                tournament: report.tournament,
+                by: report.by.unwrap_or(0),
+                games: games.collect(),
+            };
+            self.batches.insert(id, batch);
+        }
+        // Numbers of leases begin anew with each start.
+        let lease = report.by.map_or(0, |_| report.lease);
+        for &(index, hash) in report.games {
+            ledger.report(now, report.tournament, lease, index, hash);
+        }
+        let failed = report.failed.iter().filter_map(|&index| {
+            let attempts = ledger.failed(now, report.tournament, lease, index)?;
+            Some((index, attempts))
+        });
+        let failed = failed.collect();
+        if !D::TRUSTS_THE_FIRST {
+            open += sorted.pending.len();
+            for index in sorted.pending {
+                let awaited = self.awaited.entry((report.tournament, index));
+                awaited.or_default().push(id);
+            }
+        }
+        let compare = sorted.compare;
+        let answer = if open == 0 || D::ACKNOWLEDGES_EARLY {
+            Some(compare)
+        } else {
+            self.waiting.insert(id, Waiting { open, compare });
+            None
+        };
+        Taken { answer, failed }
+    }
+
+    /// The fresh games of a report are durable.
+    pub fn written<D: Defects>(&mut self, ledger: &mut Ledger<D>, id: ReportId) -> Option<Written> {
+        let batch = self.batches.remove(&id)?;
+        let mut written = Written {
+            tournament: batch.tournament,
+            finished: false,
+            acknowledged: Vec::new(),
+        };
+        written.acknowledged.extend(self.served(id));
+        for index in batch.games {
+            written.finished |= ledger.durable(batch.tournament, index, batch.by);
+            let awaited = self.awaited.remove(&(batch.tournament, index));
+            for id in awaited.unwrap_or_default() {
+                written.acknowledged.extend(self.served(id));
+            }
+        }
+        Some(written)
+    }
+
+    /// One of the things that a report waits for is durable.
+    fn served(&mut self, id: ReportId) -> Option<(ReportId, Vec<u64>)> {
+        let waiting = self.waiting.get_mut(&id)?;
+        waiting.open -= 1;
+        if waiting.open > 0 {
+            return None;
+        }
+        let waiting = self.waiting.remove(&id)?;
+        Some((id, waiting.compare))
+    }
+
+    /// Whether games of a tournament are on the way to the disk.
+    #[must_use]
+    pub fn writes(&self, tournament: TournamentNo) -> bool {
+        let mut batches = self.batches.values();
+        batches.any(|batch| batch.tournament == tournament)
+    }
+}
