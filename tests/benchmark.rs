@@ -1,3 +1,5 @@
+use std::{fs::Permissions, os::unix::fs::PermissionsExt};
+
 use arena_tests::World;
 use serde_json::Value;
 
@@ -9,7 +11,12 @@ const NUMBERS: [&str; 2] = ["per_second", "cpu_us"];
 fn the_benchmark_measures_every_figure_of_the_path_of_a_decision() {
     let world = World::new();
     let mut command = world.command(env!("CARGO_BIN_EXE_arena-bench"));
+    let page = world.write(
+        "page.md",
+        "before\n<!-- results -->\nold\n<!-- end of results -->\nafter\n",
+    );
     command.args(["floors", "path", "--quick", "--output", "json"]);
+    command.args(["--write", &page]);
     for name in ["ARENA_BIN", "ARENA_PYTHON"] {
         if let Some(value) = std::env::var_os(name) {
             command.env(name, value);
@@ -50,6 +57,42 @@ fn the_benchmark_measures_every_figure_of_the_path_of_a_decision() {
     ] {
         assert!(ids.iter().any(|one| one == id), "{id} is not in {ids:?}");
     }
+    let page = std::fs::read_to_string(page).expect("the page");
+    assert!(
+        page.starts_with("before\n") && page.ends_with("\nafter\n"),
+        "{page}"
+    );
+    assert!(
+        page.contains("\n### path\n") && !page.contains("old"),
+        "{page}"
+    );
+    world.nothing_runs();
+}
+
+#[test]
+fn the_page_of_the_benchmark_has_a_place_for_results() {
+    let page = include_str!("bench/README.md");
+    let (_, rest) = page.split_once("<!-- results -->").expect("a beginning");
+    assert!(rest.contains("<!-- end of results -->"), "an end");
+}
+
+#[test]
+fn what_cannot_be_measured_is_said_before_or_instead() {
+    let world = World::new();
+    let agent = world.write("agent.sh", "#!/bin/sh\nexit 1\n");
+    world
+        .arena(&["bench", "--seconds", "0"])
+        .fails(2, &["--seconds", "0.05 to 3600"]);
+    world
+        .arena(&["bench", "in-process", "--agent", &agent])
+        .fails(2, &["--agent", "batched or unary"]);
+    world
+        .arena(&["bench", "batched", "--agent", &agent])
+        .fails(2, &["not executable", "chmod +x"]);
+    std::fs::set_permissions(&agent, Permissions::from_mode(0o755)).expect("its run bit");
+    world
+        .arena(&["bench", "batched", "--agent", &agent, "--seconds", "0.1"])
+        .fails(1, &["fault of an agent", "arena agent check"]);
     world.nothing_runs();
 }
 

@@ -23,7 +23,7 @@ use crate::{report::Report, sections::Section};
 #[command(
     name = "tests/bench/run",
     after_help = "Examples:\n  tests/bench/run\n  tests/bench/run path --quick\n  \
-                  tests/bench/run large --games 10000000 --output json"
+                  tests/bench/run large --games 10000000 --records hash"
 )]
 struct Cli {
     /// What to measure [default: all of it].
@@ -36,6 +36,11 @@ struct Cli {
     /// How the figures are printed.
     #[arg(long, value_enum, default_value = "table")]
     output: Format,
+
+    /// Also writes the figures into a Markdown file, between its lines
+    /// `<!-- results -->` and `<!-- end of results -->`.
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
 
     /// The other side of a floor.
     #[arg(long, hide = true)]
@@ -52,9 +57,29 @@ struct Settings {
     #[arg(long, default_value_t = 1_000_000, value_name = "N")]
     games: u64,
 
+    /// What the tournament of `large` keeps of its games.
+    #[arg(long, value_enum, default_value = "full")]
+    records: Records,
+
     /// Where `tests/bench/run` installs peers.
     #[arg(long, default_value = "target/tools", value_name = "DIR")]
     tools: PathBuf,
+}
+
+/// `records` of a spec.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Records {
+    Full,
+    Hash,
+}
+
+impl Records {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Hash => "hash",
+        }
+    }
 }
 
 impl Settings {
@@ -94,6 +119,10 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         sections::floors::serve(kind)?;
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(page) = &cli.write {
+        // Before anything is measured in vain.
+        print::replace(page, "")?;
+    }
     let mut wanted = cli.sections;
     if wanted.is_empty() {
         wanted = Section::value_variants().to_vec();
@@ -109,6 +138,9 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     }
     report.finish();
     print::print(&report, cli.output)?;
+    if let Some(page) = &cli.write {
+        std::fs::write(page, print::replace(page, &print::markdown(&report))?)?;
+    }
     let failed = report.sections.iter().any(|section| section.failed());
     Ok(ExitCode::from(u8::from(failed)))
 }

@@ -1,7 +1,12 @@
 //! The figures as a table, as JSON, as Markdown.
 
-use std::io::{self, Write};
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+};
 
+use anyhow::{Context, bail};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use crate::{
@@ -21,6 +26,10 @@ const HEADER: [&str; 9] = [
     "bars",
 ];
 
+/// Between these a page has its results.
+const BEGIN: &str = "<!-- results -->";
+const END: &str = "<!-- end of results -->";
+
 /// A rule below the header and nothing else, so that rows can be grepped.
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -33,6 +42,19 @@ pub(crate) fn print(report: &Report, format: Format) -> anyhow::Result<()> {
     };
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
+}
+
+/// The text of a page with other results between its marks.
+pub(crate) fn replace(page: &Path, results: &str) -> anyhow::Result<String> {
+    let text = fs::read_to_string(page).with_context(|| page.display().to_string())?;
+    let parts = text.split_once(BEGIN).and_then(|(before, rest)| {
+        let (_, after) = rest.split_once(END)?;
+        Some((before, after))
+    });
+    let Some((before, after)) = parts else {
+        bail!("{} has no lines {BEGIN} and {END}", page.display());
+    };
+    Ok(format!("{before}{BEGIN}\n\n{results}\n{END}{after}"))
 }
 
 fn tables(report: &Report) -> String {
@@ -60,7 +82,7 @@ fn tables(report: &Report) -> String {
     text
 }
 
-fn markdown(report: &Report) -> String {
+pub(crate) fn markdown(report: &Report) -> String {
     let mut text = heading(report) + "\n";
     for section in &report.sections {
         text += &format!("\n### {}\n\n| {} |\n", section.section, HEADER.join(" | "));

@@ -26,8 +26,8 @@ mod empty;
 const BATCH: u64 = 256;
 const BATCHES: usize = 4;
 
-/// Bytes of a cowry decision of two seats on its way to an agent.
-const DECISION_BYTES: usize = 40;
+/// Bytes of a cowry decision of two seats on its way to an agent, on average.
+const DECISION_BYTES: usize = 51;
 
 pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
     let world = World::new();

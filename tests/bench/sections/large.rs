@@ -18,7 +18,7 @@ use tokio::runtime::Runtime;
 use tonic::transport::{Channel, Endpoint};
 
 use crate::{
-    Settings, note,
+    Records, Settings, note,
     report::{Figure, Measured},
     usage::{cpu_seconds, megabytes},
 };
@@ -49,21 +49,22 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
         settings.games
     };
     let mut figures = Vec::new();
-    let result = play(games, &mut figures);
+    let result = play(games, settings.records, &mut figures);
     measured.figures.append(&mut figures);
     measured.take("a large tournament", result.map(|()| Vec::new()));
 }
 
 /// Plays it, and keeps what was measured also where it does not come to its
 /// end.
-fn play(games: u64, figures: &mut Vec<Figure>) -> anyhow::Result<()> {
+fn play(games: u64, records: Records, figures: &mut Vec<Figure>) -> anyhow::Result<()> {
     let world = World::new();
     let coordinator = world.coordinator("data", &["--audit", "0"]);
     let url = coordinator.url();
     let worker = world.worker(&coordinator, &["--builtin", "in-process"]);
     let players =
         "[[agent]]\nname = \"a\"\nbot = \"random\"\n[[agent]]\nname = \"b\"\nbot = \"random\"";
-    let spec = spec("large", "cowry", games.div_ceil(2), &["a", "b"], players);
+    let more = format!("records = \"{}\"\n{players}", records.name());
+    let spec = spec("large", "cowry", games.div_ceil(2), &["a", "b"], &more);
     let id = world.start_tournament("large", &spec, &url);
     let mut asking = Asking::new(&url, &id)?;
     let mut last = Mark::now(0, &coordinator, &worker);
@@ -92,7 +93,7 @@ fn play(games: u64, figures: &mut Vec<Figure>) -> anyhow::Result<()> {
             } else {
                 format!("large.{name}")
             },
-            what: format!("cowry, {done} games stored"),
+            what: format!("cowry, {done} games stored, {} records", records.name()),
             unit: "games",
             per_second: count / (mark.at - last.at).as_secs_f64(),
             cpu_us: Some((mark.cpu_seconds - last.cpu_seconds) * 1e6 / count),
@@ -110,7 +111,7 @@ fn play(games: u64, figures: &mut Vec<Figure>) -> anyhow::Result<()> {
     }
     worker.stop();
     note("  export");
-    figures.push(export(&world, &coordinator, &id, last.games)?);
+    figures.push(export(&world, &coordinator, &id, records)?);
     coordinator.stop();
     Ok(())
 }
@@ -202,12 +203,19 @@ impl Asking {
     }
 }
 
-fn export(world: &World, coordinator: &Server, id: &str, games: u64) -> anyhow::Result<Figure> {
+fn export(
+    world: &World,
+    coordinator: &Server,
+    id: &str,
+    records: Records,
+) -> anyhow::Result<Figure> {
+    let (games, _) = Asking::new(&coordinator.url(), id)?.progress()?;
     let before = cpu_seconds(coordinator.id());
     let started = Instant::now();
     let mut command = world.command(arena_tests::arena());
     command
         .args(["export", id, "--coordinator", &coordinator.url()])
+        .args(["--records", records.name()])
         .stdout(Stdio::null());
     let mut child = Exporting(command.spawn()?);
     let (mut most, mut cpu) = ([0.0_f64; 2], 0.0);
@@ -225,14 +233,19 @@ fn export(world: &World, coordinator: &Server, id: &str, games: u64) -> anyhow::
         bail!("arena export ended with {status}");
     }
     let cpu = cpu + cpu_seconds(coordinator.id()) - before;
+    let note = match records {
+        Records::Full => "each game replayed and written as a line",
+        Records::Hash => "each game as a line without its events",
+    };
     Ok(Figure {
         id: "large.export".to_owned(),
         what: format!("export of {games} games"),
         unit: "games",
+        group: "export",
         per_second: games as f64 / started.elapsed().as_secs_f64(),
         cpu_us: Some(cpu * 1e6 / games as f64),
         memory_mb: [("coordinator", most[0]), ("export", most[1])].into(),
-        note: Some("each game replayed and written as a line".to_owned()),
+        note: Some(note.to_owned()),
         ..Figure::default()
     })
 }
