@@ -122,9 +122,9 @@ impl Fleet {
             let now = self.now();
             let wake = self.protocol.wake(now).unwrap_or(now + NAP).min(now + NAP);
             tokio::select! {
-                () = self.driver.work() => {}
-                Some(heard) = news.recv() => self.hear(heard),
-                () = time::sleep_until(self.started + wake) => {}
+                // Games last: they always have something. Whatever happens,
+                // what is due is done above.
+                biased;
                 drained = &mut drains, if !draining => {
                     draining = true;
                     if drained.is_ok() {
@@ -132,6 +132,9 @@ impl Fleet {
                     }
                     self.protocol.drain(self.now());
                 }
+                Some(heard) = news.recv() => self.hear(heard),
+                () = self.driver.work() => {}
+                () = time::sleep_until(self.started + wake) => {}
             }
         };
         for call in self.stay.into_iter().chain(self.asking) {
@@ -319,6 +322,7 @@ impl Fleet {
                         "games came out otherwise than their durable records"
                     );
                 }
+                tracing::debug!(tournament, games = ?indices(request), "acknowledged");
                 self.protocol.reported(report);
             }
             Err(status) => {
@@ -367,6 +371,17 @@ impl Fleet {
         }
         self.driver.add_lease(&id, number, lease.games);
     }
+}
+
+/// Which games a report has records of.
+fn indices(request: &v1::ReportRequest) -> Vec<u64> {
+    let played = request
+        .games
+        .iter()
+        .filter(|game| game.void_reason.is_empty());
+    played
+        .filter_map(|game| Some(game.record.as_ref()?.index))
+        .collect()
 }
 
 /// The report of a game that this worker does not know how to play.
