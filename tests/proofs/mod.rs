@@ -132,6 +132,8 @@ proofs! {
     Full(full::Full),
     /// Cut the store's files short, and turn bits in them.
     Damage(damage::Damage),
+    /// Run the real services over a simulated network that breaks at random.
+    Network(network::Network),
 }
 
 /// The quick settings, or those that the flags have as defaults.

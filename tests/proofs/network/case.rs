@@ -1,0 +1,259 @@
+//! What a seed stands for: a fleet, a network and its troubles.
+
+use std::time::Duration;
+
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
+
+/// Draws of one purpose.
+#[derive(Clone, Debug)]
+pub(super) struct Draws(ChaCha8Rng);
+
+impl Draws {
+    /// The draws of a seed for a purpose.
+    pub(super) fn new(seed: u64, purpose: u64) -> Self {
+        let mut draws = ChaCha8Rng::seed_from_u64(seed);
+        draws.set_stream(purpose);
+        Self(draws)
+    }
+
+    /// From 0 to one less than `bound`.
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        self.0.next_u64() % bound
+    }
+
+    /// So many milliseconds, both ends included.
+    pub(super) fn millis(&mut self, from: u64, to: u64) -> Duration {
+        Duration::from_millis(from + self.below(to - from + 1))
+    }
+
+    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.below(from.len() as u64) as usize]
+    }
+}
+
+/// The tournaments that are played.
+pub(super) const SPECS: [&str; 3] = [
+    r#"
+name = "pits"
+ruleset = "kalah"
+seed = "0x5eed"
+blocks = 12
+agents = ["random", "shallow"]
+[[agent]]
+name = "shallow"
+bot = "kalah-minimax"
+options = { depth = 1 }
+"#,
+    r#"
+name = "shells"
+ruleset = "cowry"
+seed = "0xc0ffee"
+blocks = 4
+agents = ["random", "aggressive", "defensive"]
+"#,
+    r#"
+name = "long"
+ruleset = "kalah"
+seed = "0x10e6"
+blocks = 24
+agents = ["random", "shallow"]
+[[agent]]
+name = "shallow"
+bot = "kalah-minimax"
+options = { depth = 1 }
+"#,
+];
+
+/// Something that happens to hosts or to the links between them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Trouble {
+    /// The host's program ends where it stands.
+    Crash(String),
+    /// The program is started, after its end if it still runs.
+    Start(String),
+    /// Nothing passes.
+    Part(String, String),
+    /// Nothing passes from the first to the second.
+    PartOneWay(String, String),
+    /// It passes again; what was lost stays lost.
+    Repair(String, String),
+    /// Everything waits.
+    Hold(String, String),
+    /// What waited goes on.
+    Release(String, String),
+    /// Messages may take this long.
+    Slow(Duration),
+    /// Such a share of messages breaks its link for a while.
+    Lossy(f64),
+}
+
+/// A schedule.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    pub(super) seed: u64,
+    /// Which of [`SPECS`].
+    pub(super) spec: usize,
+    pub(super) workers: usize,
+    pub(super) lease_deadline: Duration,
+    pub(super) connect_timeout: Duration,
+    pub(super) audit_share: f64,
+    /// How long thinking about some games takes, from and to.
+    pub(super) thinking: (u64, u64),
+    pub(super) latency: Duration,
+    /// The user pauses the tournament for a while.
+    pub(super) paused: Option<(Duration, Duration)>,
+    /// By virtual time since the start.
+    pub(super) troubles: Vec<(Duration, Trouble)>,
+    /// All trouble is over.
+    pub(super) calm: Duration,
+}
+
+pub(super) const COORDINATOR: &str = "coordinator";
+pub(super) const CLIENT: &str = "client";
+
+/// What a worker's host is called.
+pub(super) fn worker(number: usize) -> String {
+    format!("worker-{number}")
+}
+
+impl Case {
+    /// A tournament that nothing happens to.
+    pub(super) fn undisturbed(spec: usize) -> Self {
+        Self {
+            seed: 0,
+            spec,
+            workers: 2,
+            lease_deadline: Duration::from_secs(10),
+            connect_timeout: Duration::from_secs(30),
+            audit_share: 0.0,
+            thinking: (10, 10),
+            latency: Duration::from_millis(10),
+            paused: None,
+            troubles: Vec::new(),
+            calm: Duration::ZERO,
+        }
+    }
+
+    /// What a seed stands for.
+    pub(super) fn new(seed: u64) -> Self {
+        let mut draws = Draws::new(seed, 0);
+        let workers = 2 + draws.below(2) as usize;
+        let calm = draws.millis(2_000, 9_000);
+        let slowest = draws.pick(&[150, 600, 2_000]);
+        let mut case = Self {
+            seed,
+            spec: draws.below(SPECS.len() as u64) as usize,
+            workers,
+            lease_deadline: draws.millis(500, 5_000),
+            connect_timeout: draws.pick(&[Duration::from_secs(3), Duration::from_secs(600)]),
+            audit_share: draws.pick(&[0.0, 0.0, 0.3]),
+            thinking: (20, slowest),
+            latency: draws.pick(&[10, 60, 300]).ms(),
+            paused: (draws.below(4) == 0)
+                .then(|| (draws.millis(100, 5_000), draws.millis(0, 3_000))),
+            troubles: Vec::new(),
+            calm,
+        };
+        for _ in 0..1 + draws.below(8) {
+            case.trouble(&mut draws);
+        }
+        case.troubles.retain(|(at, _)| *at < calm);
+        // Of the same time as they were drawn.
+        case.troubles.sort_by_key(|(at, _)| *at);
+        case
+    }
+
+    /// Adds one trouble, and mostly its end.
+    fn trouble(&mut self, draws: &mut Draws) {
+        let at = draws.millis(0, self.calm.as_millis() as u64);
+        let lasting = draws.pick(&[100, 1_000, 8_000]);
+        let end = at + draws.millis(10, lasting);
+        let worker = worker(draws.below(self.workers as u64) as usize);
+        let coordinator = || COORDINATOR.to_owned();
+        let peer = match draws.below(5) {
+            0 => CLIENT.to_owned(),
+            _ => worker.clone(),
+        };
+        match draws.below(8) {
+            0 | 1 => {
+                self.add(at, Trouble::Crash(coordinator()));
+                self.add(end, Trouble::Start(coordinator()));
+            }
+            2 => {
+                self.add(at, Trouble::Crash(worker.clone()));
+                self.add(end, Trouble::Start(worker));
+            }
+            // Without a word to the others, as when the power goes.
+            3 => {
+                let dying = draws.pick(&[true, false]);
+                let dying = if dying { coordinator() } else { worker };
+                let others: Vec<String> = self.others(&dying);
+                for other in &others {
+                    self.add(at, Trouble::Part(dying.clone(), other.clone()));
+                }
+                self.add(at, Trouble::Crash(dying.clone()));
+                for other in others {
+                    self.add(end, Trouble::Repair(dying.clone(), other));
+                }
+                self.add(end, Trouble::Start(dying));
+            }
+            4 => {
+                self.add(at, Trouble::Part(coordinator(), peer.clone()));
+                self.add(end, Trouble::Repair(coordinator(), peer));
+            }
+            5 => {
+                let ends = [(coordinator(), peer.clone()), (peer.clone(), coordinator())];
+                let (from, to) = ends[draws.below(2) as usize].clone();
+                self.add(at, Trouble::PartOneWay(from, to));
+                self.add(end, Trouble::Repair(coordinator(), peer));
+            }
+            6 => {
+                self.add(at, Trouble::Hold(coordinator(), peer.clone()));
+                self.add(end, Trouble::Release(coordinator(), peer));
+            }
+            _ => {
+                if draws.below(2) == 0 {
+                    self.add(at, Trouble::Lossy(draws.pick(&[0.001, 0.01, 0.05])));
+                    self.add(end, Trouble::Lossy(0.0));
+                } else {
+                    self.add(at, Trouble::Slow(draws.millis(100, 1_500)));
+                    self.add(end, Trouble::Slow(self.latency));
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, at: Duration, trouble: Trouble) {
+        self.troubles.push((at, trouble));
+    }
+
+    /// All hosts.
+    pub(super) fn hosts(&self) -> Vec<String> {
+        let workers = (0..self.workers).map(worker);
+        [COORDINATOR.to_owned(), CLIENT.to_owned()]
+            .into_iter()
+            .chain(workers)
+            .collect()
+    }
+
+    /// The other ends of a host's links.
+    pub(super) fn others(&self, host: &str) -> Vec<String> {
+        let mut hosts = self.hosts();
+        hosts.retain(|other| other != host);
+        hosts
+    }
+}
+
+/// Milliseconds, in short.
+trait Millis {
+    fn ms(self) -> Duration;
+}
+
+impl Millis for u64 {
+    fn ms(self) -> Duration {
+        Duration::from_millis(self)
+    }
+}

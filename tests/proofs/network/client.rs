@@ -1,0 +1,267 @@
+//! A user: starts a tournament, may pause it for a while, watches it to its
+//! end, and exports it. Everything is asked again until it is answered.
+
+use std::time::Duration;
+
+use arena_wire::v1::{self, TournamentState, coordinator_service_client::CoordinatorServiceClient};
+use prost::Message;
+use tokio::time;
+use tonic::{
+    Code, Status,
+    transport::{Channel, Endpoint},
+};
+
+use super::{
+    case::{Case, SPECS},
+    hosts,
+    wire::Sockets,
+};
+
+/// How long an answer is waited for.
+const TIMEOUT: Duration = Duration::from_secs(4);
+/// Before something is asked again.
+const PAUSE: Duration = Duration::from_millis(150);
+/// A connection without a sign of life is asked for one, as the command line
+/// does.
+const KEEP_ALIVE: Duration = Duration::from_secs(2);
+/// Games of a page.
+const PAGE: u32 = 10;
+
+/// All that a tournament leaves.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Export {
+    pub(super) tournament: String,
+    /// Records by index, as they were encoded.
+    pub(super) games: Vec<(u64, Vec<u8>)>,
+    pub(super) standings: v1::Standings,
+}
+
+/// A user's way to the coordinator.
+#[derive(Clone)]
+struct User(CoordinatorServiceClient<Channel>);
+
+/// Does what a user does; tells what the tournament left, or what was wrong.
+pub(super) async fn play(case: &Case, sockets: &Sockets) -> Result<Export, String> {
+    let endpoint = Endpoint::from_shared(hosts::url()).map_err(|error| error.to_string())?;
+    let endpoint = endpoint
+        .connect_timeout(KEEP_ALIVE)
+        .http2_keep_alive_interval(KEEP_ALIVE)
+        .keep_alive_timeout(KEEP_ALIVE)
+        .keep_alive_while_idle(true);
+    let user = User(CoordinatorServiceClient::new(sockets.connect(&endpoint)));
+    let started = user.start(case).await?;
+    let id = started.tournament_id;
+    if let Some((after, lasting)) = case.paused {
+        user.pause(&id, after, lasting).await?;
+    }
+    user.watch(&id).await?;
+    user.export(&id).await
+}
+
+impl User {
+    /// Asks until there is an answer.
+    async fn ask<T>(
+        &self,
+        what: &str,
+        call: impl AsyncFn(CoordinatorServiceClient<Channel>) -> Result<T, Status>,
+    ) -> Result<T, String> {
+        loop {
+            match time::timeout(TIMEOUT, call(self.0.clone())).await {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(status)) if refused(&status) => {
+                    return Err(format!("{what} was refused: {}", status.message()));
+                }
+                Ok(Err(_)) | Err(_) => time::sleep(PAUSE).await,
+            }
+        }
+    }
+
+    async fn start(&self, case: &Case) -> Result<v1::Tournament, String> {
+        let request = v1::StartTournamentRequest {
+            request_id: "start".to_owned(),
+            spec_toml: SPECS[case.spec].to_owned(),
+            ..Default::default()
+        };
+        let start = async |mut client: CoordinatorServiceClient<Channel>| {
+            client.start_tournament(request.clone()).await
+        };
+        // Whoever is not sure asks again, and is told the same.
+        let first = self.ask("a start", start).await?.into_inner();
+        let second = self.ask("a start", start).await?.into_inner();
+        let (one, two) = (first.tournament, second.tournament);
+        let (Some(one), Some(two)) = (one, two) else {
+            return Err("a start was answered without a tournament".to_owned());
+        };
+        if !first.created || !second.created || one.tournament_id != two.tournament_id {
+            return Err(format!(
+                "one request for a start made {} and {}",
+                one.tournament_id, two.tournament_id
+            ));
+        }
+        Ok(one)
+    }
+
+    async fn pause(&self, id: &str, after: Duration, lasting: Duration) -> Result<(), String> {
+        time::sleep(after).await;
+        if self.tournament(id).await?.state() == TournamentState::Finished {
+            return Ok(());
+        }
+        let request = v1::PauseTournamentRequest {
+            request_id: "pause".to_owned(),
+            tournament_id: id.to_owned(),
+        };
+        let paused = self
+            .ask("a pause", async |mut client| {
+                client.pause_tournament(request.clone()).await
+            })
+            .await;
+        // It may have finished in the meantime.
+        if paused.is_err() {
+            return match self.tournament(id).await?.state() {
+                TournamentState::Finished => Ok(()),
+                state => Err(format!("a pause was refused while {state:?}")),
+            };
+        }
+        let told = self.tournament(id).await?.state();
+        if !matches!(told, TournamentState::Paused | TournamentState::Finished) {
+            return Err(format!("a pause was acknowledged, and then it was {told:?}"));
+        }
+        time::sleep(lasting).await;
+        let request = v1::ResumeTournamentRequest {
+            request_id: "resume".to_owned(),
+            tournament_id: id.to_owned(),
+        };
+        let resumed = self
+            .ask("a resume", async |mut client| {
+                client.resume_tournament(request.clone()).await
+            })
+            .await;
+        match (resumed, told) {
+            (Err(problem), TournamentState::Paused) => {
+                match self.tournament(id).await?.state() {
+                    TournamentState::Finished => Ok(()),
+                    _ => Err(problem),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn tournament(&self, id: &str) -> Result<v1::Tournament, String> {
+        let request = v1::GetTournamentRequest {
+            tournament_id: id.to_owned(),
+        };
+        let answer = self
+            .ask("a started tournament", async |mut client| {
+                client.get_tournament(request.clone()).await
+            })
+            .await?;
+        answer
+            .into_inner()
+            .tournament
+            .ok_or_else(|| "a tournament came without itself".to_owned())
+    }
+
+    /// Watches until it is over, from anew where the stream ends before.
+    async fn watch(&self, id: &str) -> Result<(), String> {
+        let request = v1::WatchTournamentRequest {
+            tournament_id: id.to_owned(),
+        };
+        let mut most = 0;
+        loop {
+            let mut stream = self
+                .ask("watching", async |mut client| {
+                    client.watch_tournament(request.clone()).await
+                })
+                .await?
+                .into_inner();
+            while let Ok(Some(told)) = stream.message().await {
+                if told.games_done < most {
+                    let done = told.games_done;
+                    return Err(format!("{most} games were done, and then {done}"));
+                }
+                most = told.games_done;
+                match told.state() {
+                    TournamentState::Finished => return Ok(()),
+                    TournamentState::Cancelled => return Err("it was cancelled".to_owned()),
+                    _ => {}
+                }
+            }
+            time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn export(&self, id: &str) -> Result<Export, String> {
+        let mut export = Export {
+            tournament: id.to_owned(),
+            ..Export::default()
+        };
+        let mut token = String::new();
+        loop {
+            let request = v1::ListGamesRequest {
+                tournament_id: id.to_owned(),
+                page_size: PAGE,
+                page_token: token,
+                ..Default::default()
+            };
+            let page = self
+                .ask("a page of games", async |mut client| {
+                    client.list_games(request.clone()).await
+                })
+                .await?
+                .into_inner();
+            let records = page.games.into_iter().filter_map(|game| game.record);
+            export
+                .games
+                .extend(records.map(|record| (record.index, record.encode_to_vec())));
+            token = page.next_page_token;
+            if token.is_empty() {
+                break;
+            }
+        }
+        let request = v1::ListDifferencesRequest {
+            tournament_id: id.to_owned(),
+            ..Default::default()
+        };
+        let differences = self
+            .ask("differences", async |mut client| {
+                client.list_differences(request.clone()).await
+            })
+            .await?
+            .into_inner()
+            .differences;
+        if let Some(difference) = differences.first() {
+            return Err(format!("two records differ: {difference:?}"));
+        }
+        let request = v1::GetStandingsRequest {
+            tournament_id: id.to_owned(),
+        };
+        let standings = self
+            .ask("standings", async |mut client| {
+                client.get_standings(request.clone()).await
+            })
+            .await?
+            .into_inner()
+            .standings;
+        export.standings = standings.unwrap_or_default();
+        for agent in &mut export.standings.agents {
+            // Measured, so never the same.
+            (agent.latency_us_p50, agent.latency_us_p99) = (None, None);
+        }
+        Ok(export)
+    }
+}
+
+/// Whether it is no use to ask again.
+fn refused(status: &Status) -> bool {
+    matches!(
+        status.code(),
+        Code::NotFound
+            | Code::InvalidArgument
+            | Code::FailedPrecondition
+            | Code::AlreadyExists
+            | Code::OutOfRange
+            | Code::Unimplemented
+            | Code::DataLoss
+    )
+}
