@@ -97,6 +97,7 @@ pub(crate) fn setup(ruleset: &str, agents: Vec<v1::AgentSetup>) -> v1::Tournamen
             on_fault: v1::FaultPolicy::Forfeit.into(),
             ask_forced: false,
         }),
+        hash_only: false,
     }
 }
 
