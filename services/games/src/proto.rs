@@ -1,4 +1,4 @@
-//! Writing protobuf fields straight into a buffer.
+//! Writing protobuf fields straight into a buffer, and room for those read.
 //!
 //! Fields come out as `prost` would write the message: ascending, defaults
 //! left out, repeated numbers packed.
@@ -7,7 +7,13 @@ use prost::encoding::{WireType, encode_key, encode_varint};
 
 /// A number, unless it is 0.
 pub(crate) fn number(tag: u32, value: u32, out: &mut Vec<u8>) {
-    if value != 0 {
+    if value == 0 {
+        return;
+    }
+    if tag < 16 && value < 128 {
+        // Key and value take a byte each.
+        out.extend_from_slice(&[(tag << 3) as u8, value as u8]);
+    } else {
         encode_key(tag, WireType::Varint, out);
         encode_varint(u64::from(value), out);
     }
@@ -58,4 +64,40 @@ fn set_length(body: usize, out: &mut [u8]) {
     let length = out.len() - body;
     debug_assert!(length < 128, "length {length} needs more than a byte");
     out[body - 1] = length as u8;
+}
+
+/// The numbers of a repeated field that never has many.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Few<const N: usize> {
+    kept: [u32; N],
+    count: usize,
+}
+
+impl<const N: usize> Default for Few<N> {
+    fn default() -> Self {
+        Self {
+            kept: [0; N],
+            count: 0,
+        }
+    }
+}
+
+impl<const N: usize> Few<N> {
+    /// One more; beyond `N` they are only counted.
+    pub(crate) fn add(&mut self, number: u32) {
+        if let Some(place) = self.kept.get_mut(self.count) {
+            *place = number;
+        }
+        self.count += 1;
+    }
+
+    /// How many there were.
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Those that were kept.
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, u32> {
+        self.kept[..self.count.min(N)].iter()
+    }
 }

@@ -1,7 +1,11 @@
 //! The protobuf messages of Arena, their conversions from and to plain data,
 //! and, with the feature `grpc`, the gRPC stubs.
 
+pub mod batch;
 pub mod convert;
+pub mod fields;
+#[cfg(feature = "grpc")]
+pub mod raw;
 pub mod reasons;
 
 /// What agents draw from, for those who write them.

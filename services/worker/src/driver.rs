@@ -276,10 +276,10 @@ impl Driver {
             let report = table.sealer().void(&game, error.to_string());
             return self.finish(lease, report);
         }
+        let Some(errand) = self.leases.get(&lease).map(|lease| lease.errand.clone()) else {
+            return;
+        };
         if table.is_native(&game) {
-            let Some(errand) = self.leases.get(&lease).map(|lease| lease.errand.clone()) else {
-                return;
-            };
             // As many as go together into the pool.
             let mut games = vec![game];
             while self.in_flight() + games.len() < self.capacity
@@ -301,22 +301,17 @@ impl Driver {
             }
             return;
         }
-        let token = self.games.insert(Active::new(lease, table, game));
+        let active = Active::new(lease, errand.plies, table, game);
+        let token = self.games.insert(active);
         self.go_on(token);
     }
 
     /// Asks the question of a game, or takes its end.
     fn go_on(&mut self, token: Token) {
-        let Some(active) = self.games.get_mut(token) else {
-            return;
-        };
-        match active.game.status() {
-            Status::Asks(question) => {
-                let agent = active.seats[usize::from(question.seat)];
-                let table = active.table.clone();
-                table.ask(agent, token, &*active.game, question);
-            }
-            Status::Over(_) => self.end(token),
+        if let Some(active) = self.games.get_mut(token)
+            && !active.ask(token)
+        {
+            self.end(token);
         }
     }
 
@@ -421,10 +416,10 @@ impl Driver {
         if active.game.answer(action).is_err() {
             return self.ask_alone(token);
         }
-        if let Some(lease) = self.leases.get(&active.lease) {
-            lease.errand.plies.count();
+        active.plies.count();
+        if !active.ask(token) {
+            self.end(token);
         }
-        self.go_on(token);
     }
 
     fn ask_alone(&mut self, token: Token) {
@@ -433,7 +428,7 @@ impl Driver {
         };
         if let Status::Asks(question) = active.game.status() {
             let agent = active.seats[usize::from(question.seat)];
-            let table = active.table.clone();
+            let table = &active.table;
             table.ask_alone(agent, token, &*active.game, question);
         }
     }
@@ -457,9 +452,7 @@ impl Driver {
             Verdict::Fault(blame) => active.fault(blame),
             Verdict::Void(why) => return self.void(token, why),
         }
-        if let Some(lease) = self.leases.get(&active.lease) {
-            lease.errand.plies.count();
-        }
+        active.plies.count();
         self.go_on(token);
     }
 

@@ -163,6 +163,12 @@ impl Rules {
         &self.agent(index).name
     }
 
+    /// True for an agent that this program itself can play.
+    pub(crate) fn is_native(&self, index: u16) -> bool {
+        let source = &self.agent(index).source;
+        matches!(source, Some(v1::agent_setup::Source::Native(_)))
+    }
+
     /// Name and options of a native agent's bot.
     pub(crate) fn native(&self, index: u16) -> Result<(String, Options), String> {
         let agent = self.agent(index);

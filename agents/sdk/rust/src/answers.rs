@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use arena_wire::v1::{ChooseMovesRequest, ChooseMovesResponse};
+use prost::bytes::Bytes;
 use tokio_stream::Stream;
 use tonic::{Status, Streaming};
 
@@ -18,7 +18,7 @@ type Thinking = Pin<Box<dyn Future<Output = Result<Answered, Status>> + Send>>;
 /// Answers one message after the other, each in one message.
 pub(crate) struct Answers<P> {
     shared: Arc<Shared<P>>,
-    questions: Streaming<ChooseMovesRequest>,
+    questions: Streaming<Bytes>,
     /// Ready once the process is to end.
     ending: Pin<Box<dyn Future<Output = ()> + Send>>,
     state: State,
@@ -32,7 +32,7 @@ enum State {
 }
 
 impl<P: Process> Answers<P> {
-    pub(crate) fn new(shared: Arc<Shared<P>>, questions: Streaming<ChooseMovesRequest>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared<P>>, questions: Streaming<Bytes>) -> Self {
         let ending = Box::pin(shared.ended());
         Self {
             shared,
@@ -42,7 +42,7 @@ impl<P: Process> Answers<P> {
         }
     }
 
-    fn answered(&mut self, (response, failed): Answered) -> Option<ChooseMovesResponse> {
+    fn answered(&mut self, (response, failed): Answered) -> Option<Bytes> {
         self.state = match failed {
             None => State::Reading,
             Some(status) => State::Failing(status),
@@ -52,24 +52,24 @@ impl<P: Process> Answers<P> {
 }
 
 impl<P: Process> Stream for Answers<P> {
-    type Item = Result<ChooseMovesResponse, Status>;
+    type Item = Result<Bytes, Status>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         loop {
             match &mut this.state {
                 State::Reading => match Pin::new(&mut this.questions).poll_next(cx) {
-                    Poll::Ready(Some(Ok(request))) => {
-                        if let Some(answered) = this.shared.answer_quickly(&request) {
+                    Poll::Ready(Some(Ok(request))) => match this.shared.answer_quickly(&request) {
+                        Some(Ok(answered)) => {
                             return Poll::Ready(this.answered(answered).map(Ok));
                         }
-                        let shared = Arc::clone(&this.shared);
-                        this.state = State::Thinking(Box::pin(async move {
-                            shared
-                                .think(move |chooser| chooser.answer_batch(&request))
-                                .await
-                        }));
-                    }
+                        Some(Err(status)) => this.state = State::Failing(status),
+                        None => {
+                            let shared = Arc::clone(&this.shared);
+                            let thinking = async move { shared.answer_batch(request).await };
+                            this.state = State::Thinking(Box::pin(thinking));
+                        }
+                    },
                     Poll::Ready(Some(Err(status))) => this.state = State::Failing(status),
                     Poll::Ready(None) => this.state = State::Ended,
                     Poll::Pending => {

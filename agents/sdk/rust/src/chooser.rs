@@ -8,17 +8,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_wire::v1::{
-    ChooseMoveRequest, ChooseMoveResponse, ChooseMovesRequest, ChooseMovesResponse, Decision,
-    GameContext,
+use arena_wire::{
+    batch::{Questions, write_batch, write_choice, write_thinking},
+    v1::{ChooseMoveResponse, Decision, GameContext},
 };
-use prost::Message;
+use prost::{
+    Message,
+    bytes::{Bytes, BytesMut},
+};
 use tonic::Status;
 
 use crate::agent::{Choice, Player, Process, Question};
 
 /// Players kept for later questions; more contexts than this start afresh.
 const PLAYERS_MAX: usize = 1024;
+/// What the answer to one decision takes where nothing is told of a search,
+/// and what every message takes beside.
+const ANSWER_BYTES: usize = 10;
+const MORE_BYTES: usize = 32;
 
 /// Why there is no choice.
 #[derive(Clone, Debug)]
@@ -36,147 +43,187 @@ impl From<Failure> for Status {
     }
 }
 
+/// A player, and the context that it was made for.
+struct Seated {
+    context: GameContext,
+    player: Box<dyn Player>,
+}
+
 /// The players of a process, made when first asked for.
+///
+/// Questions come encoded and answers go encoded, and what they are read into
+/// is used again: for one decision nothing is allocated here.
 pub(crate) struct Chooser<P> {
     process: Arc<P>,
-    players: Vec<Box<dyn Player>>,
-    /// Index into `players` by encoded context.
+    seated: Vec<Seated>,
+    /// Index into `seated` by encoded context.
     known: HashMap<Vec<u8>, usize>,
-    key: Vec<u8>,
+    questions: Questions,
     /// For each context of the message at hand: its player.
-    seated: Vec<Result<usize, Failure>>,
+    places: Vec<Result<usize, Failure>>,
+    decision: Decision,
+    out: BytesMut,
 }
 
 /// The answers to a batch, and the status that ends the stream where some are
 /// missing.
-pub(crate) type Answered = (ChooseMovesResponse, Option<Status>);
+pub(crate) type Answered = (Bytes, Option<Status>);
 
 impl<P: Process> Chooser<P> {
     pub(crate) fn new(process: Arc<P>) -> Self {
         Self {
             process,
-            players: Vec::new(),
-            known: HashMap::new(),
-            key: Vec::new(),
             seated: Vec::new(),
+            known: HashMap::new(),
+            questions: Questions::default(),
+            places: Vec::new(),
+            decision: Decision::default(),
+            out: BytesMut::new(),
         }
     }
 
-    /// True where a player of these contexts may take longer than a health
-    /// check can wait.
-    pub(crate) fn thinks_long(&mut self, contexts: &[GameContext]) -> bool {
-        self.forget_some();
-        contexts.iter().any(|context| {
-            self.seat(context)
-                .is_ok_and(|player| self.players[player].thinks_long())
+    /// Answers a `ChooseMoveRequest`; none where its player thinks long and
+    /// only quick ones are to be asked.
+    pub(crate) fn answer(&mut self, request: &[u8], quick: bool) -> Option<Result<Bytes, Status>> {
+        self.prepare(request, quick, |this, started| {
+            this.answer_one(request, started)
         })
     }
 
-    pub(crate) fn answer(
+    /// Answers what can be answered of a `ChooseMovesRequest`; none as in
+    /// [`Chooser::answer`].
+    pub(crate) fn answer_batch(
         &mut self,
-        request: &ChooseMoveRequest,
-    ) -> Result<ChooseMoveResponse, Status> {
-        let (Some(context), Some(decision)) = (&request.context, &request.decision) else {
+        request: &[u8],
+        quick: bool,
+    ) -> Option<Result<Answered, Status>> {
+        self.prepare(request, quick, |this, started| {
+            Ok(this.answer_all(request, started))
+        })
+    }
+
+    /// Takes a message apart and finds its players.
+    fn prepare<T>(
+        &mut self,
+        request: &[u8],
+        quick: bool,
+        answer: impl FnOnce(&mut Self, Instant) -> Result<T, Status>,
+    ) -> Option<Result<T, Status>> {
+        self.forget_some();
+        let started = Instant::now();
+        let mut questions = std::mem::take(&mut self.questions);
+        let mut places = std::mem::take(&mut self.places);
+        places.clear();
+        let read = questions.read(request).map_err(unreadable);
+        if read.is_ok() {
+            let contexts = questions.contexts().iter();
+            places.extend(contexts.map(|range| self.seat(&request[range.clone()])));
+        }
+        self.questions = questions;
+        self.places = places;
+        if let Err(status) = read {
+            return Some(Err(status));
+        }
+        let mut seats = self.places.iter().flatten();
+        if quick && seats.any(|&place| self.seated[place].player.thinks_long()) {
+            return None;
+        }
+        Some(answer(self, started))
+    }
+
+    fn answer_one(&mut self, request: &[u8], started: Instant) -> Result<Bytes, Status> {
+        let (Some(place), Some(range)) = (self.places.first(), self.questions.decisions().first())
+        else {
             return Err(Status::invalid_argument(
                 "a question needs a context and a decision",
             ));
         };
-        self.forget_some();
-        let started = Instant::now();
-        let player = self.seat(context)?;
-        let budget = share(request.time_budget_us, 1);
-        let choice = self.ask(player, context, decision, budget)?;
+        let (place, range) = (place.clone()?, range.clone());
+        read_decision(&mut self.decision, &request[range])?;
+        let budget = share(self.questions.time_budget_us, 1);
+        let choice = self.ask(place, budget)?;
         let mut info = choice.info.unwrap_or_default();
         info.thinking_us.get_or_insert(micros(started));
-        Ok(ChooseMoveResponse {
+        let response = ChooseMoveResponse {
             move_id: choice.move_id,
             info: Some(info),
-        })
+        };
+        self.out.reserve(response.encoded_len());
+        response.encode_raw(&mut self.out);
+        Ok(self.out.split().freeze())
     }
 
-    /// Answers what can be answered of a batch.
-    pub(crate) fn answer_batch(&mut self, request: &ChooseMovesRequest) -> Answered {
-        self.forget_some();
-        let started = Instant::now();
-        let mut seated = std::mem::take(&mut self.seated);
-        seated.clear();
-        seated.extend(request.contexts.iter().map(|context| self.seat(context)));
-        let budget = share(request.time_budget_us, request.decisions.len());
-        let mut choices = Vec::with_capacity(request.decisions.len());
-        let mut failed = None;
-        for decision in &request.decisions {
-            let context = decision.context as usize;
-            let choice = match seated.get(context) {
-                Some(Ok(player)) => self.ask(*player, &request.contexts[context], decision, budget),
+    fn answer_all(&mut self, request: &[u8], started: Instant) -> Answered {
+        let count = self.questions.decisions().len();
+        let budget = share(self.questions.time_budget_us, count);
+        let mut failed: Option<Status> = None;
+        self.out.reserve(ANSWER_BYTES * count + MORE_BYTES);
+        write_batch(&mut self.out, self.questions.batch);
+        for index in 0..count {
+            let range = self.questions.decisions()[index].clone();
+            if let Err(status) = read_decision(&mut self.decision, &request[range]) {
+                failed.get_or_insert(status);
+                continue;
+            }
+            let context = self.decision.context as usize;
+            let choice = match self.places.get(context) {
+                Some(Ok(place)) => self.ask(*place, budget),
                 Some(Err(failure)) => Err(failure.clone()),
                 None => Err(Failure::Refused(format!(
                     "decision {} names context {context} of {}",
-                    decision.slot,
-                    request.contexts.len(),
+                    self.decision.slot,
+                    self.places.len(),
                 ))),
             };
             match choice {
-                Ok(Choice { move_id, info }) => choices.push(arena_wire::v1::Choice {
-                    slot: decision.slot,
-                    move_id,
-                    info,
-                }),
+                Ok(Choice { move_id, info }) => {
+                    write_choice(&mut self.out, self.decision.slot, move_id, info.as_ref());
+                }
                 Err(failure) => {
                     let ends = matches!(failure, Failure::Panicked(_));
-                    failed.get_or_insert(failure);
+                    failed.get_or_insert_with(|| failure.into());
                     if ends {
                         break;
                     }
                 }
             }
         }
-        self.seated = seated;
-        let response = ChooseMovesResponse {
-            batch: request.batch,
-            choices,
-            thinking_us: Some(micros(started)),
-        };
-        (response, failed.map(Status::from))
+        write_thinking(&mut self.out, micros(started));
+        (self.out.split().freeze(), failed)
     }
 
-    /// The index of a context's player.
-    fn seat(&mut self, context: &GameContext) -> Result<usize, Failure> {
-        self.key.clear();
-        context
-            .encode(&mut self.key)
-            .expect("a vector has room for every message");
-        if let Some(&index) = self.known.get(&self.key) {
+    /// The index of an encoded context's player.
+    fn seat(&mut self, encoded: &[u8]) -> Result<usize, Failure> {
+        if let Some(&index) = self.known.get(encoded) {
             return Ok(index);
         }
-        let made = catch_unwind(AssertUnwindSafe(|| self.process.player(context)));
+        let context = GameContext::decode(encoded)
+            .map_err(|error| Failure::Refused(format!("a context cannot be read: {error}")))?;
+        let made = catch_unwind(AssertUnwindSafe(|| self.process.player(&context)));
         let player = made
             .map_err(|panic| Failure::Panicked(panic_text(&*panic)))?
             .map_err(|refusal| Failure::Refused(refusal.to_string()))?;
-        let index = self.players.len();
-        self.players.push(player);
-        self.known.insert(self.key.clone(), index);
+        let index = self.seated.len();
+        self.seated.push(Seated { context, player });
+        self.known.insert(encoded.to_vec(), index);
         Ok(index)
     }
 
-    fn ask(
-        &mut self,
-        player: usize,
-        context: &GameContext,
-        decision: &Decision,
-        time_budget: Option<Duration>,
-    ) -> Result<Choice, Failure> {
+    /// Asks a player about the decision that was read.
+    fn ask(&mut self, place: usize, time_budget: Option<Duration>) -> Result<Choice, Failure> {
+        let decision = &self.decision;
         if decision.legal_moves.is_empty() {
             return Err(Failure::Refused(format!(
                 "decision {} has no legal moves",
                 decision.slot
             )));
         }
+        let Seated { context, player } = &mut self.seated[place];
         let question = Question {
             context,
             decision,
             time_budget,
         };
-        let player = &mut self.players[player];
         match catch_unwind(AssertUnwindSafe(|| player.choose(&question))) {
             Ok(choice) => choice.map_err(|refusal| Failure::Refused(refusal.to_string())),
             Err(panic) => {
@@ -188,16 +235,26 @@ impl<P: Process> Chooser<P> {
     }
 
     fn forget(&mut self) {
-        self.players.clear();
+        self.seated.clear();
         self.known.clear();
     }
 
     /// Bounds the memory for players, between two messages.
     fn forget_some(&mut self) {
-        if self.players.len() > PLAYERS_MAX {
+        if self.seated.len() > PLAYERS_MAX {
             self.forget();
         }
     }
+}
+
+/// Reads a decision into the room of another.
+fn read_decision(decision: &mut Decision, encoded: &[u8]) -> Result<(), Status> {
+    decision.clear();
+    decision.merge(encoded).map_err(unreadable)
+}
+
+fn unreadable(problem: impl std::fmt::Display) -> Status {
+    Status::internal(format!("the message cannot be read: {problem}"))
 }
 
 fn share(time_budget_us: u64, decisions: usize) -> Option<Duration> {

@@ -58,6 +58,7 @@ mod chooser;
 mod listen;
 pub mod option;
 mod server;
+mod service;
 
 pub use agent::{Agent, Choice, Player, Process, Question, Refusal};
 /// The messages, and their conversions from and to plain data.

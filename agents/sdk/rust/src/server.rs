@@ -9,31 +9,28 @@ use std::{
     time::Duration,
 };
 
-use arena_wire::v1::{
-    ChooseMoveRequest, ChooseMoveResponse, ChooseMovesRequest, DescribeRequest, DescribeResponse,
-    agent_service_server::{AgentService, AgentServiceServer},
-};
+use prost::{Message, bytes::Bytes};
 use tokio::{
     signal::unix::{SignalKind, signal},
     sync::{mpsc, oneshot, watch},
 };
 use tokio_stream::wrappers::UnixListenerStream;
 use tonic::{
-    Request, Response, Status, Streaming,
+    Status,
     transport::{Server, server::TcpIncoming},
 };
 use tonic_health::ServingStatus;
 
 use crate::{
     agent::Process,
-    answers::Answers,
     chooser::{Answered, Chooser},
     listen::{LISTEN_VARIABLE, Listen, ListenError, Listener, Socket},
+    service::AgentService,
 };
 
 /// The largest message that is read. Nested messages take many times their
 /// encoded size, so this bounds memory.
-const MESSAGE_BYTES_MAX: usize = 4 << 20;
+pub(crate) const MESSAGE_BYTES_MAX: usize = 4 << 20;
 /// Calls of one connection at a time; more wait.
 const STREAMS_MAX: u32 = 256;
 /// Calls that a client may begin and drop before its connection ends.
@@ -75,7 +72,8 @@ type Job<P> = Box<dyn FnOnce(&mut Chooser<P>) + Send>;
 
 /// What all calls share.
 pub(crate) struct Shared<P> {
-    described: DescribeResponse,
+    /// The answer to `Describe`, encoded.
+    pub(crate) described: Bytes,
     /// Players that answer on the thread that receives.
     quick: Mutex<Chooser<P>>,
     /// The thread for all others.
@@ -96,7 +94,7 @@ impl<P: Process> Shared<P> {
                 }
             })?;
         Ok(Self {
-            described: process.describe(),
+            described: process.describe().encode_to_vec().into(),
             quick: Mutex::new(Chooser::new(process)),
             thinker,
             ending,
@@ -108,18 +106,34 @@ impl<P: Process> Shared<P> {
         work(&mut self.quick.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Answers a batch at once; none where one of its players thinks long.
-    pub(crate) fn answer_quickly(&self, request: &ChooseMovesRequest) -> Option<Answered> {
-        self.quickly(|chooser| {
-            (!chooser.thinks_long(&request.contexts)).then(|| chooser.answer_batch(request))
-        })
+    /// Answers an encoded batch at once; none where one of its players thinks
+    /// long.
+    pub(crate) fn answer_quickly(&self, request: &[u8]) -> Option<Result<Answered, Status>> {
+        self.quickly(|chooser| chooser.answer_batch(request, true))
+    }
+
+    /// Answers an encoded batch on the thinking thread.
+    pub(crate) async fn answer_batch(&self, request: Bytes) -> Result<Answered, Status> {
+        self.think(move |chooser| chooser.answer_batch(&request, false))
+            .await
+    }
+
+    /// Answers an encoded question.
+    pub(crate) async fn answer(&self, request: Bytes) -> Result<Bytes, Status> {
+        match self.quickly(|chooser| chooser.answer(&request, true)) {
+            Some(answer) => answer,
+            None => {
+                self.think(move |chooser| chooser.answer(&request, false))
+                    .await
+            }
+        }
     }
 
     /// Does work on the thinking thread, after what waits there already. Work
     /// that nobody waits for any longer is left out.
-    pub(crate) async fn think<T: Send + 'static>(
+    async fn think<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Chooser<P>) -> T + Send + 'static,
+        work: impl FnOnce(&mut Chooser<P>) -> Option<Result<T, Status>> + Send + 'static,
     ) -> Result<T, Status> {
         let (reply, answer) = oneshot::channel();
         let job: Job<P> = Box::new(move |chooser| {
@@ -130,7 +144,7 @@ impl<P: Process> Shared<P> {
         });
         let gone = || Status::internal("the thinking thread is gone");
         self.thinker.send(job).await.map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())
+        answer.await.ok().flatten().unwrap_or_else(|| Err(gone()))
     }
 
     /// Waits until the process is to end.
@@ -140,47 +154,6 @@ impl<P: Process> Shared<P> {
             // A sender that is gone means the same.
             let _ = ending.wait_for(|&ending| ending).await;
         }
-    }
-}
-
-struct Service<P>(Arc<Shared<P>>);
-
-#[tonic::async_trait]
-impl<P: Process> AgentService for Service<P> {
-    type ChooseMovesStream = Answers<P>;
-
-    async fn describe(
-        &self,
-        _: Request<DescribeRequest>,
-    ) -> Result<Response<DescribeResponse>, Status> {
-        Ok(Response::new(self.0.described.clone()))
-    }
-
-    async fn choose_move(
-        &self,
-        request: Request<ChooseMoveRequest>,
-    ) -> Result<Response<ChooseMoveResponse>, Status> {
-        let request = request.into_inner();
-        let quick = self.0.quickly(|chooser| {
-            (!chooser.thinks_long(request.context.as_slice())).then(|| chooser.answer(&request))
-        });
-        let answer = match quick {
-            Some(answer) => answer,
-            None => {
-                self.0
-                    .think(move |chooser| chooser.answer(&request))
-                    .await?
-            }
-        };
-        answer.map(Response::new)
-    }
-
-    async fn choose_moves(
-        &self,
-        request: Request<Streaming<ChooseMovesRequest>>,
-    ) -> Result<Response<Answers<P>>, Status> {
-        let answers = Answers::new(Arc::clone(&self.0), request.into_inner());
-        Ok(Response::new(answers))
     }
 }
 
@@ -197,7 +170,7 @@ pub async fn serve<P: Process>(
     let shared = Arc::new(Shared::new(process, ending)?);
     let ended = shared.ended();
     let (health, health_service) = tonic_health::server::health_reporter();
-    health.set_serving::<AgentServiceServer<Service<P>>>().await;
+    health.set_serving::<AgentService<P>>().await;
     let reflection = || {
         let builder = tonic_reflection::server::Builder::configure()
             .include_reflection_service(false)
@@ -217,11 +190,7 @@ pub async fn serve<P: Process>(
         .http2_max_pending_accept_reset_streams(Some(RESETS_MAX))
         .initial_stream_window_size(WINDOW_BYTES)
         .initial_connection_window_size(4 * WINDOW_BYTES)
-        .add_service(
-            AgentServiceServer::new(Service(shared))
-                .max_decoding_message_size(MESSAGE_BYTES_MAX)
-                .max_encoding_message_size(MESSAGE_BYTES_MAX),
-        )
+        .add_service(AgentService(shared))
         .add_service(health_service)
         .add_service(reflection().build_v1()?)
         .add_service(reflection().build_v1alpha()?);

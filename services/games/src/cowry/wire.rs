@@ -1,15 +1,62 @@
 //! Cowry's position as a message.
 
 use arena_engine::MAX_SEATS;
-use arena_wire::games::{CowryPhase, CowryPosition};
-use prost::Message;
+use arena_wire::{
+    fields::{FieldError, Fields},
+    games::CowryPhase,
+};
 
 use super::{
     Cowry,
     options::{Block, PIECES_MAX, ThrowMode, VALUES},
     state::{Finish, Phase, State},
 };
-use crate::proto;
+use crate::proto::{self, Few};
+
+/// A `CowryPosition` as it was told: agents read one for every decision, so
+/// that nothing is allocated for it.
+#[derive(Default)]
+struct Told<'a> {
+    board: u32,
+    seats: u32,
+    to_move: u32,
+    pieces: &'a [u8],
+    hit_mask: u32,
+    may_pass: Few<MAX_SEATS>,
+    pool: Few<{ VALUES.len() }>,
+    pending_throws: u32,
+    throws: u32,
+    finished: Few<MAX_SEATS>,
+    phase: CowryPhase,
+    blocked_now: u32,
+}
+
+impl<'a> Told<'a> {
+    fn read(bytes: &'a [u8]) -> Result<Self, FieldError> {
+        let mut told = Self::default();
+        for field in Fields::of(bytes) {
+            let (tag, value) = field?;
+            // As protobuf has it, larger numbers lose their upper half.
+            let number = || value.number().map(|number| number as u32);
+            match tag {
+                1 => told.board = number()?,
+                2 => told.seats = number()?,
+                3 => told.to_move = number()?,
+                4 => told.pieces = value.bytes()?,
+                5 => told.hit_mask = number()?,
+                6 => value.numbers(|mask| told.may_pass.add(mask as u32))?,
+                7 => value.numbers(|count| told.pool.add(count as u32))?,
+                8 => told.pending_throws = number()?,
+                9 => told.throws = number()?,
+                10 => value.numbers(|seat| told.finished.add(seat as u32))?,
+                11 => told.phase = CowryPhase::try_from(number()? as i32).unwrap_or_default(),
+                12 => told.blocked_now = number()?,
+                _ => {}
+            }
+        }
+        Ok(told)
+    }
+}
 
 impl Cowry {
     pub(super) fn write_position(&self, state: &State, moves: bool, out: &mut Vec<u8>) {
@@ -66,7 +113,7 @@ impl Cowry {
     }
 
     pub(super) fn read_position(&self, bytes: &[u8]) -> Result<State, String> {
-        let message = CowryPosition::decode(bytes).map_err(|error| error.to_string())?;
+        let message = Told::read(bytes).map_err(|error| error.to_string())?;
         let expect = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         let (seats, pieces) = (self.seats, self.rules.pieces);
         expect(
@@ -86,7 +133,7 @@ impl Cowry {
         expect(message.hit_mask >> seats == 0, "hit_mask names no seat")?;
         let masks = if self.rules.doubles { seats } else { 0 };
         expect(
-            message.may_pass.len() == masks,
+            message.may_pass.count() == masks,
             "may_pass has another length",
         )?;
         let mut all_masks = message.may_pass.iter().chain([&message.blocked_now]);
@@ -100,7 +147,7 @@ impl Cowry {
             "blocked_now where nothing is blocked for a turn",
         )?;
         expect(
-            message.pool.len() == VALUES.len() && message.pool.iter().all(|&count| count <= 255),
+            message.pool.count() == VALUES.len() && message.pool.iter().all(|&count| count <= 255),
             "pool is not five counts up to 255",
         )?;
         expect(
@@ -112,6 +159,10 @@ impl Cowry {
             "throws is beyond max_throws",
         )?;
         let mut finished = [0; MAX_SEATS];
+        expect(
+            message.finished.count() <= seats,
+            "finished names a seat twice",
+        )?;
         for (place, &seat) in message.finished.iter().enumerate() {
             let rank = usize::try_from(seat)
                 .ok()
@@ -128,17 +179,17 @@ impl Cowry {
             pool: [0; VALUES.len()],
             pending_throws: message.pending_throws as u8,
             to_move: message.to_move as u8,
-            phase: phase(message.phase()).ok_or("phase is not told")?,
+            phase: phase(message.phase).ok_or("phase is not told")?,
             finished,
             throws: message.throws,
         };
         for (seat, row) in message.pieces.chunks_exact(pieces).enumerate() {
             state.pieces[seat][..pieces].copy_from_slice(row);
         }
-        for (mine, &theirs) in state.may_pass.iter_mut().zip(&message.may_pass) {
+        for (mine, &theirs) in state.may_pass.iter_mut().zip(message.may_pass.iter()) {
             *mine = theirs as u16;
         }
-        for (mine, &theirs) in state.pool.iter_mut().zip(&message.pool) {
+        for (mine, &theirs) in state.pool.iter_mut().zip(message.pool.iter()) {
             *mine = theirs as u8;
         }
         self.check_phase(&state)?;

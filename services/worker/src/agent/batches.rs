@@ -8,13 +8,14 @@ use std::{
 };
 
 use arena_telemetry::MoveTiming;
+use arena_wire::batch::Answers;
 use prost::bytes::Bytes;
 use tokio::{sync::mpsc, time};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming, client::Grpc, transport::Channel};
 
 use super::{
-    Event, Token, codec,
+    Event, codec,
     line::{Attendant, Distrust},
     question::Batch,
 };
@@ -78,7 +79,8 @@ fn ended() -> Status {
 /// A batch on its way.
 struct Sent {
     number: u64,
-    tokens: Vec<Option<Token>>,
+    batch: Batch,
+    message: Bytes,
     left: usize,
     /// When it was sent.
     since: Instant,
@@ -96,6 +98,7 @@ impl Attendant {
         let grpc = link.grpc.clone();
         let mut stream = Stream::open(&grpc, self.batch_max);
         let mut sent: VecDeque<Sent> = VecDeque::with_capacity(IN_FLIGHT);
+        let mut answers = Answers::default();
         // When the first one on its way began to be waited for.
         let mut since = Instant::now();
         let why = loop {
@@ -119,7 +122,7 @@ impl Attendant {
                     _ = stream.next() => return,
                 }
             };
-            let limit = self.batch_timeout(first.tokens.len());
+            let limit = self.batch_timeout(first.batch.len());
             let number = first.number;
             let answer = tokio::select! {
                 answer = stream.next() => answer,
@@ -127,11 +130,11 @@ impl Attendant {
                 () = time::sleep_until((since + limit).into()) => break Distrust::Late(limit),
             };
             let read = match answer {
-                Ok(bytes) => codec::read_moves(bytes).map_err(garbled),
+                Ok(bytes) => codec::read_moves(&bytes, &mut answers).map_err(garbled),
                 Err(status) if status.code() == Code::Unimplemented => break Distrust::Single,
                 Err(status) => break Distrust::Failed(status),
             };
-            if let Err(status) = read.and_then(|answer| self.take(&mut sent, answer)) {
+            if let Err(status) = read.and_then(|()| self.take(&mut sent, &answers)) {
                 break Distrust::Failed(status);
             }
             if sent.front().is_none_or(|first| first.number != number) {
@@ -139,8 +142,8 @@ impl Attendant {
             }
             self.show(Duration::from_millis(100));
         };
-        let unanswered = sent.iter().flat_map(|sent| &sent.tokens).flatten().copied();
-        let unanswered = unanswered.collect();
+        let left = sent.iter().flat_map(|sent| &sent.batch.tokens);
+        let unanswered = left.flatten().copied().collect();
         drop(stream);
         self.distrust(unanswered, why).await;
     }
@@ -152,33 +155,30 @@ impl Attendant {
         if inbox.has_alone() {
             return None;
         }
-        let at_least = first.map_or(1, |first| first.tokens.len().div_ceil(2));
+        let at_least = first.map_or(1, |first| first.batch.len().div_ceil(2));
         inbox.take_batch(at_least)
     }
 
-    fn send(&mut self, batch: Batch, messages: &mpsc::Sender<Bytes>) -> Sent {
+    fn send(&mut self, mut batch: Batch, messages: &mpsc::Sender<Bytes>) -> Sent {
         self.batches += 1;
         let count = batch.len();
         self.count_batch(count);
         let budget = self.batch_timeout(count).as_micros();
         let budget = budget.try_into().unwrap_or(u64::MAX);
-        let (message, tokens) = batch.into_message(budget, self.batches);
+        let message = batch.take_message(budget, self.batches);
         // There is room for as many as may be on their way. A receiver that is
         // gone shows as the end of the stream.
-        let _ = messages.try_send(message);
+        let _ = messages.try_send(message.clone());
         Sent {
             number: self.batches,
             left: count,
-            tokens: tokens.into_iter().map(Some).collect(),
+            batch,
+            message,
             since: Instant::now(),
         }
     }
 
-    fn take(
-        &mut self,
-        sent: &mut VecDeque<Sent>,
-        answer: arena_wire::v1::ChooseMovesResponse,
-    ) -> Result<(), Status> {
+    fn take(&mut self, sent: &mut VecDeque<Sent>, answer: &Answers) -> Result<(), Status> {
         let Some(place) = sent.iter().position(|sent| sent.number == answer.batch) else {
             return Err(garbled(format!(
                 "it answered batch {}, which is not open",
@@ -195,6 +195,7 @@ impl Attendant {
         let mut wrong = None;
         for (position, choice) in answer.choices.iter().enumerate() {
             let token = entry
+                .batch
                 .tokens
                 .get_mut(choice.slot as usize)
                 .and_then(Option::take);
@@ -203,8 +204,8 @@ impl Attendant {
                 break;
             };
             if position.is_multiple_of(SAMPLED) {
-                let own = choice.info.as_ref().and_then(|info| info.thinking_us);
-                let agent = own.map(Duration::from_micros).or(thinking);
+                let own = choice.thinking_us.map(Duration::from_micros);
+                let agent = own.or(thinking);
                 self.meter.timed(MoveTiming { total, agent });
             }
             moves.push((token, choice.move_id));
@@ -213,7 +214,13 @@ impl Attendant {
         self.meter
             .decided((moves.len() - moves.len().div_ceil(SAMPLED)) as u64);
         if entry.left == 0 {
-            sent.remove(place);
+            if let Some(Sent {
+                mut batch, message, ..
+            }) = sent.remove(place)
+            {
+                batch.return_message(message);
+                self.line.inbox.borrow_mut().keep(batch);
+            }
             self.trust();
         }
         if !moves.is_empty() {

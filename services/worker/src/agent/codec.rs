@@ -1,16 +1,11 @@
 //! Messages as bytes: questions are encoded where they arise, and an answer
 //! that cannot be read is told apart from an agent's error.
 
-use arena_wire::v1;
-use prost::{
-    Message,
-    bytes::{Buf, BufMut, Bytes},
-};
-use tonic::{
-    Code, Status,
-    codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder},
-    codegen::http::uri::PathAndQuery,
-};
+use arena_wire::{batch::Answers, v1};
+use prost::{Message, bytes::Bytes};
+use tonic::{Code, Status, codegen::http::uri::PathAndQuery};
+
+pub(super) use arena_wire::raw::Raw;
 
 pub(super) const CHOOSE_MOVE: PathAndQuery =
     PathAndQuery::from_static("/arena.v1.AgentService/ChooseMove");
@@ -28,47 +23,6 @@ pub(super) fn answer_bytes_max(decisions: usize) -> usize {
     MESSAGE_BYTES + decisions * ANSWER_BYTES
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Raw;
-
-impl Codec for Raw {
-    type Encode = Bytes;
-    type Decode = Bytes;
-    type Encoder = Self;
-    type Decoder = Self;
-
-    fn encoder(&mut self) -> Self {
-        Self
-    }
-
-    fn decoder(&mut self) -> Self {
-        Self
-    }
-}
-
-impl Encoder for Raw {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn encode(&mut self, item: Bytes, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        buffer.put(item);
-        Ok(())
-    }
-
-    fn buffer_settings(&self) -> BufferSettings {
-        BufferSettings::default()
-    }
-}
-
-impl Decoder for Raw {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        Ok(Some(buffer.copy_to_bytes(buffer.remaining())))
-    }
-}
-
 /// Reads the answer to a solitary question.
 pub(super) fn read_move(bytes: Bytes) -> Result<v1::ChooseMoveResponse, String> {
     v1::ChooseMoveResponse::decode(bytes)
@@ -76,8 +30,9 @@ pub(super) fn read_move(bytes: Bytes) -> Result<v1::ChooseMoveResponse, String> 
 }
 
 /// Reads answers of a batch.
-pub(super) fn read_moves(bytes: Bytes) -> Result<v1::ChooseMovesResponse, String> {
-    v1::ChooseMovesResponse::decode(bytes)
+pub(super) fn read_moves(bytes: &[u8], answers: &mut Answers) -> Result<(), String> {
+    answers
+        .read(bytes)
         .map_err(|error| format!("the answer is no ChooseMovesResponse: {error}"))
 }
 
@@ -101,7 +56,7 @@ mod tests {
         assert!(read_move(Bytes::from_static(b"\x08\x07")).is_ok_and(|it| it.move_id == 7));
         for garbage in [&b"\x08"[..], b"\xff\xff\xff", b"\x0a\xff\x01"] {
             assert!(read_move(Bytes::from_static(garbage)).is_err());
-            assert!(read_moves(Bytes::from_static(garbage)).is_err());
+            assert!(read_moves(garbage, &mut Answers::default()).is_err());
         }
     }
 }

@@ -4,7 +4,7 @@
 //! time budget alike, so that a batch of one decision without a batch number
 //! is a solitary request.
 
-use std::mem;
+use std::{collections::VecDeque, mem};
 
 use arena_engine::{AnyMatch, Question};
 use arena_wire::v1;
@@ -28,37 +28,43 @@ pub(crate) fn encode_context(context: &v1::GameContext) -> Vec<u8> {
 }
 
 /// Questions to one agent that travel together.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Batch {
     body: Vec<u8>,
     /// Where the decisions end in `body`.
     ends: Vec<usize>,
     start: usize,
-    pub(crate) tokens: Vec<Token>,
+    /// By slot; none where it was answered.
+    pub(crate) tokens: Vec<Option<Token>>,
 }
 
 impl Batch {
-    fn new(context: &[u8], room: usize) -> Self {
-        let mut body = Vec::with_capacity(context.len() + room * 96);
-        body.extend_from_slice(context);
-        Self {
-            start: body.len(),
-            body,
-            ends: Vec::with_capacity(room),
-            tokens: Vec::with_capacity(room),
-        }
+    /// Empties it; what room it has is kept.
+    fn begin(&mut self, context: &[u8]) {
+        self.body.clear();
+        self.ends.clear();
+        self.tokens.clear();
+        self.body.extend_from_slice(context);
+        self.start = self.body.len();
     }
 
     pub(crate) fn len(&self) -> usize {
         self.tokens.len()
     }
 
-    /// The message of all of it.
-    pub(crate) fn into_message(self, time_budget_us: u64, number: u64) -> (Bytes, Vec<Token>) {
-        let mut body = self.body;
+    /// Takes the message of all of it.
+    pub(crate) fn take_message(&mut self, time_budget_us: u64, number: u64) -> Bytes {
+        let mut body = mem::take(&mut self.body);
         encoding::uint64::encode(TIME_BUDGET, &time_budget_us, &mut body);
         encoding::uint64::encode(BATCH, &number, &mut body);
-        (body.into(), self.tokens)
+        body.into()
+    }
+
+    /// Gets back what was sent, if nobody else holds it any more.
+    pub(crate) fn return_message(&mut self, message: Bytes) {
+        if message.is_unique() {
+            self.body = message.into();
+        }
     }
 
     /// A request for each question.
@@ -70,7 +76,8 @@ impl Batch {
             tokens,
         } = self;
         let mut from = start;
-        tokens.into_iter().zip(ends).map(move |(token, end)| {
+        let tokens = tokens.into_iter().flatten();
+        tokens.zip(ends).map(move |(token, end)| {
             let mut message = Vec::with_capacity(start + (end - from) + 12);
             message.extend_from_slice(&body[..start]);
             message.extend_from_slice(&body[from..end]);
@@ -87,8 +94,6 @@ pub(crate) struct Writer {
     context: Vec<u8>,
     /// With notations, and with the moves' details in the position.
     details: bool,
-    decision: Vec<u8>,
-    position: Vec<u8>,
     notation: String,
 }
 
@@ -97,18 +102,11 @@ impl Writer {
         Self {
             context: encode_context(context),
             details,
-            decision: Vec::with_capacity(256),
-            position: Vec::with_capacity(256),
             notation: String::new(),
         }
     }
 
-    /// An empty batch with room for so many.
-    pub(crate) fn batch(&self, room: usize) -> Batch {
-        Batch::new(&self.context, room)
-    }
-
-    /// Adds the open question of a game.
+    /// Adds the open question of a game: all of it once and in place.
     pub(crate) fn write(
         &mut self,
         batch: &mut Batch,
@@ -116,36 +114,32 @@ impl Writer {
         game: &dyn AnyMatch,
         question: Question,
     ) {
-        let out = &mut self.decision;
-        out.clear();
-        let legal = game.legal();
-        number(out, 1, batch.tokens.len() as u64);
-        number(out, 3, question.seat.into());
-        number(out, 4, question.number.into());
-        encoding::encode_key(5, WireType::SixtyFourBit, out);
-        out.put_u64_le(question.seed);
-        self.position.clear();
-        game.encode(self.details, &mut self.position);
-        bytes(out, 6, &self.position);
-        let packed: usize = legal
-            .iter()
-            .map(|&action| encoding::encoded_len_varint(action.into()))
-            .sum();
-        encoding::encode_key(7, WireType::LengthDelimited, out);
-        encoding::encode_varint(packed as u64, out);
-        for &action in legal {
-            encoding::encode_varint(action.into(), out);
-        }
-        if self.details {
-            for &action in legal {
-                self.notation.clear();
-                game.write_action(action, &mut self.notation);
-                bytes(out, 8, self.notation.as_bytes());
+        let slot = batch.tokens.len() as u64;
+        nested(&mut batch.body, DECISION, |out| {
+            let legal = game.legal();
+            number(out, 1, slot);
+            number(out, 3, question.seat.into());
+            number(out, 4, question.number.into());
+            encoding::encode_key(5, WireType::SixtyFourBit, out);
+            out.put_u64_le(question.seed);
+            nested(out, 6, |out| game.encode(self.details, out));
+            nested(out, 7, |out| {
+                for &action in legal {
+                    encoding::encode_varint(action.into(), out);
+                }
+            });
+            if self.details {
+                for &action in legal {
+                    self.notation.clear();
+                    game.write_action(action, &mut self.notation);
+                    nested(out, 8, |out| {
+                        out.extend_from_slice(self.notation.as_bytes());
+                    });
+                }
             }
-        }
-        bytes(&mut batch.body, DECISION, &self.decision);
+        });
         batch.ends.push(batch.body.len());
-        batch.tokens.push(token);
+        batch.tokens.push(Some(token));
     }
 }
 
@@ -156,18 +150,34 @@ fn number(out: &mut Vec<u8>, tag: u32, value: u64) {
     }
 }
 
-fn bytes(out: &mut Vec<u8>, tag: u32, value: &[u8]) {
+/// A field whose length is known once it is written.
+fn nested(out: &mut Vec<u8>, tag: u32, write: impl FnOnce(&mut Vec<u8>)) {
     encoding::encode_key(tag, WireType::LengthDelimited, out);
-    encoding::encode_varint(value.len() as u64, out);
-    out.extend_from_slice(value);
+    // Most take one byte; what takes more is moved.
+    out.push(0);
+    let start = out.len();
+    write(out);
+    let length = out.len() - start;
+    let more = encoding::encoded_len_varint(length as u64) - 1;
+    if more > 0 {
+        out.resize(start + length + more, 0);
+        out.copy_within(start..start + length, start + more);
+    }
+    encoding::encode_varint(length as u64, &mut &mut out[start - 1..start + more]);
 }
+
+/// Batches kept for later questions: those on their way and one more.
+const SPARE: usize = 4;
+/// A larger batch is not kept.
+const SPARE_BYTES: usize = 1 << 18;
 
 /// What waits for an agent.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     writer: Writer,
-    batches: std::collections::VecDeque<Batch>,
-    alone: std::collections::VecDeque<Batch>,
+    batches: VecDeque<Batch>,
+    alone: VecDeque<Batch>,
+    spare: Vec<Batch>,
     /// The most decisions of a batch at present.
     room: usize,
 }
@@ -176,9 +186,24 @@ impl Inbox {
     pub(crate) fn new(writer: Writer, room: usize) -> Self {
         Self {
             writer,
-            batches: Default::default(),
-            alone: Default::default(),
+            batches: VecDeque::new(),
+            alone: VecDeque::new(),
+            spare: Vec::new(),
             room,
+        }
+    }
+
+    /// An empty batch.
+    fn batch(&mut self) -> Batch {
+        let mut batch = self.spare.pop().unwrap_or_default();
+        batch.begin(&self.writer.context);
+        batch
+    }
+
+    /// Keeps the room of a batch that is over.
+    pub(crate) fn keep(&mut self, batch: Batch) {
+        if self.spare.len() < SPARE && batch.body.capacity() <= SPARE_BYTES {
+            self.spare.push(batch);
         }
     }
 
@@ -197,7 +222,8 @@ impl Inbox {
             .back()
             .is_none_or(|last| last.len() >= self.room)
         {
-            self.batches.push_back(self.writer.batch(self.room));
+            let batch = self.batch();
+            self.batches.push_back(batch);
         }
         if let Some(batch) = self.batches.back_mut() {
             self.writer.write(batch, token, game, question);
@@ -206,7 +232,7 @@ impl Inbox {
 
     /// Adds a question to be asked alone.
     pub(crate) fn push_alone(&mut self, token: Token, game: &dyn AnyMatch, question: Question) {
-        let mut batch = self.writer.batch(1);
+        let mut batch = self.batch();
         self.writer.write(&mut batch, token, game, question);
         self.alone.push_back(batch);
     }
@@ -232,18 +258,20 @@ impl Inbox {
     /// Every game that waits to be asked with others.
     pub(crate) fn take_batched(&mut self) -> Vec<Token> {
         let batches = mem::take(&mut self.batches);
-        batches.into_iter().flat_map(|batch| batch.tokens).collect()
+        tokens(batches).collect()
     }
 
     /// Every game that waits, in whatever way.
     pub(crate) fn take_all(&mut self) -> Vec<Token> {
-        let mut tokens: Vec<Token> = mem::take(&mut self.alone)
-            .into_iter()
-            .flat_map(|batch| batch.tokens)
-            .collect();
-        tokens.extend(self.take_batched());
-        tokens
+        let mut all: Vec<Token> = tokens(mem::take(&mut self.alone)).collect();
+        all.extend(self.take_batched());
+        all
     }
+}
+
+fn tokens(batches: VecDeque<Batch>) -> impl Iterator<Item = Token> {
+    let batches = batches.into_iter();
+    batches.flat_map(|batch| batch.tokens.into_iter().flatten())
 }
 
 /// The context of an agent's questions in a tournament.
@@ -313,10 +341,10 @@ mod tests {
                 })
                 .collect(),
         };
-        let full = inbox.take_batch(2).expect("a full batch");
+        let mut full = inbox.take_batch(2).expect("a full batch");
         assert!(inbox.take_batch(2).is_none(), "the second has one question");
-        let (bytes, tokens) = full.into_message(9, 4);
-        assert_eq!(tokens, [token(0), token(1)]);
+        let bytes = full.take_message(9, 4);
+        assert_eq!(full.tokens, [Some(token(0)), Some(token(1))]);
         let message = v1::ChooseMovesRequest::decode(bytes).expect("a batch");
         let wanted = v1::ChooseMovesRequest {
             contexts: vec![context.clone()],

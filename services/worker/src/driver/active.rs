@@ -1,6 +1,6 @@
 //! Games that are played, by place.
 
-use std::{rc::Rc, time::Duration};
+use std::{rc::Rc, sync::Arc, time::Duration};
 
 use arena_engine::{AnyMatch, Status};
 use arena_wire::v1;
@@ -8,6 +8,7 @@ use arena_wire::v1;
 use super::seats::Table;
 use crate::{
     agent::{Blame, Token},
+    native::Plies,
     report::{Timed, micros},
 };
 
@@ -19,24 +20,42 @@ pub(super) struct Active {
     pub(super) game: Box<dyn AnyMatch>,
     /// Agents in seat order.
     pub(super) seats: Vec<u16>,
+    /// Plies of its lease.
+    pub(super) plies: Arc<Plies>,
     timed: Timed,
     latencies_us: Vec<u32>,
     details: Vec<v1::FaultDetail>,
 }
 
 impl Active {
-    pub(super) fn new(lease: u64, table: Rc<Table>, assignment: v1::GameAssignment) -> Self {
+    pub(super) fn new(
+        lease: u64,
+        plies: Arc<Plies>,
+        table: Rc<Table>,
+        assignment: v1::GameAssignment,
+    ) -> Self {
         let rules = table.rules();
         Self {
             lease,
             game: rules.game().start(rules.setup(&assignment)),
             seats: rules.seats(&assignment),
+            plies,
             assignment,
             timed: Timed::start(),
             latencies_us: Vec::new(),
             details: Vec::new(),
             table,
         }
+    }
+
+    /// Asks its open question; false where it is over.
+    pub(super) fn ask(&self, token: Token) -> bool {
+        let Status::Asks(question) = self.game.status() else {
+            return false;
+        };
+        let agent = self.seats[usize::from(question.seat)];
+        self.table.ask(agent, token, &*self.game, question);
+        true
     }
 
     /// Keeps the time of a move, where timing is strict.

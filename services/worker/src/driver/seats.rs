@@ -46,8 +46,10 @@ pub(super) struct Table {
     events: UnboundedSender<Event>,
     manager: Histogram,
     used: Cell<Instant>,
-    /// Something waits to be flushed.
-    asked: Cell<bool>,
+    /// Agents that were asked since the last flush, and for each whether it
+    /// was: a flush costs nothing for those that were not.
+    asked: RefCell<Vec<u16>>,
+    is_asked: Vec<Cell<bool>>,
 }
 
 impl Table {
@@ -60,13 +62,14 @@ impl Table {
         Self {
             sealer: RefCell::new(Sealer::new(rules.clone())),
             players: Players::new(rules.clone(), environment.metrics.clone()),
+            asked: RefCell::new(Vec::with_capacity(agents.len())),
+            is_asked: agents.clone().map(|_| Cell::new(false)).collect(),
             agents: agents.map(|_| OnceCell::new()).collect(),
             manager: environment.metrics.manager(&rules.wire().ruleset),
             rules,
             environment,
             events,
             used: Cell::new(Instant::now()),
-            asked: Cell::new(false),
         }
     }
 
@@ -102,7 +105,7 @@ impl Table {
             && game
                 .seats
                 .iter()
-                .all(|&agent| self.rules.native(agent as u16).is_ok())
+                .all(|&agent| self.rules.is_native(agent as u16))
     }
 
     pub(super) fn ask(&self, agent: u16, token: Token, game: &dyn AnyMatch, question: Question) {
@@ -112,7 +115,7 @@ impl Table {
             Reached::Native(player) => player.borrow_mut().ask(token, game, question),
             Reached::Nowhere => self.nowhere(agent, token),
         }
-        self.asked.set(true);
+        self.note(agent);
     }
 
     pub(super) fn ask_alone(
@@ -127,16 +130,21 @@ impl Table {
             Reached::Native(player) => player.borrow_mut().ask(token, game, question),
             Reached::Nowhere => self.nowhere(agent, token),
         }
-        self.asked.set(true);
+        self.note(agent);
+    }
+
+    /// Remembers an agent until the next flush.
+    fn note(&self, agent: u16) {
+        if !self.is_asked[usize::from(agent)].replace(true) {
+            self.asked.borrow_mut().push(agent);
+        }
     }
 
     /// Sends what was asked.
     pub(super) fn flush(&self, pool: &Pool, events: &UnboundedSender<Event>) {
-        if !self.asked.take() {
-            return;
-        }
-        for agent in self.agents.iter().filter_map(OnceCell::get) {
-            match agent {
+        for agent in self.asked.borrow_mut().drain(..) {
+            self.is_asked[usize::from(agent)].set(false);
+            match self.agent(agent) {
                 Reached::Line(line) => line.flush(),
                 Reached::Native(player) => player.borrow_mut().flush(pool, events),
                 Reached::Nowhere => {}
