@@ -16,6 +16,10 @@ from .proto import agent_pb2 as pb
 
 NAME = "arena.v1.AgentService"
 
+#: Encoded choices without search info, by slot and move: most are the same in
+#: every batch. Kept are so many, of about 200 bytes.
+_CHOICES_MAX = 1 << 15
+
 
 class UnknownBot(LookupError):
     """A request names a bot that this process does not offer."""
@@ -44,6 +48,7 @@ class Service:
             batch_size=self._first.batch_size,
             omit_move_details=not any(agent.move_details for agent in agents),
         )
+        self._choices: Dict[Tuple[int, int], bytes] = {}
         self._turns = {name: threading.Lock() for name in self._agents}
         self._counter = threading.Lock()
         self._thinking = 0
@@ -66,7 +71,7 @@ class Service:
                 "ChooseMoves": grpc.stream_stream_rpc_method_handler(
                     self._choose_moves,
                     request_deserializer=pb.ChooseMovesRequest.FromString,
-                    response_serializer=pb.ChooseMovesResponse.SerializeToString,
+                    response_serializer=None,
                 ),
             },
         )
@@ -126,25 +131,28 @@ class Service:
 
     def _choose_moves(
         self, requests: Iterator[pb.ChooseMovesRequest], call: grpc.ServicerContext
-    ) -> Iterator[pb.ChooseMovesResponse]:
+    ) -> Iterator[bytes]:
         for request in requests:
             yield self._answer(request)
 
-    def _answer(self, request: pb.ChooseMovesRequest) -> pb.ChooseMovesResponse:
-        response = pb.ChooseMovesResponse(batch=request.batch)
+    def _answer(self, request: pb.ChooseMovesRequest) -> bytes:
+        """An encoded `ChooseMovesResponse`: encoded messages in a row are the
+        message of all their fields."""
+        choices: List[bytes] = []
         failures = Failures()
         elapsed = 0
         for agent, asked in self._by_agent(request, failures):
             with self._turn(agent):
                 started = time.perf_counter_ns()
                 if agent.batches():
-                    _decide_together(agent, asked, response, failures)
+                    self._decide_together(agent, asked, choices, failures)
                 else:
-                    _decide_each(agent, asked, response, failures)
+                    self._decide_each(agent, asked, choices, failures)
                 elapsed += time.perf_counter_ns() - started
         failures.tell()
-        response.thinking_us = elapsed // 1000
-        return response
+        rest = pb.ChooseMovesResponse(batch=request.batch, thinking_us=elapsed // 1000)
+        choices.append(rest.SerializeToString())
+        return b"".join(choices)
 
     def _by_agent(
         self, request: pb.ChooseMovesRequest, failures: "Failures"
@@ -163,6 +171,17 @@ class Service:
                 asked = groups.setdefault(agent.name, (agent, []))[1]
                 places.append((Context(message, agent.options), asked))
         budget_us = request.time_budget_us // max(1, len(request.decisions))
+        if len(places) == 1 and places[0] is not None:
+            # As workers ask.
+            context, asked = places[0]
+            asked.extend(
+                [
+                    Decision(context, item, budget_us)
+                    for item in request.decisions
+                    if not item.context
+                ]
+            )
+            return groups.values()
         for item in request.decisions:
             place = places[item.context] if item.context < len(places) else None
             if place is not None:
@@ -170,52 +189,71 @@ class Service:
                 asked.append(Decision(context, item, budget_us))
         return groups.values()
 
+    def _decide_each(
+        self,
+        agent: Agent,
+        asked: Sequence[Decision],
+        choices: List[bytes],
+        failures: "Failures",
+    ) -> None:
+        choose, known, add = agent.choose, self._choices, choices.append
+        for decision in asked:
+            try:
+                answer = choose(decision)
+                if type(answer) is int:
+                    slot = decision._message.slot
+                    choice = known.get((slot, answer))
+                    add(choice or self._plain(slot, answer))
+                else:
+                    add(_choice(decision, answer))
+            except Exception as error:  # the batch's other decisions are innocent
+                failures.add(error, decision)
 
-def _decide_each(
-    agent: Agent,
-    asked: Sequence[Decision],
-    response: pb.ChooseMovesResponse,
-    failures: "Failures",
-) -> None:
-    choose, add = agent.choose, response.choices.add
-    for decision in asked:
+    def _decide_together(
+        self,
+        agent: Agent,
+        asked: Sequence[Decision],
+        choices: List[bytes],
+        failures: "Failures",
+    ) -> None:
+        if not asked:
+            return
         try:
-            answer = choose(decision)
-            if type(answer) is int:
-                add(slot=decision.slot, move_id=answer)
-            else:
-                response.choices.append(_choice(decision, answer))
-        except Exception as error:  # the batch's other decisions are innocent
-            failures.add(error, decision)
+            answers = list(agent.choose_batch(asked))
+            if len(answers) != len(asked):
+                raise ValueError(
+                    f"choose_batch gave {len(answers)} answers to {len(asked)} decisions"
+                )
+        except Exception as error:  # each decision is asked again alone
+            failures.add(error, asked[0])
+            return
+        for decision, answer in zip(asked, answers):
+            if answer is None:
+                continue
+            try:
+                if type(answer) is int:
+                    slot = decision.slot
+                    choices.append(self._choices.get((slot, answer)) or self._plain(slot, answer))
+                else:
+                    choices.append(_choice(decision, answer))
+            except Exception as error:  # an answer of the wrong type is one decision's
+                failures.add(error, decision)
+
+    def _plain(self, slot: int, move: int) -> bytes:
+        """An encoded choice without search info."""
+        choice = _encoded(pb.Choice(slot=slot, move_id=move))
+        if len(self._choices) < _CHOICES_MAX:
+            self._choices[slot, move] = choice
+        return choice
 
 
-def _decide_together(
-    agent: Agent,
-    asked: Sequence[Decision],
-    response: pb.ChooseMovesResponse,
-    failures: "Failures",
-) -> None:
-    if not asked:
-        return
-    try:
-        answers = list(agent.choose_batch(asked))
-        if len(answers) != len(asked):
-            raise ValueError(f"choose_batch gave {len(answers)} answers to {len(asked)} decisions")
-    except Exception as error:  # each decision is asked again alone
-        failures.add(error, asked[0])
-        return
-    for decision, answer in zip(asked, answers):
-        if answer is None:
-            continue
-        try:
-            response.choices.append(_choice(decision, answer))
-        except Exception as error:  # an answer of the wrong type is one decision's
-            failures.add(error, decision)
-
-
-def _choice(decision: Decision, answer: Answer) -> pb.Choice:
+def _choice(decision: Decision, answer: Answer) -> bytes:
     move, info = _parts(answer)
-    return pb.Choice(slot=decision.slot, move_id=move, info=info)
+    return _encoded(pb.Choice(slot=decision.slot, move_id=move, info=info))
+
+
+def _encoded(choice: pb.Choice) -> bytes:
+    return pb.ChooseMovesResponse(choices=[choice]).SerializeToString()
 
 
 def _parts(answer: Answer) -> Tuple[int, Optional[pb.SearchInfo]]:
