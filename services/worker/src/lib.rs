@@ -1,6 +1,6 @@
 //! Plays leased games and looks after agent processes.
 //!
-//! [`play_one`] plays a single game, [`describe`] asks an agent what it
+//! [`play_one`] plays a single game, [`play_games`] several, [`describe`] asks an agent what it
 //! offers. Both, and the worker, take [`AgentOptions`]: how agents are run on
 //! this machine. Whatever program these name must run [`guard::main`] when it
 //! is started as the guard.
@@ -23,6 +23,8 @@ mod table;
 pub use binaries::CoordinatorBinaries;
 pub use environment::{AgentOptions, BinaryError, BinaryProvider, Builtin, Provided};
 pub use native::Job;
-pub use player::{AgentSource, DescribeError, NoBinaries, PlayError, Played, describe, play_one};
+pub use player::{
+    AgentSource, DescribeError, NoBinaries, PlayError, Played, describe, play_games, play_one,
+};
 pub use service::{Options, Service, WorkerError};
 pub use table::SetupError;

@@ -1,4 +1,4 @@
-//! One game without a coordinator, and one agent without a game.
+//! Games without a coordinator, and one agent without a game.
 
 use std::{ffi::OsString, io, path::PathBuf, sync::Arc, time::Duration};
 
@@ -67,26 +67,12 @@ pub async fn play_one(
     options: AgentOptions,
 ) -> Result<Played, PlayError> {
     let rules = Rules::new(setup.clone())?;
-    rules.check(&game)?;
-    let metrics = WorkerMetrics::new(&Registry::new(), [setup.ruleset.as_str()])?;
-    let pool = Pool::new(1)?;
-    let report = on_own_thread("game", move || async move {
-        let environment = Environment::new(&options, binaries, Arc::new(metrics));
-        let mut driver = Driver::new(environment, pool, 1);
-        let tournament = setup.tournament_id.clone();
-        driver.add_tournament(setup)?;
-        driver.add_lease(&tournament, 1, vec![game]);
-        driver.start();
-        let done = loop {
-            if let Some(done) = driver.take_done().pop() {
-                break done;
-            }
-            driver.work().await;
-        };
-        driver.close().await;
-        Ok::<_, PlayError>(done.report)
-    })
-    .await??;
+    let options = AgentOptions {
+        threads: 1,
+        ..options
+    };
+    let reports = play_games(setup, vec![game], 1, binaries, options).await?;
+    let report = reports.into_iter().next().unwrap_or_default();
     if !report.void_reason.is_empty() {
         return Err(PlayError::Void(report.void_reason));
     }
@@ -96,6 +82,46 @@ pub async fn play_one(
         timing: report.timing.unwrap_or_default(),
         fault_details: report.fault_details,
     })
+}
+
+/// Plays games, at most `at_once` at a time; gives what is reported of them,
+/// in the order in which they end. May run on any runtime; dropping the future
+/// ends the games and the agents' processes.
+///
+/// # Errors
+/// [`PlayError`]; a fault of an agent is none, and neither is a game that could
+/// not be played: its report says why.
+pub async fn play_games(
+    setup: v1::TournamentSetup,
+    games: Vec<v1::GameAssignment>,
+    at_once: usize,
+    binaries: Arc<dyn BinaryProvider>,
+    options: AgentOptions,
+) -> Result<Vec<v1::GameReport>, PlayError> {
+    let rules = Rules::new(setup.clone())?;
+    games.iter().try_for_each(|game| rules.check(game))?;
+    let metrics = WorkerMetrics::new(&Registry::new(), [setup.ruleset.as_str()])?;
+    let pool = Pool::new(options.threads())?;
+    on_own_thread("games", move || async move {
+        let environment = Environment::new(&options, binaries, Arc::new(metrics));
+        let mut driver = Driver::new(environment, pool, at_once);
+        let tournament = setup.tournament_id.clone();
+        driver.add_tournament(setup)?;
+        let mut reports = Vec::with_capacity(games.len());
+        let wanted = games.len();
+        driver.add_lease(&tournament, 1, games);
+        driver.start();
+        loop {
+            reports.extend(driver.take_done().into_iter().map(|done| done.report));
+            if reports.len() >= wanted {
+                break;
+            }
+            driver.work().await;
+        }
+        driver.close().await;
+        Ok(reports)
+    })
+    .await?
 }
 
 /// An agent that is to be asked what it offers.
