@@ -72,6 +72,20 @@ impl Index {
             .collect()
     }
 
+    /// The indices from `from` on that have a place, in pages: the first page
+    /// that has any, and where the next one begins if there can be one.
+    pub(crate) fn page(&self, tournament: &str, from: u64) -> Option<(Vec<u64>, Option<u64>)> {
+        let places = self.tournaments.get(tournament)?;
+        let (number, page) = places.pages.range(from / PAGE..).next()?;
+        let held = page
+            .iter()
+            .enumerate()
+            .filter(|&(_, &place)| place != NONE)
+            .map(|(slot, _)| number * PAGE + slot as u64)
+            .filter(|&index| index >= from);
+        Some((held.collect(), (number + 1).checked_mul(PAGE)))
+    }
+
     /// Which places hold games of a tournament, ascending, each once.
     pub(crate) fn places(&self, tournament: &str) -> Vec<u32> {
         let Some(places) = self.tournaments.get(tournament) else {

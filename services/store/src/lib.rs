@@ -51,7 +51,7 @@ pub use binary::BinaryUpload;
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use sled_store::{Options, SledStore};
-pub use store::{Change, Collection, Done, Stats, Store, StoredGame};
+pub use store::{Change, Collection, Done, Position, Positions, Stats, Store, StoredGame};
 pub use verify::{Repaired, Report, repair, verify};
 
 /// A SHA-256, raw.

@@ -151,6 +151,18 @@ impl Store for MemoryStore {
         }
     }
 
+    fn indices(&self, tournament: &str, visit: &mut dyn FnMut(u64)) -> Result<(), StoreError> {
+        let mut from = Some(0);
+        while let Some(start) = from {
+            let page = self.inner().index.page(tournament, start);
+            from = page.and_then(|(indices, next)| {
+                indices.into_iter().for_each(&mut *visit);
+                next
+            });
+        }
+        Ok(())
+    }
+
     fn count(&self, tournament: &str) -> u64 {
         self.inner().index.count(tournament)
     }

@@ -23,7 +23,7 @@ use std::{borrow::Cow, sync::Arc};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Sha256Digest, StoredGame,
+    Position, Sha256Digest, StoredGame,
     bytes::{Reader, put_varint, unzigzag, zigzag},
     squeeze::{RAW_BYTES_MAX, Squeezer, unsqueeze},
 };
@@ -42,6 +42,16 @@ pub(crate) struct Tip {
     pub(crate) games: u64,
     /// Link of the last pack; zeros before the first.
     pub(crate) link: Sha256Digest,
+}
+
+impl Tip {
+    /// As told to others.
+    pub(crate) fn position(&self) -> Position {
+        Position {
+            packs: self.packs,
+            link: self.link,
+        }
+    }
 }
 
 /// A pack's header, read without its records.

@@ -13,8 +13,8 @@ use std::{
 };
 
 use crate::{
-    BinaryUpload, Change, Collection, Done, RESERVE_BYTES, Sha256Digest, Stats, Store, StoreError,
-    StoredGame,
+    BinaryUpload, Change, Collection, Done, Position, Positions, RESERVE_BYTES, Sha256Digest,
+    Stats, Store, StoreError, StoredGame,
     binary::Binaries,
     database::{Bytes, Database, Tree, corrupt},
     documents,
@@ -142,6 +142,7 @@ impl Core {
             data.to_owned(),
             options.reserve_bytes,
             index,
+            tip,
         ));
         let packer = Packer::new().map_err(|e| StoreError::io("make a packer for", data, &e))?;
         let writer = Writer {
@@ -304,8 +305,33 @@ impl Core {
             })
     }
 
-    fn scan(&self, tournament: &str, visit: &mut dyn FnMut(StoredGame)) -> Result<(), StoreError> {
-        let places = self.index().places(tournament);
+    /// Whether the chain has this place.
+    fn has(&self, position: &Position) -> Result<bool, StoreError> {
+        let now = self.shared.positions.now();
+        if position.packs == 0 || position.packs >= now.packs {
+            let begin = Position {
+                packs: 0,
+                link: [0; 32],
+            };
+            return Ok(*position == now || *position == begin);
+        }
+        let last = u32::try_from(position.packs - 1).ok();
+        let (_, pack) = match last {
+            Some(place) => self.pack(place)?,
+            None => return Ok(false),
+        };
+        Ok(pack.link == position.link)
+    }
+
+    /// Visits the games of a tournament that lie in this pack or a later one.
+    fn scan(
+        &self,
+        tournament: &str,
+        from: u64,
+        visit: &mut dyn FnMut(StoredGame),
+    ) -> Result<(), StoreError> {
+        let mut places = self.index().places(tournament);
+        places.retain(|&place| u64::from(place) >= from);
         for place in places {
             let (bytes, pack) = self.pack(place)?;
             let bodies = pack.bodies(&bytes).ok_or_else(|| self.damaged(place))?;
@@ -400,7 +426,36 @@ impl Store for SledStore {
     }
 
     fn scan(&self, tournament: &str, visit: &mut dyn FnMut(StoredGame)) -> Result<(), StoreError> {
-        self.core.scan(tournament, visit)
+        self.core.scan(tournament, 0, visit)
+    }
+
+    fn positions(&self) -> Option<Positions> {
+        Some(self.core.shared.positions.clone())
+    }
+
+    fn scan_from(
+        &self,
+        tournament: &str,
+        position: &Position,
+        visit: &mut dyn FnMut(StoredGame),
+    ) -> Result<bool, StoreError> {
+        if !self.core.has(position)? {
+            return Ok(false);
+        }
+        self.core.scan(tournament, position.packs, visit)?;
+        Ok(true)
+    }
+
+    fn indices(&self, tournament: &str, visit: &mut dyn FnMut(u64)) -> Result<(), StoreError> {
+        let mut from = Some(0);
+        while let Some(start) = from {
+            let page = self.core.index().page(tournament, start);
+            from = page.and_then(|(indices, next)| {
+                indices.into_iter().for_each(&mut *visit);
+                next
+            });
+        }
+        Ok(())
     }
 
     fn count(&self, tournament: &str) -> u64 {

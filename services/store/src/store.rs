@@ -3,7 +3,7 @@
 use std::{
     fmt,
     path::PathBuf,
-    sync::{Arc, mpsc},
+    sync::{Arc, Mutex, PoisonError, mpsc},
 };
 
 use crate::{BinaryUpload, Sha256Digest, StoreError};
@@ -74,6 +74,38 @@ pub struct StoredGame {
     /// What stands beside the record and outside its hash: timing, worker,
     /// details of faults.
     pub side: Vec<u8>,
+}
+
+/// Tells where a store's chain of durable results ends, without holding the
+/// store itself.
+#[derive(Debug, Clone)]
+pub struct Positions(Arc<Mutex<Position>>);
+
+impl Positions {
+    pub(crate) fn new(position: Position) -> Self {
+        Self(Arc::new(Mutex::new(position)))
+    }
+
+    /// Where it ends now. In a [`Done`] this is right behind the commit that is
+    /// acknowledged, and the same for all that were committed together.
+    #[must_use]
+    pub fn now(&self) -> Position {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set(&self, position: Position) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = position;
+    }
+}
+
+/// A place in the chain of a store's results, between two commits. What was
+/// added up until there holds for as long as the chain has this place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// Packs before it.
+    pub packs: u64,
+    /// Checksum of the chain up to it.
+    pub link: Sha256Digest,
 }
 
 /// Called once, when what was appended is durable or will never be. Runs on
@@ -211,6 +243,39 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// As [`Store::game`].
     fn scan(&self, tournament: &str, visit: &mut dyn FnMut(StoredGame)) -> Result<(), StoreError>;
+
+    /// Where the chain of durable results ends; `None` for a store that knows
+    /// no places.
+    fn positions(&self) -> Option<Positions> {
+        None
+    }
+
+    /// As [`Store::scan`], from a place of the chain on. False, and nothing is
+    /// visited, where the chain of this store has no such place.
+    ///
+    /// # Errors
+    /// As [`Store::game`].
+    fn scan_from(
+        &self,
+        tournament: &str,
+        position: &Position,
+        visit: &mut dyn FnMut(StoredGame),
+    ) -> Result<bool, StoreError> {
+        let _ = (tournament, position, visit);
+        Ok(false)
+    }
+
+    /// The indices of a tournament's durable games, ascending.
+    ///
+    /// # Errors
+    /// As [`Store::game`].
+    fn indices(&self, tournament: &str, visit: &mut dyn FnMut(u64)) -> Result<(), StoreError> {
+        let mut found = Vec::new();
+        self.scan(tournament, &mut |game| found.push(game.index))?;
+        found.sort_unstable();
+        found.into_iter().for_each(visit);
+        Ok(())
+    }
 
     /// How many games of a tournament are durable.
     fn count(&self, tournament: &str) -> u64;

@@ -87,6 +87,7 @@ suite! {
     a_scan_visits_every_game_of_one_tournament_once
     of_two_games_with_one_index_the_first_stands
     every_acknowledgement_comes_once_and_after_the_game_can_be_read
+    indices_are_told_ascending_each_once
     a_visitor_may_read_the_store
     many_threads_may_append_and_read_at_once
     a_binary_is_kept_under_its_digest
@@ -284,6 +285,23 @@ fn every_acknowledgement_comes_once_and_after_the_game_can_be_read(store: &Arc<d
             "{count} games could be read when {index} was acknowledged"
         );
     }
+}
+
+fn indices_are_told_ascending_each_once(store: &Arc<dyn Store>) {
+    let expected: Vec<u64> = (0..10)
+        .chain(1_000..1_100)
+        .chain([5_000, u64::MAX])
+        .collect();
+    for index in expected.iter().rev() {
+        store.append_and_wait(games("cup", [*index])).unwrap();
+    }
+    store.append_and_wait(games("bowl", [3])).unwrap();
+    let mut told = Vec::new();
+    store.indices("cup", &mut |index| told.push(index)).unwrap();
+    assert_eq!(told, expected);
+    store
+        .indices("none", &mut |index| panic!("{index}"))
+        .unwrap();
 }
 
 fn a_visitor_may_read_the_store(store: &Arc<dyn Store>) {

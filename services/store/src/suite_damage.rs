@@ -221,6 +221,69 @@ fn acknowledged_data_that_the_database_lost_is_counted() {
 }
 
 #[test]
+fn a_place_of_the_chain_is_known_again_and_that_of_another_chain_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let [data, other] = ["data", "other"].map(|name| folder.path().join(name));
+    let store = open(&data).unwrap();
+    let begin = store.positions().unwrap().now();
+    let mut places = Vec::new();
+    for start in [0, 300, 900] {
+        places.push((start, store.positions().unwrap().now()));
+        store
+            .append_and_wait(games("cup", start..start + 300))
+            .unwrap();
+        store
+            .append_and_wait(games("bowl", start..start + 5))
+            .unwrap();
+    }
+    let end = store.positions().unwrap().now();
+    let from = |store: &SledStore, place: &crate::Position| {
+        let mut seen = Vec::new();
+        let known = store.scan_from("cup", place, &mut |game| seen.push(game));
+        known.unwrap().then_some(seen)
+    };
+    let tail = |start: u64| {
+        let all = [0, 300, 900].map(|start| start..start + 300);
+        games(
+            "cup",
+            all.into_iter().flatten().filter(|&index| index >= start),
+        )
+    };
+    let all_known = |store: &SledStore| {
+        for (start, place) in &places {
+            assert_eq!(from(store, place), Some(tail(*start)));
+        }
+        assert_eq!(from(store, &end), Some(Vec::new()));
+    };
+    all_known(&store);
+    drop(store);
+    all_known(&open(&data).unwrap());
+    // Another history of the same length, and places that are none.
+    let store = open(&other).unwrap();
+    assert_eq!(store.positions().unwrap().now(), begin);
+    for start in [0, 300, 900] {
+        store
+            .append_and_wait(games("cup", start + 1..start + 301))
+            .unwrap();
+        store
+            .append_and_wait(games("bowl", start..start + 5))
+            .unwrap();
+    }
+    for (_, place) in &places[1..] {
+        assert_eq!(from(&store, place), None);
+    }
+    for packs in [1, end.packs, end.packs + 1, u64::MAX] {
+        let wrong = crate::Position { packs, ..end };
+        assert_eq!(from(&store, &wrong), None, "{packs}");
+    }
+    let wrong = crate::Position {
+        packs: 0,
+        link: end.link,
+    };
+    assert_eq!(from(&store, &wrong), None);
+}
+
+#[test]
 fn a_store_of_before_compression_goes_on_as_one_of_this_release() {
     let folder = filled();
     let data = folder.path().join("data");

@@ -13,7 +13,7 @@ use std::{
 };
 
 use crate::{
-    Change, Done, RESERVE_BYTES, StoreError, StoredGame,
+    Change, Done, Positions, RESERVE_BYTES, StoreError, StoredGame,
     database::{Database, Tree, corrupt},
     documents::{self, Summary},
     index::Index,
@@ -50,6 +50,8 @@ pub(crate) struct Shared {
     pub(crate) reserve_bytes: u64,
     /// Durable games only: what is not in it cannot be read.
     pub(crate) index: RwLock<Index>,
+    /// The end of the chain of durable packs.
+    pub(crate) positions: Positions,
     /// The error that stopped the store.
     stopped: Mutex<Option<StoreError>>,
     pub(crate) queued_games: AtomicUsize,
@@ -59,12 +61,19 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(db: Database, data: PathBuf, reserve_bytes: u64, index: Index) -> Self {
+    pub(crate) fn new(
+        db: Database,
+        data: PathBuf,
+        reserve_bytes: u64,
+        index: Index,
+        tip: Tip,
+    ) -> Self {
         Self {
             db,
             data,
             reserve_bytes,
             index: RwLock::new(index),
+            positions: Positions::new(tip.position()),
             stopped: Mutex::new(None),
             queued_games: AtomicUsize::new(0),
             queued_bytes: AtomicUsize::new(0),
@@ -216,6 +225,7 @@ impl Writer {
         self.shared.syncs.fetch_add(1, Ordering::Relaxed);
 
         (self.tip, self.documents) = (tip, documents);
+        self.shared.positions.set(tip.position());
         let mut index = self
             .shared
             .index
