@@ -17,4 +17,4 @@ mod testing;
 
 pub use schedule::{Schedule, ScheduleError, ScheduledGame};
 pub use standings::{AgentStanding, Standings, TournamentState};
-pub use tally::Tally;
+pub use tally::{Tally, TallyState};

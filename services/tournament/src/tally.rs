@@ -5,10 +5,9 @@
 //! narrow no interval; where such a mean lies outside the interval of the
 //! complete blocks, the interval is stretched to it.
 
-use std::{
-    collections::{BTreeMap, HashMap, hash_map::DefaultHasher},
-    hash::{Hash, Hasher},
-};
+mod state;
+
+use std::collections::{BTreeMap, HashMap};
 
 use arena_model::{Tournament, result::GameResult};
 
@@ -17,6 +16,8 @@ use crate::{
     schedule::{Schedule, ScheduleError},
     standings::{AgentStanding, Standings, TournamentState},
 };
+
+pub use state::TallyState;
 
 /// Results of one tournament, summed. Memory grows with agents, groups and
 /// blocks that are incomplete, not with games.
@@ -348,12 +349,19 @@ fn units(placement: &[u8]) -> Vec<(u64, Place)> {
         .collect()
 }
 
-/// What tells one outcome of a game from another, without its moves.
+/// What tells one outcome of a game from another, without its moves: FNV-1a
+/// (Fowler, Noll, Vo), since it is kept beyond this process.
 fn outcome_hash(rotation: u32, result: &GameResult) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (rotation, &result.placement, result.plies).hash(&mut hasher);
-    result.termination.name().hash(&mut hasher);
-    hasher.finish()
+    let parts = [
+        &rotation.to_le_bytes()[..],
+        &result.placement,
+        &result.plies.to_le_bytes(),
+        result.termination.name().as_bytes(),
+    ];
+    let bytes = parts.into_iter().flatten();
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 fn mean(sum: u64, count: u64) -> Option<f64> {

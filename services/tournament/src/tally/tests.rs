@@ -98,6 +98,34 @@ fn the_order_of_results_changes_no_byte() {
 }
 
 #[test]
+fn a_tally_goes_on_from_its_state_as_if_it_had_never_stopped() {
+    for (agents, seats) in [(3, 2), (4, 3)] {
+        let tournament = tournament(agents, seats, 20);
+        let results = results(&tournament, &mut Draws(7));
+        let mut straight = Tally::new(&tournament).expect("a tally");
+        let mut stopped = straight.clone();
+        for (place, result) in results.iter().enumerate() {
+            straight.add(result);
+            stopped.add(result);
+            if place % 7 == 0 {
+                let kept = serde_json::to_string(&stopped.state()).expect("JSON");
+                let state: TallyState = serde_json::from_str(&kept).expect("a state");
+                assert_eq!(state.games(), place as u64 + 1);
+                let resumed = Tally::resume(&tournament, state).expect("a schedule");
+                stopped = resumed.expect("of this tournament");
+            }
+        }
+        assert_eq!(stopped.standings(), straight.standings());
+        let other = self::tournament(agents + 1, seats, 20);
+        let refused = Tally::resume(&other, straight.state()).expect("a schedule");
+        assert!(refused.is_none());
+        let shorter = self::tournament(agents, seats, 2);
+        let refused = Tally::resume(&shorter, straight.state()).expect("a schedule");
+        assert!(refused.is_none());
+    }
+}
+
+#[test]
 fn numbers_add_up_and_intervals_hold_their_means() {
     for (agents, seats, blocks) in [(4, 2, 1), (6, 2, 30), (4, 3, 10), (5, 4, 12)] {
         let tournament = tournament(agents, seats, blocks);
