@@ -3,6 +3,7 @@
 
 mod agents;
 mod answers;
+mod checkpoints;
 mod reports;
 mod standings;
 mod start;
@@ -15,11 +16,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use arena_store::{Change, Store, StoreError};
+use arena_store::{Change, Position, Positions, Store, StoreError};
 use arena_telemetry::CoordinatorMetrics;
 use arena_wire::v1;
 use tokio::{
     sync::{mpsc, oneshot, watch},
+    task::JoinHandle,
     time::Instant,
 };
 
@@ -53,6 +55,11 @@ pub(crate) struct Core {
     /// What others may read of the tournaments without asking.
     directory: Arc<Directory>,
     signals: mpsc::UnboundedSender<Signal>,
+    positions: Option<Positions>,
+    /// How far the chain of durable results is added up.
+    position: Option<Position>,
+    /// Sums on their way to the disk.
+    keeping: Option<JoinHandle<Option<()>>>,
     stopping: watch::Sender<bool>,
     boot_epoch: u64,
     lease_deadline: Duration,
@@ -205,7 +212,10 @@ impl Core {
 
     async fn signal(&mut self, signal: Signal) {
         match signal {
-            Signal::Written(batch, result) => self.written(batch, result).await,
+            Signal::Written(batch, result, position) => {
+                self.passed(position);
+                self.written(batch, result).await;
+            }
             Signal::Left(worker) => self.left(worker),
         }
     }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use arena_model::result::GameResult;
-use arena_store::{Store, StoreError, StoredGame};
+use arena_store::{Position, Store, StoreError, StoredGame};
 use arena_wire::v1;
 use tokio::sync::{
     mpsc::{self, error::TrySendError},
@@ -106,8 +106,9 @@ pub(crate) enum Command {
 /// What happened by itself. Never lost: as many can wait as there are workers
 /// and batches in the store's bounded queue.
 pub(crate) enum Signal {
-    /// A batch is durable, or never will be.
-    Written(u64, Result<(), StoreError>),
+    /// A batch is durable, or never will be; how far the chain of results was
+    /// with it, where the store tells.
+    Written(u64, Result<(), StoreError>, Option<Position>),
     /// A worker's stream ended.
     Left(WorkerId),
 }

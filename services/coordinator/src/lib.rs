@@ -8,6 +8,7 @@
 
 mod accept;
 mod agents;
+mod checkpoint;
 mod compare;
 mod core;
 mod error;

@@ -3,13 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use arena_model::{GameRecord, Tournament, result::GameResult};
-use arena_store::{Store, StoredGame};
+use arena_store::{Position, Store, StoredGame};
 use arena_telemetry::LatencyHistogram;
 use arena_tournament::{Schedule, Standings, Tally};
 use arena_wire::v1;
 use prost::Message;
 
 use crate::{
+    checkpoint,
     error::{Error, StartError},
     ledger::{Bitmap, Patience},
 };
@@ -129,10 +130,12 @@ impl Info {
 
 /// Sums over the durable games of a tournament.
 pub(crate) struct Results {
-    tally: Tally,
-    latencies: Vec<LatencyHistogram>,
-    last_faults: Vec<Option<String>>,
-    faults: u64,
+    pub(crate) tally: Tally,
+    pub(crate) latencies: Vec<LatencyHistogram>,
+    pub(crate) last_faults: Vec<Option<String>>,
+    pub(crate) faults: u64,
+    /// Games in the checkpoint that the store has.
+    pub(crate) kept: u64,
 }
 
 impl Results {
@@ -143,30 +146,59 @@ impl Results {
             latencies: vec![LatencyHistogram::new(); agents],
             last_faults: vec![None; agents],
             faults: 0,
+            kept: 0,
         })
     }
 
-    /// Adds up what the store has; blocks. The games found come with it.
+    /// Adds up what the store has, from its checkpoint on where there is one;
+    /// blocks. The games found come with it. No game of the tournament may
+    /// become durable meanwhile.
     pub(crate) fn load(info: &Info, store: &dyn Store) -> Result<(Self, Bitmap), StartError> {
-        let unreadable = |what: String, problem: String| StartError::Document { what, problem };
+        let done = indices(info, store)?;
+        let resumed = checkpoint::read(info, store);
+        if let Some((mut results, position)) = resumed
+            && results.add_stored(info, store, Some(&position))?
+            && results.tally.games() == done.count()
+        {
+            return Ok((results, done));
+        }
         let mut results = Self::new(info)
             .map_err(|error| unreadable(format!("tournament {}", info.id), error.to_string()))?;
-        let mut done = Bitmap::new(info.games());
+        results.add_stored(info, store, None)?;
+        Ok((results, done))
+    }
+
+    /// Adds the games of a store, all or those behind a place of its chain;
+    /// false where there is no such place.
+    fn add_stored(
+        &mut self,
+        info: &Info,
+        store: &dyn Store,
+        from: Option<&Position>,
+    ) -> Result<bool, StartError> {
         let mut damaged = None;
-        store.scan(&info.id, &mut |game| match read_record(&game)
+        let mut add = |game: StoredGame| match read_record(&game)
             .and_then(|record| info.check(&record).map(|()| record))
         {
-            Ok(record) => {
-                if done.insert(record.index) {
-                    results.add(&record.result(), &read_side(&game), info);
-                }
-            }
+            Ok(record) => self.add(&record.result(), &read_side(&game), info),
             Err(error) => {
                 let what = format!("game {}/{}", game.tournament, game.index);
                 damaged.get_or_insert_with(|| unreadable(what, error.to_string()));
             }
-        })?;
-        damaged.map_or(Ok((results, done)), Err)
+        };
+        let found = match from {
+            Some(position) => store.scan_from(&info.id, position, &mut add)?,
+            None => {
+                store.scan(&info.id, &mut add)?;
+                true
+            }
+        };
+        damaged.map_or(Ok(found), Err)
+    }
+
+    /// Games added up.
+    pub(crate) fn games(&self) -> u64 {
+        self.tally.games()
     }
 
     /// Adds a game that is durable.
@@ -272,6 +304,28 @@ impl Results {
             agents,
             notes,
         }
+    }
+}
+
+fn unreadable(what: String, problem: String) -> StartError {
+    StartError::Document { what, problem }
+}
+
+/// Which games of a tournament are durable.
+fn indices(info: &Info, store: &dyn Store) -> Result<Bitmap, StartError> {
+    let mut done = Bitmap::new(info.games());
+    let mut outside = None;
+    store.indices(&info.id, &mut |index| {
+        if !done.insert(index) {
+            outside = Some(index);
+        }
+    })?;
+    match outside {
+        None => Ok(done),
+        Some(index) => Err(unreadable(
+            format!("game {}/{index}", info.id),
+            "it is of no game of the schedule".to_owned(),
+        )),
     }
 }
 

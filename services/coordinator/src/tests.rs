@@ -2,6 +2,7 @@
 //! whatever they say.
 
 mod agents;
+mod checkpoints;
 mod crowd;
 mod failing;
 mod fixture;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arena_model::{engine::Termination, result::GameResult};
-use arena_store::{Change, Collection, StoreError};
+use arena_store::{Change, Collection, Positions, StoreError};
 use arena_telemetry::{Finished, Outcome, ReportOutcome, Seated};
 use arena_wire::v1;
 use prost::Message;
@@ -79,13 +79,14 @@ impl Core {
             }
         }
         if !to_store.is_empty() {
-            let signals = self.signals.clone();
+            let (signals, positions) = (self.signals.clone(), self.positions.clone());
             // Nothing is changed here before the store has taken the games.
             self.store.append(
                 to_store,
                 Box::new(move |result| {
+                    let position = positions.as_ref().map(Positions::now);
                     // Without a receiver nobody waits any more.
-                    let _ = signals.send(Signal::Written(id, result));
+                    let _ = signals.send(Signal::Written(id, result, position));
                 }),
             )?;
         }

@@ -51,6 +51,9 @@ impl Core {
         {
             entry.results = Some(results);
         }
+        if let Some(change) = self.last_checkpoint(&info.id) {
+            self.keep(vec![change]);
+        }
     }
 }
 

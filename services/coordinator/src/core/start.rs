@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use arena_store::{Collection, Store};
+use arena_store::{Collection, Positions, Store};
 use arena_telemetry::CoordinatorMetrics;
 use arena_wire::v1;
 use prost::Message;
@@ -51,8 +51,12 @@ pub(crate) async fn load(
             })??;
     let epoch = random::bytes().map_err(|error| StartError::Random(error.to_string()))?;
     let boot_epoch = u64::from_le_bytes(epoch);
+    let positions = store.positions();
     let mut core = Core {
         store,
+        position: positions.as_ref().map(Positions::now),
+        positions,
+        keeping: None,
         metrics,
         directory,
         signals,

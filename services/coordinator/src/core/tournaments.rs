@@ -338,7 +338,9 @@ impl Core {
 
     /// Marks a tournament as finished whose games are all durable.
     pub(super) async fn finish(&mut self, id: &str) -> Result<(), Error> {
-        self.set_state(id, TournamentState::Finished, Vec::new())
+        self.kept().await;
+        let changes = self.last_checkpoint(id).into_iter().collect();
+        self.set_state(id, TournamentState::Finished, changes)
             .await?;
         tracing::info!(tournament = id, "tournament finished");
         Ok(())

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use arena_store::Store;
 use arena_wire::{reasons, v1};
 use prost::Message;
 use tonic::Code;

@@ -1,0 +1,94 @@
+//! Sums over results that are kept in the store, so that a start need not read
+//! all games again.
+//!
+//! A checkpoint says up to which place of the store's chain of results it sums
+//! up. It is used where the chain has that very place, and it and the games
+//! behind it come to as many as the store has; anything else, such as a repair
+//! or another release, makes it worthless, and all games are read.
+
+use arena_model::canonical_json;
+use arena_store::{Collection, Position, Store, VALUE_BYTES_MAX};
+use arena_telemetry::LatencyHistogram;
+use arena_tournament::{Tally, TallyState};
+use serde::{Deserialize, Serialize};
+
+use crate::results::{Info, Results};
+
+/// What the numbers mean. Another number whenever a checkpoint of before would
+/// lead to other standings than reading the games.
+const FORMAT: u32 = 1;
+
+/// Games of a tournament after which a new one is kept; few in tests.
+pub(crate) const CHECKPOINT_GAMES: u64 = if cfg!(test) { 8 } else { 100_000 };
+
+#[derive(Serialize, Deserialize)]
+struct Checkpoint {
+    format: u32,
+    tournament: String,
+    packs: u64,
+    link: String,
+    tally: TallyState,
+    latencies: Vec<Vec<(u32, u64)>>,
+    last_faults: Vec<Option<String>>,
+    faults: u64,
+}
+
+/// The document's key.
+pub(crate) fn key(tournament: &str) -> String {
+    format!("checkpoint/{tournament}")
+}
+
+/// The sums as a document; none where they are too large for one.
+pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Option<Vec<u8>> {
+    let checkpoint = Checkpoint {
+        format: FORMAT,
+        tournament: info.id.to_string(),
+        packs: position.packs,
+        link: hex::encode(position.link),
+        tally: results.tally.state(),
+        latencies: results
+            .latencies
+            .iter()
+            .map(|latency| latency.buckets().collect())
+            .collect(),
+        last_faults: results.last_faults.clone(),
+        faults: results.faults,
+    };
+    let document = canonical_json(&checkpoint).into_bytes();
+    (document.len() <= VALUE_BYTES_MAX).then_some(document)
+}
+
+/// The sums of a checkpoint, and where in the chain they end; none where there
+/// is none that this release can use. Whether the store's chain has that place
+/// is yet to be seen.
+pub(crate) fn read(info: &Info, store: &dyn Store) -> Option<(Results, Position)> {
+    // A checkpoint that cannot be read is no loss, whyever that is.
+    let document = store.get(Collection::Meta, &key(&info.id)).ok()??;
+    let checkpoint: Checkpoint = serde_json::from_slice(&document).ok()?;
+    let agents = info.agents.len();
+    let fits = checkpoint.format == FORMAT
+        && checkpoint.tournament == *info.id
+        && checkpoint.latencies.len() == agents
+        && checkpoint.last_faults.len() == agents;
+    if !fits {
+        return None;
+    }
+    let mut link = [0; 32];
+    hex::decode_to_slice(&checkpoint.link, &mut link).ok()?;
+    let latencies = checkpoint.latencies.into_iter();
+    let kept = checkpoint.tally.games();
+    let results = Results {
+        tally: Tally::resume(&info.tournament, checkpoint.tally).ok()??,
+        latencies: latencies
+            .map(|buckets| LatencyHistogram::from_buckets(buckets.into_iter()).ok())
+            .collect::<Option<_>>()?,
+        last_faults: checkpoint.last_faults,
+        faults: checkpoint.faults,
+        kept,
+    };
+    let position = Position {
+        packs: checkpoint.packs,
+        link,
+    };
+    Some((results, position))
+}

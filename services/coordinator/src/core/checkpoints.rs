@@ -1,0 +1,81 @@
+//! When sums over results are kept.
+
+use std::sync::Arc;
+
+use arena_store::{Change, Collection, Position};
+
+use super::Core;
+use crate::{
+    checkpoint::{self, CHECKPOINT_GAMES},
+    handle::with_store,
+};
+
+impl Core {
+    /// Takes note of how far the chain of durable results was when the games
+    /// that are added up next were committed. All that was committed before is
+    /// added up by now, and nothing else: so sums may be kept.
+    pub(super) fn passed(&mut self, position: Option<Position>) {
+        let (Some(before), Some(now)) = (self.position, position) else {
+            return;
+        };
+        if before == now {
+            return;
+        }
+        self.position = Some(now);
+        let mut changes = Vec::new();
+        for entry in self.tournaments.values_mut() {
+            if let Some(results) = &mut entry.results
+                && results.games() >= results.kept + CHECKPOINT_GAMES
+            {
+                results.kept = results.games();
+                let document = checkpoint::write(&entry.info, results, &before);
+                changes.extend(document.map(|document| change(&entry.info.id, document)));
+            }
+        }
+        if !changes.is_empty() {
+            self.keep(changes);
+        }
+    }
+
+    /// Keeps sums.
+    pub(super) fn keep(&mut self, changes: Vec<Change>) {
+        // Nobody waits for it: without it the next start takes longer.
+        let keeping = tokio::spawn(with_store(Arc::clone(&self.store), move |store| {
+            if let Err(error) = store.put_many(changes) {
+                tracing::warn!(%error, "sums over results could not be kept");
+            }
+        }));
+        self.keeping = Some(keeping);
+    }
+
+    /// Waits for sums on their way to the disk, so that none of before come
+    /// over those of the end.
+    pub(super) async fn kept(&mut self) {
+        if let Some(keeping) = self.keeping.take() {
+            // However it went.
+            let _ = keeping.await;
+        }
+    }
+
+    /// The change that keeps the sums of a tournament all of whose games are
+    /// durable and added up; none where they are kept already, or few.
+    pub(super) fn last_checkpoint(&mut self, id: &str) -> Option<Change> {
+        let position = self.position?;
+        let entry = self.tournaments.get_mut(id)?;
+        let results = entry.results.as_mut()?;
+        if results.games() < CHECKPOINT_GAMES || results.games() == results.kept {
+            return None;
+        }
+        results.kept = results.games();
+        let document = checkpoint::write(&entry.info, results, &position)?;
+        Some(change(id, document))
+    }
+}
+
+fn change(tournament: &str, document: Vec<u8>) -> Change {
+    Change {
+        collection: Collection::Meta,
+        key: checkpoint::key(tournament),
+        value: Some(document),
+    }
+}

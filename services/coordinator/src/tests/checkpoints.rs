@@ -1,0 +1,126 @@
+//! Starts from sums that were kept.
+
+use std::sync::Arc;
+
+use arena_store::{Collection, SledStore, Store};
+use serde_json::Value;
+
+use super::fixture::{Fixture, SPEC, options, won};
+use crate::checkpoint;
+
+fn sled() -> (tempfile::TempDir, Arc<dyn Store>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = SledStore::open(folder.path(), &arena_store::Options::default());
+    (folder, Arc::new(store.expect("a new store")))
+}
+
+/// What the store has kept.
+fn kept(store: &Arc<dyn Store>, id: &str) -> Option<Value> {
+    let document = store.get(Collection::Meta, &checkpoint::key(id));
+    let document = document.expect("readable")?;
+    Some(serde_json::from_slice(&document).expect("JSON"))
+}
+
+fn keep(store: &Arc<dyn Store>, id: &str, document: &str) {
+    let key = checkpoint::key(id);
+    let put = store.put(Collection::Meta, &key, document.as_bytes());
+    put.expect("durable");
+}
+
+/// Wins of all agents as a coordinator on the store tells them.
+async fn wins(store: &Arc<dyn Store>, id: &str) -> u64 {
+    let mut arena = Fixture::with(options(Arc::clone(store))).await;
+    let standings = arena.standings(id).await;
+    arena.kill().await;
+    standings.agents.iter().map(|agent| agent.wins).sum()
+}
+
+/// A tournament some of whose games are done, and how many.
+async fn begun(store: &Arc<dyn Store>, whole: bool) -> (String, u64) {
+    let mut arena = Fixture::with(options(Arc::clone(store))).await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let mut games = 0;
+    while let Some(lease) = worker.try_lease(0).await.expect("answered") {
+        // Some games of each lease stay unplayed where not all are wanted.
+        let played = lease.games.len() - if whole { 0 } else { 2 };
+        for game in &lease.games[..played] {
+            worker
+                .report(&lease, vec![won(game, 0)])
+                .await
+                .expect("taken");
+            games += 1;
+        }
+        if !whole && games > 12 {
+            break;
+        }
+    }
+    arena.kill().await;
+    (id, games)
+}
+
+/// Until the sums that are kept in passing are there.
+async fn wait_for_sums(store: &Arc<dyn Store>, id: &str) -> Value {
+    loop {
+        if let Some(found) = kept(store, id) {
+            return found;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn sums_are_taken_up_where_the_chain_has_their_place_and_nowhere_else() {
+    for whole in [false, true] {
+        let (_folder, store) = sled();
+        let (id, games) = begun(&store, whole).await;
+        let honest = wait_for_sums(&store, &id).await;
+        assert_eq!(wins(&store, &id).await, games, "one win a game");
+
+        // What is kept is what is told: nobody reads the games again.
+        let mut forged = honest.clone();
+        let of_one = &mut forged["tally"]["agents"][0]["wins"];
+        *of_one = (of_one.as_u64().expect("a number") + 1_000).into();
+        keep(&store, &id, &forged.to_string());
+        assert_eq!(wins(&store, &id).await, games + 1_000);
+
+        let changes: [fn(&mut Value); 7] = [
+            |sums| sums["link"] = "00".repeat(32).into(),
+            |sums| sums["packs"] = (sums["packs"].as_u64().expect("a number") - 1).into(),
+            |sums| sums["packs"] = 1_000_000.into(),
+            |sums| sums["format"] = 2.into(),
+            |sums| sums["tournament"] = "cup-0123456789".into(),
+            |sums| {
+                let games = sums["tally"]["games"].as_u64().expect("a number");
+                sums["tally"]["games"] = (games - 1).into();
+            },
+            |sums| sums["last_faults"] = Value::Array(Vec::new()),
+        ];
+        for (number, change) in changes.into_iter().enumerate() {
+            let mut wrong = forged.clone();
+            change(&mut wrong);
+            keep(&store, &id, &wrong.to_string());
+            assert_eq!(wins(&store, &id).await, games, "change {number}");
+        }
+        keep(&store, &id, "not what this release writes");
+        assert_eq!(wins(&store, &id).await, games);
+    }
+}
+
+#[tokio::test]
+async fn a_tournament_goes_on_from_sums_as_if_it_had_never_stopped() {
+    let (_folder, store) = sled();
+    let (id, _) = begun(&store, false).await;
+    wait_for_sums(&store, &id).await;
+    let mut arena = Fixture::with(options(Arc::clone(&store))).await;
+    arena.join("two").await.play_all().await;
+    let found = arena.standings(&id).await;
+    let mut straight = Fixture::new().await;
+    straight.start(SPEC).await;
+    straight.join("one").await.play_all().await;
+    assert_eq!(found, straight.standings(&id).await);
+    assert_eq!(
+        kept(&store, &id).expect("kept at the end")["tally"]["games"],
+        found.games
+    );
+}
