@@ -7,8 +7,10 @@
 //! cargo run --release -p arena-coordinator --example durable -- [GAMES] [BATCH] [WORKERS] [FOLDER] [RECORDS]
 //! ```
 //!
-//! One million games, 100 a report, by 8 workers with 8 reports under way each,
-//! unless told otherwise; RECORDS is `full` or `hash`.
+//! One million games, 100 a report, by 4 workers with 4 reports under way each,
+//! unless told otherwise; RECORDS is `full` or `hash`. A report waits for those
+//! before it: with n games under way and r made durable a second, it is
+//! acknowledged after n / r seconds.
 
 #![expect(clippy::print_stdout, reason = "the figures are what it is for")]
 
@@ -51,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .get(at)
             .map_or(Ok(default), |given| given.replace('_', "").parse())
     };
-    let (games, batch, workers) = (number(0, 1_000_000)?, number(1, 100)?, number(2, 8)?);
+    let (games, batch, workers) = (number(0, 1_000_000)?, number(1, 100)?, number(2, 4)?);
     let temporary = tempfile::tempdir()?;
     let folder = arguments
         .get(3)

@@ -14,7 +14,7 @@ use tonic::{Code, transport::Channel};
 use crate::games::Pool;
 
 /// Reports of one worker that may wait for their acknowledgement.
-pub(crate) const UNDER_WAY: usize = 8;
+pub(crate) const UNDER_WAY: usize = 4;
 
 type Client = WorkerServiceClient<Channel>;
 type Failure = Box<dyn Error + Send + Sync>;
