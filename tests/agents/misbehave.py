@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""An agent that misbehaves on purpose: misbehave.py MODE [N]
+"""An agent that misbehaves on purpose: misbehave.py MODE [N] [single]
 
 Without a fault to show it draws its moves from the decision's seed. N is the
 number of the decision (of its seat, from 0) that sets the fault off, 5 unless
-told, so that the same games are hit however they are spread over workers.
+told, so that the same games are hit however they are spread over workers. With
+`single` it knows no batches.
 """
 
 import mmap
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -38,6 +40,9 @@ class Good:
 
     def prepare(self):
         """Before it listens."""
+
+    def listening(self, server):
+        """Once it listens."""
 
     def choose(self, decision, in_batch):
         """A move id; None leaves the decision of a batch unanswered."""
@@ -112,6 +117,64 @@ class CrashInBatch(InBatch, Crash):
     """Dies of decision N in a batch; alone it answers."""
 
 
+class CrashAfter(At):
+    """Dies a moment after it has answered decision N."""
+
+    def fault(self, decision):
+        threading.Timer(0.02, os._exit, [71]).start()
+
+
+class Exit(At):
+    """Ends at decision N as if all were well."""
+
+    def fault(self, decision):
+        os._exit(0)
+
+
+class Segfault(At):
+    """Is killed by the system at decision N."""
+
+    def fault(self, decision):
+        os.kill(os.getpid(), signal.SIGSEGV)
+        time.sleep(FOR_EVER)
+
+
+class Stop(At):
+    """Stops itself, as a debugger would, at decision N."""
+
+    def fault(self, decision):
+        os.kill(os.getpid(), signal.SIGSTOP)
+        # Another thread may have to be woken before this one stops.
+        time.sleep(FOR_EVER)
+
+
+class Disconnect(At):
+    """Closes every connection at decision N and lives on."""
+
+    def listening(self, server):
+        self.server = server
+
+    def fault(self, decision):
+        self.server.stop(None)
+        time.sleep(FOR_EVER)
+
+
+class ClosesSocket(At):
+    """Takes away the socket it listens on at decision N, and answers on."""
+
+    def fault(self, decision):
+        kind, _, path = os.environ["ARENA_LISTEN"].partition(":")
+        if kind == "unix":
+            os.unlink(path)
+
+
+class Connections(At):
+    """Connects to itself 300 times at decision N, and answers on."""
+
+    def fault(self, decision):
+        self.open = [connect(os.environ["ARENA_LISTEN"]) for _ in range(300)]
+
+
 class Error(At):
     """Answers decision N with an error; in a batch, ends the stream with it."""
 
@@ -175,14 +238,33 @@ class Huge(Garbled):
         return response
 
 
+def flood():
+    """Writes 1 GiB to stdout and stderr."""
+    line = b"misbehave: and another thing\n" * 2048
+    for _ in range(1024 * MEBIBYTE // len(line) // 2):
+        os.write(1, line)
+        os.write(2, line)
+
+
 class Flood(At):
     """Writes 1 GiB to stdout and stderr before it answers decision N."""
 
     def fault(self, decision):
-        line = b"misbehave: and another thing\n" * 2048
-        for _ in range(1024 * MEBIBYTE // len(line) // 2):
-            os.write(1, line)
-            os.write(2, line)
+        flood()
+
+
+class FloodAtStart(Good):
+    """Writes 1 GiB to stdout and stderr before it listens."""
+
+    def prepare(self):
+        flood()
+
+
+class Binary(At):
+    """Writes bytes that are no text at decision N, fewer than it may."""
+
+    def fault(self, decision):
+        os.write(2, bytes(range(256)) * 4096)
 
 
 class Memory(At):
@@ -191,6 +273,24 @@ class Memory(At):
 
     def fault(self, decision):
         self.taken = mmap.mmap(-1, 64 << 30, flags=mmap.MAP_PRIVATE | MAP_NORESERVE)
+
+
+class MemoryFill(At):
+    """Fills all the memory it may have at decision N."""
+
+    def fault(self, decision):
+        self.taken = []
+        while True:
+            self.taken.append(b"x" * (16 * MEBIBYTE))
+
+
+class Bomb(At):
+    """Starts 64 children at decision N, and does not answer."""
+
+    def fault(self, decision):
+        for _ in range(64):
+            subprocess.Popen(["sleep", str(FOR_EVER)], start_new_session=True)
+        time.sleep(FOR_EVER)
 
 
 class IgnoresSigterm(Good):
@@ -217,6 +317,20 @@ class Escape(Children):
     new_session = True
 
 
+class Daemon(Good):
+    """Starts a child that is nobody's: forked twice, in a session of its own,
+    with nothing open, and deaf to SIGTERM."""
+
+    def prepare(self):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                os.closerange(0, 64)
+                time.sleep(FOR_EVER)
+            os._exit(0)
+
+
 class Twice(Good):
     """Answers each decision of a batch twice, differently, in two messages."""
 
@@ -233,6 +347,91 @@ class WrongSlot(Good):
     def send_batch(self, response):
         response.choices.add(slot=1_000_000, move_id=0)
         yield response
+
+
+class WrongBatch(Good):
+    """Answers a batch that was never sent."""
+
+    def send_batch(self, response):
+        response.batch += 1_000_000
+        yield response
+
+
+class Swapped(Good):
+    """Answers each decision of a batch with the move of another."""
+
+    def send_batch(self, response):
+        moves = [choice.move_id for choice in response.choices]
+        for choice, move in zip(response.choices, moves[1:] + moves[:1]):
+            choice.move_id = move
+        yield response
+
+
+class Nan(Good):
+    """Tells of its search what cannot be: no number, negative, too much."""
+
+    def send(self, response):
+        info = pb.SearchInfo(
+            score=float("nan"),
+            depth=2**32 - 1,
+            nodes=2**64 - 1,
+            thinking_us=2**64 - 1,
+            variation=["\0\x1b[31m\n", "-1"],
+        )
+        if isinstance(response, pb.ChooseMoveResponse):
+            response.info.CopyFrom(info)
+        else:
+            response.thinking_us = 2**64 - 1
+            for choice in response.choices:
+                choice.info.CopyFrom(info)
+        return response
+
+
+class Drip(At):
+    """Sends everything a byte at a time."""
+
+    pause = 0.0001
+
+    def prepare(self):
+        outer = listen(os.environ["ARENA_LISTEN"])
+        inner = f"unix:{os.getcwd()}/{os.getpid()}"
+        if os.environ["ARENA_LISTEN"].startswith("unix:"):
+            inner = os.environ["ARENA_LISTEN"] + ".in"
+        os.environ["ARENA_LISTEN"] = inner
+        threading.Thread(target=self.accept, args=(outer, inner), daemon=True).start()
+
+    def accept(self, outer, inner):
+        while True:
+            near, _ = outer.accept()
+            try:
+                far = connect(inner)
+            except OSError:
+                near.close()
+                continue
+            for pump, ends in ((self.pour, (near, far)), (self.drip, (far, near))):
+                threading.Thread(target=pump, args=ends, daemon=True).start()
+
+    def pour(self, source, sink):
+        while data := source.recv(1 << 16):
+            sink.sendall(data)
+        sink.shutdown(socket.SHUT_WR)
+
+    def drip(self, source, sink):
+        while data := source.recv(1 << 16):
+            for byte in data:
+                sink.sendall(bytes([byte]))
+                time.sleep(self.pause)
+        sink.shutdown(socket.SHUT_WR)
+
+    def fault(self, decision):
+        pass
+
+
+class DripForEver(Drip):
+    """Sends two bytes a second from decision N on."""
+
+    def fault(self, decision):
+        self.pause = 0.5
 
 
 class HalfBatch(Good):
@@ -286,6 +485,13 @@ MODES = {
     "slow-start": SlowStart,
     "crash": Crash,
     "crash-in-batch": CrashInBatch,
+    "crash-after": CrashAfter,
+    "exit": Exit,
+    "segfault": Segfault,
+    "stop": Stop,
+    "disconnect": Disconnect,
+    "closes-socket": ClosesSocket,
+    "connections": Connections,
     "error": Error,
     "hang": Hang,
     "hang-in-batch": HangInBatch,
@@ -294,12 +500,22 @@ MODES = {
     "garbled": Garbled,
     "huge": Huge,
     "flood": Flood,
+    "flood-at-start": FloodAtStart,
+    "binary": Binary,
     "memory": Memory,
+    "memory-fill": MemoryFill,
+    "bomb": Bomb,
     "ignores-sigterm": IgnoresSigterm,
     "children": Children,
     "escape": Escape,
+    "daemon": Daemon,
     "twice": Twice,
     "wrong-slot": WrongSlot,
+    "wrong-batch": WrongBatch,
+    "swapped": Swapped,
+    "nan": Nan,
+    "drip": Drip,
+    "drip-for-ever": DripForEver,
     "half-batch": HalfBatch,
     "split-batch": SplitBatch,
     "ends-stream": EndsStream,
@@ -352,15 +568,41 @@ class Service:
                 return
 
 
+def address(text):
+    """What a socket takes, of `unix:PATH` or `HOST:PORT`."""
+    if text.startswith("unix:"):
+        return socket.AF_UNIX, text[len("unix:") :]
+    host, _, port = text.rpartition(":")
+    return socket.AF_INET, (host, int(port))
+
+
+def connect(text):
+    family, where = address(text)
+    connection = socket.socket(family)
+    connection.connect(where)
+    return connection
+
+
+def listen(text):
+    family, where = address(text)
+    listener = socket.socket(family)
+    listener.bind(where)
+    listener.listen()
+    return listener
+
+
 def encode(response):
     return response if isinstance(response, bytes) else response.SerializeToString()
 
 
 def main(arguments):
     if not arguments or arguments[0] not in MODES:
-        sys.exit(f"usage: misbehave.py MODE [N], with MODE one of {', '.join(MODES)}")
+        modes = ", ".join(MODES)
+        sys.exit(f"usage: misbehave.py MODE [N] [single], with MODE one of {modes}")
     name = arguments[0]
     mode = MODES[name](int(arguments[1]) if len(arguments) > 1 else 5)
+    if "single" in arguments[2:]:
+        mode.methods = ("ChooseMove",)
     mode.prepare()
     server = grpc.server(ThreadPoolExecutor(32), options=[("grpc.so_reuseport", 0)])
     server.add_generic_rpc_handlers((Service(name, mode).handler(),))
@@ -370,7 +612,10 @@ def main(arguments):
         checks.set("", health_pb2.HealthCheckResponse.NOT_SERVING)
     server.add_insecure_port(os.environ.get("ARENA_LISTEN", "127.0.0.1:0"))
     server.start()
-    server.wait_for_termination()
+    mode.listening(server)
+    while True:
+        server.wait_for_termination()
+        time.sleep(1)
 
 
 if __name__ == "__main__":

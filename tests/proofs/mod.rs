@@ -122,6 +122,8 @@ macro_rules! proofs {
 proofs! {
     /// Let ever more workers lease and report.
     Fleet(fleet::Scale),
+    /// Play with agents that crash, hang, flood, fork and lie.
+    Agents(agents::Agents),
     /// Start a second coordinator on a store.
     Holder(holder::Holder),
     /// Kill, end and stop coordinator, workers, guards and agents at random.

@@ -9,7 +9,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use arena_wire::{
@@ -20,7 +20,10 @@ use arena_wire::{
     },
 };
 use tokio::time::{sleep, timeout};
-use tonic::transport::{Channel, Endpoint};
+use tonic::{
+    Code,
+    transport::{Channel, Endpoint},
+};
 
 use crate::proofs::Broken;
 
@@ -40,6 +43,28 @@ struct Kept {
     /// Who played it and when, as the coordinator said after it had
     /// acknowledged it: another play of the game has another time.
     played: Option<(String, u64)>,
+    /// When it was acknowledged, by the system's clock in microseconds and by
+    /// the witness's own: no play that stands can have begun later.
+    told: (u64, u64),
+}
+
+impl Kept {
+    /// Whether what is durable may be the play that was acknowledged.
+    fn is(&self, durable: &Play) -> bool {
+        let begun_before = match durable.played.0 == NAME {
+            true => durable.played.1 <= self.told.1,
+            false => durable.played.1 <= self.told.0,
+        };
+        let same = self.played.as_ref();
+        self.hash == durable.hash && same.map_or(begun_before, |same| *same == durable.played)
+    }
+}
+
+/// A durable game: its hash, who played it, and when.
+#[derive(Clone, Debug, PartialEq)]
+struct Play {
+    hash: Vec<u8>,
+    played: (String, u64),
 }
 
 #[derive(Default)]
@@ -47,6 +72,8 @@ struct Shared {
     records: Mutex<Records>,
     acknowledged: Mutex<BTreeMap<(String, u64), Kept>>,
     finished: Mutex<BTreeSet<String>>,
+    /// A game that was acknowledged and is not there.
+    lost: Mutex<Option<String>>,
     stop: AtomicBool,
 }
 
@@ -104,9 +131,12 @@ impl Witness {
     /// acknowledged. Tells how many games are known to be the very play that
     /// was acknowledged.
     pub(in crate::proofs) fn compare(&self, tournament: &str, games: &[v1::GameReport]) -> Result<u64, Broken> {
-        let durable: BTreeMap<u64, Kept> = games
+        if let Some(lost) = &*lock(&self.shared.lost) {
+            return Err(Broken::new(lost));
+        }
+        let durable: BTreeMap<u64, Play> = games
             .iter()
-            .filter_map(|game| Some((game.record.as_ref()?.index, kept(game)?)))
+            .filter_map(|game| Some((game.record.as_ref()?.index, play(game)?)))
             .collect();
         let mut same = 0;
         for ((of, index), told) in lock(&self.shared.acknowledged).iter() {
@@ -118,8 +148,7 @@ impl Witness {
                     "{tournament}/{index} was acknowledged and is gone"
                 )));
             };
-            let again = told.played.is_some() && told.played != kept.played;
-            if told.hash != kept.hash || again {
+            if !told.is(kept) {
                 return Err(Broken::new(format_args!(
                     "{tournament}/{index} was acknowledged as {told:?} and is now {kept:?}"
                 )));
@@ -136,11 +165,12 @@ impl Drop for Witness {
     }
 }
 
-fn kept(game: &v1::GameReport) -> Option<Kept> {
+fn play(game: &v1::GameReport) -> Option<Play> {
     let timing = game.timing.as_ref();
-    Some(Kept {
+    let played = timing.map(|timing| (timing.worker.clone(), timing.started_unix_us));
+    Some(Play {
         hash: game.record.as_ref()?.hash.clone(),
-        played: timing.map(|timing| (timing.worker.clone(), timing.started_unix_us)),
+        played: played.unwrap_or_default(),
     })
 }
 
@@ -326,26 +356,35 @@ impl Stay {
             .filter_map(|game| game.record)
             .map(|record| ((report.tournament_id.clone(), record.index), record.hash))
             .collect();
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH)?.as_micros();
+        let told = (u64::try_from(unix)?, self.clock);
         for (key, hash) in &keys {
             let kept = Kept {
                 hash: hash.clone(),
                 played: None,
+                told,
             };
             lock(&self.shared.acknowledged)
                 .entry(key.clone())
                 .or_insert(kept);
         }
         for (key, _) in keys {
+            let game_id = format!("{}/{}", key.0, key.1);
             let request = v1::GetGameRequest {
-                game_id: format!("{}/{}", key.0, key.1),
+                game_id: game_id.clone(),
             };
-            let game = timeout(PATIENCE, user.get_game(request)).await??;
-            let timing = game.into_inner().timing;
-            let played = timing.map(|timing| (timing.worker, timing.started_unix_us));
+            let game = timeout(PATIENCE, user.get_game(request)).await?;
+            if let Err(status) = &game
+                && status.code() == Code::NotFound
+            {
+                let lost = format!("{game_id} was acknowledged and is not there: {status}");
+                lock(&self.shared.lost).get_or_insert(lost);
+            }
+            let timing = game?.into_inner().timing.unwrap_or_default();
             if let Some(kept) = lock(&self.shared.acknowledged).get_mut(&key)
                 && kept.played.is_none()
             {
-                kept.played = played;
+                kept.played = Some((timing.worker, timing.started_unix_us));
             }
         }
         Ok(())

@@ -1,0 +1,168 @@
+//! Which misbehaviour is charged with what, and whether a record says so.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The decision, of the agent's own, that sets a fault off.
+const DUE: u64 = 5;
+
+/// The table of `tests/data/misbehaviour.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Table {
+    pub(super) bounds: Bounds,
+    #[serde(rename = "mode")]
+    pub(super) modes: Vec<Mode>,
+}
+
+/// What memory may have been taken at most, in MiB.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Bounds {
+    pub(super) worker_mib: u64,
+    pub(super) coordinator_mib: u64,
+}
+
+/// One misbehaviour.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Mode {
+    pub(super) name: String,
+    fault: Option<String>,
+    when: Option<When>,
+    /// The second argument; the decision that sets the fault off, unless told.
+    pub(super) argument: Option<u64>,
+    pub(super) start_timeout_s: Option<u64>,
+    pub(super) memory_mib: Option<u64>,
+    pub(super) processes: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum When {
+    Decision,
+    Start,
+}
+
+impl Table {
+    pub(super) fn read() -> Self {
+        toml::from_str(include_str!("../../data/misbehaviour.toml")).expect("the table is TOML")
+    }
+
+    /// Of an agent's name.
+    fn mode(&self, agent: &str) -> Option<&Mode> {
+        let name = agent.strip_suffix(SINGLE).unwrap_or(agent);
+        self.modes.iter().find(|mode| mode.name == name)
+    }
+
+    /// What is wrong with the faults of a game; how many there are.
+    pub(super) fn judge(&self, game: &Value, forfeit: bool) -> Result<u64, String> {
+        if game["termination"] == "void" {
+            return Err("it is void".to_owned());
+        }
+        let seats = game["seats"].as_array().ok_or("no seats")?;
+        let mut count = 0;
+        for (seat, agent) in seats.iter().enumerate() {
+            let agent = agent.as_str().ok_or("no name")?;
+            let faults = faults(game, seat as u64);
+            count += faults.len() as u64;
+            let decisions = game["decisions"][seat].as_u64().ok_or("no decisions")?;
+            let wrong = |expected: &str| {
+                Err(format!(
+                    "{agent} at seat {seat}, with {decisions} decisions, should be charged with \
+                     {expected}, and is with {faults:?}"
+                ))
+            };
+            // An agent of the papers does nothing wrong.
+            let mode = self.mode(agent);
+            let expected = mode.and_then(|mode| Some((mode.fault.as_deref()?, mode.when?)));
+            let Some((kind, when)) = expected else {
+                if faults.is_empty() {
+                    continue;
+                }
+                return wrong("nothing");
+            };
+            if faults.iter().any(|fault| fault.kind != kind) {
+                return wrong(kind);
+            }
+            let fits = match (when, faults.as_slice()) {
+                // The game was over before.
+                (When::Decision, []) => decisions <= DUE,
+                (When::Decision, [one]) => one.before == DUE,
+                (When::Decision, _) => false,
+                (When::Start, []) => decisions == 0,
+                (When::Start, [one]) if forfeit => one.before == 0,
+                (When::Start, all) => !forfeit && all.len() as u64 == decisions,
+            };
+            if !fits {
+                return wrong(&format!("{kind} ({when:?})"));
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// The end of the name of an agent that knows no batches.
+pub(super) const SINGLE: &str = "-single";
+
+#[derive(Debug)]
+struct Fault {
+    kind: String,
+    /// Decisions of the seat before.
+    before: u64,
+}
+
+/// The faults of a seat.
+fn faults(game: &Value, seat: u64) -> Vec<Fault> {
+    let actions: Vec<&Value> = game["events"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|event| !event["action"].is_null())
+        .collect();
+    let all = game["fault"].as_array().into_iter().flatten();
+    all.filter(|fault| fault["seat"] == seat)
+        .map(|fault| {
+            let ply = fault["ply"].as_u64().unwrap_or_default() as usize;
+            let before = actions.iter().take(ply);
+            Fault {
+                kind: fault["kind"].as_str().unwrap_or_default().to_owned(),
+                before: before.filter(|event| event["seat"] == seat).count() as u64,
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn game(fault: Value, decisions: [u64; 2]) -> Value {
+        let events: Vec<Value> = (0..12)
+            .map(|ply| json!({"seat": ply % 2, "action": 0, "move": "0"}))
+            .collect();
+        json!({
+            "seats": ["crash", "good"], "events": events, "termination": "normal",
+            "decisions": decisions, "fault": fault,
+        })
+    }
+
+    #[test]
+    fn a_fault_is_right_only_of_its_kind_at_its_decision_and_of_its_agent() {
+        let table = Table::read();
+        let judge = |fault, decisions| table.judge(&game(fault, decisions), true);
+        let fault = |ply, seat, kind| json!([{"ply": ply, "seat": seat, "kind": kind}]);
+        assert_eq!(judge(fault(10, 0, "crash"), [6, 6]), Ok(1));
+        assert_eq!(judge(Value::Null, [5, 5]), Ok(0));
+        for (fault, why) in [
+            (Value::Null, "no fault"),
+            (fault(8, 0, "crash"), "too early"),
+            (fault(10, 0, "timeout"), "another kind"),
+            (fault(10, 1, "crash"), "another agent"),
+        ] {
+            assert!(judge(fault, [6, 6]).is_err(), "{why}");
+        }
+    }
+}
