@@ -91,7 +91,8 @@ impl Agents {
                 world.finish_tournament(&id, &url);
                 for game in world.export(&id, ["--coordinator", &url]).games {
                     table.judge(&game, run.forfeit).map_err(|wrong| {
-                        Broken::new(format_args!("{wrong}\n{}\n{game}", run.text))
+                        let (game, faults) = (&game["game_id"], &game["fault"]);
+                        Broken::new(format_args!("{game}: {wrong}\nfaults: {faults}\n{}", run.text))
                     })?;
                     games += 1;
                     for fault in game["fault"].as_array().into_iter().flatten() {
