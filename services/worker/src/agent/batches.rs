@@ -91,7 +91,8 @@ impl Attendant {
     /// question has to be asked alone.
     pub(super) async fn ask_batches(&mut self) {
         let Some(link) = &mut self.link else { return };
-        if link.single {
+        let rests = |again: Instant| again > Instant::now();
+        if link.single || self.batches_again.is_some_and(rests) {
             return self.ask_single().await;
         }
         link.fresh = false;
@@ -145,6 +146,7 @@ impl Attendant {
         let left = sent.iter().flat_map(|sent| &sent.batch.tokens);
         let unanswered = left.flatten().copied().collect();
         drop(stream);
+        self.count_failed(&why);
         self.distrust(unanswered, why).await;
     }
 
@@ -221,6 +223,7 @@ impl Attendant {
                 batch.return_message(message);
                 self.line.inbox.borrow_mut().keep(batch);
             }
+            self.batches_failed = 0;
             self.trust();
         }
         if !moves.is_empty() {

@@ -36,6 +36,11 @@ const BATCH_MAX: usize = 4096;
 /// The first batch of a process: small, so that an agent that hangs is found
 /// out early. Doubled with each batch that is answered in full.
 const BATCH_FIRST: usize = 8;
+/// Batches in a row that come to nothing until single questions are asked for
+/// a while: each such batch costs a restart.
+const BATCHES_FAILED: u32 = 3;
+/// For how long.
+const BATCHES_REST: Duration = Duration::from_secs(30);
 /// Ends for too much output in a row until an agent is given up.
 const FLOODS: u32 = 3;
 /// A process that lived this long before it wrote too much starts a new row.
@@ -97,6 +102,8 @@ impl Line {
             floods: 0,
             broken: None,
             batches: 0,
+            batches_failed: 0,
+            batches_again: None,
         };
         (line, attendant.attend())
     }
@@ -144,6 +151,10 @@ pub(super) struct Attendant {
     /// Why it is given up.
     broken: Option<Blame>,
     pub(super) batches: u64,
+    /// Batches in a row that came to nothing.
+    pub(super) batches_failed: u32,
+    /// When batches are tried again.
+    pub(super) batches_again: Option<Instant>,
 }
 
 impl Attendant {
@@ -367,6 +378,21 @@ impl Attendant {
     /// A batch was answered in full: the next may be larger.
     pub(super) fn trust(&mut self) {
         self.set_room((self.room * 2).min(self.batch_max));
+    }
+
+    /// A batch came to nothing.
+    pub(super) fn count_failed(&mut self, why: &Distrust) {
+        if matches!(why, Distrust::Single) {
+            return;
+        }
+        self.batches_failed += 1;
+        if self.batches_failed >= BATCHES_FAILED {
+            tracing::info!(
+                agent = self.name,
+                "{BATCHES_FAILED} batches in a row came to nothing: asking single questions"
+            );
+            self.batches_again = Some(Instant::now() + BATCHES_REST);
+        }
     }
 
     /// What was asked together is unanswered: it is asked again alone, of a

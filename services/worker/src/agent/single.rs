@@ -27,6 +27,7 @@ impl Attendant {
         let Some(link) = &mut self.link else { return };
         link.fresh = false;
         let grpc = link.grpc.clone();
+        let batches_again = self.batches_again.filter(|_| !link.single);
         let limit = self.batch_timeout(IN_FLIGHT);
         let budget = limit.as_micros().try_into().unwrap_or(u64::MAX);
         let mut waiting: VecDeque<(Token, Bytes)> = VecDeque::new();
@@ -37,6 +38,9 @@ impl Attendant {
         let why = loop {
             while calls.len() < IN_FLIGHT {
                 let Some((token, message)) = waiting.pop_front() else {
+                    if batches_again.is_some_and(|again| again <= Instant::now()) {
+                        break;
+                    }
                     let mut inbox = self.line.inbox.borrow_mut();
                     if inbox.has_alone() {
                         break;
@@ -71,10 +75,12 @@ impl Attendant {
                 self.show(Duration::ZERO);
                 return;
             }
+            // It may think about them one after another, but not about others.
+            let late = self.batch_timeout(calls.len());
             let first = tokio::select! {
                 answer = calls.join_next() => answer,
                 () = self.line.wake.notified() => continue,
-                () = time::sleep_until((progress + limit).into()) => break Distrust::Late(limit),
+                () = time::sleep_until((progress + late).into()) => break Distrust::Late(late),
             };
             progress = Instant::now();
             let mut next = first;
