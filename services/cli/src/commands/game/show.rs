@@ -137,7 +137,11 @@ fn result(record: &GameRecord, names: &[&str], text: &mut String) {
         let _ = writeln!(
             text,
             "  {rank}. {} (seat {seat}), score {}",
-            names[seat], record.scores[seat]
+            names[seat],
+            record
+                .scores
+                .get(seat)
+                .map_or_else(|| "–".to_owned(), ToString::to_string)
         );
     }
     for fault in &record.faults {
