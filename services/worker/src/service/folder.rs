@@ -10,9 +10,10 @@ use std::{
 use tempfile::TempDir;
 
 const PREFIX: &str = "arena-worker-";
-const LOCK: &str = "lock";
 
-/// A folder that is locked as long as its worker lives.
+/// A folder that is locked as long as its worker lives. The folder itself is,
+/// so that none is without a lock: of a worker that is killed here as well,
+/// the next one removes what is left.
 #[derive(Debug)]
 pub(super) struct Folder {
     dir: TempDir,
@@ -23,21 +24,30 @@ impl Folder {
     /// Makes one in `temp`, and removes what killed workers left there.
     pub(super) fn new(temp: &Path) -> io::Result<Self> {
         sweep(temp);
-        let dir = tempfile::Builder::new()
-            .prefix(PREFIX)
-            .permissions(Permissions::from_mode(0o700))
-            .tempdir_in(temp)?;
-        // It gets its name once it is locked: no sweep finds it open.
-        let early = dir.path().join("lock.new");
-        let lock = File::create(&early)?;
-        lock.lock()?;
-        fs::rename(early, dir.path().join(LOCK))?;
-        Ok(Self { dir, _lock: lock })
+        loop {
+            let dir = tempfile::Builder::new()
+                .prefix(PREFIX)
+                .permissions(Permissions::from_mode(0o700))
+                .tempdir_in(temp)?;
+            if let Some(lock) = lock(dir.path())? {
+                return Ok(Self { dir, _lock: lock });
+            }
+        }
     }
 
     pub(super) fn path(&self) -> &Path {
         self.dir.path()
     }
+}
+
+/// Locks a new folder; none where another worker has swept it away before.
+fn lock(dir: &Path) -> io::Result<Option<File>> {
+    let lock = match File::open(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        lock => lock?,
+    };
+    lock.lock()?;
+    Ok(dir.exists().then_some(lock))
 }
 
 fn sweep(temp: &Path) {
@@ -50,7 +60,7 @@ fn sweep(temp: &Path) {
             .to_str()
             .is_some_and(|name| name.starts_with(PREFIX));
         if ours
-            && let Ok(lock) = File::open(entry.path().join(LOCK))
+            && let Ok(lock) = File::open(entry.path())
             && lock.try_lock().is_ok()
         {
             // What cannot be removed stays for the next time.
@@ -69,11 +79,12 @@ mod tests {
         let living = Folder::new(temp.path()).expect("a folder");
         let dead = temp.path().join("arena-worker-dead");
         fs::create_dir(&dead).expect("a folder");
-        File::create(dead.join(LOCK)).expect("a file");
-        let other = temp.path().join("arena-worker-other");
+        let other = temp.path().join("arena-other");
         fs::create_dir(&other).expect("a folder");
         let _next = Folder::new(temp.path()).expect("a folder");
         assert!(living.path().exists() && other.exists() && !dead.exists());
+        let swept = temp.path().join("arena-worker-swept");
+        assert!(lock(&swept).is_ok_and(|lock| lock.is_none()));
         let mode = fs::metadata(living.path())
             .expect("it")
             .permissions()
