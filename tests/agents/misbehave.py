@@ -194,10 +194,10 @@ class HangInBatch(InBatch, Hang):
 
 
 class Late(At):
-    """Answers decision N after three seconds."""
+    """Answers decision N after five seconds."""
 
     def fault(self, decision):
-        time.sleep(3)
+        time.sleep(5)
 
 
 class Illegal(At):
@@ -225,12 +225,12 @@ class Garbled(At):
 
 
 class Huge(Garbled):
-    """Answers decision N with a message of 128 MiB."""
+    """Answers decision N with a message of 16 MiB."""
 
     def send(self, response):
         if getattr(self.garble, "due", False):
             self.garble.due = False
-            info = pb.SearchInfo(variation=["x" * MEBIBYTE] * 128)
+            info = pb.SearchInfo(variation=["x" * MEBIBYTE] * 16)
             if isinstance(response, pb.ChooseMoveResponse):
                 response.info.CopyFrom(info)
             else:
@@ -291,6 +291,20 @@ class Bomb(At):
         for _ in range(64):
             subprocess.Popen(["sleep", str(FOR_EVER)], start_new_session=True)
         time.sleep(FOR_EVER)
+
+
+class Poison(Good):
+    """Kills its worker, and with it itself, at the decision with the seed N."""
+
+    def choose(self, decision, in_batch):
+        if decision.seed == self.n:
+            with open(f"/proc/{os.getppid()}/stat") as guard:
+                # The name in parentheses may hold anything; the parent is the
+                # second word after it.
+                worker = int(guard.read().rpartition(")")[2].split()[1])
+            os.kill(worker, signal.SIGKILL)
+            time.sleep(FOR_EVER)
+        return super().choose(decision, in_batch)
 
 
 class IgnoresSigterm(Good):
@@ -505,6 +519,7 @@ MODES = {
     "memory": Memory,
     "memory-fill": MemoryFill,
     "bomb": Bomb,
+    "poison": Poison,
     "ignores-sigterm": IgnoresSigterm,
     "children": Children,
     "escape": Escape,

@@ -136,6 +136,10 @@ proofs! {
     Damage(damage::Damage),
     /// Run the real services over a simulated network that breaks at random.
     Network(network::Network),
+    /// Have a game kill each worker that plays it.
+    Poison(poison::Poison),
+    /// Have workers hold games and play none.
+    Stuck(stuck::Stuck),
 }
 
 /// The quick settings, or those that the flags have as defaults.

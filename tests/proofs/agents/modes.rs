@@ -66,11 +66,12 @@ impl Table {
             let agent = agent.as_str().ok_or("no name")?;
             let faults = faults(game, seat as u64);
             count += faults.len() as u64;
-            let decisions = game["decisions"][seat].as_u64().ok_or("no decisions")?;
             let wrong = |expected: &str| {
+                let few = &faults[..faults.len().min(3)];
                 Err(format!(
-                    "{agent} at seat {seat}, with {decisions} decisions, should be charged with \
-                     {expected}, and is with {faults:?}"
+                    "{agent} at seat {seat} should be charged with \
+                     {expected}, and is {} times, first {few:?}",
+                    faults.len()
                 ))
             };
             // An agent of the papers does nothing wrong.
@@ -85,14 +86,20 @@ impl Table {
             if faults.iter().any(|fault| fault.kind != kind) {
                 return wrong(kind);
             }
+            // Nobody is asked where all that can be done is to pass.
+            let passes: Vec<bool> = moves(game)
+                .filter(|event| event["seat"] == seat)
+                .map(|event| event["move"] == "pass")
+                .collect();
+            let asked = passes.iter().filter(|pass| !**pass).count();
             let fits = match (when, faults.as_slice()) {
-                // The game was over before.
-                (When::Decision, []) => decisions <= DUE,
+                // The game was over before, or there was nothing to decide.
+                (When::Decision, []) => passes.get(DUE as usize).is_none_or(|pass| *pass),
                 (When::Decision, [one]) => one.before == DUE,
                 (When::Decision, _) => false,
-                (When::Start, []) => decisions == 0,
-                (When::Start, [one]) if forfeit => one.before == 0,
-                (When::Start, all) => !forfeit && all.len() as u64 == decisions,
+                (When::Start, []) => asked == 0,
+                (When::Start, [one]) if forfeit => passes.iter().position(|pass| !pass) == Some(one.before as usize) || one.before as usize == passes.len(),
+                (When::Start, all) => !forfeit && all.len() == asked,
             };
             if !fits {
                 return wrong(&format!("{kind} ({when:?})"));
@@ -112,14 +119,15 @@ struct Fault {
     before: u64,
 }
 
+/// The actions of a game.
+fn moves(game: &Value) -> impl Iterator<Item = &Value> {
+    let events = game["events"].as_array().into_iter().flatten();
+    events.filter(|event| !event["action"].is_null())
+}
+
 /// The faults of a seat.
 fn faults(game: &Value, seat: u64) -> Vec<Fault> {
-    let actions: Vec<&Value> = game["events"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter(|event| !event["action"].is_null())
-        .collect();
+    let actions: Vec<&Value> = moves(game).collect();
     let all = game["fault"].as_array().into_iter().flatten();
     all.filter(|fault| fault["seat"] == seat)
         .map(|fault| {
@@ -139,30 +147,30 @@ mod tests {
 
     use super::*;
 
-    fn game(fault: Value, decisions: [u64; 2]) -> Value {
-        let events: Vec<Value> = (0..12)
+    fn game(fault: Value, plies: u64) -> Value {
+        let events: Vec<Value> = (0..plies)
             .map(|ply| json!({"seat": ply % 2, "action": 0, "move": "0"}))
             .collect();
         json!({
             "seats": ["crash", "good"], "events": events, "termination": "normal",
-            "decisions": decisions, "fault": fault,
+            "fault": fault,
         })
     }
 
     #[test]
     fn a_fault_is_right_only_of_its_kind_at_its_decision_and_of_its_agent() {
         let table = Table::read();
-        let judge = |fault, decisions| table.judge(&game(fault, decisions), true);
+        let judge = |fault, plies| table.judge(&game(fault, plies), true);
         let fault = |ply, seat, kind| json!([{"ply": ply, "seat": seat, "kind": kind}]);
-        assert_eq!(judge(fault(10, 0, "crash"), [6, 6]), Ok(1));
-        assert_eq!(judge(Value::Null, [5, 5]), Ok(0));
+        assert_eq!(judge(fault(10, 0, "crash"), 12), Ok(1));
+        assert_eq!(judge(Value::Null, 10), Ok(0));
         for (fault, why) in [
             (Value::Null, "no fault"),
             (fault(8, 0, "crash"), "too early"),
             (fault(10, 0, "timeout"), "another kind"),
             (fault(10, 1, "crash"), "another agent"),
         ] {
-            assert!(judge(fault, [6, 6]).is_err(), "{why}");
+            assert!(judge(fault, 12).is_err(), "{why}");
         }
     }
 }
