@@ -164,7 +164,7 @@ class ClosesSocket(At):
 
     def fault(self, decision):
         kind, _, path = os.environ["ARENA_LISTEN"].partition(":")
-        if kind == "unix":
+        if kind == "unix" and os.path.exists(path):
             os.unlink(path)
 
 
