@@ -194,10 +194,10 @@ class HangInBatch(InBatch, Hang):
 
 
 class Late(At):
-    """Answers decision N after five seconds."""
+    """Answers decision N after twenty seconds, when even a small batch is late."""
 
     def fault(self, decision):
-        time.sleep(5)
+        time.sleep(20)
 
 
 class Illegal(At):
