@@ -147,18 +147,15 @@ fn measure(
     let decisions: u32 = records.flat_map(|record| &record.decisions).sum();
     let each = |count: f64| count / f64::from(decisions.max(1));
     let peak = getrusage(UsageWho::RUSAGE_SELF)?.max_rss() / 1024;
-    let peak_below = getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss() / 1024;
     writeln!(
         io::stdout(),
         "{route}: {:.0} decisions/s, {:.3} µs CPU each ({:.3} here, {:.3} in agents), \
-         {:.3} allocations each here; {} MB here, {} MB in the largest agent",
+         {:.3} allocations each here, at most {peak} MB here",
         f64::from(decisions) / seconds,
         each(after.0 + after.1 - before.0 - before.1),
         each(after.0 - before.0),
         each(after.1 - before.1),
         each(allocated.allocations as f64 + allocated.reallocations as f64),
-        peak,
-        peak_below,
     )?;
     Ok(())
 }
