@@ -279,9 +279,14 @@ class MemoryFill(At):
     """Fills all the memory it may have at decision N."""
 
     def fault(self, decision):
-        self.taken = []
-        while True:
-            self.taken.append(b"x" * (16 * MEBIBYTE))
+        taken = []
+        try:
+            while True:
+                taken.append(b"x" * (16 * MEBIBYTE))
+        except MemoryError:
+            # The answer with the error takes some as well.
+            taken.clear()
+            raise
 
 
 class Bomb(At):
