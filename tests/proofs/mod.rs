@@ -140,6 +140,8 @@ proofs! {
     Poison(poison::Poison),
     /// Have workers hold games and play none.
     Stuck(stuck::Stuck),
+    /// Play games again, of agents that are deterministic and of one that is not.
+    Audit(audit::Audit),
 }
 
 /// The quick settings, or those that the flags have as defaults.

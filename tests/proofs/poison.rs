@@ -53,7 +53,7 @@ impl Proof for Poison {
         let (id, _, expected) = world.tournament(&spec, "undisturbed", &[]);
         let seed = seed_of(&expected.games[self.game]);
 
-        let coordinator = world.coordinator("data", &["--audit", "0"]);
+        let coordinator = world.coordinator("data", &["--audit-share", "0"]);
         let url = coordinator.url();
         register(&["poison", &seed.to_string()], ["--coordinator", &url]);
         let started = world.start_tournament(AGENT, &spec, &url);

@@ -3,6 +3,7 @@
 
 mod agents;
 mod answers;
+mod audits;
 mod checkpoints;
 mod reports;
 mod standings;
@@ -206,6 +207,9 @@ impl Core {
             Command::Differs(difference, reply) => {
                 drop(reply.send(self.differs(difference).await));
             }
+            Command::Audited(info, compared, reply) => {
+                drop(reply.send(self.audited(&info, &compared).await));
+            }
             Command::Workers(reply) => drop(reply.send(Ok(self.list_workers()))),
         }
     }
@@ -292,6 +296,10 @@ impl Core {
         metrics.games_in_flight.set(lent as i64 + pending as i64);
         metrics.workers.set(self.workers.len() as i64);
         metrics.leases.set(self.ledger.leases() as i64);
+        let audits = self.tournaments.values();
+        let waiting = audits.filter_map(|entry| self.audits(entry));
+        let waiting: u64 = waiting.map(|audits| audits.waiting).sum();
+        metrics.audits_waiting.set(waiting as i64);
         for (state, name) in tournaments::STATES {
             let in_state = |entry: &&Entry| entry.document.state() == state;
             let count = self.tournaments.values().filter(in_state).count();

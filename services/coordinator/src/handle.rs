@@ -100,6 +100,9 @@ pub(crate) enum Command {
     /// Answers with the games that had a record before, to be compared.
     Report(Report, Reply<Vec<u64>>),
     Differs(v1::Difference, Reply<()>),
+    /// Games that were compared with their durable records, and whether they
+    /// differ.
+    Audited(Arc<Info>, Vec<(u64, bool)>, Reply<()>),
     Workers(Reply<v1::ListWorkersResponse>),
 }
 

@@ -10,6 +10,7 @@
 //! only for `done`. Leases live here alone; a restart forgets them, and what is
 //! neither pending nor done is waiting again.
 
+mod audits;
 mod bitmap;
 mod course;
 mod defects;
@@ -21,6 +22,8 @@ mod tests;
 
 use std::{collections::BTreeMap, marker::PhantomData, time::Duration};
 
+pub use audits::Audited;
+use audits::Audits;
 pub use bitmap::Bitmap;
 use course::{Back, Course};
 pub use defects::{Defects, Sound};
@@ -87,10 +90,11 @@ impl<D: Defects> Ledger<D> {
         } else {
             done
         };
+        let audits = Audits::new(u64::from(number), self.settings.audit_ppm, done.bound());
         self.tournaments.insert(
             number,
             Entry {
-                course: Course::new(done),
+                course: Course::new(done, audits),
                 state,
                 patience,
                 served: 0,
@@ -99,6 +103,42 @@ impl<D: Defects> Ledger<D> {
         );
         self.finish_if_done(number);
         number
+    }
+
+    /// Goes on with the audits of an earlier start. `key` names the tournament
+    /// in every start: which games are audited is drawn from it.
+    pub fn restore_audits(
+        &mut self,
+        tournament: TournamentNo,
+        key: u64,
+        audited: Bitmap,
+        differing: Bitmap,
+    ) {
+        if let Some(entry) = self.tournaments.get_mut(&tournament) {
+            entry.course.restore_audits(key, audited, differing);
+        }
+    }
+
+    /// How far the audits of a tournament are.
+    #[must_use]
+    pub fn audited(&self, tournament: TournamentNo) -> Option<Audited> {
+        let entry = self.tournaments.get(&tournament)?;
+        Some(entry.course.audits.so_far())
+    }
+
+    /// What came of the audit of a game: whether it differed; none where it was
+    /// not audited.
+    #[must_use]
+    pub fn came_of_audit(&self, tournament: TournamentNo, index: u64) -> Option<bool> {
+        let entry = self.tournaments.get(&tournament)?;
+        entry.course.audits.came_of(index)
+    }
+
+    /// A record was compared with the durable one; true where that was the
+    /// audit of a game.
+    pub fn settle_audit(&mut self, tournament: TournamentNo, index: u64, differs: bool) -> bool {
+        let entry = self.tournaments.get_mut(&tournament);
+        entry.is_some_and(|entry| entry.course.audits.settle(index, differs))
     }
 
     /// How far a tournament is.
@@ -201,11 +241,14 @@ impl<D: Defects> Ledger<D> {
                 Back::Unplayed
             };
             if let Some(entry) = self.tournaments.get_mut(&lease.tournament)
-                && !lease.audit
                 && !D::LOSES_RETURNED
             {
                 for index in lease.games {
-                    entry.course.give_back(index, id, why, Duration::ZERO);
+                    if lease.audit {
+                        entry.course.audits.give_back(index);
+                    } else {
+                        entry.course.give_back(index, id, why, Duration::ZERO);
+                    }
                 }
             }
         }
@@ -268,7 +311,9 @@ impl<D: Defects> Ledger<D> {
             .filter(|held| held.tournament == tournament && held.games.contains(&index))?;
         let audit = held.audit;
         let entry = self.tournaments.get_mut(&tournament)?;
-        if !audit {
+        if audit {
+            entry.course.audits.fail(index);
+        } else {
             let before = entry.course.failed(index);
             let rest = REST * (1 << before.min(6));
             entry
@@ -288,6 +333,11 @@ impl<D: Defects> Ledger<D> {
         if held.tournament != tournament || !held.games.remove(&index) {
             return;
         }
+        if held.audit
+            && let Some(entry) = self.tournaments.get_mut(&tournament)
+        {
+            entry.course.audits.reported(index);
+        }
         if held.games.is_empty() {
             let worker = held.worker;
             self.leases.remove(&lease);
@@ -302,16 +352,13 @@ impl<D: Defects> Ledger<D> {
     /// A pending record is on the disk; true where that finished the
     /// tournament. `by` is the worker that played it.
     pub fn durable(&mut self, tournament: TournamentNo, index: u64, by: WorkerId) -> bool {
-        let audit_ppm = self.settings.audit_ppm;
         let Some(entry) = self.tournaments.get_mut(&tournament) else {
             return false;
         };
         if !entry.course.durable(index) {
             return false;
         }
-        if audited(tournament, index, audit_ppm) {
-            entry.course.audit(index, by);
-        }
+        entry.course.audits.durable(index, by);
         self.finish_if_done(tournament)
     }
 
@@ -352,7 +399,6 @@ impl<D: Defects> Ledger<D> {
         match self.tournaments.get_mut(&tournament) {
             Some(entry) if entry.state == from => {
                 entry.state = to;
-                entry.course.drop_audits();
             }
             _ => return Vec::new(),
         }
@@ -364,14 +410,4 @@ impl<D: Defects> Ledger<D> {
             .collect();
         self.end(leases, false)
     }
-}
-
-/// Whether a game is played again: a fixed draw from its number.
-fn audited(tournament: TournamentNo, index: u64, ppm: u32) -> bool {
-    // The finalizer of SplitMix64 (Steele, Lea, Flood 2014) spreads neighbours.
-    let mut z = index ^ u64::from(tournament).rotate_left(32);
-    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (z ^ (z >> 31)) % 1_000_000 < u64::from(ppm)
 }

@@ -115,6 +115,7 @@ impl Plan {
             games_done: 0,
             created_unix_us: 0,
             finished_unix_us: 0,
+            audits: None,
         }
     }
 }

@@ -303,6 +303,7 @@ impl Results {
             games_total,
             agents,
             notes,
+            audits: None,
         }
     }
 }

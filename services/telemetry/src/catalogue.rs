@@ -153,6 +153,10 @@ metrics! {
     REPORTS = counter("arena_reports_total", &["outcome"],
         "Games reported by workers: new, duplicate, differing (another record than the durable \
          one), rejected");
+    AUDITS = counter("arena_audits_total", &["outcome"],
+        "Games played again on another worker, by what came of it: agreed, differing");
+    AUDITS_WAITING = gauge("arena_audits_waiting", &[],
+        "Finished games that are to be played again on another worker");
     REPORT_DURATION = histogram("arena_report_duration_seconds", &[], WAIT_BUCKETS,
         "Time from the beginning of a report to its answer, when all of it is durable");
     REPORTS_REFUSED = counter("arena_reports_refused_total", &[],

@@ -96,6 +96,26 @@ impl ReportOutcome {
     }
 }
 
+/// What came of playing a game again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AuditOutcome {
+    /// The same record.
+    Agreed,
+    /// Another record.
+    Differing,
+}
+
+impl AuditOutcome {
+    const ALL: [Self; 2] = [Self::Agreed, Self::Differing];
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Agreed => "agreed",
+            Self::Differing => "differing",
+        }
+    }
+}
+
 /// An agent in a finished game.
 #[derive(Clone, Copy, Debug)]
 pub struct Seated<'a> {
@@ -130,6 +150,9 @@ pub struct CoordinatorMetrics {
     faults: IntCounterVec,
     tournaments: IntGaugeVec,
     reports: IntCounterVec,
+    audits: IntCounterVec,
+    /// Finished games that are to be played again.
+    pub audits_waiting: IntGauge,
     grpc_requests: IntCounterVec,
     store_commit: Histogram,
     store_records: IntCounter,
@@ -180,6 +203,8 @@ impl CoordinatorMetrics {
             faults: catalogue::FAULTS.counters(registry)?,
             tournaments: catalogue::TOURNAMENTS.gauges(registry)?,
             reports: catalogue::REPORTS.counters(registry)?,
+            audits: catalogue::AUDITS.counters(registry)?,
+            audits_waiting: catalogue::AUDITS_WAITING.gauge(registry)?,
             grpc_requests: catalogue::GRPC_REQUESTS.counters(registry)?,
             store_commit: catalogue::STORE_COMMIT.histogram(registry)?,
             store_records: catalogue::STORE_RECORDS.counter(registry)?,
@@ -202,6 +227,9 @@ impl CoordinatorMetrics {
         // A rate needs a zero to start from.
         for state in STATES {
             made.tournaments.with_label_values(&[*state]);
+        }
+        for outcome in AuditOutcome::ALL {
+            made.audits.with_label_values(&[outcome.label()]);
         }
         for outcome in ReportOutcome::ALL {
             made.reports.with_label_values(&[outcome.label()]);
@@ -256,6 +284,11 @@ impl CoordinatorMetrics {
         self.reports
             .with_label_values(&[outcome.label()])
             .inc_by(games);
+    }
+
+    /// Counts a game that was played again.
+    pub fn audited(&self, outcome: AuditOutcome) {
+        self.audits.with_label_values(&[outcome.label()]).inc();
     }
 
     /// Counts a lease given so long after it was asked for.

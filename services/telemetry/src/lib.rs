@@ -36,7 +36,7 @@ mod server;
 mod tests;
 mod worker;
 
-pub use coordinator::{CoordinatorMetrics, Finished, Outcome, ReportOutcome, Seated};
+pub use coordinator::{AuditOutcome, CoordinatorMetrics, Finished, Outcome, ReportOutcome, Seated};
 pub use labels::{MAX_AGENTS, OTHER};
 pub use latency::{LatencyBucketError, LatencyHistogram};
 pub use prometheus::{Histogram, IntCounter, IntGauge, Registry, TextEncoder};

@@ -104,7 +104,7 @@ fn run(settings: &Settings, what: &str, load: &Load) -> anyhow::Result<(Figure, 
 
 fn once(settings: &Settings, what: &str, load: &Load) -> anyhow::Result<(Figure, Seen)> {
     let world = World::new();
-    let coordinator = world.coordinator("data", &["--audit", "0"]);
+    let coordinator = world.coordinator("data", &["--audit-share", "0"]);
     let url = coordinator.url();
     let seconds = settings.seconds().max(SECONDS_MIN);
     let games = (GAMES_PER_SECOND * (seconds + 0.5)) as u64;

@@ -66,11 +66,12 @@ pub(crate) struct CoordinatorArgs {
     /// Share of games that is played again on another worker and compared
     #[arg(
         long,
-        env = "ARENA_COORDINATOR_AUDIT",
+        alias = "audit",
+        env = "ARENA_COORDINATOR_AUDIT_SHARE",
         default_value_t = 0.01,
         value_name = "0..1"
     )]
-    audit: f64,
+    audit_share: f64,
 
     /// Reported games that may wait to become durable; reports above that are
     /// refused for a while, and workers slow down
@@ -115,8 +116,8 @@ impl CoordinatorArgs {
                 "--lease-deadline must be from 0.05 to 86400 seconds",
             ));
         }
-        if !(0.0..=1.0).contains(&self.audit) {
-            return Err(Failure::usage("--audit must be from 0 to 1"));
+        if !(0.0..=1.0).contains(&self.audit_share) {
+            return Err(Failure::usage("--audit-share must be from 0 to 1"));
         }
         let mut interrupt = Interrupt::listen()?;
         let defaults = arena_store::Options::default();
@@ -131,7 +132,7 @@ impl CoordinatorArgs {
         let mut options = options(store.clone(), self.listen);
         options.metrics = Some(self.metrics);
         options.lease_deadline = Duration::from_secs_f64(self.lease_deadline);
-        options.audit_share = self.audit;
+        options.audit_share = self.audit_share;
         options.connections_max = connections_max();
         options.report_queue_games = self.report_queue;
         let service = options.build().await.map_err(Failure::failed)?;

@@ -1,6 +1,7 @@
 //! The commands, one module each.
 
 pub(crate) mod agent;
+mod audit;
 mod bench;
 pub(crate) mod coordinator;
 mod demo;
@@ -41,6 +42,9 @@ pub(crate) enum Command {
     /// List, show, replay and rerun games of a tournament
     #[command(subcommand)]
     Game(game::GameCommand),
+    /// List games that differed when they were played again
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     /// Play one game from nothing but ruleset, seed and seats
     Play(play::PlayArgs),
     /// List the rulesets with their options
@@ -65,6 +69,7 @@ impl Command {
             Self::Tournament(command) => block_on(command.run()),
             Self::Standings(args) => block_on(args.run()),
             Self::Game(command) => block_on(command.run()),
+            Self::Audit(command) => block_on(command.run()),
             Self::Play(args) => block_on(args.run()),
             Self::Games(args) => args.run(),
             Self::Export(args) => block_on(args.run()),

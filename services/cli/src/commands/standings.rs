@@ -66,6 +66,47 @@ struct View<'a> {
     games_total: u64,
     agents: Vec<AgentView<'a>>,
     notes: &'a [String],
+    audits: Option<AuditsView>,
+}
+
+/// Games played again to compare.
+#[derive(Serialize)]
+pub(super) struct AuditsView {
+    due: u64,
+    agreed: u64,
+    differing: u64,
+    waiting: u64,
+}
+
+impl From<v1::Audits> for AuditsView {
+    fn from(audits: v1::Audits) -> Self {
+        Self {
+            due: audits.due,
+            agreed: audits.agreed,
+            differing: audits.differing,
+            waiting: audits.waiting,
+        }
+    }
+}
+
+/// The same in words.
+pub(super) fn told(audits: &v1::Audits) -> String {
+    let mut text = format!(
+        "audits: {} of {} games played again, {} differ",
+        audits.agreed + audits.differing,
+        audits.due,
+        audits.differing
+    );
+    if audits.differing > 0 {
+        text += " (arena audit list shows them)";
+    }
+    if audits.waiting > 0 {
+        text += &format!(
+            "; {} wait for a worker that did not play them",
+            audits.waiting
+        );
+    }
+    text
 }
 
 #[derive(Serialize)]
@@ -127,6 +168,7 @@ pub(crate) fn print(standings: &v1::Standings, format: Format) -> Outcome {
             games_total: standings.games_total,
             agents: standings.agents.iter().map(view).collect(),
             notes: &standings.notes,
+            audits: standings.audits.map(AuditsView::from),
         });
     }
     let people = format == Format::Table;
@@ -258,6 +300,9 @@ fn print_remarks(standings: &v1::Standings) -> Outcome {
                 agent.agent
             );
         }
+    }
+    if let Some(audits) = &standings.audits {
+        text += &format!("{}\n", told(audits));
     }
     for remark in &standings.notes {
         text += &format!("note: {remark}\n");

@@ -27,7 +27,8 @@ impl Core {
         };
         let state = entry.document.state();
         let flagged = |agent: usize| entry.flagged.contains(&agent);
-        let standings = results.standings(&entry.info, state, flagged);
+        let mut standings = results.standings(&entry.info, state, flagged);
+        standings.audits = self.audits(entry);
         let mut message = v1::WatchTournamentResponse {
             tournament_id: id.to_owned(),
             state: state.into(),

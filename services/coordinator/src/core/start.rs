@@ -15,7 +15,7 @@ use tokio::{
     time::Instant,
 };
 
-use super::{Core, answers::Answers, tournaments::Entry};
+use super::{Core, answers::Answers, audits, tournaments::Entry};
 use crate::{
     agents::Agents,
     error::StartError,
@@ -29,6 +29,7 @@ use crate::{
 struct Found {
     agents: Vec<v1::Agent>,
     answers: Answers,
+    audits: BTreeMap<String, audits::Before>,
     tournaments: Vec<(Entry, Option<(Results, Bitmap)>)>,
 }
 
@@ -49,6 +50,7 @@ pub(crate) async fn load(
                 what: "what is".to_owned(),
                 problem: "the program ends".to_owned(),
             })??;
+    let audits_at_all = settings.audit_ppm > 0;
     let epoch = random::bytes().map_err(|error| StartError::Random(error.to_string()))?;
     let boot_epoch = u64::from_le_bytes(epoch);
     let positions = store.positions();
@@ -97,6 +99,13 @@ pub(crate) async fn load(
                     problem: error.to_string(),
                 })?;
         }
+        let before = found.audits.get(&id);
+        if let Some(before) = before {
+            core.restore_audits(&id, before);
+        }
+        if audits_at_all {
+            core.go_on_auditing(&id, before.unwrap_or(&audits::Before::new()));
+        }
     }
     Ok(core)
 }
@@ -139,6 +148,7 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
     Ok(Found {
         agents,
         answers: Answers::new(store.list(Collection::Requests)?),
+        audits: audits::read(store)?,
         tournaments,
     })
 }

@@ -12,7 +12,7 @@ use arena_wire::v1::{self, TournamentState};
 use prost::Message;
 use tokio::sync::watch;
 
-use super::{Core, unix_us};
+use super::{Core, audits, unix_us};
 use crate::{
     error::Error,
     handle::Change,
@@ -125,6 +125,7 @@ impl Core {
     fn message(&self, entry: &Entry) -> v1::Tournament {
         v1::Tournament {
             games_done: self.games_done(entry),
+            audits: self.audits(entry),
             ..entry.document.clone()
         }
     }
@@ -149,6 +150,7 @@ impl Core {
                     setup: None,
                     games_total: document.games_total,
                     games_done: self.games_done(entry),
+                    audits: self.audits(entry),
                     created_unix_us: document.created_unix_us,
                     finished_unix_us: document.finished_unix_us,
                 }
@@ -324,6 +326,7 @@ impl Core {
         let entry = self.entry_mut(id)?;
         entry.number = Some(number);
         entry.results = Some(results);
+        self.restore_audits(id, &audits::Before::new());
         self.unpark = true;
         // Its last game may have become durable just before a crash.
         let finished = self

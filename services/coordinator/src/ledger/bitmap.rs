@@ -20,6 +20,20 @@ impl Bitmap {
         }
     }
 
+    /// All numbers below `bound`.
+    #[must_use]
+    pub fn full(bound: u64) -> Self {
+        let mut words = vec![u64::MAX; (bound / 64) as usize];
+        if bound % 64 > 0 {
+            words.push((1 << (bound % 64)) - 1);
+        }
+        Self {
+            words,
+            bound,
+            count: bound,
+        }
+    }
+
     /// One above the greatest number it can hold.
     #[must_use]
     pub fn bound(&self) -> u64 {
@@ -78,6 +92,17 @@ impl Bitmap {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_full_one_holds_what_was_added_one_by_one() {
+        for bound in [0, 1, 63, 64, 65, 200] {
+            let mut set = Bitmap::new(bound);
+            for number in 0..bound {
+                set.insert(number);
+            }
+            assert_eq!(Bitmap::full(bound), set);
+        }
+    }
 
     #[test]
     fn finds_what_is_absent_across_words() {

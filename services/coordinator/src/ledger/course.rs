@@ -1,17 +1,15 @@
 //! The games of one tournament: settled, lent, or waiting.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
 
-use super::{Assigned, Bitmap, LeaseId, WorkerId};
+use super::{Assigned, Bitmap, LeaseId, audits::Audits};
 
 /// After this many losses in company a game is lent alone, so that one that
 /// kills its workers is found and takes no others with it.
 const LOSSES_IN_COMPANY: u32 = 3;
-/// The most audits waiting; more are forgone.
-const AUDITS_WAITING_MAX: usize = 4096;
 
 /// What befell a game before.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,12 +52,12 @@ pub(super) struct Course {
     tries: BTreeMap<u64, Tries>,
     /// Lent now.
     out: BTreeMap<u64, LeaseId>,
-    /// Durable games to be played again, and who played them.
-    audits: VecDeque<(u64, WorkerId)>,
+    /// Durable games to be played again.
+    pub(super) audits: Audits,
 }
 
 impl Course {
-    pub(super) fn new(done: Bitmap) -> Self {
+    pub(super) fn new(done: Bitmap, audits: Audits) -> Self {
         Self {
             settled: done,
             pending: BTreeMap::new(),
@@ -69,7 +67,7 @@ impl Course {
             resting: BTreeSet::new(),
             tries: BTreeMap::new(),
             out: BTreeMap::new(),
-            audits: VecDeque::new(),
+            audits,
         }
     }
 
@@ -122,11 +120,6 @@ impl Course {
         !self.suspects.is_empty()
     }
 
-    /// Whether games wait that another worker than this played.
-    pub(super) fn audits_for(&self, worker: WorkerId) -> usize {
-        self.audits.iter().filter(|(_, by)| *by != worker).count()
-    }
-
     /// Lends up to `count` games, those that came back first.
     pub(super) fn take(&mut self, count: usize, lease: LeaseId) -> Vec<Assigned> {
         let mut taken = Vec::with_capacity(count);
@@ -160,28 +153,19 @@ impl Course {
         }
     }
 
-    /// Takes up to `count` audits of games that others played.
-    pub(super) fn take_audits(&mut self, count: usize, worker: WorkerId) -> Vec<Assigned> {
-        let mut taken = Vec::new();
-        self.audits.retain(|&(index, by)| {
-            let take = by != worker && taken.len() < count;
-            if take {
-                taken.push(Assigned { index, attempts: 0 });
-            }
-            !take
+    /// Lists more audits where all that are listed are done.
+    pub(super) fn find_audits(&mut self) {
+        let (settled, pending) = (&self.settled, &self.pending);
+        self.audits
+            .find(|index| settled.contains(index) && !pending.contains_key(&index));
+    }
+
+    /// Goes on with the audits of an earlier start.
+    pub(super) fn restore_audits(&mut self, key: u64, audited: Bitmap, differing: Bitmap) {
+        let (settled, pending) = (&self.settled, &self.pending);
+        self.audits.restore(key, audited, differing, |index| {
+            settled.contains(index) && !pending.contains_key(&index)
         });
-        taken
-    }
-
-    pub(super) fn drop_audits(&mut self) {
-        self.audits.clear();
-    }
-
-    /// Has a durable game played again by another worker.
-    pub(super) fn audit(&mut self, index: u64, by: WorkerId) {
-        if self.audits.len() < AUDITS_WAITING_MAX {
-            self.audits.push_back((index, by));
-        }
     }
 
     /// Takes a game back from a lease; nothing where the lease has it no more.

@@ -117,6 +117,7 @@ impl<D: Defects> Ledger<D> {
         let alone_already = held.any(|lease| lease.alone);
         for entry in self.tournaments.values_mut() {
             entry.course.wake(now);
+            entry.course.find_audits();
         }
         let chosen = self
             .tournaments
@@ -127,7 +128,7 @@ impl<D: Defects> Ledger<D> {
                     && (course.has_ready() || course.has_suspect() && !alone_already)
                     && self.room(worker, number, entry) > 0;
                 let audits = matches!(entry.state, State::Running | State::Finished)
-                    && course.audits_for(worker) > 0;
+                    && course.audits.listed_for(worker) > 0;
                 (lends || audits) && suits(number)
             })
             .min_by_key(|(number, entry)| {
@@ -141,12 +142,12 @@ impl<D: Defects> Ledger<D> {
         let course = &mut entry.course;
         let running = entry.state == State::Running;
         let idle = !running || count == 0 || !course.has_ready();
-        let audits = course.audits_for(worker);
+        let audits = course.audits.listed_for(worker);
         let mut alone = false;
         let mut audit = false;
         let games = if audits >= LEASE_GAMES_MIN || idle && audits > 0 {
             audit = true;
-            course.take_audits(wanted.clamp(1, LEASE_GAMES_MIN), worker)
+            course.audits.take(wanted.clamp(1, LEASE_GAMES_MIN), worker)
         } else if course.has_ready() {
             course.take(count, lease)
         } else {

@@ -186,6 +186,14 @@ impl WorkerRpc {
         }
         let worker = self.worker_name(&request.worker_id, boot_epoch).await?;
         let differing = self.compare(&info, &worker, &compare, records).await?;
+        let compared = compare
+            .iter()
+            .map(|index| (*index, differing.contains(index)))
+            .collect();
+        let of = Arc::clone(&info);
+        self.handle
+            .ask(|reply| Command::Audited(of, compared, reply))
+            .await?;
         self.metrics
             .reported(ReportOutcome::Differing, differing.len() as u64);
         self.metrics.reported(

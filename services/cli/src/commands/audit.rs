@@ -1,0 +1,124 @@
+//! `arena audit …`
+
+use arena_wire::v1;
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::{
+    access::{AccessArgs, Client},
+    failure::Outcome,
+    output::{Format, Listing},
+};
+
+/// Asked for at a time.
+const PAGE: u32 = 512;
+
+/// List games that differed when they were played again
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// List the games whose second play differed, and whose move differed first
+    #[command(after_help = "\
+A coordinator has a share of all games played again on another worker
+(arena coordinator --audit-share). The first record stands; a difference names
+the agent that did not do the same thing twice.
+
+Examples:
+  arena audit list
+  arena audit list demo-3f9a0c1b22 --output jsonl")]
+    List(ListArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Id of a tournament; all without it
+    id: Option<String>,
+
+    #[command(flatten)]
+    access: AccessArgs,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+impl AuditCommand {
+    pub(crate) async fn run(self) -> Outcome {
+        let Self::List(args) = self;
+        let mut access = args.access.open().await?;
+        let outcome = args.list(&mut access.client).await;
+        outcome.and(access.close().await)
+    }
+}
+
+impl ListArgs {
+    async fn list(&self, client: &mut Client) -> Outcome {
+        let tournaments = match &self.id {
+            Some(id) => vec![id.clone()],
+            None => tournaments(client).await?,
+        };
+        let mut rows = Vec::new();
+        for id in tournaments {
+            let mut token = String::new();
+            loop {
+                let request = v1::ListDifferencesRequest {
+                    tournament_id: id.clone(),
+                    page_size: PAGE,
+                    page_token: token,
+                };
+                let page = client.list_differences(request).await?.into_inner();
+                rows.extend(page.differences.iter().map(row));
+                token = page.next_page_token;
+                if token.is_empty() {
+                    break;
+                }
+            }
+        }
+        let listing = Listing {
+            header: vec!["game", "event", "agent", "worker", "durable", "other"],
+            rows,
+            empty: "no game differed",
+        };
+        listing.print(self.output)
+    }
+}
+
+/// Ids of all tournaments.
+async fn tournaments(client: &mut Client) -> Outcome<Vec<String>> {
+    let (mut ids, mut token) = (Vec::new(), String::new());
+    loop {
+        let request = v1::ListTournamentsRequest {
+            page_size: PAGE,
+            page_token: token,
+        };
+        let page = client.list_tournaments(request).await?.into_inner();
+        ids.extend(page.tournaments.into_iter().map(|it| it.tournament_id));
+        token = page.next_page_token;
+        if token.is_empty() {
+            return Ok(ids);
+        }
+    }
+}
+
+fn row(difference: &v1::Difference) -> (Vec<String>, serde_json::Value) {
+    let known = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    // Hashes do not tell where two games part.
+    let event = (!difference.hash_only).then_some(difference.event);
+    let agent = known(&difference.agent);
+    let cells = vec![
+        difference.game_id.clone(),
+        event.map_or_else(String::new, |event| event.to_string()),
+        agent.clone().unwrap_or_default(),
+        difference.worker.clone(),
+        difference.durable_hash.clone(),
+        difference.other_hash.clone(),
+    ];
+    let value = json!({
+        "game_id": difference.game_id,
+        "event": event,
+        "agent": agent,
+        "worker": difference.worker,
+        "durable_hash": difference.durable_hash,
+        "other_hash": difference.other_hash,
+    });
+    (cells, value)
+}

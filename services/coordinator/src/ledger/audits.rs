@@ -1,0 +1,307 @@
+//! Games of one tournament that are played again to compare.
+//!
+//! Which ones is a pure function of the tournament and the share, so that it
+//! needs no storing; what came of them is told to [`Audits::restore`] after a
+//! restart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Assigned, Bitmap, WorkerId};
+
+/// The most audits listed at a time; the rest is found when these are done.
+const LISTED_MAX: usize = 4096;
+/// Failed attempts after which an audit is left alone until the next start.
+const FAILED_MAX: u32 = 3;
+
+/// Audits of a tournament.
+#[derive(Debug, Default)]
+pub(super) struct Audits {
+    /// Names the tournament, whatever its number in this start.
+    key: u64,
+    ppm: u32,
+    /// Durable games that are chosen.
+    due: u64,
+    audited: Bitmap,
+    differing: Bitmap,
+    /// Waiting, by who played them first; 0 where that is not known.
+    listed: BTreeMap<WorkerId, BTreeSet<u64>>,
+    listed_count: usize,
+    /// Lent, and who played them first.
+    out: BTreeMap<u64, WorkerId>,
+    /// Come back with a record that is being compared.
+    compared: BTreeSet<u64>,
+    failed: BTreeMap<u64, u32>,
+    /// Where the search for more that is due goes on.
+    cursor: u64,
+}
+
+/// How far the audits of a tournament are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Audited {
+    /// Durable games that are chosen.
+    pub due: u64,
+    /// Played again with the same record.
+    pub agreed: u64,
+    /// Played again with another record.
+    pub differing: u64,
+}
+
+impl Audited {
+    /// Games that are still to be played again.
+    #[must_use]
+    pub fn waiting(&self) -> u64 {
+        self.due - self.agreed - self.differing
+    }
+}
+
+impl Audits {
+    pub(super) fn new(key: u64, ppm: u32, games: u64) -> Self {
+        Self {
+            key,
+            ppm,
+            audited: Bitmap::new(games),
+            differing: Bitmap::new(games),
+            ..Self::default()
+        }
+    }
+
+    /// Takes up where an earlier start left off: `durable` are the games done.
+    pub(super) fn restore(
+        &mut self,
+        key: u64,
+        audited: Bitmap,
+        differing: Bitmap,
+        durable: impl Fn(u64) -> bool,
+    ) {
+        let games = self.audited.bound();
+        *self = Self::new(key, self.ppm, games);
+        (self.audited, self.differing) = (audited, differing);
+        if self.ppm > 0 {
+            self.due = (0..games)
+                .filter(|&index| durable(index) && self.counts(index))
+                .count() as u64;
+        }
+    }
+
+    /// Whether a game is to be played again, or was under another share.
+    fn counts(&self, index: u64) -> bool {
+        self.audited.contains(index) || chosen(self.key, index, self.ppm)
+    }
+
+    pub(super) fn so_far(&self) -> Audited {
+        let differing = self.differing.count();
+        Audited {
+            due: self.due.max(self.audited.count()),
+            agreed: self.audited.count() - differing,
+            differing,
+        }
+    }
+
+    /// A game became durable.
+    pub(super) fn durable(&mut self, index: u64, by: WorkerId) {
+        if chosen(self.key, index, self.ppm) {
+            self.due += 1;
+            self.list(index, by);
+        }
+    }
+
+    fn list(&mut self, index: u64, by: WorkerId) {
+        let room = self.listed_count < LISTED_MAX;
+        if room && self.listed.entry(by).or_default().insert(index) {
+            self.listed_count += 1;
+        }
+    }
+
+    /// Lists more of what is due where the list is empty.
+    pub(super) fn find(&mut self, durable: impl Fn(u64) -> bool) {
+        let known =
+            self.audited.count() + (self.out.len() + self.compared.len()) as u64 + self.given_up();
+        if self.listed_count > 0 || self.due <= known {
+            return;
+        }
+        let games = self.audited.bound();
+        for _ in 0..games {
+            let index = self.cursor;
+            self.cursor = (self.cursor + 1) % games;
+            let known = self.audited.contains(index)
+                || self.out.contains_key(&index)
+                || self.compared.contains(&index)
+                || self.failed.get(&index).is_some_and(|&it| it >= FAILED_MAX);
+            if !known && chosen(self.key, index, self.ppm) && durable(index) {
+                self.list(index, 0);
+                if self.listed_count == LISTED_MAX {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn given_up(&self) -> u64 {
+        let failed = self.failed.values();
+        failed.filter(|&&failed| failed >= FAILED_MAX).count() as u64
+    }
+
+    /// Games listed that another worker than this played.
+    pub(super) fn listed_for(&self, worker: WorkerId) -> usize {
+        let others = self.listed.iter().filter(|(by, _)| **by != worker);
+        others.map(|(_, games)| games.len()).sum()
+    }
+
+    /// Lends up to `count` games that others played.
+    pub(super) fn take(&mut self, count: usize, worker: WorkerId) -> Vec<Assigned> {
+        let mut taken = Vec::new();
+        for (&by, games) in self.listed.iter_mut().filter(|(by, _)| **by != worker) {
+            while taken.len() < count
+                && let Some(index) = games.pop_first()
+            {
+                self.out.insert(index, by);
+                taken.push(Assigned { index, attempts: 0 });
+            }
+        }
+        self.listed_count -= taken.len();
+        self.listed.retain(|_, games| !games.is_empty());
+        taken
+    }
+
+    /// A lease ended without this game.
+    pub(super) fn give_back(&mut self, index: u64) {
+        if let Some(by) = self.out.remove(&index) {
+            self.list(index, by);
+        }
+    }
+
+    /// A worker could not play this game again.
+    pub(super) fn fail(&mut self, index: u64) {
+        if let Some(by) = self.out.remove(&index) {
+            let failed = self.failed.entry(index).or_default();
+            *failed += 1;
+            if *failed < FAILED_MAX {
+                self.list(index, by);
+            }
+        }
+    }
+
+    /// A record of this game arrived: it is being compared.
+    pub(super) fn reported(&mut self, index: u64) {
+        if self.out.remove(&index).is_some() {
+            self.compared.insert(index);
+        }
+    }
+
+    /// A record was compared; false where it was no audit's.
+    pub(super) fn settle(&mut self, index: u64, differs: bool) -> bool {
+        if !self.compared.remove(&index) {
+            return false;
+        }
+        self.audited.insert(index);
+        if differs {
+            self.differing.insert(index);
+        }
+        true
+    }
+
+    /// What came of a game's audit: none where it has none yet.
+    pub(super) fn came_of(&self, index: u64) -> Option<bool> {
+        let audited = self.audited.contains(index);
+        audited.then(|| self.differing.contains(index))
+    }
+}
+
+/// Whether a game is played again: a fixed draw from its tournament and number.
+pub(super) fn chosen(key: u64, index: u64, ppm: u32) -> bool {
+    // The finalizer of SplitMix64 (Steele, Lea, Flood 2014) spreads neighbours.
+    let mut z = index ^ key.rotate_left(32);
+    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z ^ (z >> 31)) % 1_000_000 < u64::from(ppm)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GAMES: u64 = 10_000;
+
+    fn all(audits: &mut Audits, worker: WorkerId) -> BTreeSet<u64> {
+        let mut taken = BTreeSet::new();
+        loop {
+            audits.find(|_| true);
+            let some = audits.take(100, worker);
+            if some.is_empty() {
+                return taken;
+            }
+            for game in some {
+                assert!(taken.insert(game.index), "once each");
+                audits.reported(game.index);
+                assert!(audits.settle(game.index, false));
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_games_are_chosen_after_a_restart_and_none_is_audited_twice() {
+        let mut whole = Audits::new(7, 300_000, GAMES);
+        let mut before = Audits::new(7, 300_000, GAMES);
+        for index in 0..GAMES {
+            whole.durable(index, 1);
+            before.durable(index, 1);
+        }
+        let expected = all(&mut whole, 2);
+        let share = expected.len() as u64;
+        assert!((2_800..3_200).contains(&share), "{share}");
+        assert_eq!(whole.so_far().waiting(), 0);
+        let mut first = BTreeSet::new();
+        for game in before.take(500, 2) {
+            before.reported(game.index);
+            before.settle(game.index, game.index % 2 == 0);
+            first.insert(game.index);
+        }
+        let mut after = Audits::new(0, 300_000, GAMES);
+        let [mut audited, mut differing] = [Bitmap::new(GAMES), Bitmap::new(GAMES)];
+        for &index in &first {
+            audited.insert(index);
+            if before.came_of(index) == Some(true) {
+                differing.insert(index);
+            }
+        }
+        after.restore(7, audited, differing, |_| true);
+        assert_eq!(after.so_far(), before.so_far());
+        let rest = all(&mut after, 1);
+        assert!(first.is_disjoint(&rest));
+        assert_eq!(
+            first.union(&rest).copied().collect::<BTreeSet<_>>(),
+            expected
+        );
+    }
+
+    #[test]
+    fn nobody_audits_itself_and_what_comes_back_waits_again() {
+        let mut audits = Audits::new(7, 1_000_000, 10);
+        (0..10).for_each(|index| audits.durable(index, 1));
+        assert_eq!((audits.listed_for(1), audits.listed_for(2)), (0, 10));
+        assert!(audits.take(10, 1).is_empty());
+        let lent = audits.take(4, 2);
+        assert_eq!((lent.len(), audits.listed_for(2)), (4, 6));
+        audits.give_back(lent[0].index);
+        audits.reported(lent[1].index);
+        for _ in 0..FAILED_MAX {
+            audits.fail(lent[2].index);
+            audits.take(10, 2).iter().for_each(|game| {
+                if game.index != lent[2].index {
+                    audits.give_back(game.index);
+                }
+            });
+        }
+        assert!(audits.settle(lent[1].index, true));
+        assert!(!audits.settle(lent[1].index, true), "once");
+        assert!(!audits.settle(lent[3].index, true), "nothing was reported");
+        let told = audits.so_far();
+        assert_eq!((told.agreed, told.differing, told.waiting()), (0, 1, 9));
+        assert_eq!(
+            audits.listed_for(2),
+            7,
+            "all but lent, settled and given up"
+        );
+    }
+}
