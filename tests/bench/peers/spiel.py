@@ -8,7 +8,6 @@ tutorials, over the bindings. Prints one JSON object.
 
 import json
 import random
-import resource
 import sys
 import time
 
@@ -36,6 +35,12 @@ def in_python(game):
     return play
 
 
+def peak_mb():
+    with open("/proc/self/status") as status:
+        (line,) = (line for line in status if line.startswith("VmHWM:"))
+    return int(line.split()[1]) / 1024
+
+
 def main():
     loop, name, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
     play = {"cpp": in_cpp, "python": in_python}[loop](pyspiel.load_game(name))
@@ -52,7 +57,7 @@ def main():
                 "moves": moves,
                 "seconds": spent,
                 "cpu_seconds": time.process_time() - cpu,
-                "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+                "peak_mb": peak_mb(),
             }
         )
     )

@@ -39,10 +39,11 @@ pub(super) struct SetUp {
 }
 
 impl SetUp {
-    /// The same bot under as many names as there are agents, and more games
-    /// than fit into any measurement.
+    /// The same bot under as many names as there are agents.
     fn spec(&self) -> String {
         let names = self.names();
+        let pairs = self.agents * (self.agents - 1) / 2;
+        let blocks = GAMES / (2 * pairs as u64);
         // Those from a file are registered under these names.
         let variants: String = match self.agent {
             Some(_) => String::new(),
@@ -53,7 +54,7 @@ impl SetUp {
         };
         format!(
             "name = \"bench\"\nruleset = \"cowry\"\nseed = \"0xbe7c\"\n\
-             blocks = 10000000\nseats = 2\nagents = {names:?}\n{variants}"
+             blocks = {blocks}\nseats = 2\nagents = {names:?}\n{variants}"
         )
     }
 
@@ -61,6 +62,9 @@ impl SetUp {
         (1..=self.agents).map(|n| format!("agent-{n}")).collect()
     }
 }
+
+/// More than can be played while it is measured.
+const GAMES: u64 = 500_000_000;
 
 /// Games of each agent that do not count: until then processes start and
 /// caches fill.
