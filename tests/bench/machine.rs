@@ -36,7 +36,12 @@ impl Machine {
             cpu: value("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".to_owned()),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             memory_gb: memory_kb.unwrap_or(0.0) / 1024.0 / 1024.0,
-            kernel: text("/proc/sys/kernel/osrelease").trim().to_owned(),
+            // Without what a distribution adds.
+            kernel: text("/proc/sys/kernel/osrelease")
+                .split(['-', '\n'])
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
             build: if cfg!(debug_assertions) {
                 "debug"
             } else {
