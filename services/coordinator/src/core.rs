@@ -193,6 +193,7 @@ impl Core {
                 drop(reply.send(self.entry(&id).map(|entry| Arc::clone(&entry.info))));
             }
             Command::Standing(id, reply) => drop(reply.send(self.standing(&id))),
+            Command::Shown(id, reply) => drop(reply.send(self.shown(&id))),
             Command::Watch(id, reply) => {
                 drop(reply.send(self.entry(&id).map(|entry| entry.version.subscribe())));
             }

@@ -90,6 +90,8 @@ pub(crate) enum Command {
     Tournaments(Reply<Vec<v1::Tournament>>),
     Info(String, Reply<Arc<Info>>),
     Standing(String, Reply<Standing>),
+    /// As [`Command::Standing`], for those who watch: may be a moment old.
+    Shown(String, Reply<Standing>),
     Watch(String, Reply<watch::Receiver<u64>>),
     Loaded(Arc<Info>, Box<Results>),
     Join(v1::JoinRequest, Reply<Joined>),

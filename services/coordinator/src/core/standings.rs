@@ -16,7 +16,30 @@ const PACE_WINDOW: Duration = Duration::from_secs(5);
 /// Measurements of the pace are at least this far apart.
 const PACE_STEP: Duration = Duration::from_millis(200);
 
+/// How old a standing may be that somebody watches: however many watch, it is
+/// worked out this often only.
+const SHOWN_AGE_MAX: Duration = Duration::from_millis(200);
+
 impl Core {
+    /// How a tournament stands, or stood a moment ago.
+    pub(super) fn shown(&mut self, id: &str) -> Result<Standing, Error> {
+        let now = self.now();
+        let entry = self.entry(id)?;
+        if let Some((since, shown)) = &entry.shown
+            && now < *since + SHOWN_AGE_MAX
+            && shown.state == i32::from(entry.document.state())
+        {
+            return Ok(Standing::Known(shown.clone()));
+        }
+        let standing = self.standing(id)?;
+        if let Standing::Known(shown) = &standing
+            && let Some(entry) = self.tournaments.get_mut(id)
+        {
+            entry.shown = Some((now, shown.clone()));
+        }
+        Ok(standing)
+    }
+
     pub(super) fn standing(&mut self, id: &str) -> Result<Standing, Error> {
         let now = self.now();
         let workers = self.workers.len() as u32;

@@ -45,6 +45,8 @@ pub(super) struct Entry {
     pub(super) differences: u64,
     /// Grows with each change that shows.
     pub(super) version: watch::Sender<u64>,
+    /// What watchers were shown last, and when.
+    pub(super) shown: Option<(Duration, Box<v1::WatchTournamentResponse>)>,
     /// Games done at times, to tell how fast it goes.
     pub(super) pace: VecDeque<(Duration, u64)>,
 }
@@ -59,6 +61,7 @@ impl Entry {
             flagged: BTreeSet::new(),
             differences: 0,
             version: watch::Sender::new(0),
+            shown: None,
             pace: VecDeque::new(),
         }
     }

@@ -13,7 +13,7 @@ use tonic::{Request, Response, Status, Streaming};
 use super::{binaries, pages};
 use crate::{
     error::Error,
-    handle::{Change, Command, Handle, Standing},
+    handle::{Change, Command, Handle, Reply, Standing},
     results::{self, Info, Results},
 };
 
@@ -209,7 +209,12 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::GetStandingsRequest>,
     ) -> Answer<v1::GetStandingsResponse> {
-        let standing = standing(&self.handle, &request.into_inner().tournament_id).await?;
+        let standing = standing(
+            &self.handle,
+            &request.into_inner().tournament_id,
+            Command::Standing,
+        )
+        .await?;
         Ok(Response::new(v1::GetStandingsResponse {
             standings: standing.standings,
         }))
@@ -348,10 +353,14 @@ fn page_of_games(
 }
 
 /// How a tournament stands; its results are added up first where needed.
-async fn standing(handle: &Handle, id: &str) -> Result<v1::WatchTournamentResponse, Error> {
+async fn standing(
+    handle: &Handle,
+    id: &str,
+    command: fn(String, Reply<Standing>) -> Command,
+) -> Result<v1::WatchTournamentResponse, Error> {
     loop {
         let asked = id.to_owned();
-        match handle.ask(|reply| Command::Standing(asked, reply)).await? {
+        match handle.ask(|reply| command(asked, reply)).await? {
             Standing::Known(standing) => return Ok(*standing),
             Standing::Unloaded(info) => load(handle, info).await?,
         }
@@ -381,9 +390,11 @@ async fn watch(
     sender: &mpsc::Sender<Result<v1::WatchTournamentResponse, Status>>,
 ) -> Result<(), Error> {
     let mut stopping = handle.stopping.clone();
+    let mut changed = true;
     loop {
+        changed |= matches!(versions.has_changed(), Ok(true));
         versions.mark_unchanged();
-        let standing = standing(handle, id).await?;
+        let standing = standing(handle, id, Command::Shown).await?;
         let over = matches!(
             standing.state(),
             v1::TournamentState::Finished | v1::TournamentState::Cancelled
@@ -396,9 +407,15 @@ async fn watch(
             _ = stopping.changed() => continue,
             () = sender.closed() => return Ok(()),
         }
+        // What was shown may have been a moment old. After the step, which is
+        // longer than that moment, it is shown once more.
+        if std::mem::take(&mut changed) {
+            continue;
+        }
         tokio::select! {
-            changed = versions.changed() => if changed.is_err() {
-                return Ok(());
+            ended = versions.changed() => match ended {
+                Ok(()) => changed = true,
+                Err(_) => return Ok(()),
             },
             _ = stopping.changed() => {}
             () = sender.closed() => return Ok(()),
