@@ -1,11 +1,23 @@
-//! Connections that say nothing.
+//! What crowds do beside working: say nothing, say too much, or watch.
 
 use std::{
     io::{ErrorKind, Read},
     net::TcpStream,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
 };
 
-use super::FleetError;
+use arena_wire::v1::{
+    self, coordinator_service_client::CoordinatorServiceClient,
+    worker_service_client::WorkerServiceClient,
+};
+use tokio::{runtime, task::JoinSet, time};
+use tonic::Status;
+
+use super::{FleetError, endpoint};
+
+/// Watchers of one connection: a coordinator allows so many streams.
+const WATCHERS_OF_ONE: usize = 100;
 
 /// Connections that say nothing; they end when dropped.
 #[derive(Debug, Default)]
@@ -55,4 +67,81 @@ fn still_open(mut connection: &TcpStream) -> bool {
             Err(error) => return error.kind() == ErrorKind::WouldBlock,
         }
     }
+}
+
+/// Sends a report of this many bytes, and gives what it was refused with; none
+/// where it was taken.
+///
+/// # Errors
+/// Where the coordinator cannot be reached.
+pub fn huge_report(url: &str, bytes: usize) -> Result<Option<Status>, FleetError> {
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let mut client = WorkerServiceClient::new(endpoint(url)?.connect().await?);
+        let game = v1::GameReport {
+            void_reason: "x".repeat(bytes),
+            ..Default::default()
+        };
+        let request = v1::ReportRequest {
+            games: vec![game],
+            ..Default::default()
+        };
+        Ok(client.report(request).await.err())
+    })
+}
+
+/// Watches a tournament with so many streams until it is told to end; tells
+/// how many messages the one that got fewest got.
+///
+/// # Errors
+/// Where a stream fails.
+pub fn watch(
+    url: &str,
+    tournament: &str,
+    watchers: usize,
+    end: &AtomicBool,
+) -> Result<u64, FleetError> {
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let (ended, ends) = tokio::sync::watch::channel(false);
+    runtime.block_on(async {
+        let mut watching = JoinSet::new();
+        let mut client = CoordinatorServiceClient::new(endpoint(url)?.connect_lazy());
+        for number in 0..watchers {
+            if number % WATCHERS_OF_ONE == 0 {
+                client = CoordinatorServiceClient::new(endpoint(url)?.connect_lazy());
+            }
+            let request = v1::WatchTournamentRequest {
+                tournament_id: tournament.to_owned(),
+            };
+            let (mut client, mut ends) = (client.clone(), ends.clone());
+            watching.spawn(async move {
+                let mut messages = client.watch_tournament(request).await?.into_inner();
+                let mut got = 0_u64;
+                loop {
+                    tokio::select! {
+                        message = messages.message() => match message? {
+                            Some(_) => got += 1,
+                            None => return Ok::<u64, Status>(got),
+                        },
+                        // One message at least is waited for.
+                        _ = ends.wait_for(|ended| *ended), if got > 0 => return Ok(got),
+                    }
+                }
+            });
+        }
+        while !end.load(Ordering::Relaxed) {
+            time::sleep(Duration::from_millis(20)).await;
+        }
+        ended.send_replace(true);
+        let mut least = u64::MAX;
+        while let Some(got) = watching.join_next().await {
+            let got = got.map_err(|error| FleetError::System(error.into()))??;
+            least = least.min(got);
+        }
+        Ok(least)
+    })
 }

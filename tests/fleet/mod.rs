@@ -40,7 +40,7 @@ use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
 use tokio::{runtime, task::LocalSet, time};
 use tonic::{Status, transport::Endpoint};
 
-pub use flood::Silent;
+pub use flood::{Silent, huge_report, watch};
 pub use games::{Book, Played};
 pub use measured::{Latencies, Measured, Process};
 pub use usage::Usage;

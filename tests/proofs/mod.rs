@@ -124,6 +124,8 @@ proofs! {
     Fleet(fleet::Scale),
     /// Play with agents that crash, hang, flood, fork and lie.
     Agents(agents::Agents),
+    /// Ask far more of a coordinator than it can take.
+    Overload(overload::Overload),
     /// Start a second coordinator on a store.
     Holder(holder::Holder),
     /// Kill, end and stop coordinator, workers, guards and agents at random.

@@ -1,0 +1,352 @@
+//! Far more workers and reports than a coordinator can take, and everything
+//! else that a crowd does.
+
+mod acknowledged;
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde::Deserialize;
+
+use super::{Broken, Figure, Outcome, Proof};
+use crate::{
+    Server, World,
+    fleet::{self, Book, Fleet, FleetError, Measured, Silent, Until, Usage},
+    until,
+};
+use acknowledged::Acknowledged;
+
+/// The longest that a calm fleet may take to play what is left.
+const CALM_MAX: Duration = Duration::from_secs(600);
+
+/// What must hold, in numbers.
+#[derive(Deserialize)]
+struct Bounds {
+    /// Most memory of the coordinator.
+    rss_mib_max: u64,
+    /// The coordinator's CPU time a game after the crowd, in that before it.
+    cpu_per_game_ratio_max: f64,
+    /// Bytes of a message that is too large.
+    too_large_bytes: usize,
+}
+
+/// How large the crowd is.
+#[derive(Debug, clap::Args)]
+pub struct Overload {
+    /// Workers that come again at once, whatever they are told.
+    #[arg(long, default_value_t = 500)]
+    workers: usize,
+    /// Reports that each sends at a time.
+    #[arg(long, default_value_t = 8)]
+    reports: usize,
+    /// For how long, in seconds.
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// Reported games that may wait in the coordinator. The crowd sends at
+    /// least ten times as many.
+    #[arg(long, default_value_t = 20_000)]
+    report_queue: u64,
+    /// Connections that say nothing.
+    #[arg(long, default_value_t = 2_000)]
+    silent: usize,
+    /// Streams that watch the tournament.
+    #[arg(long, default_value_t = 1_000)]
+    watchers: usize,
+    /// Games of a calm fleet before and after.
+    #[arg(long, default_value_t = 200_000)]
+    calm_games: u64,
+}
+
+impl Proof for Overload {
+    const PROMISE: &'static str = "a coordinator that is asked for ten times what it can take \
+        refuses with RESOURCE_EXHAUSTED and a time to come again, stays within its memory, lets no \
+        lease expire, answers questions, loses nothing acknowledged, and is as fast again after";
+
+    fn quick() -> Self {
+        Self {
+            workers: 50,
+            reports: 5,
+            seconds: 3,
+            report_queue: 2_000,
+            silent: 200,
+            watchers: 20,
+            calm_games: 4_000,
+        }
+    }
+
+    fn run(&self) -> Result<Outcome, Broken> {
+        let bounds: Bounds = serde_json::from_str(include_str!("../../data/overload.json"))
+            .expect("the bounds are well formed");
+        let world = World::new();
+        let coordinator = self.coordinator(&world);
+        let mut acknowledged = Acknowledged::default();
+        let mut wrong = Vec::new();
+
+        let calm = self.calm(&world, &coordinator, "before")?;
+        acknowledged.add(&calm);
+        let crowd = self.crowd(&world, &coordinator, &calm, &bounds, &mut wrong)?;
+        acknowledged.add(&crowd.measured);
+        let after = self.after(&coordinator, &crowd.tournament)?;
+        acknowledged.add(&after);
+        let again = self.calm(&world, &coordinator, "again")?;
+        acknowledged.add(&again);
+        judge_calm(&calm, &after, &again, &bounds, &mut wrong);
+        until("silent connections to be closed", || {
+            (crowd.silent.open() == 0).then_some(())
+        });
+        let peak = Usage::of(coordinator.id())
+            .map_err(Broken::new)?
+            .rss_peak_bytes
+            >> 20;
+        if peak > bounds.rss_mib_max {
+            wrong.push(format!("the coordinator held {peak} MiB"));
+        }
+        let expired = coordinator.metric("arena_leases_expired_total", &[]);
+        if expired > 0.0 {
+            wrong.push(format!("{expired} leases expired"));
+        }
+
+        let cut = self.cut(&world, coordinator)?;
+        acknowledged.add(&cut);
+        wrong.extend(acknowledged.missing(&world, "data"));
+        if !wrong.is_empty() {
+            return Err(Broken::new(wrong.join("\n")));
+        }
+        Ok(Outcome::Holds(vec![
+            Figure::new("games/s before", calm.games_per_s().round()),
+            Figure::new("games/s while overloaded", crowd.measured.games_per_s().round()),
+            Figure::new("games/s after", again.games_per_s().round()),
+            Figure::new("reports refused", crowd.measured.refusals),
+            Figure::new("reports taken meanwhile", crowd.measured.report.count()),
+            Figure::new(
+                "heartbeat p99 while overloaded",
+                format!("{:?}", crowd.measured.heartbeat.p99()),
+            ),
+            Figure::new("standings answered while overloaded", crowd.answered),
+            Figure::new("standings, slowest", format!("{:?}", crowd.slowest)),
+            Figure::new("messages to the slowest watcher", crowd.watched),
+            Figure::new("coordinator, MiB at most", peak),
+            Figure::new("CPU µs a game before", calm.cpu_us_per(calm.games)),
+            Figure::new("CPU µs a game after", again.cpu_us_per(again.games)),
+            Figure::new("acknowledged games found again", acknowledged.count()),
+        ]))
+    }
+}
+
+/// What came of the crowd.
+struct Crowd {
+    tournament: String,
+    measured: Measured,
+    silent: Silent,
+    /// How often standings were asked for and told.
+    answered: u64,
+    slowest: Duration,
+    /// Messages to the watcher that got fewest.
+    watched: u64,
+}
+
+impl Overload {
+    fn coordinator(&self, world: &World) -> Server {
+        let queue = self.report_queue.to_string();
+        world.coordinator("data", &["--audit", "0", "--report-queue", &queue])
+    }
+
+    /// A fleet that asks for no more than there is room for, to the end of a
+    /// tournament.
+    fn calm(&self, world: &World, coordinator: &Server, name: &str) -> Result<Measured, Broken> {
+        let url = coordinator.url();
+        let (id, book) = start(world, &url, name, self.calm_games)?;
+        let fleet = calm_fleet(&url, coordinator).book(book);
+        fleet.run(&to_the_end(id)).map_err(broken)
+    }
+
+    /// Plays what the crowd left.
+    fn after(&self, coordinator: &Server, tournament: &str) -> Result<Measured, Broken> {
+        let url = coordinator.url();
+        let fleet = calm_fleet(&url, coordinator);
+        fleet.run(&to_the_end(tournament.to_owned())).map_err(broken)
+    }
+
+    fn rude_fleet(&self, url: &str) -> Fleet {
+        Fleet::new(url)
+            .workers(self.workers)
+            .report_games(100)
+            .reports_in_flight(self.reports)
+            .remember()
+            .rude()
+    }
+
+    fn crowd(
+        &self,
+        world: &World,
+        coordinator: &Server,
+        calm: &Measured,
+        bounds: &Bounds,
+        wrong: &mut Vec<String>,
+    ) -> Result<Crowd, Broken> {
+        let sent = self.workers as u64 * self.reports as u64 * 100;
+        if sent < 10 * self.report_queue {
+            return Err(Broken::new(format!(
+                "{sent} games at a time are less than ten times what may wait"
+            )));
+        }
+        let url = coordinator.url();
+        // Enough for all the time, and some that are left.
+        let games = (calm.games_per_s() * self.seconds as f64 * 1.5) as u64 + 2 * sent;
+        let (tournament, book) = start(world, &url, "crowd", games)?;
+        let silent = Silent::connect(coordinator.listen(), self.silent).map_err(broken)?;
+        let worker = world.worker(coordinator, &["--capacity", "64"]);
+        let end = Arc::new(AtomicBool::new(false));
+        let fleet = self.rude_fleet(&url).book(book).process(coordinator.id());
+        let (fleets, watched, answered, slowest) = thread::scope(|scope| {
+            let watching =
+                scope.spawn(|| fleet::watch(&url, &tournament, self.watchers, &end));
+            let told = Until::Told(end.clone());
+            let working = scope.spawn(move || fleet.run(&told));
+            let started = Instant::now();
+            let (mut answered, mut slowest) = (0_u64, Duration::ZERO);
+            while started.elapsed() < Duration::from_secs(self.seconds) && !working.is_finished() {
+                let asked = Instant::now();
+                let standings = ["standings", &tournament, "--coordinator", &url];
+                let output = world.arena(&standings);
+                if output.code == Some(0) {
+                    answered += 1;
+                    slowest = slowest.max(asked.elapsed());
+                } else {
+                    wrong.push(format!("overloaded: {}", output.told()));
+                    break;
+                }
+                match fleet::huge_report(&url, bounds.too_large_bytes) {
+                    Ok(Some(status)) if status.message().contains("too large") => {}
+                    other => wrong.push(format!("a message too large: {other:?}")),
+                }
+            }
+            end.store(true, Ordering::Relaxed);
+            (joined(working), joined(watching), answered, slowest)
+        });
+        worker.stop();
+        let measured = fleets.map_err(broken)?;
+        judge_crowd(&measured, wrong);
+        Ok(Crowd {
+            tournament,
+            measured,
+            silent,
+            answered,
+            slowest,
+            watched: watched.map_err(broken)?,
+        })
+    }
+
+    /// Kills the coordinator in the middle of another crowd, and starts it
+    /// again.
+    fn cut(&self, world: &World, coordinator: Server) -> Result<Measured, Broken> {
+        let url = coordinator.url();
+        let games = self.workers as u64 * self.reports as u64 * 100 * 10;
+        let (_, book) = start(world, &url, "cut", games)?;
+        let end = Arc::new(AtomicBool::new(false));
+        let told = Until::Told(end.clone());
+        let fleet = self.rude_fleet(&url).book(book);
+        let measured = thread::scope(|scope| {
+            let working = scope.spawn(move || fleet.run(&told));
+            let done = || coordinator.metric("arena_reports_total", &["new"]);
+            let before = done();
+            until("games of the last crowd", || {
+                (done() > before + 500.0 || working.is_finished()).then_some(())
+            });
+            coordinator.kill();
+            end.store(true, Ordering::Relaxed);
+            joined(working)
+        });
+        measured.map_err(broken)
+    }
+}
+
+fn broken(error: FleetError) -> Broken {
+    Broken::new(error)
+}
+
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, T>) -> T {
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn to_the_end(tournament: String) -> Until {
+    Until::Finished {
+        tournament,
+        limit: CALM_MAX,
+    }
+}
+
+fn calm_fleet(url: &str, coordinator: &Server) -> Fleet {
+    Fleet::new(url)
+        .workers(10)
+        .report_games(100)
+        .remember()
+        .process(coordinator.id())
+}
+
+/// Starts a tournament of at least so many games, and plays them beforehand.
+fn start(
+    world: &World,
+    url: &str,
+    name: &str,
+    games: u64,
+) -> Result<(String, Arc<Book>), Broken> {
+    let spec = fleet::cheap_spec(name, games.div_ceil(2));
+    let id = world.start_tournament(name, &spec, url);
+    let book = fleet::tournament(url, &id).and_then(|found| Book::new(&found));
+    let book = Arc::new(book.map_err(broken)?);
+    book.prepare(games, 2).map_err(broken)?;
+    Ok((id, book))
+}
+
+fn judge_crowd(crowd: &Measured, wrong: &mut Vec<String>) {
+    if crowd.refusals == 0 {
+        wrong.push("nothing was refused: the coordinator was not overloaded".to_owned());
+    }
+    if crowd.refusals_with_hint < crowd.refusals {
+        wrong.push(format!(
+            "of {} refusals only {} told when to come again",
+            crowd.refusals, crowd.refusals_with_hint
+        ));
+    }
+    let lost = (crowd.leases_ended, crowd.rejoins, crowd.retries);
+    if lost != (0, 0, 0) || !crowd.rejected.is_empty() {
+        wrong.push(format!(
+            "overloaded: {} leases were taken back, {} connections lost, {} calls failed \
+             otherwise, refused for good: {:?}",
+            lost.0, lost.1, lost.2, crowd.rejected
+        ));
+    }
+    if crowd.games == 0 || crowd.heartbeat.count() == 0 {
+        wrong.push("overloaded: nothing was acknowledged".to_owned());
+    }
+}
+
+fn judge_calm(
+    before: &Measured,
+    after: &Measured,
+    again: &Measured,
+    bounds: &Bounds,
+    wrong: &mut Vec<String>,
+) {
+    for (name, fleet) in [("before", before), ("after", after), ("again", again)] {
+        if fleet.refusals > 0 {
+            wrong.push(format!("{name}: {} calls were refused", fleet.refusals));
+        }
+    }
+    let cpu = |fleet: &Measured| fleet.cpu_us_per(fleet.games).unwrap_or_default();
+    let ratio = cpu(again) / cpu(before).max(1e-3);
+    if ratio > bounds.cpu_per_game_ratio_max {
+        wrong.push(format!(
+            "a game took {ratio:.1} times the CPU time after the crowd"
+        ));
+    }
+}
