@@ -70,13 +70,13 @@ impl Proof for Overload {
 
     fn quick() -> Self {
         Self {
-            workers: 50,
-            reports: 5,
-            seconds: 3,
-            report_queue: 2_000,
+            workers: 25,
+            reports: 4,
+            seconds: 2,
+            report_queue: 1_000,
             silent: 200,
             watchers: 20,
-            calm_games: 4_000,
+            calm_games: 2_000,
         }
     }
 
@@ -90,7 +90,11 @@ impl Proof for Overload {
 
         let calm = self.calm(&world, &coordinator, "before")?;
         acknowledged.add(&calm);
-        let crowd = self.crowd(&world, &coordinator, &calm, &bounds, &mut wrong)?;
+        match fleet::huge_report(&coordinator.url(), bounds.too_large_bytes) {
+            Ok(Some(status)) if status.message().contains("too large") => {}
+            other => wrong.push(format!("a message too large: {other:?}")),
+        }
+        let crowd = self.crowd(&world, &coordinator, &calm, &mut wrong)?;
         acknowledged.add(&crowd.measured);
         let after = self.after(&coordinator, &crowd.tournament)?;
         acknowledged.add(&after);
@@ -187,7 +191,6 @@ impl Overload {
         world: &World,
         coordinator: &Server,
         calm: &Measured,
-        bounds: &Bounds,
         wrong: &mut Vec<String>,
     ) -> Result<Crowd, Broken> {
         let sent = self.workers as u64 * self.reports as u64 * 100;
@@ -222,10 +225,6 @@ impl Overload {
                     wrong.push(format!("overloaded: {}", output.told()));
                     break;
                 }
-                match fleet::huge_report(&url, bounds.too_large_bytes) {
-                    Ok(Some(status)) if status.message().contains("too large") => {}
-                    other => wrong.push(format!("a message too large: {other:?}")),
-                }
             }
             end.store(true, Ordering::Relaxed);
             (joined(working), joined(watching), answered, slowest)
@@ -247,7 +246,7 @@ impl Overload {
     /// again.
     fn cut(&self, world: &World, coordinator: Server) -> Result<Measured, Broken> {
         let url = coordinator.url();
-        let games = self.workers as u64 * self.reports as u64 * 100 * 10;
+        let games = self.workers as u64 * self.reports as u64 * 100 * 3;
         let (_, book) = start(world, &url, "cut", games)?;
         let end = Arc::new(AtomicBool::new(false));
         let told = Until::Told(end.clone());
@@ -286,7 +285,7 @@ fn to_the_end(tournament: String) -> Until {
 
 fn calm_fleet(url: &str, coordinator: &Server) -> Fleet {
     Fleet::new(url)
-        .workers(10)
+        .workers(5)
         .report_games(100)
         .remember()
         .process(coordinator.id())
