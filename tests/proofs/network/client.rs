@@ -127,6 +127,11 @@ impl User {
             return Err(format!("a pause was acknowledged, and then it was {told:?}"));
         }
         time::sleep(lasting).await;
+        // Whoever ended in the meantime has to know.
+        let still = self.tournament(id).await?.state();
+        if told == TournamentState::Paused && still == TournamentState::Running {
+            return Err("a pause was acknowledged, and it runs again by itself".to_owned());
+        }
         let request = v1::ResumeTournamentRequest {
             request_id: "resume".to_owned(),
             tournament_id: id.to_owned(),
