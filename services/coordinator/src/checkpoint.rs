@@ -80,7 +80,7 @@ pub(crate) fn read(info: &Info, store: &dyn Store) -> Option<(Results, Position)
     let results = Results {
         tally: Tally::resume(&info.tournament, checkpoint.tally).ok()??,
         latencies: latencies
-            .map(|buckets| LatencyHistogram::from_buckets(buckets.into_iter()).ok())
+            .map(|buckets| LatencyHistogram::from_buckets(buckets).ok())
             .collect::<Option<_>>()?,
         last_faults: checkpoint.last_faults,
         faults: checkpoint.faults,

@@ -57,9 +57,10 @@ impl Tally {
     #[must_use]
     pub fn state(&self) -> TallyState {
         let numbers = |moments: Moments| (moments.blocks, moments.sum, moments.squares);
-        let group = |(&group, sums): (&u64, &Box<[BlockSums]>)| {
-            let sums = sums.iter().map(|sums| [sums.units, sums.wins].map(numbers));
-            (group, sums.collect())
+        let sums = |sums: &[BlockSums]| {
+            let sums = sums.iter();
+            sums.map(|sums| [sums.units, sums.wins].map(numbers))
+                .collect()
         };
         let partial = |(&block, partial): (&u64, &Partial)| {
             let state = PartialState {
@@ -75,7 +76,11 @@ impl Tally {
             games: self.games,
             voids: self.voids,
             agents: self.agents.iter().map(Sums::state).collect(),
-            groups: self.groups.iter().map(group).collect(),
+            groups: self
+                .groups
+                .iter()
+                .map(|(&group, of_group)| (group, sums(of_group)))
+                .collect(),
             partial: self.partial.iter().map(partial).collect(),
             differs: self.sameness.differs,
             blocks: self.sameness.blocks,
