@@ -144,6 +144,8 @@ proofs! {
     Stuck(stuck::Stuck),
     /// Play games again, of agents that are deterministic and of one that is not.
     Audit(audit::Audit),
+    /// Simulate schedules of everything that can go wrong, by the million.
+    Simulate(simulate::Simulate),
 }
 
 /// The quick settings, or those that the flags have as defaults.

@@ -126,13 +126,6 @@ impl<R, D: Defects> Protocol<R, D> {
             heartbeat: (lease_deadline / 5).clamp(often, seldom),
         };
         self.presence.welcome(stay);
-        if D::KEEPS_LEASES
-            && let Some(stay) = self.presence.stay()
-        {
-            for lease in self.leases.values_mut() {
-                Rc::make_mut(lease).stay = stay.clone();
-            }
-        }
     }
 
     /// The coordinator of a stay stops: nothing that did not begin is wanted.
@@ -155,9 +148,7 @@ impl<R, D: Defects> Protocol<R, D> {
     }
 
     fn forget_what_waits(&mut self) {
-        if !D::KEEPS_LEASES {
-            self.actions.push_back(Action::DropWaiting);
-        }
+        self.actions.push_back(Action::DropWaiting);
         if self.asking.take().is_some() {
             self.actions.push_back(Action::AskNoMore);
         }
@@ -217,7 +208,7 @@ impl<R, D: Defects> Protocol<R, D> {
 
     /// A request for games failed.
     pub fn not_lent(&mut self, now: Duration, call: CallNo, refusal: Refusal) {
-        if !self.answered(call) {
+        if D::WAITS_FOR_EVER || !self.answered(call) {
             return;
         }
         self.pause(now, refusal);

@@ -188,6 +188,12 @@ impl Reports {
         Some((id, waiting.compare))
     }
 
+    /// The games of a report that are on the way to the disk.
+    #[must_use]
+    pub fn games(&self, id: ReportId) -> Option<&[u64]> {
+        self.batches.get(&id).map(|batch| &*batch.games)
+    }
+
     /// Whether games of a tournament are on the way to the disk.
     #[must_use]
     pub fn writes(&self, tournament: TournamentNo) -> bool {

@@ -6,9 +6,8 @@
 pub trait Defects {
     /// A report that failed once is forgotten.
     const RETRIES_NOTHING: bool = false;
-    /// Games that did not begin are played on under a lease of a stay that is
-    /// over, and told to the next one as its own.
-    const KEEPS_LEASES: bool = false;
+    /// A request for games that failed is waited for all the same.
+    const WAITS_FOR_EVER: bool = false;
 }
 
 /// No defect.

@@ -1,0 +1,211 @@
+//! The store as the coordinator sees it: what it took is durable when it says
+//! so, and not before; a crash leaves what was committed and maybe a part of
+//! what was being written.
+
+use std::collections::VecDeque;
+
+use arena_coordinator::ledger::{ReportId, State};
+
+use super::{
+    counts::Happening,
+    net::{Event, MILLI, Net, Played, SECOND, tell},
+};
+
+/// Work that may wait for the writer.
+const JOBS_MAX: usize = 12;
+
+#[derive(Clone, Debug)]
+pub(super) enum Job {
+    Games {
+        report: ReportId,
+        tournament: usize,
+        games: Vec<Played>,
+    },
+    /// A tournament's state, and the answer given to a request.
+    Document {
+        tournament: usize,
+        state: Option<State>,
+        request: Option<u32>,
+    },
+}
+
+/// What is on the disk of a tournament.
+#[derive(Clone, Default)]
+pub(super) struct Kept {
+    pub(super) state: Option<State>,
+    /// Hashes by index; 0 where there is no record.
+    pub(super) games: Vec<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    Full,
+    Sync,
+}
+
+/// How a commit ended.
+pub(super) type Commit = Result<Vec<Job>, Failure>;
+
+pub(super) struct Disk {
+    pub(super) kept: Vec<Kept>,
+    /// Requests with a durable answer.
+    pub(super) answered: Vec<u32>,
+    queue: VecDeque<Job>,
+    /// Jobs of the commit that goes on.
+    committing: usize,
+    /// What befalls the next commit.
+    pub(super) failure: Option<Failure>,
+    pub(super) slow: bool,
+    pub(super) crash_in_write: bool,
+    /// What the store was asked to do and must not have been.
+    pub(super) wrong: Option<String>,
+}
+
+impl Disk {
+    pub(super) fn new(games: impl Iterator<Item = usize>) -> Self {
+        let kept = games.map(|games| Kept {
+            state: None,
+            games: vec![0; games],
+        });
+        Self {
+            kept: kept.collect(),
+            answered: Vec::new(),
+            queue: VecDeque::new(),
+            committing: 0,
+            failure: None,
+            slow: false,
+            crash_in_write: false,
+            wrong: None,
+        }
+    }
+
+    pub(super) fn is_full_up(&self) -> bool {
+        self.queue.len() >= JOBS_MAX
+    }
+
+    pub(super) fn writes(&self) -> bool {
+        self.committing > 0
+    }
+
+    /// Takes a job for the writer of a start of the coordinator.
+    pub(super) fn append(&mut self, net: &mut Net, boot: u32, job: Job) {
+        if let Job::Games {
+            tournament, games, ..
+        } = &job
+        {
+            self.check_new(*tournament, games);
+        }
+        self.queue.push_back(job);
+        if self.committing == 0 {
+            self.commit(net, boot);
+        }
+    }
+
+    fn check_new(&mut self, tournament: usize, games: &[Played]) {
+        let waits = |index: u64| {
+            self.queue.iter().any(|job| match job {
+                Job::Games {
+                    tournament: other,
+                    games,
+                    ..
+                } => *other == tournament && games.iter().any(|game| game.0 == index),
+                Job::Document { .. } => false,
+            })
+        };
+        for &(index, _) in games {
+            if self.kept[tournament].games[index as usize] != 0 || waits(index) {
+                self.wrong = Some(format!(
+                    "game {tournament}/{index} was given to the store twice"
+                ));
+            }
+        }
+    }
+
+    fn commit(&mut self, net: &mut Net, boot: u32) {
+        // A document closes its commit.
+        let document = |job: &Job| matches!(job, Job::Document { .. });
+        let closing = self.queue.iter().position(document);
+        self.committing = closing.map_or(self.queue.len(), |place| place + 1);
+        let took = if std::mem::take(&mut self.slow) {
+            net.counts.add(Happening::SlowWrite);
+            net.random.between(SECOND, 12 * SECOND)
+        } else {
+            net.random.between(MILLI / 10, 4 * MILLI)
+        };
+        if std::mem::take(&mut self.crash_in_write) {
+            let until = net.random.below(took);
+            net.after(until, Event::CrashCoordinator(boot));
+        }
+        net.after(took, Event::Committed(boot));
+    }
+
+    /// The commit that goes on ends.
+    pub(super) fn committed(&mut self, net: &mut Net, boot: u32) -> Commit {
+        match self.failure.take() {
+            Some(Failure::Full) => {
+                net.counts.add(Happening::DiskFull);
+                tell!(net, "the disk is full");
+                self.queue.clear();
+                self.committing = 0;
+                return Err(Failure::Full);
+            }
+            Some(Failure::Sync) => {
+                net.counts.add(Happening::SyncFailed);
+                tell!(net, "the fsync failed");
+                self.tear(net);
+                return Err(Failure::Sync);
+            }
+            None => {}
+        }
+        let jobs: Vec<Job> = self.queue.drain(..self.committing).collect();
+        for job in &jobs {
+            self.keep(job, usize::MAX);
+        }
+        self.committing = 0;
+        if !self.queue.is_empty() {
+            self.commit(net, boot);
+        }
+        Ok(jobs)
+    }
+
+    fn keep(&mut self, job: &Job, most: usize) {
+        match job {
+            Job::Games {
+                tournament, games, ..
+            } => {
+                for &(index, hash) in games.iter().take(most) {
+                    self.kept[*tournament].games[index as usize] = hash;
+                }
+            }
+            Job::Document {
+                tournament,
+                state,
+                request,
+            } => {
+                if state.is_some() {
+                    self.kept[*tournament].state = *state;
+                }
+                self.answered.extend(request);
+            }
+        }
+    }
+
+    /// The writer is gone: of what it wrote, a part may be there.
+    pub(super) fn tear(&mut self, net: &mut Net) {
+        let whole = net.random.below(self.committing as u64 + 1) as usize;
+        let jobs: Vec<Job> = self.queue.drain(..).take(self.committing).collect();
+        for job in &jobs[..whole] {
+            self.keep(job, usize::MAX);
+        }
+        if let Some(torn) = jobs.get(whole)
+            && let Job::Games { games, .. } = torn
+        {
+            let most = net.random.below(games.len() as u64 + 1) as usize;
+            self.keep(torn, most);
+            if most > 0 || whole > 0 {
+                net.counts.add(Happening::TornWrite);
+            }
+        }
+        self.committing = 0;
+    }
+}

@@ -1,0 +1,266 @@
+//! Time and the network: one queue of what happens next.
+
+use std::{cmp::Reverse, collections::BinaryHeap, fmt, rc::Rc};
+
+use arena_coordinator::ledger::{Assigned, LeaseId, WorkerId};
+use arena_worker::protocol::{CallNo, Refusal, ReportNo, StayNo};
+
+use super::{
+    counts::{Counts, Happening},
+    random::Random,
+    users::Request,
+};
+
+/// One second; all times are microseconds.
+pub(super) const SECOND: u64 = 1_000_000;
+pub(super) const MILLI: u64 = 1_000;
+
+/// A game as it is reported; hash 0: it could not be played.
+pub(super) type Played = (u64, u64);
+
+/// A worker as the coordinator calls it, and that start of the coordinator.
+pub(super) type Known = (WorkerId, u64);
+
+/// Who calls: a worker's place and which of its lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Life {
+    pub(super) place: usize,
+    pub(super) life: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Up {
+    /// With the games it plays at once.
+    Join(StayNo, usize),
+    Ask {
+        call: CallNo,
+        known: Known,
+        wanted: usize,
+        wait: u64,
+    },
+    Report {
+        report: ReportNo,
+        attempt: u32,
+        known: Known,
+        lease: LeaseId,
+        tournament: usize,
+        games: Rc<[Played]>,
+    },
+    Beat {
+        stay: StayNo,
+        known: Known,
+        leases: Rc<[(LeaseId, u64)]>,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Down {
+    Welcome {
+        stay: StayNo,
+        known: Known,
+        deadline: u64,
+    },
+    Ended(StayNo, LeaseId),
+    Stops(StayNo),
+    Lent(CallNo, Option<Lent>),
+    NotLent(CallNo, Refusal),
+    Reported(ReportNo, u32),
+    NotReported(ReportNo, u32, Refusal),
+    Beaten(StayNo, Rc<[LeaseId]>),
+    NotBeaten(StayNo, Refusal),
+    /// A stay is over, or did not come about.
+    Parted(StayNo, Refusal),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Lent {
+    pub(super) lease: LeaseId,
+    pub(super) tournament: usize,
+    pub(super) games: Rc<[Assigned]>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Event {
+    Up(Life, Up),
+    Down(Life, Down),
+    /// A worker looks for something to do.
+    Wake(Life),
+    /// An attempt to join took too long.
+    NotWelcome(Life, StayNo),
+    /// A game that is played is over.
+    Over(Life, u64),
+    StartWorker(usize),
+    /// The connection of a worker broke, and it knows.
+    Lost(Life),
+    /// The coordinator learns that a stream ended.
+    Gone(Life, StayNo),
+    /// If it is cut off still, both sides of a link know.
+    KeepAlive(usize),
+    Tick(u32),
+    Committed(u32),
+    StartCoordinator,
+    CrashCoordinator(u32),
+    User(Request),
+    Answer(u32),
+    AskAgain(u32, u32),
+    /// Time goes on.
+    Nothing,
+}
+
+struct Entry {
+    at: u64,
+    number: u64,
+    event: Event,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.number == other.number
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at, self.number).cmp(&(other.at, other.number))
+    }
+}
+
+/// The way between the coordinator and one worker.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Link {
+    /// No message gets to the coordinator before this.
+    pub(super) up_cut: u64,
+    pub(super) down_cut: u64,
+    /// When the last message sent so far arrives.
+    latest: u64,
+}
+
+/// How bad the network is, in thousandths of the messages.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Weather {
+    pub(super) drop: u64,
+    pub(super) duplicate: u64,
+    pub(super) delay: u64,
+}
+
+pub(super) struct Net {
+    pub(super) now: u64,
+    pub(super) random: Random,
+    pub(super) counts: Counts,
+    pub(super) weather: Weather,
+    /// One for each worker; the last one is the users'.
+    pub(super) links: Vec<Link>,
+    pub(super) trace: bool,
+    queue: BinaryHeap<Reverse<Entry>>,
+    numbers: u64,
+}
+
+/// Tells what happens, where somebody wants to read it.
+macro_rules! tell {
+    ($net:expr, $($what:tt)+) => {
+        if $net.trace {
+            $net.tell(&format_args!($($what)+));
+        }
+    };
+}
+pub(super) use tell;
+
+impl Net {
+    pub(super) fn new(random: Random, workers: usize, weather: Weather, trace: bool) -> Self {
+        Self {
+            now: 0,
+            random,
+            counts: Counts::default(),
+            weather,
+            links: vec![Link::default(); workers + 1],
+            trace,
+            queue: BinaryHeap::with_capacity(64),
+            numbers: 0,
+        }
+    }
+
+    #[expect(clippy::print_stderr, reason = "asked for")]
+    pub(super) fn tell(&self, what: &fmt::Arguments<'_>) {
+        eprintln!("{:>13.6} s  {what}", self.now as f64 / 1e6);
+    }
+
+    pub(super) fn at(&mut self, at: u64, event: Event) {
+        self.numbers += 1;
+        self.queue.push(Reverse(Entry {
+            at: at.max(self.now),
+            number: self.numbers,
+            event,
+        }));
+    }
+
+    pub(super) fn after(&mut self, wait: u64, event: Event) {
+        self.at(self.now + wait, event);
+    }
+
+    pub(super) fn next(&mut self) -> Option<Event> {
+        let Reverse(entry) = self.queue.pop()?;
+        self.now = entry.at;
+        Some(entry.event)
+    }
+
+    pub(super) fn up(&mut self, from: Life, message: Up) {
+        tell!(self, "worker {} -> {message:?}", from.place);
+        let cut = self.links[from.place].up_cut;
+        self.send(from.place, cut, Event::Up(from, message));
+    }
+
+    pub(super) fn down(&mut self, to: Life, message: Down) {
+        tell!(self, "coordinator -> worker {} {message:?}", to.place);
+        let cut = self.links[to.place].down_cut;
+        self.send(to.place, cut, Event::Down(to, message));
+    }
+
+    /// Between a user and the coordinator.
+    pub(super) fn user(&mut self, event: Event) {
+        let link = self.links.len() - 1;
+        self.send(link, 0, event);
+    }
+
+    /// Sends a message through good or bad weather.
+    fn send(&mut self, link: usize, cut: u64, event: Event) {
+        let Weather {
+            drop,
+            duplicate,
+            delay,
+        } = self.weather;
+        if self.now < cut || self.random.permille(drop) {
+            self.counts.add(Happening::Drop);
+            tell!(self, "  that is lost");
+            return;
+        }
+        if self.random.permille(duplicate) {
+            self.counts.add(Happening::Duplicate);
+            self.deliver(link, delay, event.clone());
+        }
+        self.deliver(link, delay, event);
+    }
+
+    fn deliver(&mut self, link: usize, delay: u64, event: Event) {
+        let wait = if self.random.permille(delay) {
+            self.counts.add(Happening::Delay);
+            self.random.between(SECOND / 2, 20 * SECOND)
+        } else {
+            self.random.between(MILLI / 10, 3 * MILLI)
+        };
+        let at = self.now + wait;
+        let link = &mut self.links[link];
+        if at < link.latest {
+            self.counts.add(Happening::Reorder);
+        }
+        link.latest = link.latest.max(at);
+        self.at(at, event);
+    }
+}

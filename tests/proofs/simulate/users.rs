@@ -1,0 +1,111 @@
+//! Users: each has a tournament, changes its mind about it, and asks again
+//! until there is an answer.
+
+use std::collections::VecDeque;
+
+use super::{
+    counts::Happening,
+    net::{Event, Net, SECOND, tell},
+    random::Random,
+};
+
+/// What a user may want.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    Start,
+    Pause,
+    Resume,
+    Cancel,
+}
+
+/// A request with its id, the same each time it is sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub(super) id: u32,
+    pub(super) op: Op,
+    pub(super) tournament: usize,
+}
+
+pub(super) struct User {
+    /// What is wanted next, and from which event on.
+    plan: VecDeque<(u64, Request)>,
+    /// Waits for an answer, sent so many times.
+    open: Option<(Request, u32)>,
+}
+
+impl User {
+    /// Draws what a user will want of a tournament, and of another attempt at
+    /// it, of which there may be one.
+    pub(super) fn draw(
+        random: &mut Random,
+        tournament: usize,
+        again: Option<usize>,
+        events: u64,
+    ) -> Self {
+        let mut at = random.below(events / 4 + 1);
+        let mut id = 1000 * tournament as u32;
+        let mut plan = VecDeque::new();
+        let mut want = |random: &mut Random, op, tournament| {
+            id += 1;
+            plan.push_back((at, Request { id, op, tournament }));
+            at += random.below(events / 3 + 1);
+        };
+        want(random, Op::Start, tournament);
+        while random.permille(300) {
+            want(random, Op::Pause, tournament);
+            let op = random.pick(&[Op::Resume, Op::Start]);
+            want(random, op, tournament);
+        }
+        if again.is_some() || random.permille(100) {
+            want(random, Op::Cancel, tournament);
+        }
+        if let Some(again) = again {
+            want(random, Op::Start, again);
+        }
+        Self { plan, open: None }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.plan.is_empty() && self.open.is_none()
+    }
+
+    /// Whether an answer is waited for.
+    pub(super) fn waits(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Asks for what is due.
+    pub(super) fn go_on(&mut self, net: &mut Net, events: u64, calm: bool) {
+        if self.open.is_none()
+            && let Some((_, request)) = self.plan.pop_front_if(|(at, _)| calm || *at <= events)
+        {
+            self.open = Some((request, 0));
+            self.send(net);
+        }
+    }
+
+    fn send(&mut self, net: &mut Net) {
+        if let Some((request, tries)) = &mut self.open {
+            *tries += 1;
+            tell!(net, "a user asks: {request:?}");
+            net.user(Event::User(*request));
+            net.after(3 * SECOND, Event::AskAgain(request.id, *tries));
+        }
+    }
+
+    /// No answer came in time.
+    pub(super) fn ask_again(&mut self, net: &mut Net, id: u32, tries: u32) {
+        let open = self.open.filter(|(it, sent)| it.id == id && *sent == tries);
+        if open.is_some() {
+            net.counts.add(Happening::UserRetry);
+            self.send(net);
+        }
+    }
+
+    /// An answer came; tells to what, where it was waited for.
+    pub(super) fn answered(&mut self, id: u32) -> Option<Request> {
+        let (request, _) = self.open.filter(|(request, _)| request.id == id)?;
+        self.open = None;
+        Some(request)
+    }
+}

@@ -1,0 +1,461 @@
+//! A worker: the real protocol, and around it what the service does, with
+//! games that are played by the clock.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    rc::Rc,
+    time::Duration,
+};
+
+use arena_coordinator::ledger::Assigned;
+use arena_wire::ATTEMPTS_MAX;
+use arena_worker::protocol::{
+    Action, CallNo, Defects, Ending, LeaseNo, Playing, Protocol, Refusal, ReportNo, Settings,
+    StayNo,
+};
+
+use super::{
+    counts::Happening,
+    games::{Spec, VOID},
+    net::{Down, Event, Known, Lent, Life, Net, Played, SECOND, Up, tell},
+};
+
+struct Game {
+    lease: LeaseNo,
+    tournament: usize,
+    game: Assigned,
+    /// Of the event that ends it; 0 before it begins.
+    token: u64,
+}
+
+struct Held {
+    lease: LeaseNo,
+    plies: u64,
+    left: usize,
+}
+
+/// The games at hand.
+#[derive(Default)]
+pub(super) struct Hand {
+    capacity: usize,
+    held: Vec<Held>,
+    waiting: VecDeque<Game>,
+    playing: Vec<Game>,
+    tokens: u64,
+    /// Plays on and on, until a lease is dropped.
+    stuck: bool,
+}
+
+impl Playing for Hand {
+    fn unfinished(&self) -> usize {
+        self.waiting.len() + self.playing.len()
+    }
+
+    fn is_done(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    fn progress(&mut self) -> Vec<(LeaseNo, u64)> {
+        let plays = !self.playing.is_empty() && !self.stuck;
+        let told = |held: &mut Held| {
+            held.plies += u64::from(plays);
+            (held.lease, held.plies)
+        };
+        self.held.iter_mut().map(told).collect()
+    }
+}
+
+impl Hand {
+    fn settle(&mut self, lease: LeaseNo, games: usize) {
+        if let Some(place) = self.held.iter().position(|held| held.lease == lease) {
+            let held = &mut self.held[place];
+            held.plies += games as u64;
+            held.left -= games;
+            if held.left == 0 {
+                self.held.remove(place);
+            }
+        }
+    }
+
+    fn drop_waiting(&mut self) {
+        for game in std::mem::take(&mut self.waiting) {
+            self.settle(game.lease, 1);
+        }
+    }
+
+    fn drop_lease(&mut self, lease: LeaseNo) {
+        self.held.retain(|held| held.lease != lease);
+        self.waiting.retain(|game| game.lease != lease);
+        self.playing.retain(|game| game.lease != lease);
+    }
+}
+
+struct Sent {
+    known: Known,
+    lease: u64,
+    tournament: usize,
+    games: Rc<[Played]>,
+    attempt: u32,
+    on_its_way: bool,
+}
+
+/// A worker's process.
+pub(super) struct Worker<D: Defects> {
+    pub(super) who: Life,
+    protocol: Protocol<Played, D>,
+    pub(super) hand: Hand,
+    started: u64,
+    /// What its clock is ahead.
+    pub(super) ahead: i64,
+    stay: Option<StayNo>,
+    asking: Option<CallNo>,
+    reports: BTreeMap<ReportNo, Sent>,
+    /// When it looks for something to do.
+    wake: u64,
+    /// Results that were given up though nobody said that they are not wanted.
+    pub(super) given_up: usize,
+}
+
+impl<D: Defects> Worker<D> {
+    pub(super) fn start(net: &mut Net, who: Life, capacity: usize) -> Self {
+        tell!(net, "worker {} starts", who.place);
+        let patient = !net.random.permille(200);
+        let worker = Self {
+            who,
+            protocol: Protocol::new(Settings {
+                capacity,
+                connect_timeout: Duration::from_secs(if patient { 30 } else { 4 }),
+                drain_limit: Duration::from_secs(10),
+                seed: net.random.next(),
+            }),
+            hand: Hand {
+                capacity,
+                ..Hand::default()
+            },
+            started: net.now,
+            ahead: 0,
+            stay: None,
+            asking: None,
+            reports: BTreeMap::new(),
+            wake: net.now,
+            given_up: 0,
+        };
+        net.after(0, Event::Wake(who));
+        worker
+    }
+
+    /// Whether nobody waits for it: one that hangs in a game of an earlier
+    /// stay may do so, as long as no tournament is held back.
+    pub(super) fn is_quiet(&self) -> bool {
+        (self.hand.unfinished() == 0 || self.hand.stuck) && self.protocol.unanswered() == 0
+    }
+
+    /// Reports that nobody answered, though nothing is to be sent any more.
+    pub(super) fn owes(&self) -> usize {
+        let open: usize = self.reports.values().map(|sent| sent.games.len()).sum();
+        open + self.given_up
+    }
+
+    /// The stay whose stream is open, or being opened.
+    pub(super) fn stay(&self) -> Option<StayNo> {
+        self.stay
+    }
+
+    /// Its games go on and on, until they are dropped.
+    pub(super) fn get_stuck(&mut self) {
+        self.hand.stuck = !self.hand.playing.is_empty();
+    }
+
+    pub(super) fn drain(&mut self, net: &Net) {
+        let now = self.now(net);
+        self.protocol.drain(now);
+    }
+
+    fn now(&self, net: &Net) -> Duration {
+        let since = (net.now - self.started) as i64 + self.ahead;
+        Duration::from_micros(since.max(0) as u64)
+    }
+
+    /// A game is over, if it is still wanted; true where it killed the worker.
+    pub(super) fn over(&mut self, net: &mut Net, specs: &[Spec], token: u64) -> bool {
+        let playing = &mut self.hand.playing;
+        let Some(place) = playing.iter().position(|game| game.token == token) else {
+            return false;
+        };
+        if self.hand.stuck {
+            net.after(SECOND, Event::Over(self.who, token));
+            return false;
+        }
+        let game = &playing[place];
+        let (spec, index) = (&specs[game.tournament], game.game.index);
+        if spec.poison == Some(index) && game.game.attempts < ATTEMPTS_MAX {
+            return true;
+        }
+        let game = playing.swap_remove(place);
+        let failed = game.game.attempts < spec.failures(index);
+        let hash = if failed { 0 } else { spec.result(index) };
+        if failed {
+            net.counts.add(Happening::FailedAttempt);
+        }
+        if hash == VOID {
+            net.counts.add(Happening::Void);
+        }
+        tell!(net, "worker {} played {}/{index}: {hash:x}", self.who.place, game.tournament);
+        self.hand.settle(game.lease, 1);
+        let now = self.now(net);
+        self.protocol.finished(now, game.lease, (index, hash));
+        false
+    }
+
+    /// The connection broke: nothing that is asked will be answered.
+    pub(super) fn lost(&mut self, net: &mut Net) {
+        if let Some(call) = self.asking {
+            self.hear(net, Down::NotLent(call, Refusal::Failed));
+        }
+        let open = self.reports.iter().filter(|(_, sent)| sent.on_its_way);
+        let open: Vec<(ReportNo, u32)> = open.map(|(&id, sent)| (id, sent.attempt)).collect();
+        for (report, attempt) in open {
+            self.hear(net, Down::NotReported(report, attempt, Refusal::Failed));
+        }
+        if let Some(stay) = self.stay {
+            self.hear(net, Down::Parted(stay, Refusal::Failed));
+        }
+    }
+
+    pub(super) fn hear(&mut self, net: &mut Net, message: Down) {
+        let now = self.now(net);
+        match message {
+            Down::Welcome {
+                stay,
+                known: (worker, epoch),
+                deadline,
+            } => {
+                if self.stay == Some(stay) {
+                    let deadline = Duration::from_micros(deadline);
+                    self.protocol
+                        .welcomed(stay, worker.to_string(), epoch, deadline);
+                }
+            }
+            Down::Ended(stay, lease) => self.protocol.leases_ended(stay, &[lease]),
+            Down::Stops(stay) => self.protocol.coordinator_stops(stay),
+            Down::Parted(stay, refusal) => {
+                if self.stay == Some(stay) {
+                    self.stay = None;
+                    // Nobody takes back a lease of a stay that is over.
+                    self.hand.stuck = false;
+                    net.after(0, Event::Gone(self.who, stay));
+                }
+                self.protocol.parted(now, stay, refusal, "lost");
+            }
+            Down::Lent(call, lent) => self.take(net, call, lent),
+            Down::NotLent(call, refusal) => {
+                self.asking = self.asking.filter(|asking| *asking != call);
+                self.protocol.not_lent(now, call, refusal);
+            }
+            Down::Reported(report, attempt) => {
+                if self.is_answer(report, attempt) {
+                    self.reports.remove(&report);
+                    self.protocol.reported(report);
+                }
+            }
+            Down::NotReported(report, attempt, refusal) => {
+                if self.is_answer(report, attempt)
+                    && !self.protocol.not_reported(now, report, refusal)
+                    && let Some(sent) = self.reports.remove(&report)
+                    && refusal != Refusal::Never
+                {
+                    self.given_up += sent.games.len();
+                }
+            }
+            Down::Beaten(stay, ended) => self.protocol.leases_ended(stay, &ended),
+            Down::NotBeaten(stay, refusal) => self.protocol.not_beaten(now, stay, refusal),
+        }
+    }
+
+    /// Whether this answers the call that is on its way: an earlier one is not
+    /// waited for any more.
+    fn is_answer(&mut self, report: ReportNo, attempt: u32) -> bool {
+        let sent = self.reports.get_mut(&report);
+        sent.is_some_and(|sent| {
+            sent.attempt == attempt && std::mem::replace(&mut sent.on_its_way, false)
+        })
+    }
+
+    fn take(&mut self, net: &mut Net, call: CallNo, lent: Option<Lent>) {
+        if self.asking == Some(call) {
+            self.asking = None;
+        }
+        let Some(lent) = lent else {
+            self.protocol.nothing_lent(call);
+            return;
+        };
+        let name = lent.tournament.to_string();
+        let Some(lease) = self.protocol.lent(call, lent.lease, &name) else {
+            net.counts.add(Happening::LostAnswer);
+            return;
+        };
+        self.hand.held.push(Held {
+            lease,
+            plies: 0,
+            left: lent.games.len(),
+        });
+        let waiting = lent.games.iter().map(|&game| Game {
+            lease,
+            tournament: lent.tournament,
+            game,
+            token: 0,
+        });
+        self.hand.waiting.extend(waiting);
+    }
+
+    fn play(&mut self, net: &mut Net, specs: &[Spec]) {
+        while !self.protocol.holds() && self.hand.playing.len() < self.hand.capacity {
+            let Some(mut game) = self.hand.waiting.pop_front() else {
+                return;
+            };
+            self.hand.tokens += 1;
+            game.token = self.hand.tokens;
+            let takes = specs[game.tournament].takes(game.game.index);
+            net.after(takes, Event::Over(self.who, game.token));
+            self.hand.playing.push(game);
+        }
+    }
+
+    /// Does what there is to do; tells where that is the end.
+    pub(super) fn go_on(&mut self, net: &mut Net, specs: &[Spec]) -> Option<Ending> {
+        self.play(net, specs);
+        let now = self.now(net);
+        while let Some(action) = self.protocol.next(now, &mut self.hand) {
+            if let Action::End(ending) = action {
+                return Some(ending);
+            }
+            self.perform(net, action);
+        }
+        let wait = self.protocol.wake(now).map_or(SECOND, |wake| {
+            (wake.saturating_sub(now).as_micros() as u64).clamp(1, SECOND)
+        });
+        let wake = net.now + wait;
+        if wake < self.wake || self.wake <= net.now {
+            self.wake = wake;
+            net.at(wake, Event::Wake(self.who));
+        }
+        None
+    }
+
+    /// Whether this is the time at which it wanted to wake.
+    pub(super) fn is_due(&self, now: u64) -> bool {
+        self.wake == now
+    }
+
+    fn perform(&mut self, net: &mut Net, action: Action<Played>) {
+        let who = self.who;
+        match action {
+            Action::Join { stay, timeout } => {
+                self.stay = Some(stay);
+                net.up(who, Up::Join(stay, self.hand.capacity));
+                self.times_out(net, timeout, Down::Parted(stay, Refusal::Failed), true);
+            }
+            Action::Leave(stay) => {
+                net.counts.add(Happening::UnknownWorker);
+                self.stay = None;
+                net.after(0, Event::Gone(who, stay));
+            }
+            Action::Ask {
+                call,
+                stay,
+                games,
+                wait,
+                timeout,
+            } => {
+                self.asking = Some(call);
+                let ask = Up::Ask {
+                    call,
+                    known: known(&stay.worker_id, stay.boot_epoch),
+                    wanted: games,
+                    wait: wait.as_micros() as u64,
+                };
+                net.up(who, ask);
+                self.times_out(net, timeout, Down::NotLent(call, Refusal::Failed), false);
+            }
+            Action::AskNoMore => self.asking = None,
+            Action::DropWaiting => self.hand.drop_waiting(),
+            Action::Drop(lease) => {
+                tell!(net, "worker {} drops its lease {lease}", who.place);
+                self.hand.drop_lease(lease);
+                if std::mem::take(&mut self.hand.stuck) {
+                    net.counts.add(Happening::Stuck);
+                }
+            }
+            Action::Report {
+                report,
+                lease,
+                games,
+                timeout,
+            } => {
+                let sent = Sent {
+                    known: known(&lease.stay.worker_id, lease.stay.boot_epoch),
+                    lease: lease.lease_id,
+                    tournament: lease.tournament.parse().unwrap_or_default(),
+                    games: games.into(),
+                    attempt: 0,
+                    on_its_way: false,
+                };
+                self.reports.insert(report, sent);
+                self.report(net, report, timeout);
+            }
+            Action::ReportAgain { report, timeout } => self.report(net, report, timeout),
+            Action::Beat { stay, leases, .. } => {
+                let beat = Up::Beat {
+                    stay: stay.number,
+                    known: known(&stay.worker_id, stay.boot_epoch),
+                    leases: leases.into(),
+                };
+                net.up(who, beat);
+            }
+            // Of the caller.
+            Action::End(_) => {}
+        }
+    }
+
+    fn report(&mut self, net: &mut Net, report: ReportNo, timeout: Duration) {
+        let Some(sent) = self.reports.get_mut(&report) else {
+            return;
+        };
+        sent.attempt += 1;
+        sent.on_its_way = true;
+        let attempt = sent.attempt;
+        let message = Up::Report {
+            report,
+            attempt,
+            known: sent.known,
+            lease: sent.lease,
+            tournament: sent.tournament,
+            games: sent.games.clone(),
+        };
+        net.up(self.who, message);
+        let failed = Down::NotReported(report, attempt, Refusal::Failed);
+        self.times_out(net, timeout, failed, false);
+    }
+
+    /// What is heard where no answer comes. A join is only over where no
+    /// welcome came.
+    fn times_out(&self, net: &mut Net, timeout: Duration, heard: Down, join: bool) {
+        let timeout = timeout.as_micros() as u64;
+        let event = match (join, heard) {
+            (true, Down::Parted(stay, _)) => Event::NotWelcome(self.who, stay),
+            (_, heard) => Event::Down(self.who, heard),
+        };
+        net.after(timeout, event);
+    }
+
+    /// No welcome came in time.
+    pub(super) fn not_welcome(&mut self, net: &mut Net, stay: StayNo) {
+        if self.stay == Some(stay) && !self.protocol.joined() {
+            self.hear(net, Down::Parted(stay, Refusal::Failed));
+        }
+    }
+}
+
+fn known(worker_id: &str, epoch: u64) -> Known {
+    (worker_id.parse().unwrap_or_default(), epoch)
+}

@@ -1,0 +1,606 @@
+//! A small world: one coordinator, some workers and users, and trouble for a
+//! while. Then it has to come to an end, and to the right one.
+
+use std::{marker::PhantomData, time::Duration};
+
+use arena_coordinator::ledger::{self, Settings, State};
+use arena_worker::protocol::{self, Ending, Refusal};
+
+use super::{
+    coordinator::{Coordinator, Wrong, refused},
+    counts::{Counts, Happening},
+    disk::{Disk, Failure, Job},
+    games::Spec,
+    net::{Event, Life, MILLI, Net, SECOND, tell},
+    random::Random,
+    trouble::{Blow, Trouble},
+    users::{Op, User},
+    worker::Worker,
+};
+
+/// What has to be enough for the end once the trouble is over.
+const END: u64 = 1200 * SECOND;
+/// More events than any schedule needs.
+const EVENTS_MAX: u64 = 200_000;
+
+struct Place<W: protocol::Defects> {
+    worker: Option<Worker<W>>,
+    life: u32,
+    capacity: usize,
+}
+
+pub(super) struct World<C: ledger::Defects, W: protocol::Defects> {
+    net: Net,
+    disk: Disk,
+    specs: Vec<Spec>,
+    settings: Settings,
+    coordinator: Option<Coordinator<C>>,
+    boot: u32,
+    places: Vec<Place<W>>,
+    users: Vec<User>,
+    trouble: Trouble,
+    /// When the trouble ended.
+    calm: Option<u64>,
+    events: u64,
+    /// Durable games of tournaments whose cancelling was answered.
+    cancelled: Vec<Option<usize>>,
+    crashed_in_write: bool,
+    coordinator_defects: PhantomData<C>,
+}
+
+impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
+    pub(super) fn new(seed: u64, trace: bool) -> Self {
+        let mut random = Random::new(seed);
+        let trouble = Trouble::draw(&mut random);
+        let mut specs: Vec<Spec> = (0..random.between(1, 2))
+            .map(|_| Spec::draw(&mut random))
+            .collect();
+        let mut users = Vec::new();
+        for place in 0..specs.len() {
+            let again = random.permille(200).then_some(specs.len());
+            if again.is_some() {
+                specs.push(specs[place].again(place));
+            }
+            users.push(User::draw(&mut random, place, again, trouble.until));
+        }
+        let places: Vec<Place<W>> = (0..random.between(1, 4))
+            .map(|_| Place {
+                worker: None,
+                life: 0,
+                capacity: random.between(1, 8) as usize,
+            })
+            .collect();
+        let settings = Settings {
+            lease_deadline: Duration::from_secs(random.pick(&[2, 5, 10])),
+            audit_ppm: random.pick(&[0, 0, 200_000]),
+        };
+        let disk = Disk::new(specs.iter().map(|spec| spec.games));
+        let mut net = Net::new(random, places.len(), trouble.weather, trace);
+        net.at(0, Event::StartCoordinator);
+        for place in 0..places.len() {
+            let wait = net.random.below(SECOND);
+            net.at(wait, Event::StartWorker(place));
+        }
+        for at in 1..=40 {
+            net.at(at * 250 * MILLI, Event::Nothing);
+        }
+        Self {
+            cancelled: vec![None; specs.len()],
+            net,
+            disk,
+            specs,
+            settings,
+            coordinator: None,
+            boot: 0,
+            places,
+            users,
+            trouble,
+            calm: None,
+            events: 0,
+            crashed_in_write: false,
+            coordinator_defects: PhantomData,
+        }
+    }
+
+    /// Plays the schedule; tells what happened in it.
+    pub(super) fn run(mut self) -> Result<Counts, Wrong> {
+        while !(self.calm.is_some() && self.is_over()) {
+            if self.calm.is_none() && (self.events >= self.trouble.until || self.is_over()) {
+                self.clear_up();
+            }
+            while let Some(blow) = self.trouble.strike(self.events) {
+                self.strike(blow)?;
+            }
+            for user in &mut self.users {
+                user.go_on(&mut self.net, self.events, self.calm.is_some());
+            }
+            let Some(event) = self.net.next() else {
+                return Err(format!("nothing happens any more: {}", self.told()));
+            };
+            self.events += 1;
+            self.handle(event)?;
+            if let Some(wrong) = self.disk.wrong.take() {
+                return Err(wrong);
+            }
+            let late = self.calm.is_some_and(|since| self.net.now > since + END);
+            if late || self.events > EVENTS_MAX {
+                return Err(format!("it comes to no end: {}", self.told()));
+            }
+        }
+        self.check()?;
+        let mut counts = self.net.counts;
+        counts.schedules = 1;
+        counts.events = self.events;
+        counts.games = self.specs.iter().map(|spec| spec.games as u64).sum();
+        counts.virtual_us = self.net.now;
+        counts.crashed_in_write = u64::from(self.crashed_in_write);
+        Ok(counts)
+    }
+
+    /// The trouble ends.
+    fn clear_up(&mut self) {
+        tell!(self.net, "the trouble is over");
+        self.calm = Some(self.net.now);
+        while self.trouble.strike(u64::MAX).is_some() {}
+        self.net.weather = super::net::Weather::default();
+        for link in &mut self.net.links {
+            (link.up_cut, link.down_cut) = (0, 0);
+        }
+        self.disk.failure = None;
+        self.disk.crash_in_write = false;
+        self.disk.slow = false;
+    }
+
+    fn is_over(&self) -> bool {
+        let ended = |state| matches!(state, None | Some(State::Finished | State::Cancelled));
+        self.users.iter().all(User::is_done)
+            && self.disk.kept.iter().all(|kept| ended(kept.state))
+            && self.coordinator.as_ref().is_some_and(Coordinator::is_quiet)
+            && self
+                .places
+                .iter()
+                .all(|place| place.worker.as_ref().is_some_and(Worker::is_quiet))
+    }
+
+    /// How far everything is.
+    fn told(&self) -> String {
+        let tournaments = self.disk.kept.iter().map(|kept| {
+            let done = kept.games.iter().filter(|hash| **hash != 0).count();
+            format!("{:?} with {done} of {} games", kept.state, kept.games.len())
+        });
+        let quiet = |place: &Place<W>| match &place.worker {
+            Some(worker) if worker.is_quiet() => "idle",
+            Some(_) => "busy",
+            None => "gone",
+        };
+        format!(
+            "tournaments {:?}, coordinator here: {}, workers {:?}, {} events",
+            tournaments.collect::<Vec<_>>(),
+            self.coordinator.is_some(),
+            self.places.iter().map(quiet).collect::<Vec<_>>(),
+            self.events
+        )
+    }
+
+    fn handle(&mut self, event: Event) -> Result<(), Wrong> {
+        match event {
+            Event::Up(who, message) => {
+                if let Some(coordinator) = &mut self.coordinator {
+                    let join = matches!(message, super::net::Up::Join(..));
+                    coordinator.hear(&mut self.net, who, message.clone());
+                    self.coordinate()?;
+                    if join {
+                        self.check_presence(who, &message);
+                    }
+                } else {
+                    let answer = refused(&message, Refusal::Failed);
+                    self.net.down(who, answer);
+                }
+            }
+            Event::Down(who, message) => {
+                self.work(who, |worker, net| {
+                    worker.hear(net, message);
+                });
+            }
+            Event::NotWelcome(who, stay) => {
+                self.work(who, |worker, net| worker.not_welcome(net, stay));
+            }
+            Event::Wake(who) => {
+                let now = self.net.now;
+                let awake = |worker: &Worker<W>| worker.who == who && worker.is_due(now);
+                if self.places[who.place].worker.as_ref().is_some_and(awake) {
+                    self.work(who, |_, _| {});
+                }
+            }
+            Event::Over(who, token) => self.over(who, token),
+            Event::StartWorker(place) => {
+                let Place { worker, life, .. } = &mut self.places[place];
+                if worker.is_none() {
+                    *life += 1;
+                    let who = Life { place, life: *life };
+                    let capacity = self.places[place].capacity;
+                    self.places[place].worker = Some(Worker::start(&mut self.net, who, capacity));
+                }
+            }
+            Event::Lost(who) => self.work(who, |worker, net| worker.lost(net)),
+            Event::Gone(who, stay) => {
+                if let Some(coordinator) = &mut self.coordinator {
+                    coordinator.gone(who, stay);
+                    self.coordinate()?;
+                }
+            }
+            Event::KeepAlive(place) => self.keep_alive(place)?,
+            Event::Tick(boot) => {
+                let now = self.net.now;
+                if let Some(coordinator) = self.this_boot(boot)
+                    && coordinator.is_due(now)
+                {
+                    self.tick()?;
+                }
+            }
+            Event::Committed(boot) => {
+                if self.this_boot(boot).is_some() {
+                    self.committed(boot)?;
+                }
+            }
+            Event::StartCoordinator => {
+                if self.coordinator.is_none() {
+                    self.boot += 1;
+                    let (net, disk) = (&mut self.net, &self.disk);
+                    let started =
+                        Coordinator::start(net, disk, &self.specs, self.settings, self.boot);
+                    self.coordinator = Some(started);
+                    self.coordinate()?;
+                }
+            }
+            Event::CrashCoordinator(boot) => {
+                if self.this_boot(boot).is_some() && self.calm.is_none() {
+                    self.crash_coordinator();
+                }
+            }
+            Event::User(request) => {
+                if let Some(coordinator) = &mut self.coordinator {
+                    coordinator.hear_user(request);
+                    self.coordinate()?;
+                }
+            }
+            Event::Answer(id) => {
+                let answered = self.users.iter_mut().find_map(|user| user.answered(id));
+                if let Some(request) = answered {
+                    self.note(request.op, request.tournament);
+                }
+            }
+            Event::AskAgain(id, tries) => {
+                for user in &mut self.users {
+                    user.ask_again(&mut self.net, id, tries);
+                }
+            }
+            Event::Nothing => {}
+        }
+        Ok(())
+    }
+
+    /// A user was answered.
+    fn note(&mut self, op: Op, tournament: usize) {
+        let kept = &self.disk.kept[tournament];
+        if op == Op::Cancel && kept.state == Some(State::Cancelled) {
+            let durable = kept.games.iter().filter(|hash| **hash != 0).count();
+            self.cancelled[tournament].get_or_insert(durable);
+        }
+        if op == Op::Start && self.specs[tournament].again_of.is_some() {
+            self.net.counts.add(Happening::Again);
+        }
+    }
+
+    fn this_boot(&self, boot: u32) -> Option<&Coordinator<C>> {
+        self.coordinator.as_ref().filter(|it| it.boot == boot)
+    }
+
+    /// Lets the coordinator do what there is to do.
+    fn coordinate(&mut self) -> Result<(), Wrong> {
+        let Some(coordinator) = &mut self.coordinator else {
+            return Ok(());
+        };
+        coordinator.go_on(&mut self.net, &mut self.disk)?;
+        if coordinator.has_drained(&self.net) {
+            self.net.counts.add(Happening::CoordinatorStop);
+            self.end_coordinator();
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self) -> Result<(), Wrong> {
+        if let Some(coordinator) = &mut self.coordinator {
+            coordinator.tick(&mut self.net);
+        }
+        self.coordinate()
+    }
+
+    fn committed(&mut self, boot: u32) -> Result<(), Wrong> {
+        let Some(coordinator) = &mut self.coordinator else {
+            return Ok(());
+        };
+        let commit = self.disk.committed(&mut self.net, boot);
+        let document = commit.as_ref().is_ok_and(|jobs| {
+            jobs.iter().any(|job| matches!(job, Job::Document { .. }))
+        });
+        if !coordinator.committed(&mut self.net, commit) {
+            self.end_coordinator();
+            return Ok(());
+        }
+        if document {
+            coordinator.unblock(&mut self.net, &self.disk, &self.specs)?;
+        }
+        self.coordinate()
+    }
+
+    /// A join that nobody waits for leaves a stream that breaks by itself.
+    fn check_presence(&mut self, who: Life, message: &super::net::Up) {
+        let super::net::Up::Join(stay, _) = *message else {
+            return;
+        };
+        let worker = self.places[who.place].worker.as_ref();
+        let waits = worker.is_some_and(|it| it.who == who && it.stay() == Some(stay));
+        if !waits {
+            let wait = self.net.random.between(SECOND, 10 * SECOND);
+            self.net.after(wait, Event::Gone(who, stay));
+        }
+    }
+
+    /// Lets a worker hear something, and do what follows.
+    fn work(&mut self, who: Life, hear: impl FnOnce(&mut Worker<W>, &mut Net)) {
+        let worker = self.places[who.place].worker.as_mut();
+        let Some(worker) = worker.filter(|worker| worker.who == who) else {
+            return;
+        };
+        hear(worker, &mut self.net);
+        self.go_on(who.place);
+    }
+
+    fn go_on(&mut self, place: usize) {
+        let Some(worker) = &mut self.places[place].worker else {
+            return;
+        };
+        if let Some(ending) = worker.go_on(&mut self.net, &self.specs) {
+            let happening = match ending {
+                Ending::Drained => Happening::WorkerDrain,
+                Ending::Unreachable { .. } => Happening::WorkerGaveUp,
+            };
+            self.net.counts.add(happening);
+            self.end_worker(place);
+        }
+    }
+
+    fn over(&mut self, who: Life, token: u64) {
+        let worker = self.places[who.place].worker.as_mut();
+        let Some(worker) = worker.filter(|worker| worker.who == who) else {
+            return;
+        };
+        if worker.over(&mut self.net, &self.specs, token) {
+            self.net.counts.add(Happening::Poisoned);
+            self.end_worker(who.place);
+        } else {
+            self.go_on(who.place);
+        }
+    }
+
+    /// A worker's process is gone; something starts it again.
+    fn end_worker(&mut self, place: usize) {
+        let Some(worker) = self.places[place].worker.take() else {
+            return;
+        };
+        tell!(self.net, "worker {place} ended");
+        if let Some(stay) = worker.stay() {
+            // Its connections end with it, unless nobody can be told.
+            let cut = self.net.now < self.net.links[place].up_cut;
+            let wait = if cut { 10 * SECOND } else { 5 * MILLI };
+            let wait = self.net.random.between(MILLI / 10, wait);
+            self.net.after(wait, Event::Gone(worker.who, stay));
+        }
+        let wait = self.net.random.between(10 * MILLI, 2 * SECOND);
+        self.net.after(wait, Event::StartWorker(place));
+    }
+
+    fn crash_coordinator(&mut self) {
+        let Some(coordinator) = &self.coordinator else {
+            return;
+        };
+        self.net.counts.add(Happening::CoordinatorCrash);
+        if self.disk.writes() {
+            self.net.counts.add(Happening::CrashInWrite);
+            self.crashed_in_write = true;
+        }
+        if coordinator.waits_for_disk() {
+            self.net.counts.add(Happening::CrashInRequest);
+        }
+        self.end_coordinator();
+    }
+
+    /// The coordinator's process is gone; something starts it again.
+    fn end_coordinator(&mut self) {
+        let Some(coordinator) = self.coordinator.take() else {
+            return;
+        };
+        tell!(self.net, "the coordinator ended");
+        self.disk.tear(&mut self.net);
+        drop(coordinator);
+        for place in 0..self.places.len() {
+            let Some(worker) = &self.places[place].worker else {
+                continue;
+            };
+            let cut = self.net.now < self.net.links[place].down_cut;
+            let wait = if cut { 10 * SECOND } else { 5 * MILLI };
+            let wait = self.net.random.between(MILLI / 10, wait);
+            self.net.after(wait, Event::Lost(worker.who));
+        }
+        let wait = self.net.random.between(10 * MILLI, 3 * SECOND);
+        self.net.after(wait, Event::StartCoordinator);
+    }
+
+    /// Both sides find that a link is dead, if it is.
+    fn keep_alive(&mut self, place: usize) -> Result<(), Wrong> {
+        let link = self.net.links[place];
+        if self.net.now >= link.up_cut && self.net.now >= link.down_cut {
+            return Ok(());
+        }
+        self.reset(place)
+    }
+
+    fn reset(&mut self, place: usize) -> Result<(), Wrong> {
+        let Some(worker) = &self.places[place].worker else {
+            return Ok(());
+        };
+        let (who, stay) = (worker.who, worker.stay());
+        self.work(who, |worker, net| worker.lost(net));
+        if let (Some(coordinator), Some(stay)) = (&mut self.coordinator, stay) {
+            coordinator.gone(who, stay);
+        }
+        self.coordinate()
+    }
+
+    fn strike(&mut self, blow: Blow) -> Result<(), Wrong> {
+        tell!(self.net, "trouble: {blow:?}");
+        let place = self.net.random.below(self.places.len() as u64) as usize;
+        match blow {
+            Blow::CrashCoordinator => self.crash_coordinator(),
+            Blow::CrashInWrite => self.disk.crash_in_write = true,
+            Blow::CrashInRequest => {
+                if self.users.iter().any(User::waits) {
+                    self.crash_coordinator();
+                }
+            }
+            Blow::StopCoordinator => {
+                if let Some(coordinator) = &mut self.coordinator {
+                    coordinator.drain(&mut self.net);
+                    self.coordinate()?;
+                }
+            }
+            Blow::CrashWorker => {
+                if self.places[place].worker.is_some() {
+                    self.net.counts.add(Happening::WorkerCrash);
+                    self.end_worker(place);
+                }
+            }
+            Blow::DrainWorker => {
+                if let Some(worker) = &mut self.places[place].worker {
+                    worker.drain(&self.net);
+                    self.go_on(place);
+                }
+            }
+            Blow::JumpCoordinator => self.jump_coordinator()?,
+            Blow::JumpWorker => {
+                let jump = self.jump(Happening::WorkerForward, Happening::WorkerBack);
+                if let Some(worker) = &mut self.places[place].worker {
+                    worker.ahead += jump;
+                    self.go_on(place);
+                }
+            }
+            Blow::Partition | Blow::HalfPartition => {
+                let until = self.net.now + self.net.random.between(100 * MILLI, 30 * SECOND);
+                let link = &mut self.net.links[place];
+                if blow == Blow::Partition {
+                    (link.up_cut, link.down_cut) = (until, until);
+                    self.net.counts.add(Happening::Partition);
+                } else {
+                    if self.events.is_multiple_of(2) {
+                        link.up_cut = until;
+                    } else {
+                        link.down_cut = until;
+                    }
+                    self.net.counts.add(Happening::HalfPartition);
+                }
+                let wait = self.net.random.between(5 * SECOND, 10 * SECOND);
+                self.net.after(wait, Event::KeepAlive(place));
+            }
+            Blow::Reset => {
+                self.net.counts.add(Happening::Reset);
+                self.reset(place)?;
+            }
+            Blow::DiskFull => self.disk.failure = Some(Failure::Full),
+            Blow::SyncFailed => self.disk.failure = Some(Failure::Sync),
+            Blow::SlowWrite => self.disk.slow = true,
+            Blow::Stuck => {
+                if let Some(worker) = &mut self.places[place].worker {
+                    worker.get_stuck();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn jump_coordinator(&mut self) -> Result<(), Wrong> {
+        let jump = self.jump(Happening::CoordinatorForward, Happening::CoordinatorBack);
+        if let Some(coordinator) = &mut self.coordinator {
+            coordinator.ahead += jump;
+        }
+        self.tick()
+    }
+
+    /// How far a clock jumps, in microseconds.
+    fn jump(&mut self, forward: Happening, back: Happening) -> i64 {
+        let far = self.net.random.between(MILLI, 40 * SECOND) as i64;
+        if self.net.random.permille(600) {
+            self.net.counts.add(forward);
+            far
+        } else {
+            self.net.counts.add(back);
+            -far / 4
+        }
+    }
+
+    /// Holds the end against what it has to be.
+    fn check(&self) -> Result<(), Wrong> {
+        for (place, kept) in self.disk.kept.iter().enumerate() {
+            let spec = &self.specs[place];
+            let durable = kept.games.iter().filter(|hash| **hash != 0).count();
+            if let Some(at_answer) = self.cancelled[place]
+                && durable != at_answer
+            {
+                return Err(format!(
+                    "tournament {place} counted {durable} games after its cancelling was \
+                     answered with {at_answer}"
+                ));
+            }
+            for (index, &hash) in kept.games.iter().enumerate() {
+                let expected = spec.result(index as u64);
+                if hash != expected && (hash != 0 || kept.state == Some(State::Finished)) {
+                    return Err(format!(
+                        "game {place}/{index} came to {hash:x} instead of {expected:x}"
+                    ));
+                }
+            }
+            if kept.state == Some(State::Finished) {
+                let undisturbed = (0..spec.games as u64).map(|index| spec.result(index));
+                if Spec::standings(kept.games.iter().copied()) != Spec::standings(undisturbed) {
+                    return Err(format!("tournament {place} has other standings"));
+                }
+            }
+            self.check_counted(place, durable)?;
+        }
+        let mut owed = self.places.iter().filter_map(|place| place.worker.as_ref());
+        if let Some(worker) = owed.find(|worker| worker.owes() > 0) {
+            return Err(format!(
+                "worker {} gave up {} results",
+                worker.who.place,
+                worker.owes()
+            ));
+        }
+        Ok(())
+    }
+
+    /// What the coordinator counted is what is durable.
+    fn check_counted(&self, place: usize, durable: usize) -> Result<(), Wrong> {
+        let Some(coordinator) = &self.coordinator else {
+            return Ok(());
+        };
+        let tally = coordinator.tally(place).unwrap_or_default();
+        let counted: usize = tally.iter().map(|&times| usize::from(times)).sum();
+        let done = coordinator.done(place).unwrap_or(durable as u64);
+        if counted != durable || done != durable as u64 {
+            return Err(format!(
+                "tournament {place}: {durable} games durable, {counted} counted, {done} done"
+            ));
+        }
+        Ok(())
+    }
+}
