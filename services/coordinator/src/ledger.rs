@@ -244,7 +244,10 @@ impl<D: Defects> Ledger<D> {
                 && !D::LOSES_RETURNED
             {
                 for index in lease.games {
-                    if lease.audit {
+                    if lease.audit && lost {
+                        // A game that kills its workers is not audited for ever.
+                        entry.course.audits.fail(index);
+                    } else if lease.audit {
                         entry.course.audits.give_back(index);
                     } else {
                         entry.course.give_back(index, id, why, Duration::ZERO);
