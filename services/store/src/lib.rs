@@ -42,6 +42,8 @@ mod suite;
 mod suite_crash;
 #[cfg(test)]
 mod suite_damage;
+#[cfg(test)]
+mod suite_repair;
 mod verify;
 mod walk;
 mod writer;

@@ -12,17 +12,14 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use crate::{
-    Collection, SledStore, Store, StoreError, repair, restore,
-    suite::{game, games},
-    suite_crash::open,
-    verify,
+    Collection, SledStore, Store, StoreError, repair, suite::games, suite_crash::open, verify,
 };
 
-const GAMES: u64 = 1_500;
-const DOCUMENTS: u64 = 30;
+pub(crate) const GAMES: u64 = 1_500;
+pub(crate) const DOCUMENTS: u64 = 30;
 
 /// A store with games and documents in many commits, opened more than once.
-fn filled() -> TempDir {
+pub(crate) fn filled() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for session in 0..3 {
         let store = open(&folder.path().join("data")).unwrap();
@@ -40,7 +37,7 @@ fn filled() -> TempDir {
     folder
 }
 
-fn all_is_there(store: &SledStore) -> bool {
+pub(crate) fn all_is_there(store: &SledStore) -> bool {
     let documents = store.list(Collection::Agents).unwrap_or_default();
     store.games("cup", 0, usize::MAX) == Ok(games("cup", 0..GAMES))
         && documents.len() as u64 == DOCUMENTS
@@ -49,7 +46,7 @@ fn all_is_there(store: &SledStore) -> bool {
             .all(|(key, value)| key.repeat(20).as_bytes() == value)
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
@@ -63,7 +60,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// The files of a store in which damage matters.
-fn files(data: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(data: &Path) -> Vec<PathBuf> {
     let database = data.join("database-1");
     let mut files: Vec<PathBuf> = fs::read_dir(database.join("sled"))
         .unwrap()
@@ -113,7 +110,7 @@ fn after(filled: &TempDir, file: &Path, change: impl FnOnce(&mut Vec<u8>)) -> Op
 }
 
 /// Positions spread over a file, more of them where it ends and begins.
-fn positions(length: usize, count: usize) -> Vec<usize> {
+pub(crate) fn positions(length: usize, count: usize) -> Vec<usize> {
     let spread = (0..count).map(|n| n * length / count);
     let ends = (1..=8).flat_map(|n| [n, length.saturating_sub(n)]);
     let mut positions: Vec<usize> = spread.chain(ends).filter(|&at| at < length).collect();
@@ -185,7 +182,7 @@ fn a_missing_file_is_survived_or_named() {
 }
 
 /// A store whose database fell back to an earlier state than was acknowledged.
-fn fallen_back() -> TempDir {
+pub(crate) fn fallen_back() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let (data, early) = (folder.path().join("data"), folder.path().join("early"));
     let store = open(&data).unwrap();
@@ -373,196 +370,4 @@ fn a_receipt_behind_the_database_is_no_damage() {
         open(folder.path()).unwrap().games("cup", 0, 999),
         Ok(games("cup", 0..300))
     );
-}
-
-#[test]
-fn a_sound_store_verifies_and_is_left_alone_by_a_repair() {
-    let folder = filled();
-    let data = folder.path().join("data");
-    let report = verify(&data).unwrap();
-    assert!(report.is_sound(), "{report:?}");
-    assert_eq!((report.games, report.documents), (GAMES, DOCUMENTS));
-    let repaired = repair(&data).unwrap();
-    assert_eq!(
-        (repaired.games, repaired.before, repaired.damages.len()),
-        (GAMES, None, 0)
-    );
-    assert!(all_is_there(&open(&data).unwrap()));
-}
-
-#[test]
-fn a_repair_keeps_what_can_be_read_and_names_what_is_lost() {
-    let folder = fallen_back();
-    let data = folder.path().join("data");
-    assert!(!verify(&data).unwrap().is_sound());
-    let repaired = repair(&data).unwrap();
-    assert_eq!((repaired.games, repaired.documents), (100, 1));
-    assert!(
-        repaired
-            .damages
-            .iter()
-            .any(|line| line.contains("30 acknowledged games"))
-    );
-    assert_eq!(repaired.before, Some(data.join("database-1")));
-    assert!(verify(&data).unwrap().is_sound());
-    let store = open(&data).unwrap();
-    assert_eq!(
-        store.get(Collection::Agents, "random"),
-        Ok(Some(b"1".to_vec()))
-    );
-    store.append_and_wait(games("cup", 100..130)).unwrap();
-    assert_eq!(store.games("cup", 0, 999), Ok(games("cup", 0..130)));
-}
-
-#[test]
-fn whatever_was_damaged_a_repaired_store_opens_and_holds_nothing_false() {
-    let filled = filled();
-    let mut kept = 0;
-    for file in files(&filled.path().join("data")) {
-        let length = fs::metadata(&file).unwrap().len() as usize;
-        for at in positions(length, 6) {
-            let scratch = tempfile::tempdir().unwrap();
-            let (from, data) = (filled.path().join("data"), scratch.path().join("data"));
-            copy(&from, &data);
-            let target = data.join(file.strip_prefix(&from).unwrap());
-            let mut bytes = fs::read(&target).unwrap();
-            bytes[at] ^= 0x55;
-            fs::write(&target, bytes).unwrap();
-            match repair(&data) {
-                // A label that now claims a newer format is believed.
-                Err(StoreError::NewerVersion { .. }) => continue,
-                result => result.unwrap(),
-            };
-            let store = open(&data).unwrap();
-            for found in store.games("cup", 0, usize::MAX).unwrap() {
-                assert_eq!(found, game("cup", found.index));
-                kept += 1;
-            }
-        }
-    }
-    assert!(kept > GAMES * 10, "{kept} games kept in all");
-}
-
-#[test]
-fn a_repair_that_broke_off_does_not_hide_the_database_it_was_to_repair() {
-    let folder = tempfile::tempdir().unwrap();
-    let (data, half) = (folder.path().join("data"), folder.path().join("half"));
-    let first = open(&half).unwrap();
-    first.append_and_wait(games("cup", 0..10)).unwrap();
-    drop(first);
-    let store = open(&data).unwrap();
-    store.append_and_wait(games("cup", 0..100)).unwrap();
-    drop(store);
-    fs::remove_file(data.join("store.json")).unwrap();
-    // What a repair has written when it is killed.
-    fs::rename(half.join("database-1"), data.join("database.unfinished")).unwrap();
-    assert_eq!(repair(&data).unwrap().games, 100);
-    assert_eq!(open(&data).unwrap().count("cup"), 100);
-    assert!(!data.join("database.unfinished").exists());
-}
-
-#[test]
-fn a_binary_that_changed_on_disk_is_named() {
-    use std::io::Write;
-    let folder = tempfile::tempdir().unwrap();
-    let store = open(folder.path()).unwrap();
-    let content = b"#!/bin/sh\n";
-    let mut upload = store
-        .begin_binary(<sha2::Sha256 as sha2::Digest>::digest(content).into())
-        .unwrap();
-    upload.write_all(content).unwrap();
-    let path = upload.commit().unwrap();
-    drop(store);
-    assert!(verify(folder.path()).unwrap().is_sound());
-    fs::write(&path, b"#!/bin/sh\nrm").unwrap();
-    let report = verify(folder.path()).unwrap();
-    assert!(report.damages[0].contains("the binary"), "{report:?}");
-    repair(folder.path()).unwrap();
-    assert!(verify(folder.path()).unwrap().is_sound());
-}
-
-#[test]
-fn a_backup_restores_to_the_same_store() {
-    use std::io::Write;
-    let folder = filled();
-    let (data, file) = (folder.path().join("data"), folder.path().join("backup"));
-    let content = vec![3; 200_000];
-    let sha256 = <sha2::Sha256 as sha2::Digest>::digest(&content).into();
-    let mut upload = open(&data).unwrap().begin_binary(sha256).unwrap();
-    upload.write_all(&content).unwrap();
-    upload.commit().unwrap();
-
-    let made = crate::backup(&data, &file).unwrap();
-    assert_eq!(
-        (made.games, made.documents, made.binaries),
-        (GAMES, DOCUMENTS, 1)
-    );
-    assert_eq!(made.bytes, fs::metadata(&file).unwrap().len());
-    let again = crate::backup(&data, &file);
-    assert!(
-        matches!(again, Err(StoreError::NotEmpty { .. })),
-        "{again:?}"
-    );
-
-    let restored_to = folder.path().join("restored");
-    let restored = restore(&file, &restored_to).unwrap();
-    assert_eq!(
-        (restored.games, restored.documents, restored.binaries),
-        (GAMES, DOCUMENTS, 1)
-    );
-    let store = open(&restored_to).unwrap();
-    assert!(all_is_there(&store));
-    assert_eq!(
-        fs::read(store.binary_path(&sha256).unwrap()).unwrap(),
-        content
-    );
-    drop(store);
-    let again = restore(&file, &restored_to);
-    assert!(
-        matches!(again, Err(StoreError::NotEmpty { .. })),
-        "{again:?}"
-    );
-    assert!(verify(&restored_to).unwrap().is_sound());
-}
-
-#[test]
-fn a_damaged_backup_is_refused_and_leaves_nothing() {
-    let folder = filled();
-    let (data, file) = (folder.path().join("data"), folder.path().join("backup"));
-    crate::backup(&data, &file).unwrap();
-    let whole = fs::read(&file).unwrap();
-    let target = folder.path().join("restored");
-    for at in positions(whole.len(), 40) {
-        let mut turned = whole.clone();
-        turned[at] ^= 4;
-        for damaged in [&turned[..], &whole[..at]] {
-            fs::write(&file, damaged).unwrap();
-            let error = restore(&file, &target).unwrap_err();
-            let expected = matches!(
-                error,
-                StoreError::Corrupt { .. }
-                    | StoreError::NotFound { .. }
-                    | StoreError::NewerVersion { .. }
-            );
-            assert!(expected && !target.exists(), "{error}");
-        }
-    }
-}
-
-#[test]
-fn a_damaged_store_is_not_backed_up() {
-    let folder = fallen_back();
-    let file = folder.path().join("backup");
-    let refused = crate::backup(folder.path().join("data"), &file);
-    assert!(
-        matches!(refused, Err(StoreError::Corrupt { .. })),
-        "{refused:?}"
-    );
-    fs::remove_file(folder.path().join("data/store.json")).unwrap();
-    let refused = crate::backup(folder.path().join("data"), &file);
-    assert!(
-        matches!(refused, Err(StoreError::Corrupt { .. })),
-        "{refused:?}"
-    );
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }

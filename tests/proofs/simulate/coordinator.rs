@@ -1,10 +1,13 @@
 //! The coordinator: the real ledger and the real accounting of reports, and
 //! around them what the core does, in its order.
 
+mod reports;
+mod requests;
+
 use std::{collections::VecDeque, rc::Rc, time::Duration};
 
 use arena_coordinator::ledger::{
-    Bitmap, Defects, Ended, Ledger, Patience, Report, ReportId, Reports, Settings, State,
+    Bitmap, Defects, Ended, Ledger, Patience, ReportId, Reports, Settings, State,
     TournamentNo, WorkerId,
 };
 use arena_worker::protocol::{CallNo, Refusal, ReportNo, StayNo};
@@ -14,7 +17,7 @@ use super::{
     disk::{Commit, Disk, Job},
     games::Spec,
     net::{Down, Event, Known, Lent, Life, MILLI, Net, Played, SECOND, Up, tell},
-    users::{Op, Request},
+    users::Request,
 };
 
 /// How often leases are looked after.
@@ -472,263 +475,6 @@ impl<D: Defects> Coordinator<D> {
             }
         }
     }
-
-    fn report(
-        &mut self,
-        net: &mut Net,
-        disk: &mut Disk,
-        who: Life,
-        message: Up,
-    ) -> Result<(), Wrong> {
-        let Up::Report {
-            report,
-            attempt,
-            known,
-            lease,
-            tournament,
-            games,
-        } = message
-        else {
-            return Ok(());
-        };
-        let Some(account) = &self.accounts[tournament] else {
-            net.down(who, Down::NotReported(report, attempt, Refusal::Never));
-            return Ok(());
-        };
-        if known.1 != self.epoch {
-            net.counts.add(Happening::LateReport);
-        }
-        let caller = |id| Caller {
-            id,
-            who,
-            report,
-            attempt,
-            tournament,
-            games: games.clone(),
-        };
-        let Some(number) = account.number else {
-            return acknowledge(net, disk, &caller(0));
-        };
-        if account.state == State::Cancelled {
-            net.counts.add(Happening::UnwantedReport);
-        }
-        let played = games.iter().filter(|(_, hash)| *hash != 0);
-        let played: Vec<(u64, [u8; 32])> =
-            played.map(|&(index, hash)| (index, long(hash))).collect();
-        let failed = games.iter().filter(|(_, hash)| *hash == 0);
-        let failed: Vec<u64> = failed.map(|(index, _)| *index).collect();
-        let accounted = Report {
-            tournament: number,
-            by: self.find(known)?,
-            lease,
-            games: &played,
-            failed: &failed,
-        };
-        let sorted = self.reports.sort(&self.ledger, &accounted);
-        let id = sorted.id;
-        if sorted.fresh.len() < played.len() && account.state != State::Cancelled {
-            net.counts.add(Happening::DuplicateReport);
-        }
-        if !sorted.fresh.is_empty() {
-            if disk.is_full_up() {
-                net.counts.add(Happening::Busy);
-                let busy = Refusal::Busy { after: None };
-                net.down(who, Down::NotReported(report, attempt, busy));
-                return Ok(());
-            }
-            let fresh = sorted.fresh.iter().map(|&place| {
-                let (index, hash) = played[place];
-                (index, short(&hash))
-            });
-            let job = Job::Games {
-                report: id,
-                tournament,
-                games: fresh.collect(),
-            };
-            disk.append(net, self.boot, job);
-        } else if !played.is_empty() && self.reports.writes(number) {
-            net.counts.add(Happening::PendingReport);
-        }
-        let now = self.now(net);
-        let taken = self
-            .reports
-            .take(&mut self.ledger, now, &accounted, sorted);
-        self.unpark = true;
-        if taken.answer.is_some() {
-            return acknowledge(net, disk, &caller(id));
-        }
-        self.callers.push(caller(id));
-        Ok(())
-    }
-
-    fn written(&mut self, net: &mut Net, disk: &mut Disk, id: ReportId) -> Result<(), Wrong> {
-        let number_games = self.reports.games(id).map(<[u64]>::to_vec);
-        let (Some(games), Some(written)) = (
-            number_games,
-            self.reports.written(&mut self.ledger, id),
-        ) else {
-            return Ok(());
-        };
-        let place = self.numbers[written.tournament as usize];
-        if let Some(account) = &mut self.accounts[place] {
-            for index in games {
-                account.tally[index as usize] += 1;
-                if account.tally[index as usize] > 1 {
-                    return Err(format!("game {place}/{index} was counted twice"));
-                }
-            }
-        }
-        if written.finished {
-            self.finish(net, disk, place, written.acknowledged);
-        } else {
-            self.acknowledge(net, disk, written.acknowledged)?;
-        }
-        Ok(())
-    }
-
-    fn acknowledge(
-        &mut self,
-        net: &mut Net,
-        disk: &Disk,
-        acknowledged: Vec<(ReportId, Vec<u64>)>,
-    ) -> Result<(), Wrong> {
-        for (id, _) in acknowledged {
-            let place = self.callers.iter().position(|caller| caller.id == id);
-            if let Some(place) = place {
-                let caller = self.callers.swap_remove(place);
-                acknowledge(net, disk, &caller)?;
-            }
-        }
-        for request in std::mem::take(&mut self.cancels) {
-            self.answer(net, request);
-        }
-        Ok(())
-    }
-
-    fn finish(
-        &mut self,
-        net: &mut Net,
-        disk: &mut Disk,
-        place: usize,
-        acknowledged: Vec<(ReportId, Vec<u64>)>,
-    ) {
-        tell!(net, "tournament {place} is finished");
-        let job = Job::Document {
-            tournament: place,
-            state: Some(State::Finished),
-            request: None,
-        };
-        self.blocked = Some(After::Finished(place, acknowledged));
-        disk.append(net, self.boot, job);
-    }
-
-    /// What a user wants.
-    fn request(&mut self, net: &mut Net, disk: &mut Disk, request: &Request) {
-        let request = *request;
-        let place = request.tournament;
-        if self.answers.contains(&request.id) {
-            return self.answer(net, request);
-        }
-        let before = self.accounts[place].as_ref().map(|account| account.state);
-        let after = match (request.op, before) {
-            (Op::Start, None | Some(State::Running | State::Paused)) => State::Running,
-            (Op::Start, Some(state)) => state,
-            (Op::Pause, Some(State::Running | State::Paused)) => State::Paused,
-            (Op::Resume, Some(State::Running | State::Paused)) => State::Running,
-            (Op::Cancel, Some(State::Running | State::Paused | State::Cancelled)) => {
-                State::Cancelled
-            }
-            _ => {
-                net.user(Event::Answer(request.id));
-                return;
-            }
-        };
-        self.answers.push(request.id);
-        let changes = before != Some(after);
-        self.blocked = Some(if changes {
-            After::Changed(request, after)
-        } else {
-            After::Answer(request)
-        });
-        let job = Job::Document {
-            tournament: place,
-            state: changes.then_some(after),
-            request: Some(request.id),
-        };
-        disk.append(net, self.boot, job);
-    }
-
-    fn change(
-        &mut self,
-        net: &mut Net,
-        request: &Request,
-        state: State,
-        specs: &[Spec],
-        disk: &Disk,
-    ) {
-        let place = request.tournament;
-        tell!(net, "tournament {place} is {state:?}");
-        let Some(account) = &mut self.accounts[place] else {
-            self.accounts[place] = Some(Account {
-                number: None,
-                state,
-                tally: vec![0; specs[place].games],
-            });
-            return self.account(place, &specs[place], &disk.kept[place].games);
-        };
-        account.state = state;
-        let Some(number) = account.number else { return };
-        let ended = match state {
-            State::Paused => {
-                net.counts.add(Happening::Pause);
-                self.ledger.pause(number)
-            }
-            State::Cancelled => {
-                net.counts.add(Happening::Cancel);
-                self.ledger.cancel(number)
-            }
-            State::Running => {
-                net.counts.add(Happening::Resume);
-                self.ledger.resume(number);
-                self.unpark = true;
-                Vec::new()
-            }
-            State::Finished => Vec::new(),
-        };
-        self.tell_ended(net, &ended);
-    }
-
-    /// Answers a user; one who cancelled is told when what was on the way to
-    /// the disk is there.
-    fn answer(&mut self, net: &mut Net, request: Request) {
-        let account = self.accounts[request.tournament].as_ref();
-        let writes = account
-            .filter(|account| account.state == State::Cancelled)
-            .and_then(|account| account.number)
-            .is_some_and(|number| self.reports.writes(number));
-        if writes {
-            net.counts.add(Happening::CancelInWrite);
-            self.cancels.push(request);
-        } else {
-            net.user(Event::Answer(request.id));
-        }
-    }
-}
-
-/// Acknowledges a report, which has to be durable.
-fn acknowledge(net: &mut Net, disk: &Disk, caller: &Caller) -> Result<(), Wrong> {
-    let kept = &disk.kept[caller.tournament];
-    let lost = caller.games.iter().find(|&&(index, hash)| {
-        hash != 0 && kept.games[index as usize] == 0 && kept.state != Some(State::Cancelled)
-    });
-    if let Some((index, _)) = lost {
-        let place = caller.tournament;
-        return Err(format!(
-            "game {place}/{index} was acknowledged before it was durable"
-        ));
-    }
-    net.down(caller.who, Down::Reported(caller.report, caller.attempt));
-    Ok(())
 }
 
 fn refuse(net: &mut Net, who: Life, message: &Up, refusal: Refusal) {
@@ -745,17 +491,4 @@ pub(super) fn refused(message: &Up, refusal: Refusal) -> Down {
         } => Down::NotReported(report, attempt, refusal),
         Up::Beat { stay, .. } => Down::NotBeaten(stay, refusal),
     }
-}
-
-/// A hash as the ledger has it.
-fn long(hash: u64) -> [u8; 32] {
-    let mut long = [0; 32];
-    long[..8].copy_from_slice(&hash.to_le_bytes());
-    long
-}
-
-fn short(hash: &[u8; 32]) -> u64 {
-    let mut short = [0; 8];
-    short.copy_from_slice(&hash[..8]);
-    u64::from_le_bytes(short)
 }

@@ -1,6 +1,9 @@
 //! A small world: one coordinator, some workers and users, and trouble for a
 //! while. Then it has to come to an end, and to the right one.
 
+mod blows;
+mod end;
+
 use std::{marker::PhantomData, time::Duration};
 
 use arena_coordinator::ledger::{self, Settings, State};
@@ -9,11 +12,11 @@ use arena_worker::protocol::{self, Ending, Refusal};
 use super::{
     coordinator::{Coordinator, Wrong, refused},
     counts::{Counts, Happening},
-    disk::{Disk, Failure, Job},
+    disk::{Disk, Job},
     games::Spec,
     net::{Event, Life, MILLI, Net, SECOND, tell},
     random::Random,
-    trouble::{Blow, Trouble},
+    trouble::Trouble,
     users::{Op, User},
     worker::Worker,
 };
@@ -456,151 +459,5 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             coordinator.gone(who, stay);
         }
         self.coordinate()
-    }
-
-    fn strike(&mut self, blow: Blow) -> Result<(), Wrong> {
-        tell!(self.net, "trouble: {blow:?}");
-        let place = self.net.random.below(self.places.len() as u64) as usize;
-        match blow {
-            Blow::CrashCoordinator => self.crash_coordinator(),
-            Blow::CrashInWrite => self.disk.crash_in_write = true,
-            Blow::CrashInRequest => {
-                if self.users.iter().any(User::waits) {
-                    self.crash_coordinator();
-                }
-            }
-            Blow::StopCoordinator => {
-                if let Some(coordinator) = &mut self.coordinator {
-                    coordinator.drain(&mut self.net);
-                    self.coordinate()?;
-                }
-            }
-            Blow::CrashWorker => {
-                if self.places[place].worker.is_some() {
-                    self.net.counts.add(Happening::WorkerCrash);
-                    self.end_worker(place);
-                }
-            }
-            Blow::DrainWorker => {
-                if let Some(worker) = &mut self.places[place].worker {
-                    worker.drain(&self.net);
-                    self.go_on(place);
-                }
-            }
-            Blow::JumpCoordinator => self.jump_coordinator()?,
-            Blow::JumpWorker => {
-                let jump = self.jump(Happening::WorkerForward, Happening::WorkerBack);
-                if let Some(worker) = &mut self.places[place].worker {
-                    worker.ahead += jump;
-                    self.go_on(place);
-                }
-            }
-            Blow::Partition | Blow::HalfPartition => {
-                let until = self.net.now + self.net.random.between(100 * MILLI, 30 * SECOND);
-                let link = &mut self.net.links[place];
-                if blow == Blow::Partition {
-                    (link.up_cut, link.down_cut) = (until, until);
-                    self.net.counts.add(Happening::Partition);
-                } else {
-                    if self.events.is_multiple_of(2) {
-                        link.up_cut = until;
-                    } else {
-                        link.down_cut = until;
-                    }
-                    self.net.counts.add(Happening::HalfPartition);
-                }
-                let wait = self.net.random.between(5 * SECOND, 10 * SECOND);
-                self.net.after(wait, Event::KeepAlive(place));
-            }
-            Blow::Reset => {
-                self.net.counts.add(Happening::Reset);
-                self.reset(place)?;
-            }
-            Blow::DiskFull => self.disk.failure = Some(Failure::Full),
-            Blow::SyncFailed => self.disk.failure = Some(Failure::Sync),
-            Blow::SlowWrite => self.disk.slow = true,
-            Blow::Stuck => {
-                if let Some(worker) = &mut self.places[place].worker {
-                    worker.get_stuck();
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn jump_coordinator(&mut self) -> Result<(), Wrong> {
-        let jump = self.jump(Happening::CoordinatorForward, Happening::CoordinatorBack);
-        if let Some(coordinator) = &mut self.coordinator {
-            coordinator.ahead += jump;
-        }
-        self.tick()
-    }
-
-    /// How far a clock jumps, in microseconds.
-    fn jump(&mut self, forward: Happening, back: Happening) -> i64 {
-        let far = self.net.random.between(MILLI, 40 * SECOND) as i64;
-        if self.net.random.permille(600) {
-            self.net.counts.add(forward);
-            far
-        } else {
-            self.net.counts.add(back);
-            -far / 4
-        }
-    }
-
-    /// Holds the end against what it has to be.
-    fn check(&self) -> Result<(), Wrong> {
-        for (place, kept) in self.disk.kept.iter().enumerate() {
-            let spec = &self.specs[place];
-            let durable = kept.games.iter().filter(|hash| **hash != 0).count();
-            if let Some(at_answer) = self.cancelled[place]
-                && durable != at_answer
-            {
-                return Err(format!(
-                    "tournament {place} counted {durable} games after its cancelling was \
-                     answered with {at_answer}"
-                ));
-            }
-            for (index, &hash) in kept.games.iter().enumerate() {
-                let expected = spec.result(index as u64);
-                if hash != expected && (hash != 0 || kept.state == Some(State::Finished)) {
-                    return Err(format!(
-                        "game {place}/{index} came to {hash:x} instead of {expected:x}"
-                    ));
-                }
-            }
-            if kept.state == Some(State::Finished) {
-                let undisturbed = (0..spec.games as u64).map(|index| spec.result(index));
-                if Spec::standings(kept.games.iter().copied()) != Spec::standings(undisturbed) {
-                    return Err(format!("tournament {place} has other standings"));
-                }
-            }
-            self.check_counted(place, durable)?;
-        }
-        let mut owed = self.places.iter().filter_map(|place| place.worker.as_ref());
-        if let Some(worker) = owed.find(|worker| worker.owes() > 0) {
-            return Err(format!(
-                "worker {} gave up {} results",
-                worker.who.place,
-                worker.owes()
-            ));
-        }
-        Ok(())
-    }
-
-    /// What the coordinator counted is what is durable.
-    fn check_counted(&self, place: usize, durable: usize) -> Result<(), Wrong> {
-        let Some(coordinator) = &self.coordinator else {
-            return Ok(());
-        };
-        let tally = coordinator.tally(place).unwrap_or_default();
-        let counted: usize = tally.iter().map(|&times| usize::from(times)).sum();
-        let done = coordinator.done(place).unwrap_or(durable as u64);
-        if counted != durable || done != durable as u64 {
-            return Err(format!(
-                "tournament {place}: {durable} games durable, {counted} counted, {done} done"
-            ));
-        }
-        Ok(())
     }
 }

@@ -1,0 +1,175 @@
+//! Reports: what is new in them goes to the disk, and who sent them is answered
+//! when it is there.
+
+use arena_coordinator::ledger::{Defects, Report, ReportId, State};
+use arena_worker::protocol::Refusal;
+
+use super::{Caller, Coordinator, Wrong};
+use crate::proofs::simulate::{
+    counts::Happening,
+    disk::{Disk, Job},
+    net::{Down, Life, Net, Up},
+};
+
+impl<D: Defects> Coordinator<D> {
+    pub(super) fn report(
+        &mut self,
+        net: &mut Net,
+        disk: &mut Disk,
+        who: Life,
+        message: Up,
+    ) -> Result<(), Wrong> {
+        let Up::Report {
+            report,
+            attempt,
+            known,
+            lease,
+            tournament,
+            games,
+        } = message
+        else {
+            return Ok(());
+        };
+        let Some(account) = &self.accounts[tournament] else {
+            net.down(who, Down::NotReported(report, attempt, Refusal::Never));
+            return Ok(());
+        };
+        if known.1 != self.epoch {
+            net.counts.add(Happening::LateReport);
+        }
+        let caller = |id| Caller {
+            id,
+            who,
+            report,
+            attempt,
+            tournament,
+            games: games.clone(),
+        };
+        let Some(number) = account.number else {
+            return acknowledge(net, disk, &caller(0));
+        };
+        if account.state == State::Cancelled {
+            net.counts.add(Happening::UnwantedReport);
+        }
+        let played = games.iter().filter(|(_, hash)| *hash != 0);
+        let played: Vec<(u64, [u8; 32])> =
+            played.map(|&(index, hash)| (index, long(hash))).collect();
+        let failed = games.iter().filter(|(_, hash)| *hash == 0);
+        let failed: Vec<u64> = failed.map(|(index, _)| *index).collect();
+        let accounted = Report {
+            tournament: number,
+            by: self.find(known)?,
+            lease,
+            games: &played,
+            failed: &failed,
+        };
+        let sorted = self.reports.sort(&self.ledger, &accounted);
+        let id = sorted.id;
+        if sorted.fresh.len() < played.len() && account.state != State::Cancelled {
+            net.counts.add(Happening::DuplicateReport);
+        }
+        if !sorted.fresh.is_empty() {
+            if disk.is_full_up() {
+                net.counts.add(Happening::Busy);
+                let busy = Refusal::Busy { after: None };
+                net.down(who, Down::NotReported(report, attempt, busy));
+                return Ok(());
+            }
+            let fresh = sorted.fresh.iter().map(|&place| {
+                let (index, hash) = played[place];
+                (index, short(&hash))
+            });
+            let job = Job::Games {
+                report: id,
+                tournament,
+                games: fresh.collect(),
+            };
+            disk.append(net, self.boot, job);
+        } else if !played.is_empty() && self.reports.writes(number) {
+            net.counts.add(Happening::PendingReport);
+        }
+        let now = self.now(net);
+        let taken = self
+            .reports
+            .take(&mut self.ledger, now, &accounted, sorted);
+        self.unpark = true;
+        if taken.answer.is_some() {
+            return acknowledge(net, disk, &caller(id));
+        }
+        self.callers.push(caller(id));
+        Ok(())
+    }
+
+    pub(super) fn written(&mut self, net: &mut Net, disk: &mut Disk, id: ReportId) -> Result<(), Wrong> {
+        let number_games = self.reports.games(id).map(<[u64]>::to_vec);
+        let (Some(games), Some(written)) = (
+            number_games,
+            self.reports.written(&mut self.ledger, id),
+        ) else {
+            return Ok(());
+        };
+        let place = self.numbers[written.tournament as usize];
+        if let Some(account) = &mut self.accounts[place] {
+            for index in games {
+                account.tally[index as usize] += 1;
+                if account.tally[index as usize] > 1 {
+                    return Err(format!("game {place}/{index} was counted twice"));
+                }
+            }
+        }
+        if written.finished {
+            self.finish(net, disk, place, written.acknowledged);
+        } else {
+            self.acknowledge(net, disk, written.acknowledged)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn acknowledge(
+        &mut self,
+        net: &mut Net,
+        disk: &Disk,
+        acknowledged: Vec<(ReportId, Vec<u64>)>,
+    ) -> Result<(), Wrong> {
+        for (id, _) in acknowledged {
+            let place = self.callers.iter().position(|caller| caller.id == id);
+            if let Some(place) = place {
+                let caller = self.callers.swap_remove(place);
+                acknowledge(net, disk, &caller)?;
+            }
+        }
+        for request in std::mem::take(&mut self.cancels) {
+            self.answer(net, request);
+        }
+        Ok(())
+    }
+}
+
+/// Acknowledges a report, which has to be durable.
+fn acknowledge(net: &mut Net, disk: &Disk, caller: &Caller) -> Result<(), Wrong> {
+    let kept = &disk.kept[caller.tournament];
+    let lost = caller.games.iter().find(|&&(index, hash)| {
+        hash != 0 && kept.games[index as usize] == 0 && kept.state != Some(State::Cancelled)
+    });
+    if let Some((index, _)) = lost {
+        let place = caller.tournament;
+        return Err(format!(
+            "game {place}/{index} was acknowledged before it was durable"
+        ));
+    }
+    net.down(caller.who, Down::Reported(caller.report, caller.attempt));
+    Ok(())
+}
+
+/// A hash as the ledger has it.
+fn long(hash: u64) -> [u8; 32] {
+    let mut long = [0; 32];
+    long[..8].copy_from_slice(&hash.to_le_bytes());
+    long
+}
+
+fn short(hash: &[u8; 32]) -> u64 {
+    let mut short = [0; 8];
+    short.copy_from_slice(&hash[..8]);
+    u64::from_le_bytes(short)
+}

@@ -1,0 +1,105 @@
+//! What a blow does to the world.
+
+use arena_coordinator::ledger;
+use arena_worker::protocol;
+
+use super::{World, Wrong};
+use crate::proofs::simulate::{
+    counts::Happening,
+    disk::Failure,
+    net::{Event, MILLI, SECOND, tell},
+    trouble::Blow,
+    users::User,
+};
+
+impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
+    pub(super) fn strike(&mut self, blow: Blow) -> Result<(), Wrong> {
+        tell!(self.net, "trouble: {blow:?}");
+        let place = self.net.random.below(self.places.len() as u64) as usize;
+        match blow {
+            Blow::CrashCoordinator => self.crash_coordinator(),
+            Blow::CrashInWrite => self.disk.crash_in_write = true,
+            Blow::CrashInRequest => {
+                if self.users.iter().any(User::waits) {
+                    self.crash_coordinator();
+                }
+            }
+            Blow::StopCoordinator => {
+                if let Some(coordinator) = &mut self.coordinator {
+                    coordinator.drain(&mut self.net);
+                    self.coordinate()?;
+                }
+            }
+            Blow::CrashWorker => {
+                if self.places[place].worker.is_some() {
+                    self.net.counts.add(Happening::WorkerCrash);
+                    self.end_worker(place);
+                }
+            }
+            Blow::DrainWorker => {
+                if let Some(worker) = &mut self.places[place].worker {
+                    worker.drain(&self.net);
+                    self.go_on(place);
+                }
+            }
+            Blow::JumpCoordinator => self.jump_coordinator()?,
+            Blow::JumpWorker => {
+                let jump = self.jump(Happening::WorkerForward, Happening::WorkerBack);
+                if let Some(worker) = &mut self.places[place].worker {
+                    worker.ahead += jump;
+                    self.go_on(place);
+                }
+            }
+            Blow::Partition | Blow::HalfPartition => {
+                let until = self.net.now + self.net.random.between(100 * MILLI, 30 * SECOND);
+                let link = &mut self.net.links[place];
+                if blow == Blow::Partition {
+                    (link.up_cut, link.down_cut) = (until, until);
+                    self.net.counts.add(Happening::Partition);
+                } else {
+                    if self.events.is_multiple_of(2) {
+                        link.up_cut = until;
+                    } else {
+                        link.down_cut = until;
+                    }
+                    self.net.counts.add(Happening::HalfPartition);
+                }
+                let wait = self.net.random.between(5 * SECOND, 10 * SECOND);
+                self.net.after(wait, Event::KeepAlive(place));
+            }
+            Blow::Reset => {
+                self.net.counts.add(Happening::Reset);
+                self.reset(place)?;
+            }
+            Blow::DiskFull => self.disk.failure = Some(Failure::Full),
+            Blow::SyncFailed => self.disk.failure = Some(Failure::Sync),
+            Blow::SlowWrite => self.disk.slow = true,
+            Blow::Stuck => {
+                if let Some(worker) = &mut self.places[place].worker {
+                    worker.get_stuck();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn jump_coordinator(&mut self) -> Result<(), Wrong> {
+        let jump = self.jump(Happening::CoordinatorForward, Happening::CoordinatorBack);
+        if let Some(coordinator) = &mut self.coordinator {
+            coordinator.ahead += jump;
+        }
+        self.tick()
+    }
+
+    /// How far a clock jumps, in microseconds.
+    fn jump(&mut self, forward: Happening, back: Happening) -> i64 {
+        let far = self.net.random.between(MILLI, 40 * SECOND) as i64;
+        if self.net.random.permille(600) {
+            self.net.counts.add(forward);
+            far
+        } else {
+            self.net.counts.add(back);
+            -far / 4
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What the end of a schedule has to be.
+
+use arena_coordinator::ledger::{self, State};
+use arena_worker::protocol;
+
+use super::{World, Wrong};
+use crate::proofs::simulate::games::Spec;
+
+impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
+    /// Holds the end against what it has to be.
+    pub(super) fn check(&self) -> Result<(), Wrong> {
+        for (place, kept) in self.disk.kept.iter().enumerate() {
+            let spec = &self.specs[place];
+            let durable = kept.games.iter().filter(|hash| **hash != 0).count();
+            if let Some(at_answer) = self.cancelled[place]
+                && durable != at_answer
+            {
+                return Err(format!(
+                    "tournament {place} counted {durable} games after its cancelling was \
+                     answered with {at_answer}"
+                ));
+            }
+            for (index, &hash) in kept.games.iter().enumerate() {
+                let expected = spec.result(index as u64);
+                if hash != expected && (hash != 0 || kept.state == Some(State::Finished)) {
+                    return Err(format!(
+                        "game {place}/{index} came to {hash:x} instead of {expected:x}"
+                    ));
+                }
+            }
+            if kept.state == Some(State::Finished) {
+                let undisturbed = (0..spec.games as u64).map(|index| spec.result(index));
+                if Spec::standings(kept.games.iter().copied()) != Spec::standings(undisturbed) {
+                    return Err(format!("tournament {place} has other standings"));
+                }
+            }
+            self.check_counted(place, durable)?;
+        }
+        let mut owed = self.places.iter().filter_map(|place| place.worker.as_ref());
+        if let Some(worker) = owed.find(|worker| worker.owes() > 0) {
+            return Err(format!(
+                "worker {} gave up {} results",
+                worker.who.place,
+                worker.owes()
+            ));
+        }
+        Ok(())
+    }
+
+    /// What the coordinator counted is what is durable.
+    fn check_counted(&self, place: usize, durable: usize) -> Result<(), Wrong> {
+        let Some(coordinator) = &self.coordinator else {
+            return Ok(());
+        };
+        let tally = coordinator.tally(place).unwrap_or_default();
+        let counted: usize = tally.iter().map(|&times| usize::from(times)).sum();
+        let done = coordinator.done(place).unwrap_or(durable as u64);
+        if counted != durable || done != durable as u64 {
+            return Err(format!(
+                "tournament {place}: {durable} games durable, {counted} counted, {done} done"
+            ));
+        }
+        Ok(())
+    }
+}
