@@ -29,6 +29,7 @@ use crate::{
     agent::{Blame, Event, Token, Verdict},
     environment::Environment,
     native::{Errand, Plies, Pool},
+    protocol::Progress,
     table::{Rules, SetupError},
 };
 use active::{Active, Games};
@@ -53,6 +54,8 @@ struct Lease {
     errand: Errand,
     /// Plies of its games in the pool.
     pooled: Vec<Arc<Plies>>,
+    /// Signs of life that are no plies.
+    signs: u64,
 }
 
 struct Waiting {
@@ -153,6 +156,7 @@ impl Driver {
                 left: games.len(),
                 errand,
                 pooled: Vec::new(),
+                signs: 0,
             },
         );
         let waiting = games.into_iter().map(|game| Waiting {
@@ -199,19 +203,19 @@ impl Driver {
     /// Plies of each lease so far. Every call counts as one more while games
     /// are played: a decision has its own limit, or in process none, and may
     /// take longer than a lease. That holds for what waits behind it as well.
-    pub(crate) fn progress(&mut self) -> Vec<v1::LeaseProgress> {
+    pub(crate) fn progress(&mut self) -> Vec<Progress> {
         let playing = self.in_flight() > 0;
-        let told = |(&lease_id, lease): (&u64, &Lease)| {
-            if playing {
-                lease.errand.plies.count();
-            }
+        let told = |(&number, lease): (&u64, &mut Lease)| {
+            lease.signs += u64::from(playing);
             let pooled = lease.pooled.iter().map(|plies| plies.get());
-            v1::LeaseProgress {
-                lease_id,
-                plies: lease.errand.plies.get() + pooled.sum::<u64>(),
+            let plies = lease.errand.plies.get() + pooled.sum::<u64>();
+            Progress {
+                lease: number,
+                told: plies + lease.signs,
+                plies,
             }
         };
-        self.leases.iter().map(told).collect()
+        self.leases.iter_mut().map(told).collect()
     }
 
     /// Begins as many games as there is room for, and sends their questions.

@@ -11,6 +11,7 @@ mod backoff;
 mod defects;
 mod presence;
 mod reports;
+mod stale;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -23,12 +24,14 @@ use std::{
 
 pub use defects::{Defects, Sound};
 pub use terms::{
-    Action, CallNo, Ending, Lease, LeaseNo, Playing, Refusal, ReportNo, Settings, Stay, StayNo,
+    Action, CallNo, Ending, Lease, LeaseNo, Playing, Progress, Refusal, ReportNo, Settings, Stay,
+    StayNo,
 };
 
 use backoff::{Backoff, Jitter};
 use presence::Presence;
 use reports::{Due, Reports};
+use stale::Stale;
 
 /// The fewest and the most games of a lease.
 const LEASE_GAMES: (usize, usize) = (8, 512);
@@ -60,6 +63,8 @@ pub struct Protocol<R, D: Defects = Sound> {
     ask_from: Duration,
     leases: BTreeMap<LeaseNo, Rc<Lease>>,
     leases_ever: LeaseNo,
+    /// Leases of earlier stays.
+    stale: Stale,
     reports: Reports<R, D>,
     /// What follows from what happened.
     actions: VecDeque<Action<R>>,
@@ -82,6 +87,7 @@ impl<R, D: Defects> Protocol<R, D> {
             ask_from: Duration::ZERO,
             leases: BTreeMap::new(),
             leases_ever: 0,
+            stale: Stale::default(),
             reports: Reports::new(),
             actions: VecDeque::new(),
             drain: None,
@@ -291,22 +297,31 @@ impl<R, D: Defects> Protocol<R, D> {
     }
 
     fn beat(&mut self, now: Duration, games: &mut impl Playing) -> Option<Action<R>> {
-        let stay = self.presence.stay()?;
+        let stay = self.presence.stay()?.clone();
         if now.saturating_sub(self.beat) < stay.heartbeat {
             return None;
         }
         self.beat = now;
         let progress = games.progress();
         self.leases
-            .retain(|number, _| progress.iter().any(|(live, _)| live == number));
-        let leases = progress.iter().filter_map(|(number, plies)| {
-            let lease = self.leases.get(number)?;
-            (lease.stay.number == stay.number).then_some((lease.lease_id, *plies))
+            .retain(|number, _| progress.iter().any(|live| live.lease == *number));
+        let is_current = |lease: &Lease| lease.stay.number == stay.number;
+        let earlier = progress.iter().filter(|live| {
+            let lease = self.leases.get(&live.lease);
+            lease.is_some_and(|lease| !is_current(lease))
+        });
+        let hung = self.stale.hung(now, earlier);
+        if !D::KEEPS_STALE {
+            self.actions.extend(hung.into_iter().map(Action::Drop));
+        }
+        let leases = progress.iter().filter_map(|live| {
+            let lease = self.leases.get(&live.lease)?;
+            is_current(lease).then_some((lease.lease_id, live.told))
         });
         Some(Action::Beat {
             leases: leases.collect(),
             timeout: stay.heartbeat * 10,
-            stay: stay.clone(),
+            stay,
         })
     }
 

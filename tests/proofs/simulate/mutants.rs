@@ -51,7 +51,8 @@ mutants! {
         LosesReturned LOSES_RETURNED "does not lend again what came back";
     worker:
         RetriesNothing RETRIES_NOTHING "sends no report again",
-        WaitsForEver WAITS_FOR_EVER "waits for ever for a lost answer";
+        WaitsForEver WAITS_FOR_EVER "waits for ever for a lost answer",
+        KeepsStale KEEPS_STALE "keeps a game of an earlier stay that hangs";
 }
 
 /// The seed that finds a mutant, and what it found.

@@ -10,8 +10,8 @@ use std::{
 use arena_coordinator::ledger::Assigned;
 use arena_wire::ATTEMPTS_MAX;
 use arena_worker::protocol::{
-    Action, CallNo, Defects, Ending, LeaseNo, Playing, Protocol, Refusal, ReportNo, Settings,
-    StayNo,
+    Action, CallNo, Defects, Ending, LeaseNo, Playing, Progress, Protocol, Refusal, ReportNo,
+    Settings, StayNo,
 };
 
 use super::{
@@ -55,11 +55,15 @@ impl Playing for Hand {
         self.held.is_empty()
     }
 
-    fn progress(&mut self) -> Vec<(LeaseNo, u64)> {
+    fn progress(&mut self) -> Vec<Progress> {
         let plays = !self.playing.is_empty() && !self.stuck;
         let told = |held: &mut Held| {
             held.plies += u64::from(plays);
-            (held.lease, held.plies)
+            Progress {
+                lease: held.lease,
+                told: held.plies,
+                plies: held.plies,
+            }
         };
         self.held.iter_mut().map(told).collect()
     }
@@ -144,10 +148,9 @@ impl<D: Defects> Worker<D> {
         worker
     }
 
-    /// Whether nobody waits for it: one that hangs in a game of an earlier
-    /// stay may do so, as long as no tournament is held back.
+    /// Whether it has nothing to do any more, and hangs in nothing.
     pub(super) fn is_quiet(&self) -> bool {
-        (self.hand.unfinished() == 0 || self.hand.stuck) && self.protocol.unanswered() == 0
+        self.hand.unfinished() == 0 && self.protocol.unanswered() == 0
     }
 
     /// Reports that nobody answered, though nothing is to be sent any more.
@@ -241,8 +244,6 @@ impl<D: Defects> Worker<D> {
             Down::Parted(stay, refusal) => {
                 if self.stay == Some(stay) {
                     self.stay = None;
-                    // Nobody takes back a lease of a stay that is over.
-                    self.hand.stuck = false;
                     net.after(0, Event::Gone(self.who, stay));
                 }
                 self.protocol.parted(now, stay, refusal, "lost");

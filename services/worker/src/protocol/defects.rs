@@ -8,6 +8,8 @@ pub trait Defects {
     const RETRIES_NOTHING: bool = false;
     /// A request for games that failed is waited for all the same.
     const WAITS_FOR_EVER: bool = false;
+    /// A game of an earlier stay is kept however long it hangs.
+    const KEEPS_STALE: bool = false;
 }
 
 /// No defect.

@@ -156,6 +156,17 @@ pub trait Playing {
     /// True where every lease is over.
     fn is_done(&self) -> bool;
 
-    /// The leases that are not over, and plies played in them so far.
-    fn progress(&mut self) -> Vec<(LeaseNo, u64)>;
+    /// The leases that are not over, and how far they are.
+    fn progress(&mut self) -> Vec<Progress>;
+}
+
+/// How far a lease is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Which.
+    pub lease: LeaseNo,
+    /// What the coordinator is told: plies, and signs of life between them.
+    pub told: u64,
+    /// Plies that were played.
+    pub plies: u64,
 }

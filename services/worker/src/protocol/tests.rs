@@ -20,8 +20,12 @@ impl Playing for Hand {
         self.games == 0
     }
 
-    fn progress(&mut self) -> Vec<(LeaseNo, u64)> {
-        let some = (self.games > 0).then_some((self.lease, 1));
+    fn progress(&mut self) -> Vec<Progress> {
+        let some = (self.games > 0).then_some(Progress {
+            lease: self.lease,
+            told: 1,
+            plies: 1,
+        });
         some.into_iter().collect()
     }
 }

@@ -31,7 +31,7 @@ use crate::{
     environment::Environment,
     native::Pool,
     protocol::{
-        self, Action, CallNo, Ending, LeaseNo, Playing, Protocol, Refusal, ReportNo, StayNo,
+        self, Action, CallNo, Ending, Playing, Progress, Protocol, Refusal, ReportNo, StayNo,
     },
 };
 
@@ -100,11 +100,8 @@ impl Playing for Driver {
         Self::is_done(self)
     }
 
-    fn progress(&mut self) -> Vec<(LeaseNo, u64)> {
-        let progress = Self::progress(self).into_iter();
-        progress
-            .map(|lease| (lease.lease_id, lease.plies))
-            .collect()
+    fn progress(&mut self) -> Vec<Progress> {
+        Self::progress(self)
     }
 }
 
