@@ -24,7 +24,7 @@ impl Bitmap {
     #[must_use]
     pub fn full(bound: u64) -> Self {
         let mut words = vec![u64::MAX; (bound / 64) as usize];
-        if bound % 64 > 0 {
+        if !bound.is_multiple_of(64) {
             words.push((1 << (bound % 64)) - 1);
         }
         Self {
