@@ -22,7 +22,7 @@ use crate::{
     Options, Sha256Digest, StoreError,
     binary::{Binaries, sync_parent},
     database::corrupt,
-    folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState},
+    folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState, is_occupied},
     pack,
     sled_store::Core,
     verify::{Copy, LOCK_WAIT, read},
@@ -161,22 +161,24 @@ fn entry(out: &mut impl Write, kind: u8, key: &[u8], content: &[u8]) -> io::Resu
 }
 
 /// Makes a data folder from a backup. The backup is checked as a whole before
-/// anything is written.
+/// anything is written. Where a restore into the same folder was interrupted it
+/// begins anew; until it ends nobody can open the folder.
 ///
 /// # Errors
-/// `NotEmpty` if the target holds anything, `NotFound` if `from` is no backup,
+/// `NotEmpty` if the target holds anything else, `Locked` while another restores
+/// into it, `NotFound` if `from` is no backup,
 /// `NewerVersion`, `Corrupt` for a damaged backup, or an error of the disk
 /// (what was written is removed again).
 pub fn restore(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupReport, StoreError> {
     let (from, to) = (from.as_ref(), to.as_ref());
-    let occupied = fs::read_dir(to).is_ok_and(|mut entries| entries.next().is_some());
-    if occupied || to.is_file() {
+    if is_occupied(to) || to.is_file() {
         return Err(StoreError::NotEmpty {
             path: to.to_owned(),
         });
     }
     let bytes = check(from)?;
-    let restored = fill(from, to, bytes);
+    let folder = Folder::restoring(to, LOCK_WAIT)?;
+    let restored = fill(from, &folder, bytes);
     if restored.is_err() {
         // Half a store is worse than none.
         let _ = fs::remove_dir_all(to);
@@ -230,9 +232,9 @@ fn check(from: &Path) -> Result<u64, StoreError> {
     Ok(length)
 }
 
-fn fill(from: &Path, to: &Path, bytes: u64) -> Result<BackupReport, StoreError> {
+fn fill(from: &Path, folder: &Folder, bytes: u64) -> Result<BackupReport, StoreError> {
     let error = |e: io::Error| StoreError::io("read", from, &e);
-    let folder = Folder::open(to, LOCK_WAIT, true)?;
+    let to = &*folder.path;
     let binaries = Binaries::open(folder.binaries())?;
     let core = Core::open(
         &folder.database(folder.generation),
@@ -308,9 +310,7 @@ fn fill(from: &Path, to: &Path, bytes: u64) -> Result<BackupReport, StoreError> 
     }
     (report.games, report.documents) = copy.finish()?;
     core.close()?;
-    // Until now the folder is a store that lost its label: nobody takes half a
-    // store for a whole one.
-    folder.write_label(folder.generation)?;
+    folder.restored()?;
     Ok(report)
 }
 

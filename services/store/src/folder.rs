@@ -5,6 +5,7 @@
 //! lock              held while open; the holder's process id
 //! database-N/       sled's files and the receipt, of generation N
 //! database.unfinished/   a generation that a repair builds
+//! arena-restore.unfinished   there while a backup is brought back into the folder
 //! binaries/         agents' binaries, named by their SHA-256
 //! ```
 //!
@@ -28,7 +29,10 @@ use crate::{StoreError, binary::sync_parent};
 pub(crate) const FORMAT: u32 = 2;
 
 const LABEL: &str = "store.json";
+const LOCK: &str = "lock";
 pub(crate) const LABEL_MISSING: &str = "store.json is missing";
+/// While it is there nobody takes the folder for a store, however empty.
+const RESTORING: &str = "arena-restore.unfinished";
 pub(crate) const LABEL_DAMAGED: &str = "store.json is not as it was written";
 
 const RETRY: Duration = Duration::from_millis(50);
@@ -79,13 +83,28 @@ impl Folder {
     pub(crate) fn open(path: &Path, wait: Duration, create: bool) -> Result<Self, StoreError> {
         if create {
             fs::create_dir_all(path).map_err(|e| StoreError::io("make the folder", path, &e))?;
-        } else if !path.join(LABEL).is_file() && newest(path).unwrap_or(None).is_none() {
+        } else if !path.join(LABEL).is_file()
+            && !is_restoring(path)
+            && newest(path).unwrap_or(None).is_none()
+        {
             return Err(StoreError::NotFound {
                 path: path.to_owned(),
                 expected: "a data folder of arena: nothing was stored there yet".to_owned(),
             });
         }
         let lock = lock(path, wait)?;
+        if is_restoring(path) {
+            return Err(StoreError::Corrupt {
+                path: path.to_owned(),
+                damage:
+                    "a restore into it was interrupted, so that it has only a part of the backup"
+                        .to_owned(),
+                remedy: format!(
+                    "run it again, it begins anew: `arena store restore BACKUP --data {}`",
+                    path.display()
+                ),
+            });
+        }
         let (generation, label, outdated) = match read_label(path)? {
             (Some(label), state) => (label.generation, state, label.format < FORMAT),
             (None, state) => (newest(path)?.unwrap_or(1), state, false),
@@ -97,6 +116,51 @@ impl Folder {
             outdated,
             _lock: lock,
         })
+    }
+
+    /// Locks a folder for a restore, marks it durably as such and removes what an
+    /// interrupted restore left in it. [`Folder::restored`] ends this.
+    pub(crate) fn restoring(path: &Path, wait: Duration) -> Result<Self, StoreError> {
+        fs::create_dir_all(path).map_err(|e| StoreError::io("make the folder", path, &e))?;
+        let lock = lock(path, wait)?;
+        // Only now: another restore may have ended meanwhile.
+        if is_occupied(path) {
+            return Err(StoreError::NotEmpty {
+                path: path.to_owned(),
+            });
+        }
+        let marker = path.join(RESTORING);
+        File::create(&marker)
+            .and_then(|marker| marker.sync_all())
+            .map_err(|e| StoreError::io("write", &marker, &e))?;
+        sync_parent(&marker)?;
+        sync_parent(path)?;
+        let error = |e| StoreError::io("clear", path, &e);
+        for entry in fs::read_dir(path).map_err(error)? {
+            let entry = entry.map_err(error)?;
+            if entry.file_name() == RESTORING || entry.file_name() == LOCK {
+                continue;
+            }
+            match entry.file_type().map_err(error)?.is_dir() {
+                true => fs::remove_dir_all(entry.path()).map_err(error)?,
+                false => fs::remove_file(entry.path()).map_err(error)?,
+            }
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            generation: 1,
+            label: LabelState::Missing,
+            outdated: false,
+            _lock: lock,
+        })
+    }
+
+    /// Makes a folder that was filled by a restore a store, durably.
+    pub(crate) fn restored(&self) -> Result<(), StoreError> {
+        self.write_label(self.generation)?;
+        let marker = self.path.join(RESTORING);
+        fs::remove_file(&marker).map_err(|e| StoreError::io("remove", &marker, &e))?;
+        sync_parent(&marker)
     }
 
     /// The folder of a generation.
@@ -140,6 +204,19 @@ impl Folder {
     pub(crate) fn newest(&self) -> Result<Option<u32>, StoreError> {
         newest(&self.path)
     }
+}
+
+/// Whether a folder holds anything but a lock and an unfinished restore.
+pub(crate) fn is_occupied(path: &Path) -> bool {
+    let others = |entry: std::io::Result<fs::DirEntry>| {
+        entry.map_or(true, |entry| entry.file_name() != LOCK)
+    };
+    !is_restoring(path) && fs::read_dir(path).is_ok_and(|mut entries| entries.any(others))
+}
+
+/// Whether a restore into this folder has not ended.
+fn is_restoring(path: &Path) -> bool {
+    path.join(RESTORING).exists()
 }
 
 fn newest(path: &Path) -> Result<Option<u32>, StoreError> {
@@ -190,7 +267,7 @@ fn read_label(folder: &Path) -> Result<(Option<Label>, LabelState), StoreError> 
 
 /// Takes the folder's lock, waiting a while for a holder that is ending.
 fn lock(folder: &Path, wait: Duration) -> Result<File, StoreError> {
-    let path = folder.join("lock");
+    let path = folder.join(LOCK);
     let mut file = File::options()
         .read(true)
         .write(true)

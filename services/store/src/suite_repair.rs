@@ -188,6 +188,35 @@ fn a_damaged_backup_is_refused_and_leaves_nothing() {
 }
 
 #[test]
+fn an_interrupted_restore_is_no_store_however_early_and_begins_anew() {
+    let folder = filled();
+    let (data, file) = (folder.path().join("data"), folder.path().join("backup"));
+    crate::backup(&data, &file).unwrap();
+    for parts in [&[][..], &["binaries"], &["binaries", "database-1"]] {
+        let target = folder.path().join(format!("restored-{}", parts.len()));
+        fs::create_dir_all(&target).unwrap();
+        fs::write(target.join("arena-restore.unfinished"), "").unwrap();
+        for part in parts {
+            fs::create_dir(target.join(part)).unwrap();
+        }
+        let told = [
+            open(&target).err(),
+            verify(&target).err(),
+            repair(&target).err(),
+            crate::backup(&target, folder.path().join("none")).err(),
+        ];
+        for refused in told {
+            let named = matches!(&refused, Some(StoreError::Corrupt { damage, remedy, .. })
+                if damage.contains("interrupted") && remedy.contains("arena store restore"));
+            assert!(named, "{refused:?}");
+        }
+        restore(&file, &target).unwrap();
+        assert!(all_is_there(&open(&target).unwrap()));
+        assert!(!target.join("arena-restore.unfinished").exists());
+    }
+}
+
+#[test]
 fn a_damaged_store_is_not_backed_up() {
     let folder = fallen_back();
     let file = folder.path().join("backup");
