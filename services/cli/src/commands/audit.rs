@@ -20,7 +20,8 @@ pub(crate) enum AuditCommand {
     #[command(after_help = "\
 A coordinator has a share of all games played again on another worker
 (arena coordinator --audit-share). The first record stands; a difference names
-the agent that did not do the same thing twice.
+the agent that did not do the same thing twice. Of a tournament with
+records = \"hash\" it is known only that two games differ: hashes name nobody.
 
 Examples:
   arena audit list
@@ -104,10 +105,15 @@ fn row(difference: &v1::Difference) -> (Vec<String>, serde_json::Value) {
     // Hashes do not tell where two games part.
     let event = (!difference.hash_only).then_some(difference.event);
     let agent = known(&difference.agent);
+    let shown = match (&agent, difference.hash_only) {
+        (Some(agent), _) => agent.clone(),
+        (None, true) => "unknown: hashes alone".to_owned(),
+        (None, false) => String::new(),
+    };
     let cells = vec![
         difference.game_id.clone(),
         event.map_or_else(String::new, |event| event.to_string()),
-        agent.clone().unwrap_or_default(),
+        shown,
         difference.worker.clone(),
         difference.durable_hash.clone(),
         difference.other_hash.clone(),

@@ -64,6 +64,9 @@ pub(crate) struct CoordinatorArgs {
     lease_deadline: f64,
 
     /// Share of games that is played again on another worker and compared
+    ///
+    /// Who first played the games that were done before the coordinator started
+    /// is not known any more: the same worker may play those again.
     #[arg(
         long,
         alias = "audit",
