@@ -14,21 +14,27 @@ mod audits;
 mod bitmap;
 mod course;
 mod defects;
+mod leases;
 mod lending;
 mod reports;
 mod terms;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, marker::PhantomData, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    marker::PhantomData,
+    time::Duration,
+};
 
 pub use audits::Audited;
 use audits::Audits;
 pub use bitmap::Bitmap;
 use course::{Back, Course};
 pub use defects::{Defects, Sound};
+use leases::Leases;
 pub use lending::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};
-use lending::{Lease, Pace, Worker};
+use lending::{Pace, Worker};
 pub use reports::{Report, ReportId, Reports, Sorted, Taken, Written};
 pub use terms::{
     Assigned, Ended, Grant, LeaseId, Patience, Progress, Settings, State, TournamentNo, Verdict,
@@ -56,8 +62,11 @@ pub struct Ledger<D: Defects = Sound> {
     /// Of this start.
     boot_epoch: u64,
     tournaments: BTreeMap<TournamentNo, Entry>,
+    /// Those that may have something to lend, now or later: the running ones,
+    /// and the finished ones with audits to come.
+    open: BTreeSet<TournamentNo>,
     workers: BTreeMap<WorkerId, Worker>,
-    leases: BTreeMap<LeaseId, Lease>,
+    leases: Leases,
     tournaments_ever: TournamentNo,
     workers_ever: WorkerId,
     leases_ever: LeaseId,
@@ -72,8 +81,9 @@ impl<D: Defects> Ledger<D> {
             settings,
             boot_epoch,
             tournaments: BTreeMap::new(),
+            open: BTreeSet::new(),
             workers: BTreeMap::new(),
-            leases: BTreeMap::new(),
+            leases: Leases::default(),
             tournaments_ever: 0,
             workers_ever: 0,
             leases_ever: 0,
@@ -102,6 +112,7 @@ impl<D: Defects> Ledger<D> {
             },
         );
         self.finish_if_done(number);
+        self.sort_in(number);
         number
     }
 
@@ -117,6 +128,7 @@ impl<D: Defects> Ledger<D> {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
             entry.course.restore_audits(key, audited, differing);
         }
+        self.sort_in(tournament);
     }
 
     /// How far the audits of a tournament are.
@@ -138,7 +150,29 @@ impl<D: Defects> Ledger<D> {
     /// audit of a game.
     pub fn settle_audit(&mut self, tournament: TournamentNo, index: u64, differs: bool) -> bool {
         let entry = self.tournaments.get_mut(&tournament);
-        entry.is_some_and(|entry| entry.course.audits.settle(index, differs))
+        let audit = entry.is_some_and(|entry| entry.course.audits.settle(index, differs));
+        if audit {
+            self.sort_in(tournament);
+        }
+        audit
+    }
+
+    /// Keeps the open tournaments in step after one changed its state, or an
+    /// audit of it its own.
+    fn sort_in(&mut self, tournament: TournamentNo) {
+        let open = self
+            .tournaments
+            .get(&tournament)
+            .is_some_and(|entry| match entry.state {
+                State::Running => true,
+                State::Finished => entry.course.audits.so_far().waiting() > 0,
+                State::Paused | State::Cancelled => false,
+            });
+        if open {
+            self.open.insert(tournament);
+        } else {
+            self.open.remove(&tournament);
+        }
     }
 
     /// How far a tournament is.
@@ -160,8 +194,9 @@ impl<D: Defects> Ledger<D> {
     }
 
     fn running(&self) -> impl Iterator<Item = &Entry> {
-        self.tournaments
-            .values()
+        self.open
+            .iter()
+            .filter_map(|number| self.tournaments.get(number))
             .filter(|entry| entry.state == State::Running)
     }
 
@@ -176,7 +211,7 @@ impl<D: Defects> Ledger<D> {
     pub fn advance(&mut self, now: Duration, worker: WorkerId, lease: LeaseId, plies: u64) -> bool {
         let Some(held) = self
             .leases
-            .get_mut(&lease)
+            .get_mut(lease)
             .filter(|held| held.worker == worker)
         else {
             return false;
@@ -189,35 +224,37 @@ impl<D: Defects> Ledger<D> {
     }
 
     fn renew(&mut self, now: Duration, lease: LeaseId) {
-        if let Some(held) = self.leases.get_mut(&lease) {
+        if let Some(held) = self.leases.get(lease) {
             let patience = self
                 .tournaments
                 .get(&held.tournament)
                 .map_or(Duration::ZERO, |entry| entry.patience.between);
-            held.deadline = now + self.settings.lease_deadline + patience;
+            let deadline = now + self.settings.lease_deadline + patience;
+            self.leases.renew(lease, deadline);
         }
     }
 
     /// Takes back the leases that made no progress in time.
     pub fn expire(&mut self, now: Duration) -> Vec<Ended> {
-        let late: Vec<LeaseId> = self
-            .leases
-            .iter()
-            .filter(|(_, lease)| lease.deadline <= now && !D::NEVER_EXPIRES)
-            .map(|(id, _)| *id)
-            .collect();
+        if D::NEVER_EXPIRES {
+            return Vec::new();
+        }
+        let late = self.leases.late(now);
         self.end(late, true)
     }
 
     /// When something is due next: a lease's deadline, or a game that rested.
     pub fn next_due(&mut self, now: Duration) -> Option<Duration> {
-        let deadline = self.leases.values().map(|lease| lease.deadline).min();
-        let rested = self
-            .tournaments
-            .values_mut()
-            .filter(|entry| entry.state == State::Running)
-            .filter_map(|entry| entry.course.wake(now))
-            .min();
+        let deadline = self.leases.first_deadline();
+        let mut rested: Option<Duration> = None;
+        for number in &self.open {
+            if let Some(entry) = self.tournaments.get_mut(number)
+                && entry.state == State::Running
+            {
+                let next = entry.course.wake(now);
+                rested = rested.into_iter().chain(next).min();
+            }
+        }
         deadline.into_iter().chain(rested).min()
     }
 
@@ -225,7 +262,7 @@ impl<D: Defects> Ledger<D> {
     fn end(&mut self, leases: Vec<LeaseId>, lost: bool) -> Vec<Ended> {
         let mut ended = Vec::with_capacity(leases.len());
         for id in leases {
-            let Some(lease) = self.leases.remove(&id) else {
+            let Some(lease) = self.leases.remove(id) else {
                 continue;
             };
             if let Some(worker) = self.workers.get_mut(&lease.worker) {
@@ -289,7 +326,7 @@ impl<D: Defects> Ledger<D> {
             && let Some(holder) = entry.course.settle(index, hash)
         {
             if holder == lease
-                && let Some(lease) = self.leases.get(&lease)
+                && let Some(lease) = self.leases.get(lease)
             {
                 entry.pace.add(now.saturating_sub(lease.since));
             }
@@ -310,7 +347,7 @@ impl<D: Defects> Ledger<D> {
     ) -> Option<u32> {
         let held = self
             .leases
-            .get(&lease)
+            .get(lease)
             .filter(|held| held.tournament == tournament && held.games.contains(&index))?;
         let audit = held.audit;
         let entry = self.tournaments.get_mut(&tournament)?;
@@ -330,7 +367,7 @@ impl<D: Defects> Ledger<D> {
 
     /// Crosses a game off a lease, which ends when it has none left.
     fn strike(&mut self, now: Duration, tournament: TournamentNo, lease: LeaseId, index: u64) {
-        let Some(held) = self.leases.get_mut(&lease) else {
+        let Some(held) = self.leases.get_mut(lease) else {
             return;
         };
         if held.tournament != tournament || !held.games.remove(&index) {
@@ -343,7 +380,7 @@ impl<D: Defects> Ledger<D> {
         }
         if held.games.is_empty() {
             let worker = held.worker;
-            self.leases.remove(&lease);
+            self.leases.remove(lease);
             if let Some(worker) = self.workers.get_mut(&worker) {
                 worker.leases.remove(&lease);
             }
@@ -373,6 +410,7 @@ impl<D: Defects> Ledger<D> {
             && entry.course.done() == entry.course.games();
         if finished {
             entry.state = State::Finished;
+            self.sort_in(tournament);
         }
         finished
     }
@@ -389,6 +427,7 @@ impl<D: Defects> Ledger<D> {
         {
             entry.state = State::Running;
         }
+        self.sort_in(tournament);
     }
 
     /// Ends it without its remaining games.
@@ -405,12 +444,8 @@ impl<D: Defects> Ledger<D> {
             }
             _ => return Vec::new(),
         }
-        let leases = self
-            .leases
-            .iter()
-            .filter(|(_, lease)| lease.tournament == tournament)
-            .map(|(id, _)| *id)
-            .collect();
+        self.sort_in(tournament);
+        let leases = self.leases.of(tournament);
         self.end(leases, false)
     }
 }

@@ -143,8 +143,7 @@ impl Audits {
 
     /// Games listed that another worker than this played.
     pub(super) fn listed_for(&self, worker: WorkerId) -> usize {
-        let others = self.listed.iter().filter(|(by, _)| **by != worker);
-        others.map(|(_, games)| games.len()).sum()
+        self.listed_count - self.listed.get(&worker).map_or(0, BTreeSet::len)
     }
 
     /// Lends up to `count` games that others played.

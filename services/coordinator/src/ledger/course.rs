@@ -208,7 +208,9 @@ impl Course {
         let tries = self.tries.remove(&index).unwrap_or_default();
         self.returned.remove(&index);
         self.suspects.remove(&(tries.failed, index));
-        self.resting.retain(|(_, resting)| *resting != index);
+        if tries.failed > 0 {
+            self.resting.retain(|(_, resting)| *resting != index);
+        }
         self.out.remove(&index)
     }
 

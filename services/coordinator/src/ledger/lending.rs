@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use super::{
     Defects, Ended, Entry, Grant, LeaseId, Ledger, State, TournamentNo, WorkerId, WorkerLoad,
+    leases::Lease,
 };
 
 /// The fewest games of a lease while there are as many, and they are not slow.
@@ -22,19 +23,6 @@ pub(super) struct Worker {
     /// Games it plays at once.
     capacity: usize,
     pub(super) leases: BTreeSet<LeaseId>,
-}
-
-#[derive(Debug)]
-pub(super) struct Lease {
-    pub(super) worker: WorkerId,
-    pub(super) tournament: TournamentNo,
-    pub(super) games: BTreeSet<u64>,
-    pub(super) audit: bool,
-    pub(super) alone: bool,
-    pub(super) plies: u64,
-    /// When it was lent.
-    pub(super) since: Duration,
-    pub(super) deadline: Duration,
 }
 
 /// How long the games of a tournament take from being lent to being reported.
@@ -93,7 +81,7 @@ impl<D: Defects> Ledger<D> {
         let leases = &self.workers.get(&worker)?.leases;
         let games = leases
             .iter()
-            .filter_map(|id| self.leases.get(id))
+            .filter_map(|id| self.leases.get(*id))
             .map(|lease| lease.games.len() as u64)
             .sum();
         Some(WorkerLoad {
@@ -113,16 +101,19 @@ impl<D: Defects> Ledger<D> {
         suits: impl Fn(TournamentNo) -> bool,
     ) -> Option<Grant> {
         let leases = &self.workers.get(&worker)?.leases;
-        let mut held = leases.iter().filter_map(|id| self.leases.get(id));
+        let mut held = leases.iter().filter_map(|id| self.leases.get(*id));
         let alone_already = held.any(|lease| lease.alone);
-        for entry in self.tournaments.values_mut() {
-            entry.course.wake(now);
-            entry.course.find_audits();
+        for number in &self.open {
+            if let Some(entry) = self.tournaments.get_mut(number) {
+                entry.course.wake(now);
+                entry.course.find_audits();
+            }
         }
         let chosen = self
-            .tournaments
+            .open
             .iter()
-            .filter(|&(&number, entry)| {
+            .filter_map(|&number| Some((number, self.tournaments.get(&number)?)))
+            .filter(|&(number, entry)| {
                 let course = &entry.course;
                 let lends = entry.state == State::Running
                     && (course.has_ready() || course.has_suspect() && !alone_already)
@@ -133,9 +124,9 @@ impl<D: Defects> Ledger<D> {
             })
             .min_by_key(|(number, entry)| {
                 let only_audits = entry.state != State::Running;
-                (only_audits, entry.course.lent(), entry.served, **number)
+                (only_audits, entry.course.lent(), entry.served, *number)
             })
-            .map(|(number, _)| *number)?;
+            .map(|(number, _)| number)?;
         let count = self.count(worker, chosen, wanted)?;
         let lease = self.leases_ever + 1;
         let entry = self.tournaments.get_mut(&chosen)?;
@@ -170,8 +161,8 @@ impl<D: Defects> Ledger<D> {
                 alone,
                 plies: 0,
                 since: now,
-                deadline,
             },
+            deadline,
         );
         if let Some(worker) = self.workers.get_mut(&worker) {
             worker.leases.insert(lease);
@@ -204,7 +195,7 @@ impl<D: Defects> Ledger<D> {
             return LEASE_GAMES_MAX;
         }
         self.workers.get(&worker).map_or(0, |worker| {
-            let leases = worker.leases.iter().filter_map(|id| self.leases.get(id));
+            let leases = worker.leases.iter().filter_map(|id| self.leases.get(*id));
             let held = leases
                 .filter(|lease| lease.tournament == tournament && !lease.audit)
                 .map(|lease| lease.games.len());

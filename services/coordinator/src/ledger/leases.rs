@@ -1,0 +1,145 @@
+//! The leases held now, and which of them runs out first.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use super::{LeaseId, TournamentNo, WorkerId};
+
+#[derive(Debug)]
+pub(super) struct Lease {
+    pub(super) worker: WorkerId,
+    pub(super) tournament: TournamentNo,
+    pub(super) games: BTreeSet<u64>,
+    pub(super) audit: bool,
+    pub(super) alone: bool,
+    pub(super) plies: u64,
+    /// When it was lent.
+    pub(super) since: Duration,
+}
+
+#[derive(Debug)]
+struct Held {
+    lease: Lease,
+    deadline: Duration,
+}
+
+/// Leases by their number, and in order of their deadlines: thousands are held
+/// at a time, and the next deadline is asked for after every call.
+#[derive(Debug, Default)]
+pub(super) struct Leases {
+    held: BTreeMap<LeaseId, Held>,
+    /// The deadline of each lease held, once.
+    deadlines: BTreeSet<(Duration, LeaseId)>,
+}
+
+impl Leases {
+    pub(super) fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    pub(super) fn get(&self, id: LeaseId) -> Option<&Lease> {
+        self.held.get(&id).map(|held| &held.lease)
+    }
+
+    pub(super) fn get_mut(&mut self, id: LeaseId) -> Option<&mut Lease> {
+        self.held.get_mut(&id).map(|held| &mut held.lease)
+    }
+
+    /// Adds a lease under a number that none had before.
+    pub(super) fn insert(&mut self, id: LeaseId, lease: Lease, deadline: Duration) {
+        self.held.insert(id, Held { lease, deadline });
+        self.deadlines.insert((deadline, id));
+    }
+
+    pub(super) fn remove(&mut self, id: LeaseId) -> Option<Lease> {
+        let held = self.held.remove(&id)?;
+        self.deadlines.remove(&(held.deadline, id));
+        Some(held.lease)
+    }
+
+    /// Sets another deadline.
+    pub(super) fn renew(&mut self, id: LeaseId, deadline: Duration) {
+        // The games of a report come one by one, at the same time.
+        if let Some(held) = self.held.get_mut(&id)
+            && held.deadline != deadline
+        {
+            self.deadlines.remove(&(held.deadline, id));
+            self.deadlines.insert((deadline, id));
+            held.deadline = deadline;
+        }
+    }
+
+    pub(super) fn first_deadline(&self) -> Option<Duration> {
+        self.deadlines.first().map(|(deadline, _)| *deadline)
+    }
+
+    /// Those whose deadline is over, in the order in which they were lent.
+    pub(super) fn late(&self, now: Duration) -> Vec<LeaseId> {
+        let late = self.deadlines.range(..=(now, LeaseId::MAX));
+        let mut late: Vec<LeaseId> = late.map(|(_, id)| *id).collect();
+        late.sort_unstable();
+        late
+    }
+
+    /// Those of a tournament.
+    pub(super) fn of(&self, tournament: TournamentNo) -> Vec<LeaseId> {
+        let of = self.held.iter();
+        of.filter(|(_, held)| held.lease.tournament == tournament)
+            .map(|(id, _)| *id)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lease(tournament: TournamentNo) -> Lease {
+        Lease {
+            worker: 1,
+            tournament,
+            games: BTreeSet::new(),
+            audit: false,
+            alone: false,
+            plies: 0,
+            since: Duration::ZERO,
+        }
+    }
+
+    /// What a scan of all leases finds.
+    fn scanned(leases: &Leases, now: Duration) -> (Option<Duration>, Vec<LeaseId>) {
+        let deadlines = || leases.held.iter().map(|(id, held)| (held.deadline, *id));
+        let late = deadlines().filter(|(deadline, _)| *deadline <= now);
+        (
+            deadlines().map(|(deadline, _)| deadline).min(),
+            late.map(|(_, id)| id).collect(),
+        )
+    }
+
+    #[test]
+    fn deadlines_are_those_of_a_scan_whatever_is_lent_renewed_and_taken_back() {
+        let mut leases = Leases::default();
+        let mut draw = 7_u64;
+        for step in 1..5_000_u64 {
+            draw = draw
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let (what, other) = (draw >> 60, (draw >> 33) % step + 1);
+            let deadline = Duration::from_millis((draw >> 20) % 97);
+            match what {
+                0..6 => leases.insert(step, lease((step % 3) as u32), deadline),
+                6..11 => leases.renew(other, deadline),
+                _ => {
+                    leases.remove(other);
+                }
+            }
+            let now = Duration::from_millis((draw >> 40) % 97);
+            let expected = scanned(&leases, now);
+            assert_eq!((leases.first_deadline(), leases.late(now)), expected);
+            assert_eq!(leases.deadlines.len(), leases.len());
+        }
+        assert!(leases.len() > 100, "some were held at a time");
+    }
+}
