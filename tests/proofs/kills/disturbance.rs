@@ -65,6 +65,12 @@ const SIGNALS: [Signal; 4] = [
 const STOPPED_MS_MAX: u32 = 1500;
 /// The longest that something lies dead, in milliseconds.
 const DEAD_MS_MAX: u32 = 150;
+/// The same of a coordinator that was killed while it opened the store.
+const DEAD_OPENING_MS_MAX: u32 = 20;
+/// One of so many signals kills a coordinator that opens the store.
+const OPENING_SHARE: u32 = 3;
+/// So many openings behind that share, the coordinator is killed out of turn.
+const BEHIND: u32 = 4;
 
 pub(super) struct Disturber {
     /// Who is sent what, and when.
@@ -82,7 +88,7 @@ pub(super) struct Disturber {
     /// Ends of a coordinator that listened, or before.
     ended: u32,
     ended_opening: u32,
-    /// Of those, with the folder's lock taken.
+    /// Of those, with the folder's lock taken: while it opened the store.
     ended_locked: u32,
 }
 
@@ -105,6 +111,31 @@ impl Disturber {
     /// Signals sent so far; a stop and its end count once.
     pub(super) fn sent(&self) -> u32 {
         self.counts.values().sum()
+    }
+
+    /// Openings of the store that had to be hit as well.
+    fn behind(&self) -> u32 {
+        let due = self.sent().div_ceil(OPENING_SHARE);
+        due.saturating_sub(self.ended_locked)
+    }
+
+    /// Whether all `signals` were sent, and openings hit among them as often
+    /// as they should be. Where they never are, it ends as well.
+    pub(super) fn is_done(&self, signals: u32) -> bool {
+        let sent = self.sent();
+        sent >= signals && (self.behind() == 0 || sent >= 2 * signals)
+    }
+
+    /// That a third of the signals came while the store was opened.
+    pub(super) fn shares(&self) -> Result<(), Broken> {
+        if self.behind() == 0 {
+            return Ok(());
+        }
+        Err(Broken::new(format_args!(
+            "only {} of {} signals came while a coordinator opened the store, not one of {OPENING_SHARE}",
+            self.ended_locked,
+            self.sent()
+        )))
     }
 
     /// Does what is due, and waits a moment.
@@ -130,8 +161,7 @@ impl Disturber {
             self.ended += 1;
         }
         if fleet.coordinator.is_due() {
-            // A third of its ends come while it opens the store.
-            if self.ended_opening * 2 < self.ended {
+            if self.behind() > 0 {
                 self.kill_opening(world, &mut fleet.coordinator)?;
             } else {
                 self.open(world, &mut fleet.coordinator)?;
@@ -150,8 +180,11 @@ impl Disturber {
     }
 
     fn disturb(&mut self, world: &World, fleet: &mut Fleet) {
-        let target = self.rng.pick(&TARGETS);
-        let signal = self.rng.pick(&SIGNALS);
+        let mut target = self.rng.pick(&TARGETS);
+        let mut signal = self.rng.pick(&SIGNALS);
+        if self.behind() >= BEHIND {
+            (target, signal) = (Target::Coordinator, Signal::SIGKILL);
+        }
         let stopped = moment(&mut self.rng, STOPPED_MS_MAX);
         let id = match target {
             Target::Coordinator | Target::Opening => {
@@ -194,7 +227,7 @@ impl Disturber {
         let locked = holder(world) == id;
         server.signal(Signal::SIGKILL);
         server.end()?;
-        server.again(self.dead());
+        server.again(moment(&mut self.delays, DEAD_OPENING_MS_MAX));
         let target = if server.listens().is_none() {
             self.ended_opening += 1;
             self.ended_locked += u32::from(locked);

@@ -26,7 +26,7 @@ const CALM: Duration = Duration::from_secs(300);
 /// Settings.
 #[derive(Debug, clap::Args)]
 pub struct Kills {
-    /// Signals to send, at least.
+    /// Signals to send, at least: a third of them while the store is opened.
     #[arg(long, default_value_t = 200)]
     kills: u32,
     /// Worker processes.
@@ -83,9 +83,9 @@ impl Kills {
         let mut disturber = Disturber::new(self.seed, self.gap);
         let started = Instant::now();
         let mut rounds = Vec::new();
-        while disturber.sent() < self.kills {
+        while !disturber.is_done(self.kills) {
             let round = self.round(&world, &fleet, rounds.len())?;
-            while disturber.sent() < self.kills && !fleet.witness.finished(&round.id) {
+            while !disturber.is_done(self.kills) && !fleet.witness.finished(&round.id) {
                 disturber.step(&world, &mut fleet)?;
             }
             disturber.calm(&world, &mut fleet)?;
@@ -102,6 +102,7 @@ impl Kills {
             }
             rounds.push(round);
         }
+        disturber.shares()?;
         let seconds = started.elapsed().as_secs_f64();
         let known = fleet.witness.acknowledged();
         let mut same = 0;
