@@ -100,7 +100,18 @@ fn what_cannot_be_measured_is_said_before_or_instead() {
 fn every_bar_is_one_of_a_figure_and_has_a_limit() {
     let bars: Vec<Value> =
         serde_json::from_str(include_str!("data/bars.json")).expect("the list of bars");
+    let sections = [
+        include_str!("bench/sections/path.rs"),
+        include_str!("bench/sections/fleet.rs"),
+        include_str!("bench/sections/large.rs"),
+    ];
     for bar in bars {
+        let figure = bar["figure"].as_str().expect("the id of a figure");
+        let (section, name) = figure.split_once('.').expect("section and name");
+        let measured = sections.iter().any(|source| {
+            source.contains(&format!("\"{figure}\"")) || source.contains(&format!("\"{name}\""))
+        });
+        assert!(measured, "no section {section} measures {name}");
         let limits = bar["any"].as_array().expect("limits");
         assert!(!limits.is_empty(), "{bar}");
         for limit in limits {

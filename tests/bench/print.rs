@@ -79,7 +79,10 @@ fn tables(report: &Report) -> String {
             text += &format!("{line}\n");
         }
     }
-    text
+    for bar in &report.bars_not_measured {
+        text += &format!("\nnot measured in this run: {bar}");
+    }
+    text + "\n"
 }
 
 pub(crate) fn markdown(report: &Report) -> String {
@@ -97,6 +100,12 @@ pub(crate) fn markdown(report: &Report) -> String {
         for line in lines {
             text += &format!("- {line}\n");
         }
+    }
+    if !report.bars_not_measured.is_empty() {
+        text += "\nBars that this run did not measure:\n\n";
+    }
+    for bar in &report.bars_not_measured {
+        text += &format!("- {bar}\n");
     }
     text
 }

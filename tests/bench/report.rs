@@ -13,6 +13,8 @@ pub(crate) struct Report {
     /// Measured once and shortly.
     pub(crate) quick: bool,
     pub(crate) sections: Vec<Measured>,
+    /// Bars of figures that this run did not measure.
+    pub(crate) bars_not_measured: Vec<String>,
 }
 
 /// One section.
@@ -93,11 +95,16 @@ impl Report {
             machine: Machine::here(),
             quick,
             sections: Vec::new(),
+            bars_not_measured: Vec::new(),
         }
     }
 
     pub(crate) fn add(&mut self, section: Measured) {
         self.sections.push(section);
+    }
+
+    fn figures(&self) -> impl Iterator<Item = &Figure> {
+        self.sections.iter().flat_map(|section| &section.figures)
     }
 
     fn figures_mut(&mut self) -> impl Iterator<Item = &mut Figure> {
@@ -140,6 +147,11 @@ impl Report {
                 })
                 .collect();
         }
+        self.bars_not_measured = bars
+            .iter()
+            .filter(|bar| self.figures().all(|figure| figure.id != bar.figure))
+            .map(|bar| format!("{}: {}", bar.figure, bar.bar))
+            .collect();
         self.machine.load_end = Machine::load();
     }
 }

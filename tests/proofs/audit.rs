@@ -63,7 +63,10 @@ impl Audit {
             return Err(Broken::new(format_args!("with one worker: {told}")));
         }
         let standings = world.arena(&["standings", &id, "--coordinator", &url]).ok();
-        if !standings.stdout.contains("wait for a worker that did not play them") {
+        if !standings
+            .stdout
+            .contains("wait for a worker that did not play them")
+        {
             return Err(Broken::new(standings.told()));
         }
         first.kill();
@@ -80,7 +83,9 @@ impl Audit {
         }
         let counted = coordinator.metric("arena_audits_total", &["outcome=\"agreed\""]);
         if counted != games as f64 {
-            return Err(Broken::new(format_args!("{counted} of {games} were counted")));
+            return Err(Broken::new(format_args!(
+                "{counted} of {games} were counted"
+            )));
         }
         let listed = list(&world, &id, &url);
         if !listed.is_empty() {
@@ -176,12 +181,23 @@ impl Audit {
             true => "games of an unsteady agent that differ, named",
             false => "the same where only hashes are kept, found",
         };
-        Ok(vec![Figure::new(name, format!("{differing} of {}", told["due"]))])
+        Ok(vec![Figure::new(
+            name,
+            format!("{differing} of {}", told["due"]),
+        )])
     }
 }
 
 fn audits(world: &World, id: &str, url: &str) -> Value {
-    let shown = ["tournament", "show", id, "--coordinator", url, "--output", "json"];
+    let shown = [
+        "tournament",
+        "show",
+        id,
+        "--coordinator",
+        url,
+        "--output",
+        "json",
+    ];
     world.arena(&shown).ok().json()["audits"].clone()
 }
 
@@ -194,7 +210,15 @@ fn settled(world: &World, id: &str, url: &str) -> Value {
 }
 
 fn list(world: &World, id: &str, url: &str) -> Vec<Value> {
-    let listed = ["audit", "list", id, "--coordinator", url, "--output", "jsonl"];
+    let listed = [
+        "audit",
+        "list",
+        id,
+        "--coordinator",
+        url,
+        "--output",
+        "jsonl",
+    ];
     let listed = world.arena(&listed).ok().stdout;
     let lines = listed.lines().filter(|line| !line.is_empty());
     lines

@@ -53,7 +53,13 @@ impl Proof for Damage {
 
     fn run(&self) -> Result<Outcome, Broken> {
         let world = World::new();
-        let spec = spec("damage", "cowry", self.blocks, &["random", "aggressive", "mixed"], "");
+        let spec = spec(
+            "damage",
+            "cowry",
+            self.blocks,
+            &["random", "aggressive", "mixed"],
+            "",
+        );
         let (id, _, _) = world.tournament(&spec, "whole", &[]);
         let mut trial = Trial::new(&world, &id)?;
         let mut rng = AgentRng::new(self.seed);
@@ -143,7 +149,8 @@ impl<'a> Trial<'a> {
     /// The file that grows: the log of the database.
     fn newest(&self) -> Result<PathBuf, Broken> {
         let log = self.files.iter().find(|path| path.ends_with("sled/db"));
-        log.cloned().ok_or_else(|| Broken::new("the store has no log"))
+        log.cloned()
+            .ok_or_else(|| Broken::new("the store has no log"))
     }
 
     fn case(&mut self, file: &Path, change: &Change) -> Result<(), Broken> {
@@ -182,7 +189,9 @@ impl<'a> Trial<'a> {
         match opened {
             Ok(found) if found == self.holding => {
                 if !report.is_sound() {
-                    return Err(Broken::new(format_args!("it opens, and verify says {report:?}")));
+                    return Err(Broken::new(format_args!(
+                        "it opens, and verify says {report:?}"
+                    )));
                 }
                 self.survived += 1;
                 Ok(())
@@ -193,7 +202,9 @@ impl<'a> Trial<'a> {
                     return Err(Broken::new(format_args!("named as {damage:?}, {remedy:?}")));
                 }
                 if report.is_sound() {
-                    return Err(Broken::new(format_args!("verify calls it sound, opening says {damage}")));
+                    return Err(Broken::new(format_args!(
+                        "verify calls it sound, opening says {damage}"
+                    )));
                 }
                 self.named += 1;
                 self.damaged(file, change)?;
@@ -212,7 +223,9 @@ impl<'a> Trial<'a> {
             let mut files = Vec::new();
             list(&self.whole, &mut files)?;
             for from in files {
-                let to = self.copy.join(from.strip_prefix(&self.whole).unwrap_or(&from));
+                let to = self
+                    .copy
+                    .join(from.strip_prefix(&self.whole).unwrap_or(&from));
                 fs::create_dir_all(to.parent().unwrap_or(&self.copy))?;
                 let mut bytes = fs::read(&from)?;
                 if from == file {
@@ -275,10 +288,16 @@ impl<'a> Trial<'a> {
         if refused.code == Some(0) || !refused.stderr.contains("is damaged") {
             return Err(Broken::new(refused.told()));
         }
-        let repaired = self.world.arena(&["store", "verify", "--repair", "--data", &data]);
+        let repaired = self
+            .world
+            .arena(&["store", "verify", "--repair", "--data", &data]);
         let again = self.world.arena(&["store", "verify", "--data", &data]);
         if (repaired.code, again.code) != (Some(0), Some(0)) {
-            return Err(Broken::new(format_args!("{}\n{}", repaired.told(), again.told())));
+            return Err(Broken::new(format_args!(
+                "{}\n{}",
+                repaired.told(),
+                again.told()
+            )));
         }
         let store = SledStore::open(&self.copy, &Options::default()).map_err(Broken::new)?;
         let found = hold(&store, &self.id).map_err(Broken::new)?;
@@ -331,7 +350,10 @@ fn within<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> Resul
 /// Bytes of a file up to the last that is not zero.
 fn used(file: &Path) -> Result<usize, Broken> {
     let bytes = fs::read(file).map_err(Broken::new)?;
-    Ok(bytes.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1))
+    Ok(bytes
+        .iter()
+        .rposition(|&byte| byte != 0)
+        .map_or(0, |at| at + 1))
 }
 
 fn list(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
@@ -350,5 +372,8 @@ fn contents(folder: &Path) -> std::io::Result<BTreeMap<PathBuf, Vec<u8>>> {
     let mut files = Vec::new();
     list(folder, &mut files)?;
     files.retain(|path| !path.ends_with("lock"));
-    files.into_iter().map(|path| Ok((path.clone(), fs::read(path)?))).collect()
+    files
+        .into_iter()
+        .map(|path| Ok((path.clone(), fs::read(path)?)))
+        .collect()
 }

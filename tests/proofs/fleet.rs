@@ -94,7 +94,10 @@ impl Scale {
     }
 
     fn check(&self, measured: &Measured) -> Result<(), Broken> {
-        let rss = measured.process.as_ref().map_or(0, |one| one.rss_bytes_max());
+        let rss = measured
+            .process
+            .as_ref()
+            .map_or(0, |one| one.rss_bytes_max());
         let lost = measured.leases_ended + measured.rejoins;
         let wrong = if measured.games == 0 {
             "nothing was reported".to_owned()

@@ -61,9 +61,15 @@ impl Proof for Full {
                 }
             }
         }
-        figures.push(Figure::new("tmpfs and ext4 filled up, times each", self.rounds));
+        figures.push(Figure::new(
+            "tmpfs and ext4 filled up, times each",
+            self.rounds,
+        ));
         figures.push(Figure::new("ext4 turned read-only, times", self.rounds));
-        figures.push(Figure::new("results acknowledged, all present", acknowledged));
+        figures.push(Figure::new(
+            "results acknowledged, all present",
+            acknowledged,
+        ));
         Ok(Outcome::Holds(figures))
     }
 }
@@ -76,7 +82,10 @@ impl Full {
         tournament.begin(&server, BEFORE)?;
         let filler = disk.path().join("filler");
         fill(disk, &filler).map_err(Broken::new)?;
-        OnDisk::ends(&mut server, &["no space left for the store in", "make room"])?;
+        OnDisk::ends(
+            &mut server,
+            &["no space left for the store in", "make room"],
+        )?;
         // Without room it opens, and stops as soon as it is to write.
         let held = tournament.acknowledged();
         let mut server = tournament.coordinator();

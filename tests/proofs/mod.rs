@@ -2,13 +2,26 @@
 //! real thing and says what it found. `tests/prove list` names them all.
 //!
 //! A proof is a struct of its settings (a [`clap::Args`], whose defaults are
-//! the long version) that implements [`Proof`], a file or folder here, and a
-//! line in [`proofs!`]. `tests/run` runs the quick version of each.
+//! the long version) that implements [`Proof`], a file or folder here with its
+//! `mod` line, and a line in [`proofs!`]. `tests/run` runs the quick version of each.
 
 /// Stores as processes of their own.
 pub mod appender;
 
+mod agents;
+mod audit;
+mod damage;
+mod fleet;
+mod full;
+mod holder;
+mod kills;
+mod network;
 mod on_disk;
+mod overload;
+mod poison;
+mod power;
+mod simulate;
+mod stuck;
 
 use std::fmt;
 
@@ -75,8 +88,6 @@ impl Broken {
 /// kebab case) and the settings.
 macro_rules! proofs {
     ($($(#[doc = $doc:literal])+ $name:ident($module:ident::$settings:ident)),+ $(,)?) => {
-        $(mod $module;)+
-
         /// A proof with its settings.
         #[derive(Debug, clap::Subcommand)]
         pub enum Command {

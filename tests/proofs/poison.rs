@@ -62,7 +62,10 @@ impl Proof for Poison {
         }
         let began = Instant::now();
         let total = expected.games.len() as f64;
-        let mut workers = [world.worker(&coordinator, &[]), world.worker(&coordinator, &[])];
+        let mut workers = [
+            world.worker(&coordinator, &[]),
+            world.worker(&coordinator, &[]),
+        ];
         let mut deaths = 0;
         let mut logs = String::new();
         while coordinator.metric("arena_games_total", &[]) < total {

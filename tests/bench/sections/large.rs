@@ -134,7 +134,7 @@ impl Mark {
 }
 
 fn memory(process: u32) -> f64 {
-    Usage::of(process).map_or(0.0, |usage| megabytes(usage.rss_bytes))
+    Usage::of(process).map_or(0.0, |usage| megabytes(usage.rss_peak_bytes))
 }
 
 /// All files of the coordinator's folder.

@@ -74,7 +74,10 @@ impl Agents {
         let coordinator = world.coordinator("data", &[]);
         let url = coordinator.url();
         register(&world, &table, &url);
-        let mut workers = vec![world.worker(&coordinator, &[]), world.worker(&coordinator, &[])];
+        let mut workers = vec![
+            world.worker(&coordinator, &[]),
+            world.worker(&coordinator, &[]),
+        ];
         if !self.once {
             workers.push(world.worker(&coordinator, &["--unary"]));
         }
@@ -107,7 +110,11 @@ impl Agents {
         let coordinator_mib = peak_mib(&coordinator);
         for (who, peak, bound) in [
             ("a worker", worker_mib, table.bounds.worker_mib),
-            ("the coordinator", coordinator_mib, table.bounds.coordinator_mib),
+            (
+                "the coordinator",
+                coordinator_mib,
+                table.bounds.coordinator_mib,
+            ),
         ] {
             if peak > bound {
                 return Err(Broken::new(format_args!(
@@ -155,7 +162,11 @@ impl Agents {
             if over {
                 return runs;
             }
-            let seats = if self.once { 4 } else { 2 + rng.below(3) as usize };
+            let seats = if self.once {
+                4
+            } else {
+                2 + rng.below(3) as usize
+            };
             let forfeit = if self.once {
                 number % 2 == 0
             } else {

@@ -98,7 +98,10 @@ impl Table {
                 (When::Decision, [one]) => one.before == DUE,
                 (When::Decision, _) => false,
                 (When::Start, []) => asked == 0,
-                (When::Start, [one]) if forfeit => passes.iter().position(|pass| !pass) == Some(one.before as usize) || one.before as usize == passes.len(),
+                (When::Start, [one]) if forfeit => {
+                    passes.iter().position(|pass| !pass) == Some(one.before as usize)
+                        || one.before as usize == passes.len()
+                }
                 (When::Start, all) => !forfeit && all.len() == asked,
             };
             if !fits {

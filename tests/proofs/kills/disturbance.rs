@@ -15,7 +15,10 @@ use nix::{
 };
 
 use super::{Fleet, operator::Server};
-use crate::{World, proofs::{Broken, Figure}};
+use crate::{
+    World,
+    proofs::{Broken, Figure},
+};
 
 /// Who a signal goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

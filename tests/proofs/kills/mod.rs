@@ -154,8 +154,7 @@ impl Kills {
             "[play]\nmove_timeout = \"20s\"",
         );
         register(world, ["--data", "undisturbed"]);
-        let (id, _, expected) =
-            world.tournament(&spec, "undisturbed", &["--builtin", "process"]);
+        let (id, _, expected) = world.tournament(&spec, "undisturbed", &["--builtin", "process"]);
         let reference = world.coordinator("undisturbed", &[]);
         let records = witness::games(&reference.url(), &id);
         reference.stop();
@@ -268,7 +267,9 @@ fn register(world: &World, access: [&str; 2]) {
     let [flag, place] = access;
     let known = world.arena(&["agent", "show", "greedy", flag, place]);
     if known.code != Some(0) {
-        let arguments = ["agent", "register", "greedy", "--binary", agent, flag, place];
+        let arguments = [
+            "agent", "register", "greedy", "--binary", agent, flag, place,
+        ];
         let _ = world.arena(&arguments).ok();
     }
 }

@@ -130,7 +130,11 @@ impl Witness {
     /// Holds what a coordinator has of a tournament against what it has
     /// acknowledged. Tells how many games are known to be the very play that
     /// was acknowledged.
-    pub(in crate::proofs) fn compare(&self, tournament: &str, games: &[v1::GameReport]) -> Result<u64, Broken> {
+    pub(in crate::proofs) fn compare(
+        &self,
+        tournament: &str,
+        games: &[v1::GameReport],
+    ) -> Result<u64, Broken> {
         if let Some(lost) = &*lock(&self.shared.lost) {
             return Err(Broken::new(lost));
         }

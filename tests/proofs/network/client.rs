@@ -124,7 +124,9 @@ impl User {
         }
         let told = self.tournament(id).await?.state();
         if !matches!(told, TournamentState::Paused | TournamentState::Finished) {
-            return Err(format!("a pause was acknowledged, and then it was {told:?}"));
+            return Err(format!(
+                "a pause was acknowledged, and then it was {told:?}"
+            ));
         }
         time::sleep(lasting).await;
         // Whoever ended in the meantime has to know.
@@ -142,12 +144,10 @@ impl User {
             })
             .await;
         match (resumed, told) {
-            (Err(problem), TournamentState::Paused) => {
-                match self.tournament(id).await?.state() {
-                    TournamentState::Finished => Ok(()),
-                    _ => Err(problem),
-                }
-            }
+            (Err(problem), TournamentState::Paused) => match self.tournament(id).await?.state() {
+                TournamentState::Finished => Ok(()),
+                _ => Err(problem),
+            },
             _ => Ok(()),
         }
     }

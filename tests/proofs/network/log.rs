@@ -152,7 +152,11 @@ impl Subscriber for Log {
         }
         let told = !UNORDERED.contains(&fields.message.as_str());
         if self.kept && told && !fields.message.starts_with("step ") {
-            let level = if network { "NET" } else { metadata.level().as_str() };
+            let level = if network {
+                "NET"
+            } else {
+                metadata.level().as_str()
+            };
             heard.add(format_args!("{level} {}{}", fields.message, fields.rest));
         }
     }

@@ -32,6 +32,9 @@ use trial::{Failure, Ran};
 /// Failures that are told.
 const TOLD_MAX: usize = 5;
 
+/// So many schedules have all kinds of trouble among them.
+const COVERED_FROM: u64 = 50;
+
 /// Settings.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Network {
@@ -174,6 +177,20 @@ impl Sum {
                 told.join("\n")
             )));
         }
+        if self.schedules >= COVERED_FROM {
+            let seen = [self.acknowledged, self.compared, self.lines];
+            let kinds = self.troubles.len();
+            if seen.contains(&0) || kinds < trial::TROUBLES {
+                return Err(Broken::new(format_args!(
+                    "not everything happened that is to be survived: {} games acknowledged, {} \
+                     logs of {} lines compared, {kinds} kinds of trouble of {}",
+                    self.acknowledged,
+                    self.compared,
+                    self.lines,
+                    trial::TROUBLES
+                )));
+            }
+        }
         let rate = self.schedules as f64 / took.as_secs_f64();
         let mut figures = vec![
             Figure::new("schedules", self.schedules),
@@ -245,7 +262,11 @@ fn same_log(one: &[String], other: &[String]) -> Result<(), String> {
     else {
         return Ok(());
     };
-    let line = |log: &[String]| log.get(place).cloned().unwrap_or_else(|| "its end".to_owned());
+    let line = |log: &[String]| {
+        log.get(place)
+            .cloned()
+            .unwrap_or_else(|| "its end".to_owned())
+    };
     Err(format!(
         "run twice, the logs part at line {place}:\n  {}\n  {}",
         line(one),

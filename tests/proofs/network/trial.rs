@@ -230,6 +230,9 @@ impl<'a> Trial<'a> {
     }
 }
 
+/// Kinds of what happens to a schedule, as [`Trouble::name`] tells them apart.
+pub(super) const TROUBLES: usize = 6;
+
 impl Trouble {
     fn name(&self) -> &'static str {
         match self {

@@ -32,6 +32,11 @@ struct Bounds {
     rss_mib_max: u64,
     /// The coordinator's CPU time a game after the crowd, in that before it.
     cpu_per_game_ratio_max: f64,
+    /// From so many games on, these hold instead.
+    steady_games: u64,
+    steady_cpu_per_game_ratio_max: f64,
+    /// Games a second after the crowd, in those before it.
+    steady_rate_ratio_min: f64,
     /// Bytes of a message that is too large.
     too_large_bytes: usize,
 }
@@ -124,7 +129,10 @@ impl Proof for Overload {
         }
         Ok(Outcome::Holds(vec![
             Figure::new("games/s before", calm.games_per_s().round()),
-            Figure::new("games/s while overloaded", crowd.measured.games_per_s().round()),
+            Figure::new(
+                "games/s while overloaded",
+                crowd.measured.games_per_s().round(),
+            ),
             Figure::new("games/s after", again.games_per_s().round()),
             Figure::new("reports refused", crowd.measured.refusals),
             Figure::new("reports taken meanwhile", crowd.measured.report.count()),
@@ -174,7 +182,9 @@ impl Overload {
     fn after(&self, coordinator: &Server, tournament: &str) -> Result<Measured, Broken> {
         let url = coordinator.url();
         let fleet = calm_fleet(&url, coordinator);
-        fleet.run(&to_the_end(tournament.to_owned())).map_err(broken)
+        fleet
+            .run(&to_the_end(tournament.to_owned()))
+            .map_err(broken)
     }
 
     fn rude_fleet(&self, url: &str) -> Fleet {
@@ -208,8 +218,7 @@ impl Overload {
         let end = Arc::new(AtomicBool::new(false));
         let fleet = self.rude_fleet(&url).book(book).process(coordinator.id());
         let (fleets, watched, answered, slowest) = thread::scope(|scope| {
-            let watching =
-                scope.spawn(|| fleet::watch(&url, &tournament, self.watchers, &end));
+            let watching = scope.spawn(|| fleet::watch(&url, &tournament, self.watchers, &end));
             let told = Until::Told(end.clone());
             let working = scope.spawn(move || fleet.run(&told));
             let started = Instant::now();
@@ -292,12 +301,7 @@ fn calm_fleet(url: &str, coordinator: &Server) -> Fleet {
 }
 
 /// Starts a tournament of at least so many games, and plays them beforehand.
-fn start(
-    world: &World,
-    url: &str,
-    name: &str,
-    games: u64,
-) -> Result<(String, Arc<Book>), Broken> {
+fn start(world: &World, url: &str, name: &str, games: u64) -> Result<(String, Arc<Book>), Broken> {
     let spec = fleet::cheap_spec(name, games.div_ceil(2));
     let id = world.start_tournament(name, &spec, url);
     let book = fleet::tournament(url, &id).and_then(|found| Book::new(&found));
@@ -341,11 +345,25 @@ fn judge_calm(
             wrong.push(format!("{name}: {} calls were refused", fleet.refusals));
         }
     }
-    let cpu = |fleet: &Measured| fleet.cpu_us_per(fleet.games).unwrap_or_default();
-    let ratio = cpu(again) / cpu(before).max(1e-3);
-    if ratio > bounds.cpu_per_game_ratio_max {
+    let cpu = |fleet: &Measured| fleet.cpu_us_per(fleet.games).filter(|cpu| *cpu > 0.0);
+    // The clock of CPU time ticks in hundredths of a second.
+    let steady = before.games >= bounds.steady_games;
+    let most = match steady {
+        true => bounds.steady_cpu_per_game_ratio_max,
+        false => bounds.cpu_per_game_ratio_max,
+    };
+    match (cpu(before), cpu(again)) {
+        (Some(before), Some(again)) if again / before <= most => {}
+        // So few games may take less than a tick.
+        (None, _) | (_, None) if !steady => {}
+        (before, again) => wrong.push(format!(
+            "CPU µs a game before the crowd {before:?}, after it {again:?}: more than {most} times"
+        )),
+    }
+    let rate = again.games_per_s() / before.games_per_s();
+    if steady && rate < bounds.steady_rate_ratio_min {
         wrong.push(format!(
-            "a game took {ratio:.1} times the CPU time after the crowd"
+            "after the crowd it made {rate:.2} of the rate before"
         ));
     }
 }

@@ -130,7 +130,10 @@ impl<'a> Trial<'a> {
     /// Takes in what a process that appended was told.
     fn remember(&mut self, output: &Output) -> Result<(), Broken> {
         // The last line may be torn by a kill.
-        let whole = output.stdout.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        let whole = output
+            .stdout
+            .rsplit_once('\n')
+            .map_or("", |(whole, _)| whole);
         for line in whole.lines() {
             let number = |text: &str| text.parse::<u64>().map_err(Broken::new);
             if let Some(start) = line.strip_prefix("acknowledged ") {
@@ -192,7 +195,10 @@ impl<'a> Trial<'a> {
         if self.games == 0 {
             return Ok(());
         }
-        let output = self.world.start_own(&["store-process", "read", data]).output();
+        let output = self
+            .world
+            .start_own(&["store-process", "read", data])
+            .output();
         quiet(&output)?;
         let holding: Holding = serde_json::from_str(&output.stdout)
             .map_err(|error| Broken::new(format_args!("{error} in {}", output.told())))?;
@@ -231,8 +237,14 @@ impl<'a> Trial<'a> {
             Figure::new("of them with the journal written", journal),
             Figure::new("during", scenes.join(", ")),
             Figure::new("came after what they should disturb", told.too_late),
-            Figure::new("games acknowledged by a store, all present", told.acknowledged),
-            Figure::new("results acknowledged over gRPC, all present", told.witnessed),
+            Figure::new(
+                "games acknowledged by a store, all present",
+                told.acknowledged,
+            ),
+            Figure::new(
+                "results acknowledged over gRPC, all present",
+                told.witnessed,
+            ),
             Figure::new("damage named and repaired, nothing lost", told.named),
         ]
     }

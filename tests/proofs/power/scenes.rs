@@ -125,7 +125,9 @@ fn repair(trial: &mut Trial<'_>) -> Result<(), Broken> {
 fn backup(trial: &mut Trial<'_>) -> Result<(), Broken> {
     trial.fill()?;
     let (data, file) = (trial.data(), trial.disk.join("backup"));
-    let mut process = trial.world.start(&["store", "backup", "--data", &data, &file]);
+    let mut process = trial
+        .world
+        .start(&["store", "backup", "--data", &data, &file]);
     moment(trial, || process.ended());
     trial.cut()?;
     ended(process)?;
@@ -134,7 +136,9 @@ fn backup(trial: &mut Trial<'_>) -> Result<(), Broken> {
     if fs::exists(&file).map_err(Broken::new)? {
         // What has the name of a backup is one.
         let target = trial.disk.join("restored");
-        let restored = trial.world.arena(&["store", "restore", &file, "--data", &target]);
+        let restored = trial
+            .world
+            .arena(&["store", "restore", &file, "--data", &target]);
         if restored.code != Some(0) {
             return Err(Broken::new(restored.told()));
         }
@@ -154,11 +158,15 @@ fn restore(trial: &mut Trial<'_>) -> Result<(), Broken> {
     let (data, target) = (trial.data(), trial.disk.join("restored"));
     let file = trial.world.folder().join("backup");
     let file = file.to_str().expect("UTF-8").to_owned();
-    let made = trial.world.arena(&["store", "backup", "--data", &data, &file]);
+    let made = trial
+        .world
+        .arena(&["store", "backup", "--data", &data, &file]);
     if made.code != Some(0) {
         return Err(Broken::new(made.told()));
     }
-    let mut process = trial.world.start(&["store", "restore", &file, "--data", &target]);
+    let mut process = trial
+        .world
+        .start(&["store", "restore", &file, "--data", &target]);
     moment(trial, || process.ended());
     trial.cut()?;
     let finished = ended(process)?.code == Some(0);
@@ -175,7 +183,9 @@ fn restore(trial: &mut Trial<'_>) -> Result<(), Broken> {
     if fs::exists(&target).map_err(Broken::new)? {
         fs::remove_dir_all(&target).map_err(Broken::new)?;
     }
-    let again = trial.world.arena(&["store", "restore", &file, "--data", &target]);
+    let again = trial
+        .world
+        .arena(&["store", "restore", &file, "--data", &target]);
     if again.code != Some(0) {
         return Err(Broken::new(again.told()));
     }

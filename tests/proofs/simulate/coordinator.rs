@@ -7,8 +7,8 @@ mod requests;
 use std::{collections::VecDeque, rc::Rc, time::Duration};
 
 use arena_coordinator::ledger::{
-    Bitmap, Defects, Ended, Ledger, Patience, ReportId, Reports, Settings, State,
-    TournamentNo, WorkerId,
+    Bitmap, Defects, Ended, Ledger, Patience, ReportId, Reports, Settings, State, TournamentNo,
+    WorkerId,
 };
 use arena_worker::protocol::{CallNo, Refusal, ReportNo, StayNo};
 
@@ -251,7 +251,12 @@ impl<D: Defects> Coordinator<D> {
     }
 
     /// What waited for a document that is durable now.
-    pub(super) fn unblock(&mut self, net: &mut Net, disk: &Disk, specs: &[Spec]) -> Result<(), Wrong> {
+    pub(super) fn unblock(
+        &mut self,
+        net: &mut Net,
+        disk: &Disk,
+        specs: &[Spec],
+    ) -> Result<(), Wrong> {
         match self.blocked.take() {
             Some(After::Changed(request, state)) => {
                 self.change(net, &request, state, specs, disk);
@@ -270,11 +275,7 @@ impl<D: Defects> Coordinator<D> {
     }
 
     /// Handles what waits, signals first, until the disk has to be waited for.
-    pub(super) fn go_on(
-        &mut self,
-        net: &mut Net,
-        disk: &mut Disk,
-    ) -> Result<(), Wrong> {
+    pub(super) fn go_on(&mut self, net: &mut Net, disk: &mut Disk) -> Result<(), Wrong> {
         while self.blocked.is_none() {
             if let Some(place) = self.to_finish.pop() {
                 self.finish(net, disk, place, Vec::new());
@@ -434,9 +435,9 @@ impl<D: Defects> Coordinator<D> {
                     return Ok(());
                 };
                 let now = self.now(net);
-                let ended = leases.iter().filter(|&&(lease, plies)| {
-                    !self.ledger.advance(now, worker, lease, plies)
-                });
+                let ended = leases
+                    .iter()
+                    .filter(|&&(lease, plies)| !self.ledger.advance(now, worker, lease, plies));
                 let ended: Rc<[u64]> = ended.map(|(lease, _)| *lease).collect();
                 net.down(who, Down::Beaten(stay, ended));
             }
@@ -447,7 +448,9 @@ impl<D: Defects> Coordinator<D> {
 
     fn try_grant(&mut self, net: &mut Net, parked: Parked) -> Option<Parked> {
         let now = self.now(net);
-        let grant = self.ledger.grant(now, parked.worker, parked.wanted, |_| true);
+        let grant = self
+            .ledger
+            .grant(now, parked.worker, parked.wanted, |_| true);
         let Some(grant) = grant else {
             return Some(parked);
         };

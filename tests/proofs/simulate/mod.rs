@@ -83,8 +83,7 @@ impl Proof for Simulate {
         let mut figures = figures(&counts, took);
         if self.schedules > 1 {
             for (text, play) in mutants::ALL {
-                let Some((seed, found)) = mutants::hunt(*play, self.seed, SEEDS_OF_A_MUTANT)
-                else {
+                let Some((seed, found)) = mutants::hunt(*play, self.seed, SEEDS_OF_A_MUTANT) else {
                     return Err(Broken::new(format!(
                         "a coordinator or worker that {text} is not noticed in \
                          {SEEDS_OF_A_MUTANT} schedules"
@@ -188,7 +187,10 @@ fn figures(counts: &Counts, took: Duration) -> Vec<Figure> {
         ),
         Figure::new("seconds", rounded(took.as_secs_f64())),
         Figure::new("events", counts.events),
-        Figure::new("events of a schedule", rounded(counts.events as f64 / schedules)),
+        Figure::new(
+            "events of a schedule",
+            rounded(counts.events as f64 / schedules),
+        ),
         Figure::new("games of the tournaments", counts.games),
         Figure::new(
             "simulated days",

@@ -203,7 +203,12 @@ impl<D: Defects> Worker<D> {
         if hash == VOID {
             net.counts.add(Happening::Void);
         }
-        tell!(net, "worker {} played {}/{index}: {hash:x}", self.who.place, game.tournament);
+        tell!(
+            net,
+            "worker {} played {}/{index}: {hash:x}",
+            self.who.place,
+            game.tournament
+        );
         self.hand.settle(game.lease, 1);
         let now = self.now(net);
         self.protocol.finished(now, game.lease, (index, hash));

@@ -324,9 +324,9 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             return Ok(());
         };
         let commit = self.disk.committed(&mut self.net, boot);
-        let document = commit.as_ref().is_ok_and(|jobs| {
-            jobs.iter().any(|job| matches!(job, Job::Document { .. }))
-        });
+        let document = commit
+            .as_ref()
+            .is_ok_and(|jobs| jobs.iter().any(|job| matches!(job, Job::Document { .. })));
         if !coordinator.committed(&mut self.net, commit) {
             self.end_coordinator();
             return Ok(());

@@ -115,13 +115,16 @@ impl Presence {
         problem: &str,
         jitter: &mut Jitter,
     ) -> Option<Ending> {
-        // A coordinator that says it is busy is not out of reach.
-        if matches!(refusal, Refusal::Busy { .. }) {
-            self.lost = Some(now);
-        }
-        let waited = now.saturating_sub(*self.lost.get_or_insert(now));
+        // A coordinator that says it is busy is not out of reach, however long
+        // it is to be left alone.
+        let busy = matches!(refusal, Refusal::Busy { .. });
         let wait = self.backoff.next(jitter, refusal);
         self.state = State::Away { until: now + wait };
+        if busy {
+            self.lost = Some(now + wait);
+            return None;
+        }
+        let waited = now.saturating_sub(*self.lost.get_or_insert(now));
         (waited + wait >= self.limit).then(|| Ending::Unreachable {
             waited,
             last: problem.to_owned(),

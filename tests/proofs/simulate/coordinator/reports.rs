@@ -89,9 +89,7 @@ impl<D: Defects> Coordinator<D> {
             net.counts.add(Happening::PendingReport);
         }
         let now = self.now(net);
-        let taken = self
-            .reports
-            .take(&mut self.ledger, now, &accounted, sorted);
+        let taken = self.reports.take(&mut self.ledger, now, &accounted, sorted);
         self.unpark = true;
         if taken.answer.is_some() {
             return acknowledge(net, disk, &caller(id));
@@ -100,12 +98,16 @@ impl<D: Defects> Coordinator<D> {
         Ok(())
     }
 
-    pub(super) fn written(&mut self, net: &mut Net, disk: &mut Disk, id: ReportId) -> Result<(), Wrong> {
+    pub(super) fn written(
+        &mut self,
+        net: &mut Net,
+        disk: &mut Disk,
+        id: ReportId,
+    ) -> Result<(), Wrong> {
         let number_games = self.reports.games(id).map(<[u64]>::to_vec);
-        let (Some(games), Some(written)) = (
-            number_games,
-            self.reports.written(&mut self.ledger, id),
-        ) else {
+        let (Some(games), Some(written)) =
+            (number_games, self.reports.written(&mut self.ledger, id))
+        else {
             return Ok(());
         };
         let place = self.numbers[written.tournament as usize];
