@@ -17,6 +17,9 @@ use crate::results::{Info, Results};
 /// What the numbers mean. Another number whenever a checkpoint of before would
 /// lead to other standings than reading the games.
 const FORMAT: u32 = 1;
+/// Sums are of use only to the release that wrote them, as another may reckon
+/// otherwise.
+const RELEASE: &str = env!("CARGO_PKG_VERSION");
 
 /// Games of a tournament after which a new one is kept; few in tests.
 pub(crate) const CHECKPOINT_GAMES: u64 = if cfg!(test) { 8 } else { 100_000 };
@@ -24,6 +27,9 @@ pub(crate) const CHECKPOINT_GAMES: u64 = if cfg!(test) { 8 } else { 100_000 };
 #[derive(Serialize, Deserialize)]
 struct Checkpoint {
     format: u32,
+    /// Empty where the release that wrote it did not tell.
+    #[serde(default)]
+    release: String,
     tournament: String,
     packs: u64,
     link: String,
@@ -42,6 +48,7 @@ pub(crate) fn key(tournament: &str) -> String {
 pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Option<Vec<u8>> {
     let checkpoint = Checkpoint {
         format: FORMAT,
+        release: RELEASE.to_owned(),
         tournament: info.id.to_string(),
         packs: position.packs,
         link: hex::encode(position.link),
@@ -67,6 +74,7 @@ pub(crate) fn read(info: &Info, store: &dyn Store) -> Option<(Results, Position)
     let checkpoint: Checkpoint = serde_json::from_slice(&document).ok()?;
     let agents = info.agents.len();
     let fits = checkpoint.format == FORMAT
+        && checkpoint.release == RELEASE
         && checkpoint.tournament == *info.id
         && checkpoint.latencies.len() == agents
         && checkpoint.last_faults.len() == agents;
