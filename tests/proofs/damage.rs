@@ -25,10 +25,10 @@ const COMMANDS_EVERY: u64 = 12;
 #[derive(Debug, clap::Args)]
 pub struct Damage {
     /// Blocks of the tournament in the store, of six games each.
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 5)]
     blocks: u64,
-    /// The newest file is cut short to every length that is a multiple of this.
-    #[arg(long, default_value_t = 16)]
+    /// The newest file is cut short at every so many bytes.
+    #[arg(long, default_value_t = 1)]
     stride: usize,
     /// Bits to turn, anywhere in any file.
     #[arg(long, default_value_t = 3000)]

@@ -1,6 +1,10 @@
 //! Disks without room, and disks that take no more writes.
 
-use std::{fs, fs::File, io::Write};
+use std::{
+    fs,
+    fs::File,
+    io::{ErrorKind, Write},
+};
 
 use super::{Broken, Figure, Outcome, Proof, on_disk::OnDisk};
 use crate::{Disk, World};
@@ -55,7 +59,9 @@ impl Proof for Full {
                 let seed = u64::from(round) + 1;
                 let tried = format!("on {kind}, round {round}");
                 let told = |Broken(seen)| Broken(format!("{tried}: {seen}"));
-                acknowledged += self.full(&disk, seed).map_err(told)?;
+                for left in [RESERVE - (1 << 20), 0] {
+                    acknowledged += self.full(&disk, left, seed).map_err(told)?;
+                }
                 if kind == "ext4" {
                     acknowledged += self.read_only(disk, seed).map_err(told)?;
                 }
@@ -75,21 +81,30 @@ impl Proof for Full {
 }
 
 impl Full {
-    fn full(&self, disk: &Disk, seed: u64) -> Result<u64, Broken> {
-        let data = disk.join("full");
+    /// Leaves so many bytes free: less than the store wants, or nothing at all.
+    fn full(&self, disk: &Disk, left: u64, seed: u64) -> Result<u64, Broken> {
+        let data = disk.join(&format!("full-{left}"));
         let tournament = OnDisk::new(data, self.blocks, seed);
         let mut server = tournament.coordinator();
         tournament.begin(&server, BEFORE)?;
         let filler = disk.path().join("filler");
-        fill(disk, &filler).map_err(Broken::new)?;
+        fill(disk, &filler, left).map_err(Broken::new)?;
         OnDisk::ends(
             &mut server,
             &["no space left for the store in", "make room"],
         )?;
-        // Without room it opens, and stops as soon as it is to write.
         let held = tournament.acknowledged();
-        let mut server = tournament.coordinator();
-        OnDisk::ends(&mut server, &["no space left for the store in"])?;
+        if left > 0 {
+            // Without room it opens, and stops as soon as it is to write.
+            let mut server = tournament.coordinator();
+            OnDisk::ends(&mut server, &["no space left for the store in"])?;
+        } else {
+            let refused = tournament.refused();
+            let said = refused.stderr.contains("no space left for the store in");
+            if refused.code != Some(1) || !said {
+                return Err(Broken::new(refused.told()));
+            }
+        }
         if tournament.acknowledged() > held {
             return Err(Broken::new("a result was acknowledged on a full disk"));
         }
@@ -112,12 +127,22 @@ impl Full {
     }
 }
 
-/// Fills a disk up, but for less than the store wants free.
-fn fill(disk: &Disk, filler: &std::path::Path) -> Result<(), String> {
+/// Fills a disk up, but for so many bytes.
+fn fill(disk: &Disk, filler: &std::path::Path, left: u64) -> Result<(), String> {
     let mut file = File::create(filler).map_err(|e| e.to_string())?;
-    let block = vec![1; 256 << 10];
-    while disk.free()? > RESERVE - (1 << 20) {
-        file.write_all(&block).map_err(|e| e.to_string())?;
+    for size in [256 << 10, 4 << 10, 1] {
+        let block = vec![1; size];
+        while disk.free()? > left {
+            match file.write_all(&block) {
+                Ok(()) => {}
+                // A smaller block may still fit.
+                Err(error) if error.kind() == ErrorKind::StorageFull => break,
+                Err(error) => return Err(error.to_string()),
+            }
+        }
     }
-    file.sync_all().map_err(|e| e.to_string())
+    match file.sync_all() {
+        Err(error) if error.kind() != ErrorKind::StorageFull => Err(error.to_string()),
+        _ => Ok(()),
+    }
 }
