@@ -430,8 +430,8 @@ mod tests {
             ),
             ("records = \"none\"", "use \"full\" or \"hash\""),
             (
-                "recrods = \"hash\"",
-                "unknown key \"recrods\", did you mean \"records\"?",
+                "record = \"hash\"",
+                "unknown key \"record\", did you mean \"records\"?",
             ),
             ("[play]\nmove_timeout = \"2\"", "\"2\" is not a duration"),
             ("[play]\nmove_timeout = \"0s\"", "move_timeout must be from"),

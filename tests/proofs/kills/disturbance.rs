@@ -70,6 +70,8 @@ const STOPPED_MS_MAX: u32 = 1500;
 const DEAD_MS_MAX: u32 = 150;
 /// The same of a coordinator that was killed while it opened the store.
 const DEAD_OPENING_MS_MAX: u32 = 20;
+/// What an opening is taken to last at least.
+const OPENING_MIN: Duration = Duration::from_millis(1);
 /// One of so many signals kills a coordinator that opens the store.
 const OPENING_SHARE: u32 = 3;
 /// So many openings behind that share, the coordinator is killed out of turn.
@@ -86,7 +88,8 @@ pub(super) struct Disturber {
     next: Instant,
     /// What goes on when.
     stopped: Vec<(Instant, Pid)>,
-    /// How long the last undisturbed opening took, from the lock of the folder.
+    /// How long an opening lasts from the lock of the folder on: as the last
+    /// undisturbed one took, and as killed ones got on.
     opening: Duration,
     /// Ends of a coordinator that listened, or before.
     ended: u32,
@@ -234,9 +237,13 @@ impl Disturber {
         let target = if server.listens().is_none() {
             self.ended_opening += 1;
             self.ended_locked += u32::from(locked);
+            // The next one may get further.
+            self.opening += self.opening / 8;
             Target::Opening
         } else {
             self.ended += 1;
+            // Openings are shorter than they were.
+            self.opening = (self.opening / 2).max(OPENING_MIN);
             Target::Coordinator
         };
         *self.counts.entry((target, Signal::SIGKILL)).or_default() += 1;
