@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::{
     fault::{FaultKind, SeatFault},
-    game::{ActionId, Game, Node},
+    game::{ActionId, Game, Node, PerSeat},
     r#match::{Event, Finished, IllegalAction, Match, Setup, Status},
     perft::perft,
     replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps},
@@ -59,6 +59,8 @@ pub trait AnyMatch: Send {
     fn events(&self) -> &[Event];
     /// See [`Match::faults`].
     fn faults(&self) -> &[SeatFault];
+    /// What each seat can expect, see [`Game::values`].
+    fn values(&self) -> PerSeat<i64>;
     /// See [`Match::answer`].
     ///
     /// # Errors
@@ -155,6 +157,10 @@ impl<G: Game> AnyMatch for Match<G> {
 
     fn faults(&self) -> &[SeatFault] {
         Self::faults(self)
+    }
+
+    fn values(&self) -> PerSeat<i64> {
+        self.game().values(self.state())
     }
 
     fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {

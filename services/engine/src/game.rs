@@ -5,6 +5,8 @@ use std::{
     hash::Hash,
 };
 
+use crate::values;
+
 /// A place at the board, from 0; seat 0 moves first unless the ruleset draws
 /// who begins.
 pub type Seat = u8;
@@ -105,6 +107,23 @@ pub trait Game: Clone + Send + Sync + 'static {
 
     /// The ruleset's own score of each seat, at any time.
     fn scores(&self, state: &Self::State) -> PerSeat<i64>;
+
+    /// What each seat can expect of the game, at any time: its share of a
+    /// game's score (seats beaten and half of those tied, of all others), in
+    /// millionths.
+    ///
+    /// A game over has the scores of its placement, see
+    /// [`values::of_placement`]. Before that it is an estimate that is cheap to
+    /// make, from 0 to [`values::POINT`], the bounds only where the result is
+    /// certain. The sum over the seats is half a point a seat: exactly with two
+    /// seats, within a millionth with more.
+    fn values(&self, state: &Self::State) -> PerSeat<i64> {
+        if let Node::Over(_) = self.node(state) {
+            values::of_placement(self.seats(), &self.placement(state))
+        } else {
+            values::of_scores(self.seats(), &self.scores(state))
+        }
+    }
 
     /// Writes what people call an action, in ASCII without spaces.
     fn write_action(&self, state: &Self::State, action: ActionId, out: &mut dyn Write);

@@ -11,6 +11,7 @@
 //! - [`replay()`] applies the events of a finished game again, checking each.
 //! - [`AnyGame`] and [`AnyMatch`] are the same without the type parameter, for
 //!   code that handles any ruleset.
+//! - [`values`] says what positions are worth, in whole numbers.
 //! - [`options`] describes and resolves the options of rulesets and of bots.
 
 #![deny(clippy::float_arithmetic)]
@@ -23,6 +24,7 @@ pub mod options;
 mod perft;
 mod random;
 mod replay;
+pub mod values;
 
 pub use erased::{AnyGame, AnyMatch};
 pub use fault::{FaultKind, SeatFault, Termination};

@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use arena_engine::{
-    Described, Game, Node, Step, Stream, Termination, options::Options, replay, resolve_steps,
+    Described, Game, MAX_SEATS, Node, PerSeat, Step, Stream, Termination, options::Options, replay,
+    resolve_steps, values,
 };
 use arena_games::{Visitor, resolve, rulesets, visit};
 
@@ -44,10 +45,12 @@ fn check_game<G: Game>(game: &G, case: &Case, seed: u64) {
 
     let mut steps = Vec::with_capacity(finished.events.len());
     let mut index = 0usize;
+    let mut certain = [None; MAX_SEATS];
     let outcome = replay(game, &finished.events, |state, described| {
         // The cost of a long game's every node would teach nothing new.
         if index < 2_000 || index.is_multiple_of(17) {
             check_node(game, state, label);
+            note_certain(game, state, &mut certain);
             rules::check_event(game, case, state, described);
         }
         steps.push(step(described));
@@ -57,6 +60,15 @@ fn check_game<G: Game>(game: &G, case: &Case, seed: u64) {
     assert!(outcome.ending.is_some(), "{label}: the rules ended it");
     assert_eq!(outcome.placement, finished.placement, "{label}");
     assert_eq!(outcome.scores, finished.scores, "{label}");
+    let mut placement = [0; MAX_SEATS];
+    placement[..case.seats].copy_from_slice(&finished.placement);
+    let scores = values::of_placement(case.seats, &placement);
+    for (score, certain) in scores.into_iter().zip(certain) {
+        assert!(
+            certain.is_none_or(|told| told == score),
+            "{label}: {certain:?}"
+        );
+    }
     assert_eq!(outcome.plies, finished.plies, "{label}");
     assert_eq!(outcome.decisions, finished.decisions, "{label}");
     let resolved = resolve_steps(game, &steps).unwrap_or_else(|error| panic!("{label}: {error}"));
@@ -122,6 +134,7 @@ fn check_node<G: Game>(game: &G, state: &G::State, label: &str) {
         }
         Node::Over(_) => panic!("{label}: over before its last event"),
     }
+    check_values(game, state, label);
     positions::check(game, state, label);
     let mut board = String::new();
     game.draw(state, &mut board);
@@ -130,6 +143,31 @@ fn check_node<G: Game>(game: &G, state: &G::State, label: &str) {
         "{label}:\n{board}"
     );
     assert!(board.ends_with('\n'), "{label}:\n{board}");
+}
+
+/// Values share out half a point a seat.
+fn check_values<G: Game>(game: &G, state: &G::State, label: &str) {
+    let seats = game.seats();
+    let told = game.values(state);
+    let sum: i64 = told[..seats].iter().sum();
+    let rounding = i64::from(seats > 2);
+    let off = (sum - values::POINT * seats as i64 / 2).abs();
+    assert!(off <= rounding, "{label}: {told:?} in {state:?}");
+    let in_range = |value| (0..=values::POINT).contains(value);
+    assert!(
+        told[..seats].iter().all(in_range),
+        "{label}: {told:?} in {state:?}"
+    );
+}
+
+/// Notes values that claim to be certain.
+fn note_certain<G: Game>(game: &G, state: &G::State, certain: &mut PerSeat<Option<i64>>) {
+    let told = game.values(state).into_iter().take(game.seats());
+    for (certain, value) in certain.iter_mut().zip(told) {
+        if value == 0 || value == values::POINT {
+            *certain = Some(value);
+        }
+    }
 }
 
 /// Notation is short ASCII without spaces or quotes, and names one thing.
@@ -155,6 +193,9 @@ fn check_end<G: Game>(game: &G, events: &[arena_engine::Event], label: &str) {
         }
     }
     assert!(matches!(game.node(&state), Node::Over(_)), "{label}");
+    let placed = values::of_placement(game.seats(), &game.placement(&state));
+    assert_eq!(game.values(&state), placed, "{label}: {state:?}");
+    check_values(game, &state, label);
     positions::check(game, &state, label);
 }
 
@@ -280,6 +321,7 @@ fn play_on<G: Game>(game: &G, mut state: G::State, stream: &mut Stream) {
             }
         }
         let _ = (game.placement(&state), game.scores(&state));
+        check_values(game, &state, "after damage");
         game.draw(&state, &mut String::new());
     }
 }

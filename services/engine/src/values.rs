@@ -1,0 +1,138 @@
+//! What a position is worth to each seat, in whole numbers.
+//!
+//! The unit is a millionth of a game's score, which is the share of the other
+//! seats that a seat beats, ties counting half. The score of a game is known
+//! from its placement; what a position is worth before that is an estimate,
+//! see [`crate::Game::values`].
+
+use crate::game::{MAX_SEATS, PerSeat};
+
+/// A whole score: every other seat is beaten.
+pub const POINT: i64 = 1_000_000;
+
+/// The score of each seat at the end of a game, of its placement.
+///
+/// With two or three seats the numbers are exact, with four each is rounded to
+/// the nearest millionth.
+#[must_use]
+pub fn of_placement(seats: usize, placement: &PerSeat<u8>) -> PerSeat<i64> {
+    pairwise(seats, |one, other| {
+        match placement[one].cmp(&placement[other]) {
+            std::cmp::Ordering::Less => POINT,
+            std::cmp::Ordering::Equal => POINT / 2,
+            std::cmp::Ordering::Greater => 0,
+        }
+    })
+}
+
+/// Values of what each pair of seats can expect of each other.
+///
+/// `share(one, other)`, 0 to [`POINT`], is how far seat `one` beats seat
+/// `other`, and is asked for `one < other` only: the rest of the point is the
+/// other's. The sum over the seats is [`POINT`] for each two of them; it is
+/// exact with two seats and within a millionth with more, as each value is
+/// rounded to the nearest.
+#[inline]
+#[must_use]
+pub fn pairwise(seats: usize, mut share: impl FnMut(usize, usize) -> i64) -> PerSeat<i64> {
+    let mut values = [0; MAX_SEATS];
+    if seats == 2 {
+        // By far the most frequent, and there is nothing to round.
+        values[0] = share(0, 1);
+        values[1] = POINT - values[0];
+        return values;
+    }
+    for one in 0..seats {
+        for other in one + 1..seats {
+            let share = share(one, other);
+            values[one] += share;
+            values[other] += POINT - share;
+        }
+    }
+    let others = seats as i64 - 1;
+    for value in &mut values[..seats] {
+        *value = (*value + others / 2) / others;
+    }
+    values
+}
+
+/// What scores that nobody knows anything about are worth: of each two seats
+/// each gets its share of what both have, and one more for each, so that
+/// nobody is sure of anything.
+#[must_use]
+pub fn of_scores(seats: usize, scores: &PerSeat<i64>) -> PerSeat<i64> {
+    let least = scores[..seats].iter().copied().min().unwrap_or(0).min(0);
+    pairwise(seats, |one, other| {
+        let [one, other] = [one, other].map(|seat| i128::from(scores[seat]) - i128::from(least));
+        let share = i128::from(POINT) * (one + 1) / (one + other + 2);
+        (share as i64).clamp(1, POINT - 1)
+    })
+}
+
+/// The logistic function at each quarter from 0 on, in millionths.
+const LOGISTIC: [i64; 33] = [
+    500_000, 562_177, 622_459, 679_179, 731_059, 777_300, 817_574, 851_953, 880_797, 904_651,
+    924_142, 939_913, 952_574, 962_673, 970_688, 977_023, 982_014, 985_936, 989_013, 991_423,
+    993_307, 994_780, 995_930, 996_827, 997_527, 998_073, 998_499, 998_830, 999_089, 999_290,
+    999_447, 999_569, 999_665,
+];
+
+/// The logistic function of an advantage in thousandths, in millionths: 0 is
+/// an even game, 1000 the odds of e to 1. Strictly between 0 and [`POINT`],
+/// linear between quarters, level beyond 8000.
+#[inline]
+#[must_use]
+pub fn logistic(advantage: i64) -> i64 {
+    const STEP: u64 = 250;
+    let size = advantage.unsigned_abs();
+    let index = (size / STEP) as usize;
+    let value = match LOGISTIC.get(index..index + 2) {
+        Some(&[low, high]) => low + (high - low) * (size % STEP) as i64 / STEP as i64,
+        _ => LOGISTIC[LOGISTIC.len() - 1],
+    };
+    if advantage < 0 { POINT - value } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placements_are_worth_the_seats_beaten_and_half_of_those_tied() {
+        for (seats, placement, values) in [
+            (2, [1, 2, 0, 0], [1_000_000, 0, 0, 0]),
+            (2, [1, 1, 0, 0], [500_000, 500_000, 0, 0]),
+            (3, [2, 1, 2, 0], [250_000, 1_000_000, 250_000, 0]),
+            (4, [3, 1, 4, 2], [333_333, 1_000_000, 0, 666_667]),
+            (4, [1, 1, 3, 4], [833_333, 833_333, 333_333, 0]),
+            (4, [1, 1, 1, 1], [500_000; 4]),
+        ] {
+            assert_eq!(of_placement(seats, &placement), values, "{placement:?}");
+        }
+    }
+
+    #[test]
+    fn scores_are_worth_their_share_and_never_a_certainty() {
+        assert_eq!(of_scores(2, &[0; 4]), [500_000, 500_000, 0, 0]);
+        assert_eq!(of_scores(2, &[8, 0, 9, 9]), [900_000, 100_000, 0, 0]);
+        assert_eq!(of_scores(2, &[-3, 5, 0, 0]), [100_000, 900_000, 0, 0]);
+        assert_eq!(of_scores(3, &[4, 4, 4, 0]), [500_000, 500_000, 500_000, 0]);
+        for scores in [[i64::MAX, i64::MIN, 0, 0], [i64::MIN, i64::MAX, 0, 0]] {
+            let values = of_scores(2, &scores);
+            assert!(values[..2].contains(&1) && values[..2].contains(&999_999));
+        }
+    }
+
+    #[test]
+    fn the_logistic_function_grows_and_is_even_around_nothing() {
+        assert_eq!(logistic(0), 500_000);
+        assert_eq!(logistic(1000), 731_059);
+        assert_eq!(logistic(125), 531_088);
+        assert_eq!(logistic(i64::MAX), 999_665);
+        assert_eq!(logistic(i64::MIN), 335);
+        for advantage in 0..9000 {
+            assert!(logistic(advantage) <= logistic(advantage + 1));
+            assert_eq!(logistic(-advantage), POINT - logistic(advantage));
+        }
+    }
+}
