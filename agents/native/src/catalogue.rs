@@ -1,12 +1,16 @@
 //! The list of bots, and ways to get from a name to a bot.
 
-use std::{any::Any, sync::LazyLock};
+use std::{
+    any::Any,
+    marker::PhantomData,
+    sync::{Arc, LazyLock},
+};
 
 use arena_engine::{
     Game,
     options::{self, OptionError, Options, Spec},
 };
-use arena_games::{Cowry, Kalah};
+use arena_games::{EachRuleset, Ruleset};
 
 use crate::{bot::Bot, cowry, kalah, random::Random};
 
@@ -25,19 +29,21 @@ pub struct BotInfo {
     pub deterministic: bool,
     /// True where it looks ahead, so that an answer can take long.
     pub searches: bool,
-    make: Make,
+    /// A [`MakeFor`] for each type of game that it plays.
+    makers: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
-/// How a bot is made for its games.
-#[derive(Clone, Copy, Debug)]
-enum Make {
-    Random,
-    Cowry(MakeFor<Cowry>),
-    Kalah(MakeFor<Kalah>),
-}
+/// What comes of making a bot.
+pub(crate) type Made<G> = Result<Box<dyn Bot<G>>, OptionError>;
 
 /// Makes a bot for one type of game, of resolved options.
-type MakeFor<G> = fn(&Options, &G) -> Result<Box<dyn Bot<G>>, OptionError>;
+pub(crate) type MakeFor<G> = fn(&Options, &G) -> Made<G>;
+
+/// A bot that plays games of every type.
+pub(crate) trait Universal {
+    /// Makes one, of resolved options.
+    fn make<G: Game>(options: &Options, game: &G) -> Made<G>;
+}
 
 /// A bot that cannot be had.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -79,23 +85,25 @@ pub enum BotError {
     },
 }
 
-/// The list: one line a bot.
+/// The list: one line a bot. `plays` takes the function that makes it for one
+/// type of game, once for each type; `plays_all` the type of a bot for all.
 #[rustfmt::skip]
 static BOTS: LazyLock<Vec<BotInfo>> = LazyLock::new(|| {
     use cowry::{mixed_specs, tie_specs};
     vec![
-        any("random", "uniform over the legal moves", Make::Random),
-        quick("aggressive", "hits what costs most, else threatens, else random", cowry::aggressive, tie_specs()),
-        quick("defensive", "leaves danger, seeks safe squares, avoids danger", cowry::defensive, tie_specs()),
-        quick("move-first", "moves the most advanced piece", cowry::move_first, tie_specs()),
-        quick("move-last", "moves the least advanced piece", cowry::move_last, tie_specs()),
-        quick("mixed", "aggressive and defensive ideas in turn, or strategies drawn by weight", cowry::mixed, mixed_specs()),
-        search("kalah-minimax", "looks all lines through to a depth", kalah::minimax, kalah::specs(6)),
-        search("kalah-alphabeta", "as kalah-minimax, leaving out lines that cannot matter", kalah::alphabeta, kalah::specs(8)),
+        info("random", "uniform over the legal moves").plays_all::<Random>(),
+        info("aggressive", "hits what costs most, else threatens, else random").options(tie_specs()).plays(cowry::aggressive),
+        info("defensive", "leaves danger, seeks safe squares, avoids danger").options(tie_specs()).plays(cowry::defensive),
+        info("move-first", "moves the most advanced piece").options(tie_specs()).plays(cowry::move_first),
+        info("move-last", "moves the least advanced piece").options(tie_specs()).plays(cowry::move_last),
+        info("mixed", "aggressive and defensive ideas in turn, or strategies drawn by weight").options(mixed_specs()).plays(cowry::mixed),
+        info("kalah-minimax", "looks all lines through to a depth").options(kalah::specs(6)).plays(kalah::minimax).searches(),
+        info("kalah-alphabeta", "as kalah-minimax, leaving out lines that cannot matter").options(kalah::specs(8)).plays(kalah::alphabeta).searches(),
     ]
 });
 
-fn any(name: &'static str, summary: &'static str, make: Make) -> BotInfo {
+/// A bot that plays nothing yet.
+fn info(name: &'static str, summary: &'static str) -> BotInfo {
     BotInfo {
         name,
         summary,
@@ -103,34 +111,43 @@ fn any(name: &'static str, summary: &'static str, make: Make) -> BotInfo {
         options: Vec::new(),
         deterministic: true,
         searches: false,
-        make,
+        makers: Vec::new(),
     }
 }
 
-fn quick(
-    name: &'static str,
-    summary: &'static str,
-    make: MakeFor<Cowry>,
-    options: Vec<Spec>,
-) -> BotInfo {
-    BotInfo {
-        rulesets: vec![Cowry::NAME],
-        options,
-        ..any(name, summary, Make::Cowry(make))
+impl BotInfo {
+    fn options(mut self, options: Vec<Spec>) -> Self {
+        self.options = options;
+        self
     }
-}
 
-fn search(
-    name: &'static str,
-    summary: &'static str,
-    make: MakeFor<Kalah>,
-    options: Vec<Spec>,
-) -> BotInfo {
-    BotInfo {
-        rulesets: vec![Kalah::NAME],
-        options,
-        searches: true,
-        ..any(name, summary, Make::Kalah(make))
+    fn searches(mut self) -> Self {
+        self.searches = true;
+        self
+    }
+
+    fn plays<G: Ruleset>(mut self, make: MakeFor<G>) -> Self {
+        self.rulesets.push(G::NAME);
+        self.makers.push(Arc::new(make));
+        self
+    }
+
+    fn plays_all<B: Universal>(mut self) -> Self {
+        struct Add<'a, B>(&'a mut BotInfo, PhantomData<B>);
+        impl<B: Universal> EachRuleset for Add<'_, B> {
+            fn ruleset<G: Ruleset>(&mut self) {
+                let make: MakeFor<G> = B::make::<G>;
+                self.0.makers.push(Arc::new(make));
+            }
+        }
+        arena_games::each_ruleset(&mut Add::<B>(&mut self, PhantomData));
+        self
+    }
+
+    /// How it is made for games of this type, if it plays them.
+    fn maker<G: Game>(&self) -> Option<MakeFor<G>> {
+        let mut makers = self.makers.iter();
+        makers.find_map(|maker| maker.downcast_ref().copied())
     }
 }
 
@@ -168,34 +185,12 @@ pub fn bot<G: Game>(name: &str, options: &Options, game: &G) -> Result<Box<dyn B
         error,
     };
     let options = options::resolve(&info.options, &[], options).map_err(fail)?;
-    let made = match info.make {
-        Make::Random => Some(Ok(Box::new(Random) as Box<dyn Bot<G>>)),
-        Make::Cowry(make) => make_if_same(make, &options, game),
-        Make::Kalah(make) => make_if_same(make, &options, game),
-    };
-    made.ok_or_else(|| BotError::Ruleset {
+    let make = info.maker::<G>().ok_or_else(|| BotError::Ruleset {
         bot: info.name,
         ruleset: G::NAME.to_owned(),
         plays: info.rulesets.clone(),
-    })?
-    .map_err(fail)
-}
-
-/// Makes a bot for games of type `H`; none where `G` is another type.
-fn make_if_same<H: Game, G: Game>(
-    make: MakeFor<H>,
-    options: &Options,
-    game: &G,
-) -> Option<Result<Box<dyn Bot<G>>, OptionError>> {
-    let game: &H = (game as &dyn Any).downcast_ref()?;
-    match make(options, game) {
-        Err(error) => Some(Err(error)),
-        Ok(bot) => {
-            let bot: Box<dyn Any> = Box::new(bot);
-            let bot: Box<Box<dyn Bot<G>>> = bot.downcast().ok()?;
-            Some(Ok(*bot))
-        }
-    }
+    })?;
+    make(&options, game).map_err(fail)
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
 //! The agent that plays anything.
 
-use arena_engine::Game;
+use arena_engine::{Game, options::Options};
 
-use crate::bot::{Bot, Chosen, Decision};
+use crate::{
+    bot::{Bot, Chosen, Decision},
+    catalogue::{Made, Universal},
+};
 
 /// Uniform over the legal actions. In cowry each is a pair of a value and a
 /// piece, as in the first paper; in Kalah a pit that is not empty.
@@ -12,5 +15,11 @@ impl<G: Game> Bot<G> for Random {
     #[inline]
     fn choose(&mut self, decision: &Decision<'_, G>) -> Chosen {
         decision.rng().pick(decision.legal).into()
+    }
+}
+
+impl Universal for Random {
+    fn make<G: Game>(_: &Options, _: &G) -> Made<G> {
+        Ok(Box::new(Self))
     }
 }

@@ -2,11 +2,14 @@
 
 use arena_engine::{
     Game, Node, Stream,
-    options::{Options, Value},
+    options::{Kind, Options, Value},
 };
 use arena_games::Ruleset;
 
-use crate::bot::{Bot, Decision};
+use crate::{
+    bot::{Bot, Decision},
+    catalogue::BotInfo,
+};
 
 /// Options as on a command line: `a=1;b=x`, or `-` for none.
 pub(crate) fn options(text: &str) -> Options {
@@ -14,6 +17,42 @@ pub(crate) fn options(text: &str) -> Options {
         .filter_map(|pair| pair.split_once('='))
         .map(|(name, value)| (name.to_owned(), Value::from(value)))
         .collect()
+}
+
+/// Options of a bot that tests have time for: its defaults, but little to
+/// search.
+pub(crate) fn quick(info: &BotInfo) -> Options {
+    let small = |name: &str| match name {
+        "depth" | "plies" => Some(2),
+        "nodes" => Some(150),
+        "iterations" => Some(20),
+        _ => None,
+    };
+    let specs = info.options.iter();
+    specs
+        .filter_map(|spec| Some((spec.name.clone(), Value::Int(small(&spec.name)?))))
+        .collect()
+}
+
+/// [`quick`], and for each word and switch of its options one that has it too.
+pub(crate) fn quick_variants(info: &BotInfo) -> Vec<Options> {
+    let quick = quick(info);
+    let mut variants = vec![quick.clone()];
+    for spec in &info.options {
+        let values: Vec<Value> = match &spec.kind {
+            Kind::Choice(words) => words.iter().map(|word| word.as_str().into()).collect(),
+            Kind::Bool => vec![false.into(), true.into()],
+            // Sometimes what the bot says, sometimes a random move.
+            Kind::Real { .. } if spec.name == "explore" => vec![Value::Real(0.5)],
+            _ => Vec::new(),
+        };
+        for value in values.into_iter().filter(|value| *value != spec.default) {
+            let mut variant = quick.clone();
+            variant.insert(spec.name.clone(), value);
+            variants.push(variant);
+        }
+    }
+    variants
 }
 
 /// A game with some of its options.

@@ -9,5 +9,6 @@ mod registry;
 pub use cowry::Cowry;
 pub use kalah::Kalah;
 pub use registry::{
-    GamesError, Ruleset, RulesetInfo, Visitor, build, resolve, ruleset, rulesets, visit,
+    EachRuleset, GamesError, Ruleset, RulesetInfo, Visitor, build, each_ruleset, resolve, ruleset,
+    rulesets, visit,
 };

@@ -84,11 +84,22 @@ pub trait Visitor {
     fn visit<G: Game>(self, game: G) -> Self::Out;
 }
 
+/// Something to do with every ruleset's type, without a game.
+pub trait EachRuleset {
+    /// Does it for one.
+    fn ruleset<G: Ruleset>(&mut self);
+}
+
 /// Makes the list: one line a ruleset.
 macro_rules! rulesets {
     ($($game:ty,)*) => {
         static RULESETS: LazyLock<Vec<RulesetInfo>> =
             LazyLock::new(|| vec![$(<$game as Ruleset>::info(),)*]);
+
+        /// Calls the visitor with each ruleset's type, by ascending name.
+        pub fn each_ruleset(visitor: &mut impl EachRuleset) {
+            $(visitor.ruleset::<$game>();)*
+        }
 
         /// Calls the visitor with the game of this name.
         ///

@@ -1,10 +1,10 @@
 use std::collections::BTreeSet;
 
 use arena_engine::{Game, options::Options};
-use arena_games::{GamesError, RulesetInfo, Visitor};
+use arena_games::{GamesError, Kalah, RulesetInfo, Visitor};
 
 use super::*;
-use crate::testing::{game, options, play};
+use crate::testing::{game, options, play, quick_variants};
 
 /// Every number of seats with the defaults, every preset, and what is far from
 /// the defaults.
@@ -68,20 +68,12 @@ fn every_bot_plays_legal_moves_in_every_variant_it_claims() {
         let rulesets = arena_games::rulesets().iter();
         let claimed = rulesets
             .filter(|ruleset| info.rulesets.is_empty() || info.rulesets.contains(&ruleset.name));
-        let given = match info.name {
-            "mixed" => &["form=cascade", "form=prob;tie=first"][..],
-            // Depths that tests have time for.
-            name if name.starts_with("kalah") => &["depth=1", "depth=4;explore=0.5"],
-            "random" => &["-"],
-            _ => &["tie=random", "tie=first"],
-        };
         for ruleset in claimed {
             for (variant, seats) in variants(ruleset) {
                 let (resolved, seats) =
                     arena_games::resolve(ruleset.name, &options(&variant), seats)
                         .expect("a variant that exists");
-                for given in given {
-                    let bot_options = &options(given);
+                for bot_options in &quick_variants(info) {
                     let play = Play { info, bot_options };
                     arena_games::visit(ruleset.name, &resolved, seats, play)
                         .expect("a game of resolved options");
@@ -137,10 +129,13 @@ fn errors_name_what_is_wrong_and_what_there_is() {
         error("kalah-minmax", "-"),
         "unknown bot \"kalah-minmax\", did you mean \"kalah-minimax\"?",
     );
+    let known: Vec<_> = bots().iter().map(|info| info.name).collect();
     assert_eq!(
         error("stockfish-17", "-"),
-        "unknown bot \"stockfish-17\"; there are random, aggressive, defensive, move-first, \
-         move-last, mixed, kalah-minimax, kalah-alphabeta",
+        format!(
+            "unknown bot \"stockfish-17\"; there are {}",
+            known.join(", ")
+        ),
     );
     assert_eq!(
         error("kalah-minimax", "dept=3"),

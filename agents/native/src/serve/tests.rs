@@ -16,7 +16,7 @@ use tonic::{
 };
 
 use super::*;
-use crate::testing::{options, seed};
+use crate::testing::{options, quick, seed};
 
 /// Questions along random games, with what the bot chooses in process.
 struct Ask<'a> {
@@ -119,24 +119,23 @@ async fn served_bots_choose_what_they_choose_in_process() {
     // Contexts of all bots go into the same batches.
     let (mut contexts, mut decisions, mut expected) = (Vec::new(), Vec::new(), Vec::new());
     for info in bots() {
-        let mut bot_options = Options::new();
-        let mut variants = vec![
-            ("cowry", "-"),
-            ("cowry", "preset=basic"),
-            ("cowry", "board=7;throw_mode=immediate"),
-            ("cowry", "preset=doubles"),
-            ("kalah", "-"),
-            ("kalah", "pits=4;stones=6"),
-        ];
-        variants.retain(|(name, _)| info.rulesets.is_empty() || info.rulesets.contains(name));
-        if info.searches {
-            bot_options.insert("depth".to_owned(), Value::Int(4));
+        let mut bot_options = quick(info);
+        if info.options.iter().any(|spec| spec.name == "explore") {
             bot_options.insert("explore".to_owned(), Value::Real(0.1));
         }
+        let claimed = arena_games::rulesets()
+            .iter()
+            .filter(|ruleset| info.rulesets.is_empty() || info.rulesets.contains(&ruleset.name));
+        let variants = claimed.flat_map(|ruleset| {
+            let presets = ruleset.presets.iter();
+            let presets = presets.map(|preset| format!("preset={}", preset.name));
+            let all = presets.chain(["-".to_owned()]);
+            all.map(|given| (ruleset.name, given))
+        });
         for (ruleset, given) in variants {
-            let context = context(ruleset, given, info.name, &bot_options);
+            let context = context(ruleset, &given, info.name, &bot_options);
             for (number, (mut question, choice)) in
-                ask(&context, &bot_options, 3).into_iter().enumerate()
+                ask(&context, &bot_options, 1).into_iter().enumerate()
             {
                 if number % 10 == 0 {
                     let alone = agent
