@@ -21,7 +21,8 @@ const FORMAT: u32 = 1;
 /// otherwise.
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
 
-/// Games of a tournament after which a new one is kept; few in tests.
+/// Games of a tournament after which a new one is kept, unless told otherwise;
+/// few in tests.
 pub(crate) const CHECKPOINT_GAMES: u64 = if cfg!(test) { 8 } else { 100_000 };
 
 #[derive(Serialize, Deserialize)]

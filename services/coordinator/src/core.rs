@@ -59,6 +59,8 @@ pub(crate) struct Core {
     positions: Option<Positions>,
     /// How far the chain of durable results is added up.
     position: Option<Position>,
+    /// After so many games sums are kept anew.
+    checkpoint_games: u64,
     /// Sums on their way to the disk.
     keeping: Option<JoinHandle<Option<()>>>,
     stopping: watch::Sender<bool>,

@@ -6,6 +6,7 @@ use arena_store::Store;
 use arena_wire::v1;
 
 use crate::{
+    checkpoint::CHECKPOINT_GAMES,
     error::StartError,
     service::{self, Service},
 };
@@ -37,6 +38,9 @@ pub struct Options {
     /// How many reported games may wait to become durable; reports above that
     /// are refused with RESOURCE_EXHAUSTED and a time to come again after.
     pub report_queue_games: u64,
+    /// After so many games of a tournament its sums are kept anew, at least 1.
+    /// Standings are the same whatever it is; a start takes longer with more.
+    pub checkpoint_games: u64,
 }
 
 impl Options {
@@ -53,6 +57,7 @@ impl Options {
             drain_limit: Duration::from_secs(10),
             connections_max: CONNECTIONS_MAX,
             report_queue_games: 65_536,
+            checkpoint_games: CHECKPOINT_GAMES,
         }
     }
 

@@ -150,9 +150,8 @@ async fn build_with<I>(
         audit_ppm: (share * 1e6) as u32,
     };
     let core = core::load(
-        options.store,
+        &options,
         Arc::clone(&counters),
-        options.native,
         settings,
         directory,
         signal_sender,

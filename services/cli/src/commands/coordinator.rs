@@ -80,6 +80,14 @@ pub(crate) struct CoordinatorArgs {
     /// refused for a while, and workers slow down
     #[arg(long, env = "ARENA_COORDINATOR_REPORT_QUEUE", default_value_t = 65_536, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     report_queue: u64,
+
+    /// After so many games of a tournament its sums are kept anew; for the proofs
+    #[arg(long, hide = true, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..))]
+    checkpoint_games: Option<u64>,
+
+    /// Free bytes on the disk below which nothing is written; for the proofs
+    #[arg(long, hide = true, value_name = "BYTES", default_value_t = arena_store::RESERVE_BYTES)]
+    reserve: u64,
 }
 
 /// Files that are kept for other things than connections: the store's, the
@@ -128,6 +136,7 @@ impl CoordinatorArgs {
             // Reports are refused before they are read, not by the store.
             queue_games: 2 * self.report_queue as usize,
             queue_bytes: 2 * defaults.queue_bytes,
+            reserve_bytes: self.reserve,
             ..defaults
         };
         let store = SledStore::open(&self.data, &queue).map_err(Failure::failed)?;
@@ -138,6 +147,9 @@ impl CoordinatorArgs {
         options.audit_share = self.audit_share;
         options.connections_max = connections_max();
         options.report_queue_games = self.report_queue;
+        if let Some(games) = self.checkpoint_games {
+            options.checkpoint_games = games;
+        }
         let service = options.build().await.map_err(Failure::failed)?;
         let address = Address::write(&self.data, service.listen)?;
         output::json_line(&json!({

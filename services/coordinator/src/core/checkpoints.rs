@@ -5,10 +5,7 @@ use std::sync::Arc;
 use arena_store::{Change, Collection, Position};
 
 use super::Core;
-use crate::{
-    checkpoint::{self, CHECKPOINT_GAMES},
-    handle::with_store,
-};
+use crate::{checkpoint, handle::with_store};
 
 impl Core {
     /// Takes note of how far the chain of durable results was when the games
@@ -25,7 +22,7 @@ impl Core {
         let mut changes = Vec::new();
         for entry in self.tournaments.values_mut() {
             if let Some(results) = &mut entry.results
-                && results.games() >= results.kept + CHECKPOINT_GAMES
+                && results.games() >= results.kept + self.checkpoint_games
             {
                 results.kept = results.games();
                 let document = checkpoint::write(&entry.info, results, &before);
@@ -63,7 +60,7 @@ impl Core {
         let position = self.position?;
         let entry = self.tournaments.get_mut(id)?;
         let results = entry.results.as_mut()?;
-        if results.games() < CHECKPOINT_GAMES || results.games() == results.kept {
+        if results.games() < self.checkpoint_games || results.games() == results.kept {
             return None;
         }
         results.kept = results.games();

@@ -21,6 +21,7 @@ use crate::{
     error::StartError,
     handle::{Directory, Signal, with_store},
     ledger::{Bitmap, Ledger, Reports, Settings},
+    options::Options,
     random,
     results::{Info, Results},
 };
@@ -35,14 +36,14 @@ struct Found {
 
 /// Reads the store and makes the state.
 pub(crate) async fn load(
-    store: Arc<dyn Store>,
+    options: &Options,
     metrics: Arc<CoordinatorMetrics>,
-    native: v1::DescribeResponse,
     settings: Settings,
     directory: Arc<Directory>,
     signals: mpsc::UnboundedSender<Signal>,
     stopping: watch::Sender<bool>,
 ) -> Result<Core, StartError> {
+    let store = Arc::clone(&options.store);
     let found =
         with_store(Arc::clone(&store), read)
             .await
@@ -58,6 +59,7 @@ pub(crate) async fn load(
         store,
         position: positions.as_ref().map(Positions::now),
         positions,
+        checkpoint_games: options.checkpoint_games.max(1),
         keeping: None,
         metrics,
         directory,
@@ -66,7 +68,7 @@ pub(crate) async fn load(
         boot_epoch,
         lease_deadline: settings.lease_deadline,
         started: Instant::now(),
-        agents: Agents::new(native, found.agents),
+        agents: Agents::new(options.native.clone(), found.agents),
         answers: found.answers,
         ledger: Ledger::new(settings, boot_epoch),
         tournaments: BTreeMap::new(),
@@ -91,7 +93,12 @@ pub(crate) async fn load(
         core.directory.add(&entry.info);
         core.tournaments.insert(id.clone(), entry);
         if let Some((results, done)) = open {
-            tracing::info!(tournament = id, done = done.count(), "tournament goes on");
+            tracing::info!(
+                tournament = id,
+                done = done.count(),
+                kept = results.kept,
+                "tournament goes on"
+            );
             core.account(&id, done, results)
                 .await
                 .map_err(|error| StartError::Document {

@@ -174,6 +174,15 @@ impl Fixture {
         answer.into_inner().standings.expect("standings")
     }
 
+    pub(super) async fn differences(&mut self, id: &str) -> Vec<v1::Difference> {
+        let request = v1::ListDifferencesRequest {
+            tournament_id: id.to_owned(),
+            ..Default::default()
+        };
+        let answer = self.coordinator.list_differences(request).await;
+        answer.expect("known").into_inner().differences
+    }
+
     pub(super) async fn game(&mut self, id: &str) -> v1::GetGameResponse {
         let request = v1::GetGameRequest {
             game_id: id.to_owned(),
@@ -251,6 +260,13 @@ impl FakeWorker {
             games,
         };
         Ok(self.client.report(request).await?.into_inner())
+    }
+
+    /// Reports a game twice, each time with another winner, and is told so.
+    pub(super) async fn differ(&mut self, lease: &v1::Lease, game: &v1::GameAssignment) {
+        self.report(lease, vec![won(game, 0)]).await.expect("taken");
+        let answer = self.report(lease, vec![won(game, 1)]).await;
+        assert_eq!(answer.expect("taken").differing, [game.index]);
     }
 
     /// Reports all games of a lease, seat 0 having won.

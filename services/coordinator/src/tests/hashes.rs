@@ -104,21 +104,8 @@ async fn a_difference_of_hashes_names_no_event() {
     let mut worker = arena.join("one").await;
     let lease = worker.lease().await;
     let game = &lease.games[0];
-    worker
-        .report(&lease, vec![won(game, 0)])
-        .await
-        .expect("taken");
-    let answer = worker
-        .report(&lease, vec![won(game, 1)])
-        .await
-        .expect("taken");
-    assert_eq!(answer.differing, [game.index]);
-    let request = v1::ListDifferencesRequest {
-        tournament_id: id,
-        ..Default::default()
-    };
-    let found = arena.coordinator.list_differences(request).await;
-    let found = found.expect("answered").into_inner().differences;
+    worker.differ(&lease, game).await;
+    let found = arena.differences(&id).await;
     assert_eq!(found.len(), 1);
     assert!(found[0].hash_only);
     assert_eq!((found[0].event, found[0].agent.as_str()), (0, ""));

@@ -5,15 +5,6 @@ use tonic::Code;
 
 use super::fixture::{Fixture, SPEC, memory, options, refused, won};
 
-async fn differences(arena: &mut Fixture, id: &str) -> Vec<v1::Difference> {
-    let request = v1::ListDifferencesRequest {
-        tournament_id: id.to_owned(),
-        ..Default::default()
-    };
-    let answer = arena.coordinator.list_differences(request).await;
-    answer.expect("known").into_inner().differences
-}
-
 #[tokio::test]
 async fn a_report_that_comes_twice_counts_once() {
     let mut arena = Fixture::new().await;
@@ -56,16 +47,8 @@ async fn of_two_records_the_first_stands_and_the_difference_is_kept() {
     let mut worker = arena.join("one").await;
     let lease = worker.lease().await;
     let game = &lease.games[3];
-    worker
-        .report(&lease, vec![won(game, 0)])
-        .await
-        .expect("taken");
-    let answer = worker
-        .report(&lease, vec![won(game, 1)])
-        .await
-        .expect("taken");
-    assert_eq!(answer.differing, [game.index]);
-    let found = differences(&mut arena, &id).await;
+    worker.differ(&lease, game).await;
+    let found = arena.differences(&id).await;
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].game_id, format!("{id}/{}", game.index));
     assert_eq!(found[0].durable_hash, "01".repeat(32));
@@ -99,7 +82,7 @@ async fn the_agent_whose_move_differs_is_marked() {
         .report(&lease, vec![played([0, 2], 8)])
         .await
         .expect("taken");
-    let found = differences(&mut arena, &id).await;
+    let found = arena.differences(&id).await;
     let agent = &lease.setup.as_ref().expect("sent").agents[game.seats[1] as usize].name;
     assert_eq!((found[0].event, &found[0].agent), (1, agent));
     let standings = arena.standings(&id).await;
@@ -174,7 +157,7 @@ async fn a_share_of_the_games_is_played_again_by_another_worker() {
     let games = lease.games.iter().map(|game| won(game, 1)).collect();
     let answer = auditor.report(&lease, games).await.expect("taken");
     assert_eq!(answer.differing.len(), lease.games.len());
-    assert_eq!(differences(&mut arena, &id).await.len(), lease.games.len());
+    assert_eq!(arena.differences(&id).await.len(), lease.games.len());
 }
 
 #[tokio::test]
