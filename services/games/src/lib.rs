@@ -2,12 +2,14 @@
 
 pub mod cowry;
 pub mod kalah;
+pub mod oware;
 mod proto;
 mod read;
 mod registry;
 
 pub use cowry::Cowry;
 pub use kalah::Kalah;
+pub use oware::{Abapa, AnanAnan};
 pub use registry::{
     EachRuleset, GamesError, Ruleset, RulesetInfo, Visitor, build, each_ruleset, resolve, ruleset,
     rulesets, visit,

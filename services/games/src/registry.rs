@@ -10,7 +10,11 @@ use arena_engine::{
     options::{self, OptionError, Options, Preset, Spec, Value},
 };
 
-use crate::{cowry::Cowry, kalah::Kalah};
+use crate::{
+    cowry::Cowry,
+    kalah::Kalah,
+    oware::{Abapa, AnanAnan},
+};
 
 /// A game that can be made from a name and options.
 pub trait Ruleset: Game {
@@ -128,6 +132,8 @@ macro_rules! rulesets {
 rulesets! {
     Cowry,
     Kalah,
+    Abapa,
+    AnanAnan,
 }
 
 /// All rulesets, by ascending name.

@@ -7,6 +7,7 @@ mod figures;
 mod golden;
 mod kalah;
 mod matches;
+mod oware;
 mod positions;
 mod rules;
 mod support;

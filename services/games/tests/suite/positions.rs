@@ -1,7 +1,7 @@
 //! Encoded positions: the ruleset's own message, which reads back as the same.
 
 use arena_engine::{ActionId, Game, Node};
-use arena_wire::games::{CowryPosition, KalahPosition};
+use arena_wire::games::{CowryPosition, KalahPosition, OwareAbapaPosition, OwareAnanAnanPosition};
 use prost::Message;
 
 /// Checks both forms of a position.
@@ -38,6 +38,16 @@ fn canonical(ruleset: &str, bytes: &[u8]) -> (Vec<u8>, Vec<ActionId>) {
         "kalah" => {
             let message = KalahPosition::decode(bytes).expect("a message");
             let ids = message.moves.iter().map(|step| id(step.id)).collect();
+            (message.encode_to_vec(), ids)
+        }
+        "oware-abapa" => {
+            let message = OwareAbapaPosition::decode(bytes).expect("a message");
+            let ids = message.moves.iter().map(|sown| id(sown.id)).collect();
+            (message.encode_to_vec(), ids)
+        }
+        "oware-anan-anan" => {
+            let message = OwareAnanAnanPosition::decode(bytes).expect("a message");
+            let ids = message.moves.iter().map(|sown| id(sown.id)).collect();
             (message.encode_to_vec(), ids)
         }
         other => panic!("tell here which message {other} uses"),

@@ -2,7 +2,7 @@
 //! that it does not lean on the rules that it checks.
 
 use arena_engine::{Described, Game, options::Value};
-use arena_wire::games::{CowryPosition, KalahPosition};
+use arena_wire::games::{CowryPosition, KalahPosition, OwareAbapaPosition, OwareAnanAnanPosition};
 use prost::Message;
 
 use crate::cases::Case;
@@ -36,6 +36,18 @@ pub(crate) fn check_event<G: Game>(
         "kalah" => kalah(
             &KalahPosition::decode(&before[..]).expect("a message"),
             &KalahPosition::decode(&after[..]).expect("a message"),
+            described,
+        ),
+        "oware-abapa" => abapa(
+            case,
+            &OwareAbapaPosition::decode(&before[..]).expect("a message"),
+            &OwareAbapaPosition::decode(&after[..]).expect("a message"),
+            described,
+        ),
+        "oware-anan-anan" => anan_anan(
+            case,
+            &OwareAnanAnanPosition::decode(&before[..]).expect("a message"),
+            &OwareAnanAnanPosition::decode(&after[..]).expect("a message"),
             described,
         ),
         other => panic!("tell here what an event of {other} may change"),
@@ -119,4 +131,101 @@ fn kalah(before: &KalahPosition, after: &KalahPosition, event: Described<'_>) {
     assert!(gain == played.banked || over && gain >= played.banked);
     assert!(store(after, 1 - mover) >= store(before, 1 - mover));
     assert!(over || (after.to_move == mover) == played.moves_again);
+}
+
+fn seeds(pits: &[u32], score: &[u32]) -> u32 {
+    pits.iter().chain(score).sum()
+}
+
+fn abapa(
+    case: &Case,
+    before: &OwareAbapaPosition,
+    after: &OwareAbapaPosition,
+    event: Described<'_>,
+) {
+    let label = &case.label;
+    assert_eq!(seeds(&after.pits, &after.score), 48, "{label}: conserved");
+    if !event.event.is_action() {
+        assert_eq!(before.pits, after.pits, "{label}: a draw sows nothing");
+        return;
+    }
+    assert_eq!(before.plies + 1, after.plies, "{label}");
+    let id = u32::from(event.event.id());
+    let played = before.moves.iter().find(|sown| sown.id == id);
+    let played = played.unwrap_or_else(|| panic!("{label}: {id} is listed"));
+    let mover = before.to_move as usize;
+    let gains = [0, 1].map(|seat| after.score[seat] - before.score[seat]);
+    let over = after.moves.is_empty();
+    // The sweep at the end banks more than the sowing.
+    for (gain, told) in [
+        (gains[mover], played.captured),
+        (gains[1 - mover], played.given),
+    ] {
+        assert!(gain == told || over && gain >= told, "{label}: {played:?}");
+    }
+    let captures = played.captured + played.given > 0;
+    assert_eq!(after.since_capture == 0, captures, "{label}");
+    let seen = if over || captures || before.seen.is_empty() && after.seen.is_empty() {
+        Vec::new()
+    } else {
+        [&before.seen[..], &before.pits[..]].concat()
+    };
+    assert_eq!(
+        after.seen, seen,
+        "{label}: the past grows by the board played on"
+    );
+    let remembers = case.options["repetition"] == Value::from("first");
+    assert_eq!(!seen.is_empty(), remembers && !over && !captures, "{label}");
+    if over {
+        return;
+    }
+    assert_eq!(after.to_move as usize, 1 - mover, "{label}");
+    for offset in 0..6 {
+        let pit = 6 * mover + offset;
+        assert!(
+            offset as u32 == played.pit || after.pits[pit] >= before.pits[pit],
+            "{label}: nothing is captured on the own row"
+        );
+    }
+    let caught = played.captured > 0;
+    let fell_on_own = played.last as usize / 6 == mover;
+    assert!(!(caught && fell_on_own), "{label}: {played:?}");
+}
+
+fn anan_anan(
+    case: &Case,
+    before: &OwareAnanAnanPosition,
+    after: &OwareAnanAnanPosition,
+    event: Described<'_>,
+) {
+    let label = &case.label;
+    assert_eq!(seeds(&after.pits, &after.score), 48, "{label}: conserved");
+    if !event.event.is_action() {
+        assert_eq!(before.pits, after.pits, "{label}: a draw sows nothing");
+        return;
+    }
+    assert_eq!(before.plies + 1, after.plies, "{label}");
+    let id = u32::from(event.event.id());
+    let played = before.moves.iter().find(|sown| sown.id == id);
+    let played = played.unwrap_or_else(|| panic!("{label}: {id} is listed"));
+    let mover = before.to_move as usize;
+    let gains = [0, 1].map(|seat| after.score[seat] - before.score[seat]);
+    let over = after.moves.is_empty();
+    for (gain, told) in [
+        (gains[mover], played.banked),
+        (gains[1 - mover], played.given),
+    ] {
+        assert_eq!(told % 4, 0, "{label}: fours are banked");
+        // The last eight are no part of the sowing.
+        assert!(gain == told || over && gain > told, "{label}: {played:?}");
+    }
+    let passes = played.pit == 6;
+    assert_eq!(passes, played.lifts == 0, "{label}: {played:?}");
+    assert!(!passes || before.pits == after.pits, "{label}");
+    let banks = played.banked + played.given > 0;
+    assert_eq!(after.since_capture == 0, banks, "{label}");
+    if !over {
+        assert_eq!(after.passed, passes, "{label}");
+        assert_eq!(after.to_move as usize, 1 - mover, "{label}");
+    }
 }

@@ -1,0 +1,257 @@
+//! Oware, Abapa: a sowing ends with its last seed, and captures twos and threes
+//! on the opponent's row.
+//!
+//! After the paper's section 2 (Ainooson), with the unified rules where it is
+//! silent, as OpenSpiel plays them; the options name the others.
+//!
+//! # Repetition
+//!
+//! With `repetition = first` a position that comes back since the last capture
+//! ends the game, so a position has a past: [`State`] is a [`Core`], which is
+//! `Copy`, and the boards since the last capture. They are compared as they
+//! are, so that nothing is ever mistaken for a repetition, and they are part of
+//! the encoded position: whoever reads it plays on exactly as the original.
+//! Two plies lie between boards with the same player to move, so that whose
+//! turn it was need not be kept.
+//!
+//! A search copies [`State::core`] and calls [`Oware::play`], which knows the
+//! counters and no repetition; its line is then as good as the game where no
+//! position comes back, and the caps bound it where one does.
+
+mod options;
+mod sowing;
+mod wire;
+
+use std::fmt::Write;
+
+use arena_engine::{
+    ActionId, Game, Node, OutcomeId, PerSeat, PositionError,
+    options::{OptionError, Options},
+};
+
+use self::options::Rules;
+use super::{
+    Core, Finish, Oware, PITS, Phase, STARTERS, Sown,
+    core::{ANY, REACHING, list, pits_with},
+    text,
+};
+use crate::registry::{Ruleset, RulesetInfo};
+
+/// The rules with their options.
+#[derive(Clone, Debug)]
+pub struct Abapa {
+    rules: Rules,
+}
+
+/// A position with its past.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct State {
+    /// The position.
+    pub core: Core,
+    /// The boards before this one since the last capture, oldest first; empty
+    /// where `repetition = off` and where the game is over.
+    pub seen: Vec<[u8; PITS]>,
+}
+
+impl State {
+    /// A position whose past nobody knows.
+    #[must_use]
+    pub fn without_history(core: Core) -> Self {
+        Self {
+            core,
+            seen: Vec::new(),
+        }
+    }
+}
+
+/// Boards that find room before it has to grow: most games never need more.
+const ROOM: usize = 64;
+
+impl Abapa {
+    /// The pits that may be played, one bit for each offset; none where the
+    /// game is over by that.
+    #[inline]
+    fn moves(&self, core: &Core) -> u8 {
+        let mover = usize::from(core.to_move);
+        let starves = self.rules.must_feed && core.row_lanes(1 - mover) == 0;
+        let moves = pits_with(core.row_lanes(mover), if starves { REACHING } else { ANY });
+        if self.rules.slams_are_legal() {
+            moves
+        } else {
+            self.without_slams(core, moves)
+        }
+    }
+
+    /// Hands the turn over and ends the game where the board says so.
+    #[inline]
+    fn end_turn(&self, core: &mut Core, sown: Sown) {
+        core.end_ply(sown.banks());
+        if core.is_won() {
+            core.phase = Phase::Over(Finish::Normal);
+        } else if self.moves(core) == 0 {
+            if self.rules.sweeps {
+                core.sweep();
+            }
+            core.phase = Phase::Over(Finish::Normal);
+        }
+    }
+
+    /// Ends a game that grew too long.
+    #[inline]
+    fn check_caps(&self, core: &mut Core) {
+        let rules = &self.rules;
+        if core.since_capture >= rules.quiet_max || core.plies >= rules.plies_max {
+            core.sweep();
+            core.phase = Phase::Over(Finish::Cap);
+        }
+    }
+
+    /// Remembers the board before a ply, and ends the game where the one after
+    /// it is known.
+    #[inline]
+    fn check_repetition(state: &mut State, before: [u8; PITS], sown: Sown) {
+        let State { core, seen } = state;
+        if sown.banks() {
+            // Captured seeds do not come back, nor does any board with them.
+            seen.clear();
+            return;
+        }
+        seen.push(before);
+        let same_mover = seen.iter().rev().skip(1).step_by(2);
+        if same_mover.fold(false, |found, board| found | (*board == core.pits)) {
+            core.sweep();
+            core.phase = Phase::Over(Finish::Repetition);
+        }
+    }
+}
+
+impl Oware for Abapa {
+    #[inline]
+    fn core<'a>(&self, state: &'a State) -> &'a Core {
+        &state.core
+    }
+
+    #[inline]
+    fn legal_mask(&self, core: &Core) -> u8 {
+        self.moves(core)
+    }
+
+    #[inline]
+    fn sow(&self, core: &mut Core, offset: usize) -> Sown {
+        self.sow_pit(core, offset)
+    }
+
+    #[inline]
+    fn play(&self, core: &mut Core, action: ActionId) -> Sown {
+        let sown = self.sow_pit(core, usize::from(action));
+        self.end_turn(core, sown);
+        if !core.is_over() {
+            self.check_caps(core);
+        }
+        sown
+    }
+}
+
+impl Game for Abapa {
+    type State = State;
+
+    const NAME: &'static str = "oware-abapa";
+    const VERSION: u32 = 1;
+
+    fn seats(&self) -> usize {
+        2
+    }
+
+    fn initial(&self) -> State {
+        State {
+            core: Core::new(self.rules.random_starter),
+            seen: Vec::with_capacity(if self.rules.repetition { ROOM } else { 0 }),
+        }
+    }
+
+    #[inline]
+    fn node(&self, state: &State) -> Node {
+        state.core.node()
+    }
+
+    fn weights(&self, _: &State) -> &[u32] {
+        &STARTERS
+    }
+
+    #[inline]
+    fn legal(&self, state: &State, out: &mut Vec<ActionId>) {
+        list(self.moves(&state.core), out);
+    }
+
+    #[inline]
+    fn apply(&self, state: &mut State, action: ActionId) {
+        let before = state.core.pits;
+        let sown = self.sow_pit(&mut state.core, usize::from(action));
+        self.end_turn(&mut state.core, sown);
+        if self.rules.repetition && !state.core.is_over() {
+            Self::check_repetition(state, before, sown);
+        }
+        if !state.core.is_over() {
+            self.check_caps(&mut state.core);
+        }
+        if state.core.is_over() {
+            state.seen.clear();
+        }
+    }
+
+    fn apply_outcome(&self, state: &mut State, outcome: OutcomeId) {
+        super::start(&mut state.core, outcome);
+    }
+
+    fn placement(&self, state: &State) -> PerSeat<u8> {
+        state.core.placement()
+    }
+
+    fn scores(&self, state: &State) -> PerSeat<i64> {
+        state.core.scores()
+    }
+
+    fn write_action(&self, _: &State, action: ActionId, out: &mut dyn Write) {
+        // Writing fails only where the buffer does, and that is the caller's.
+        let _ = write!(out, "{action}");
+    }
+
+    fn write_outcome(&self, _: &State, outcome: OutcomeId, out: &mut dyn Write) {
+        text::name_starter(outcome, out);
+    }
+
+    fn encode(&self, state: &State, moves: bool, out: &mut Vec<u8>) {
+        self.write_position(state, moves, out);
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<State, PositionError> {
+        self.read_position(bytes).map_err(|reason| PositionError {
+            ruleset: Self::NAME,
+            reason,
+        })
+    }
+
+    fn draw(&self, state: &State, out: &mut dyn Write) {
+        text::draw(&state.core, out);
+    }
+}
+
+impl Ruleset for Abapa {
+    fn info() -> RulesetInfo {
+        RulesetInfo {
+            name: Self::NAME,
+            version: Self::VERSION,
+            summary: "sowing seeds and capturing twos and threes, for two players",
+            seats: (2, 2),
+            options: options::specs(),
+            presets: options::presets(),
+            settle: options::settle,
+        }
+    }
+
+    fn with_options(options: &Options, _: usize) -> Result<Self, OptionError> {
+        Ok(Self {
+            rules: Rules::new(options)?,
+        })
+    }
+}

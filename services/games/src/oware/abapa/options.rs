@@ -1,0 +1,169 @@
+//! The options of Abapa and the rules they amount to.
+
+use std::collections::BTreeSet;
+
+use arena_engine::options::{Kind, OptionError, Options, Preset, Spec, Value};
+
+use crate::read::Reader;
+
+/// The most plies a game may be given: bounds the boards that a position
+/// carries.
+const PLIES_MAX: i64 = 10_000;
+
+/// What a capture of all seeds of the opponent's row does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GrandSlam {
+    NoCapture,
+    Illegal,
+    Allow,
+    KeepLast,
+    OpponentKeeps,
+}
+
+/// The options as the rules use them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rules {
+    pub(super) skip_origin: bool,
+    pub(super) grand_slam: GrandSlam,
+    pub(super) must_feed: bool,
+    /// Each player takes the own row where nobody can move.
+    pub(super) sweeps: bool,
+    pub(super) repetition: bool,
+    /// Plies without a capture; the greatest number where there is no limit.
+    pub(super) quiet_max: u16,
+    pub(super) random_starter: bool,
+    pub(super) plies_max: u16,
+}
+
+/// All options with their kinds and defaults.
+pub(super) fn specs() -> Vec<Spec> {
+    let choice = Kind::choice;
+    let int = |min, max| Kind::Int { min, max };
+    vec![
+        Spec::new(
+            "skip_origin",
+            Kind::Bool,
+            true,
+            "a sowing of twelve seeds or more passes over the pit it began at",
+        ),
+        Spec::new(
+            "grand_slam",
+            choice(&[
+                "no-capture",
+                "illegal",
+                "allow",
+                "keep-last",
+                "opponent-keeps",
+            ]),
+            "no-capture",
+            "a capture of every seed of the opponent's row: captures nothing, is no legal move, \
+             captures all, leaves the pit captured last, or captures all and gives what is left \
+             on the board to the opponent",
+        ),
+        Spec::new(
+            "must_feed",
+            Kind::Bool,
+            true,
+            "who can has to give seeds to an opponent that has none",
+        ),
+        Spec::new(
+            "remaining",
+            choice(&["own-side", "none"]),
+            "own-side",
+            "who gets the seeds left where a player cannot move: each those of the own row, or \
+             nobody; repetitions and caps always give each the own row",
+        ),
+        Spec::new(
+            "repetition",
+            choice(&["first", "off"]),
+            "first",
+            "end the game when a position comes back since the last capture, or never by that",
+        ),
+        Spec::new(
+            "no_capture_limit",
+            int(0, PLIES_MAX),
+            0i64,
+            "plies without a capture after which the game is ended; 0: never, and 100 with \
+             repetition off unless chosen",
+        ),
+        Spec::new(
+            "starter",
+            choice(&["seat0", "random"]),
+            "seat0",
+            "who begins: seat 0, or one drawn",
+        ),
+        Spec::new(
+            "max_plies",
+            int(1, PLIES_MAX),
+            1_000i64,
+            "plies after which the game is ended",
+        ),
+    ]
+}
+
+/// The named sets of options.
+pub(super) fn presets() -> Vec<Preset> {
+    let preset = |name: &str, options: &[(&str, Value)], summary: &str| Preset {
+        name: name.to_owned(),
+        summary: summary.to_owned(),
+        options: options
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect(),
+        seats: None,
+    };
+    vec![
+        preset(
+            "paper002",
+            &[("grand_slam", "allow".into())],
+            "grand slams capture, which the players of the Oware paper learned to seek",
+        ),
+        preset(
+            "stateless",
+            &[("repetition", "off".into())],
+            "positions may come back; a hundred plies without a capture end the game",
+        ),
+    ]
+}
+
+/// Gives what nobody chose the value that follows from what was chosen.
+pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
+    let off = options["repetition"] == Value::from("off");
+    if off && !chosen.contains("no_capture_limit") {
+        options.insert("no_capture_limit".to_owned(), Value::Int(100));
+    }
+}
+
+impl Rules {
+    /// Reads resolved options.
+    ///
+    /// # Errors
+    /// [`OptionError`] where one is missing or of another kind.
+    pub(super) fn new(options: &Options) -> Result<Self, OptionError> {
+        let read = Reader(options);
+        Ok(Self {
+            skip_origin: read.flag("skip_origin")?,
+            grand_slam: match read.word("grand_slam")? {
+                "illegal" => GrandSlam::Illegal,
+                "allow" => GrandSlam::Allow,
+                "keep-last" => GrandSlam::KeepLast,
+                "opponent-keeps" => GrandSlam::OpponentKeeps,
+                _ => GrandSlam::NoCapture,
+            },
+            must_feed: read.flag("must_feed")?,
+            sweeps: read.word("remaining")? == "own-side",
+            repetition: read.word("repetition")? == "first",
+            quiet_max: match read.int("no_capture_limit")? {
+                0 => u16::MAX,
+                limit => limit as u16,
+            },
+            random_starter: read.word("starter")? == "random",
+            plies_max: read.int("max_plies")? as u16,
+        })
+    }
+
+    #[inline]
+    pub(super) fn slams_are_legal(&self) -> bool {
+        self.grand_slam != GrandSlam::Illegal
+    }
+}

@@ -1,0 +1,242 @@
+//! Oware, Anan-anan ("four-four"): sowing goes on from where the last seed
+//! falls, and pits of four are banked.
+//!
+//! After the paper's section 2 (Ainooson) and the same author's rules page and
+//! early framework. A position has no past that matters: [`Core`] is all of it.
+//!
+//! # Sowings without end
+//!
+//! A relay that banks nothing depends on the board and the pit alone, so that
+//! it stops or comes round. Relays of ordinary length are only counted; a
+//! longer one is searched for a cycle by Brent's method, once, which is exact
+//! whatever the count. A position is compared as it stands when seeds are about
+//! to be lifted: all seeds lie on the board.
+
+mod options;
+mod relay;
+mod wire;
+
+use std::fmt::Write;
+
+use arena_engine::{
+    ActionId, Game, Node, OutcomeId, PerSeat, PositionError,
+    options::{OptionError, Options},
+};
+
+use self::options::{Infinite, Remaining, Rules};
+use super::{
+    Core, Finish, Oware, Phase, ROW, STARTERS, Sown,
+    core::{ANY, list, pits_with},
+    text,
+};
+use crate::registry::{Ruleset, RulesetInfo};
+
+/// The id of the pass, the highest there is.
+pub const PASS: ActionId = ROW as ActionId;
+
+/// Seeds left on the board when the game stops with `remaining =
+/// stop-at-four`.
+const LAST_FOUR: u8 = 4;
+
+/// Seeds left on the board that go to who banked last with `remaining =
+/// last-eight`.
+const LAST_EIGHT: u8 = 8;
+
+/// The rules with their options.
+#[derive(Clone, Debug)]
+pub struct AnanAnan {
+    rules: Rules,
+}
+
+impl AnanAnan {
+    /// The pits that may be played, one bit for each offset; where there is
+    /// none the player has to pass.
+    #[inline]
+    fn moves(&self, core: &Core) -> u8 {
+        let moves = pits_with(core.row_lanes(usize::from(core.to_move)), ANY);
+        if self.rules.infinite == Infinite::Illegal {
+            self.without_endless(core, moves)
+        } else {
+            moves
+        }
+    }
+
+    fn without_endless(&self, core: &Core, moves: u8) -> u8 {
+        (0..ROW)
+            .filter(|&offset| {
+                moves >> offset & 1 == 1 && !self.sow_pit(&mut core.clone(), offset).endless
+            })
+            .map(|offset| 1 << offset)
+            .sum()
+    }
+
+    /// True where so few seeds are left that the rules end the game.
+    #[inline]
+    fn runs_out(&self, core: &Core) -> bool {
+        match self.rules.remaining {
+            Remaining::LastEight => core.left() <= LAST_EIGHT,
+            Remaining::StopAtFour => core.left() <= LAST_FOUR,
+            Remaining::None => false,
+        }
+    }
+
+    /// Ends the game where the rules say so at the end of a ply that is not
+    /// the last by what was banked.
+    #[inline]
+    fn check_end(&self, core: &mut Core) {
+        let rules = &self.rules;
+        if core.is_won() || rules.empty_row_ends && self.moves(core) == 0 {
+            core.phase = Phase::Over(Finish::Normal);
+        } else if core.since_capture >= rules.quiet_max || core.plies >= rules.plies_max {
+            core.phase = Phase::Over(Finish::Cap);
+        }
+    }
+
+    fn pass_turn(&self, core: &mut Core) -> Sown {
+        core.end_ply(false);
+        if core.passed {
+            core.phase = Phase::Over(Finish::Normal);
+        } else {
+            core.passed = true;
+            self.check_end(core);
+        }
+        Sown::default()
+    }
+}
+
+impl Oware for AnanAnan {
+    #[inline]
+    fn core<'a>(&self, state: &'a Core) -> &'a Core {
+        state
+    }
+
+    #[inline]
+    fn legal_mask(&self, core: &Core) -> u8 {
+        match self.moves(core) {
+            0 => 1 << PASS,
+            moves => moves,
+        }
+    }
+
+    #[inline]
+    fn sow(&self, core: &mut Core, offset: usize) -> Sown {
+        self.sow_pit(core, offset)
+    }
+
+    #[inline]
+    fn play(&self, core: &mut Core, action: ActionId) -> Sown {
+        if action == PASS {
+            return self.pass_turn(core);
+        }
+        let sown = self.sow_pit(core, usize::from(action));
+        core.end_ply(sown.banks());
+        core.passed = false;
+        if !core.is_over() {
+            self.check_end(core);
+        }
+        sown
+    }
+}
+
+impl Game for AnanAnan {
+    type State = Core;
+
+    const NAME: &'static str = "oware-anan-anan";
+    const VERSION: u32 = 1;
+
+    fn seats(&self) -> usize {
+        2
+    }
+
+    fn initial(&self) -> Core {
+        Core::new(self.rules.random_starter)
+    }
+
+    #[inline]
+    fn node(&self, state: &Core) -> Node {
+        state.node()
+    }
+
+    fn weights(&self, _: &Core) -> &[u32] {
+        &STARTERS
+    }
+
+    #[inline]
+    fn legal(&self, state: &Core, out: &mut Vec<ActionId>) {
+        let moves = self.moves(state);
+        list(moves, out);
+        if moves == 0 {
+            out.push(PASS);
+        }
+    }
+
+    #[inline]
+    fn pass(&self) -> Option<ActionId> {
+        Some(PASS)
+    }
+
+    #[inline]
+    fn apply(&self, state: &mut Core, action: ActionId) {
+        self.play(state, action);
+    }
+
+    fn apply_outcome(&self, state: &mut Core, outcome: OutcomeId) {
+        super::start(state, outcome);
+    }
+
+    fn placement(&self, state: &Core) -> PerSeat<u8> {
+        state.placement()
+    }
+
+    fn scores(&self, state: &Core) -> PerSeat<i64> {
+        state.scores()
+    }
+
+    fn write_action(&self, _: &Core, action: ActionId, out: &mut dyn Write) {
+        // Writing fails only where the buffer does, and that is the caller's.
+        let _ = if action == PASS {
+            out.write_str("pass")
+        } else {
+            write!(out, "{action}")
+        };
+    }
+
+    fn write_outcome(&self, _: &Core, outcome: OutcomeId, out: &mut dyn Write) {
+        text::name_starter(outcome, out);
+    }
+
+    fn encode(&self, state: &Core, moves: bool, out: &mut Vec<u8>) {
+        self.write_position(state, moves, out);
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Core, PositionError> {
+        self.read_position(bytes).map_err(|reason| PositionError {
+            ruleset: Self::NAME,
+            reason,
+        })
+    }
+
+    fn draw(&self, state: &Core, out: &mut dyn Write) {
+        text::draw(state, out);
+    }
+}
+
+impl Ruleset for AnanAnan {
+    fn info() -> RulesetInfo {
+        RulesetInfo {
+            name: Self::NAME,
+            version: Self::VERSION,
+            summary: "sowing seeds in relays and banking fours, for two players",
+            seats: (2, 2),
+            options: options::specs(),
+            presets: options::presets(),
+            settle: options::settle,
+        }
+    }
+
+    fn with_options(options: &Options, _: usize) -> Result<Self, OptionError> {
+        Ok(Self {
+            rules: Rules::new(options)?,
+        })
+    }
+}

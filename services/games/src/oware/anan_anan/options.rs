@@ -1,0 +1,185 @@
+//! The options of Anan-anan and the rules they amount to.
+
+use std::collections::BTreeSet;
+
+use arena_engine::options::{Kind, OptionError, Options, Preset, Spec, Value};
+
+use crate::read::Reader;
+
+/// The most plies a game may be given.
+const PLIES_MAX: i64 = 10_000;
+
+/// What a sowing without end does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Infinite {
+    EndGame,
+    Illegal,
+    StopTurn,
+}
+
+/// How the last seeds end the game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Remaining {
+    LastEight,
+    StopAtFour,
+    None,
+}
+
+/// The options as the rules use them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rules {
+    pub(super) skip_origin: bool,
+    pub(super) last_four_to_mover: bool,
+    pub(super) infinite: Infinite,
+    /// More than half of the seeds win in the middle of a sowing.
+    pub(super) checks_at_once: bool,
+    pub(super) remaining: Remaining,
+    pub(super) empty_row_ends: bool,
+    /// Plies without a bank; the greatest number where there is no limit.
+    pub(super) quiet_max: u16,
+    pub(super) random_starter: bool,
+    pub(super) plies_max: u16,
+}
+
+/// All options with their kinds and defaults.
+pub(super) fn specs() -> Vec<Spec> {
+    let choice = Kind::choice;
+    let int = |min, max| Kind::Int { min, max };
+    vec![
+        Spec::new(
+            "skip_origin",
+            Kind::Bool,
+            false,
+            "a lap of twelve seeds or more passes over the pit it was lifted from",
+        ),
+        Spec::new(
+            "last_four_to",
+            choice(&["mover", "owner"]),
+            "mover",
+            "who banks the four that a sowing ends with: the mover, or the pit's owner",
+        ),
+        Spec::new(
+            "infinite",
+            choice(&["end-game", "illegal", "stop-turn"]),
+            "end-game",
+            "a sowing that never ends: ends the game, is no legal move, or ends the turn where \
+             the board is first repeated",
+        ),
+        Spec::new(
+            "check",
+            choice(&["immediate", "turn-end"]),
+            "immediate",
+            "when more than half of the seeds win: at once, in the middle of a sowing, or after it",
+        ),
+        Spec::new(
+            "remaining",
+            choice(&["last-eight", "none", "stop-at-four"]),
+            "last-eight",
+            "the last seeds: the last eight go to who banked before them, the game goes on to \
+             the last, or it stops at four that count for nobody",
+        ),
+        Spec::new(
+            "empty_row",
+            choice(&["pass", "end"]),
+            "pass",
+            "a player who cannot move passes, and two passes end the game, or ends it at once",
+        ),
+        Spec::new(
+            "no_capture_limit",
+            int(0, PLIES_MAX),
+            0i64,
+            "plies in which nothing is banked after which the game is ended; 0: never, and 100 \
+             with remaining none or stop-at-four unless chosen",
+        ),
+        Spec::new(
+            "starter",
+            choice(&["seat0", "random"]),
+            "seat0",
+            "who begins: seat 0, or one drawn",
+        ),
+        Spec::new(
+            "max_plies",
+            int(1, PLIES_MAX),
+            500i64,
+            "plies after which the game is ended",
+        ),
+    ]
+}
+
+/// The named sets of options.
+pub(super) fn presets() -> Vec<Preset> {
+    let preset = |name: &str, options: &[(&str, Value)], summary: &str| Preset {
+        name: name.to_owned(),
+        summary: summary.to_owned(),
+        options: options
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect(),
+        seats: None,
+    };
+    vec![
+        preset(
+            "paper002",
+            &[
+                ("last_four_to", "mover".into()),
+                ("infinite", "end-game".into()),
+                ("remaining", "last-eight".into()),
+            ],
+            "the Oware paper, with the last eight seeds as on its author's page of rules",
+        ),
+        preset(
+            "literal",
+            &[("remaining", "none".into())],
+            "the Oware paper to the letter: no rule for the last seeds but a hundred plies \
+             without a capture",
+        ),
+        preset(
+            "framework",
+            &[
+                ("last_four_to", "owner".into()),
+                ("remaining", "stop-at-four".into()),
+            ],
+            "the early framework of the paper's author: every four to its owner, stop at four",
+        ),
+    ]
+}
+
+/// Gives what nobody chose the value that follows from what was chosen.
+pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
+    let circulates = options["remaining"] != Value::from("last-eight");
+    if circulates && !chosen.contains("no_capture_limit") {
+        options.insert("no_capture_limit".to_owned(), Value::Int(100));
+    }
+}
+
+impl Rules {
+    /// Reads resolved options.
+    ///
+    /// # Errors
+    /// [`OptionError`] where one is missing or of another kind.
+    pub(super) fn new(options: &Options) -> Result<Self, OptionError> {
+        let read = Reader(options);
+        Ok(Self {
+            skip_origin: read.flag("skip_origin")?,
+            last_four_to_mover: read.word("last_four_to")? == "mover",
+            infinite: match read.word("infinite")? {
+                "illegal" => Infinite::Illegal,
+                "stop-turn" => Infinite::StopTurn,
+                _ => Infinite::EndGame,
+            },
+            checks_at_once: read.word("check")? == "immediate",
+            remaining: match read.word("remaining")? {
+                "none" => Remaining::None,
+                "stop-at-four" => Remaining::StopAtFour,
+                _ => Remaining::LastEight,
+            },
+            empty_row_ends: read.word("empty_row")? == "end",
+            quiet_max: match read.int("no_capture_limit")? {
+                0 => u16::MAX,
+                limit => limit as u16,
+            },
+            random_starter: read.word("starter")? == "random",
+            plies_max: read.int("max_plies")? as u16,
+        })
+    }
+}
