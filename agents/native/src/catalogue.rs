@@ -10,9 +10,9 @@ use arena_engine::{
     Game,
     options::{self, OptionError, Options, Spec},
 };
-use arena_games::{EachRuleset, Ruleset};
+use arena_games::{EachRuleset, GamesError, Ruleset, Visitor};
 
-use crate::{bot::Bot, cowry, kalah, random::Random};
+use crate::{bot::Bot, chowka, cowry, kalah, random::Random};
 
 /// What there is to know about a bot.
 #[derive(Clone, Debug)]
@@ -85,6 +85,17 @@ pub enum BotError {
     },
 }
 
+/// A bot and a ruleset that do not go together.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CheckError {
+    /// The bot cannot be had for this game.
+    #[error(transparent)]
+    Bot(#[from] BotError),
+    /// The game cannot be had.
+    #[error(transparent)]
+    Game(#[from] GamesError),
+}
+
 /// The list: one line a bot. `plays` takes the function that makes it for one
 /// type of game, once for each type; `plays_all` the type of a bot for all.
 #[rustfmt::skip]
@@ -97,6 +108,9 @@ static BOTS: LazyLock<Vec<BotInfo>> = LazyLock::new(|| {
         info("move-first", "moves the most advanced piece").options(tie_specs()).plays(cowry::move_first),
         info("move-last", "moves the least advanced piece").options(tie_specs()).plays(cowry::move_last),
         info("mixed", "aggressive and defensive ideas in turn, or strategies drawn by weight").options(mixed_specs()).plays(cowry::mixed),
+        info("chowka-naive", "the move of the greatest worth by one of four heuristics").options(chowka::naive_specs()).plays(chowka::naive),
+        info("chowka-expectiminimax", "as chowka-naive, one throw and move of each player further").options(chowka::expectiminimax_specs()).plays(chowka::expectiminimax),
+        info("chowka-random-dup", "uniform over the legal moves, those on the inner rings counted twice").plays(chowka::random_dup),
         info("kalah-minimax", "looks all lines through to a depth").options(kalah::specs(6)).plays(kalah::minimax).searches(),
         info("kalah-alphabeta", "as kalah-minimax, leaving out lines that cannot matter").options(kalah::specs(8)).plays(kalah::alphabeta).searches(),
     ]
@@ -191,6 +205,34 @@ pub fn bot<G: Game>(name: &str, options: &Options, game: &G) -> Result<Box<dyn B
         plays: info.rulesets.clone(),
     })?;
     make(&options, game).map_err(fail)
+}
+
+/// Tells whether a bot with these options plays a ruleset with these, by
+/// making one. Options of the ruleset must be resolved.
+///
+/// # Errors
+/// [`CheckError`] with the reason.
+pub fn check(
+    name: &str,
+    bot_options: &Options,
+    ruleset: &str,
+    options: &Options,
+    seats: usize,
+) -> Result<(), CheckError> {
+    struct Check<'a>(&'a str, &'a Options);
+    impl Visitor for Check<'_> {
+        type Out = Result<(), BotError>;
+
+        fn visit<G: Game>(self, game: G) -> Self::Out {
+            bot(self.0, self.1, &game).map(drop)
+        }
+    }
+    Ok(arena_games::visit(
+        ruleset,
+        options,
+        seats,
+        Check(name, bot_options),
+    )??)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 
 mod bot;
 mod catalogue;
+mod chowka;
 mod cowry;
 mod kalah;
 mod random;
@@ -21,4 +22,4 @@ pub mod serve;
 mod testing;
 
 pub use bot::{Bot, Chosen, Decision};
-pub use catalogue::{BotError, BotInfo, bot, bot_info, bots};
+pub use catalogue::{BotError, BotInfo, CheckError, bot, bot_info, bots, check};

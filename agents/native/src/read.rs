@@ -16,6 +16,13 @@ pub(crate) fn real(options: &Options, name: &str) -> f64 {
     }
 }
 
+pub(crate) fn flag(options: &Options, name: &str) -> bool {
+    match options.get(name) {
+        Some(Value::Bool(value)) => *value,
+        other => unresolved(name, other),
+    }
+}
+
 pub(crate) fn text<'a>(options: &'a Options, name: &str) -> &'a str {
     match options.get(name) {
         Some(Value::Text(value)) => value,

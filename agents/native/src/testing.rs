@@ -8,7 +8,7 @@ use arena_games::Ruleset;
 
 use crate::{
     bot::{Bot, Decision},
-    catalogue::BotInfo,
+    catalogue::{self, BotInfo},
 };
 
 /// Options as on a command line: `a=1;b=x`, or `-` for none.
@@ -53,6 +53,28 @@ pub(crate) fn quick_variants(info: &BotInfo) -> Vec<Options> {
         }
     }
     variants
+}
+
+/// Whether a bot plays this variant, by ruleset, resolved options and seats;
+/// those that refuse one of a ruleset they claim are listed here.
+pub(crate) fn plays(
+    info: &BotInfo,
+    bot_options: &Options,
+    (ruleset, options, seats): (&str, &Options, usize),
+) -> bool {
+    let made = catalogue::check(info.name, bot_options, ruleset, options, seats);
+    let two_on_five = seats == 2 && options.get("board") == Some(&Value::Int(5));
+    let expected = match info.name {
+        "chowka-naive" | "chowka-expectiminimax" => two_on_five,
+        _ => true,
+    };
+    assert_eq!(
+        made.is_ok(),
+        expected,
+        "{}: {made:?}, {options:?}",
+        info.name
+    );
+    expected
 }
 
 /// A game with some of its options.

@@ -1,10 +1,10 @@
 use std::collections::BTreeSet;
 
 use arena_engine::{Game, options::Options};
-use arena_games::{GamesError, Kalah, RulesetInfo, Visitor};
+use arena_games::{Kalah, RulesetInfo};
 
 use super::*;
-use crate::testing::{game, options, play, quick_variants};
+use crate::testing::{game, options, play, plays, quick_variants};
 
 /// Every number of seats with the defaults, every preset, and what is far from
 /// the defaults.
@@ -74,6 +74,9 @@ fn every_bot_plays_legal_moves_in_every_variant_it_claims() {
                     arena_games::resolve(ruleset.name, &options(&variant), seats)
                         .expect("a variant that exists");
                 for bot_options in &quick_variants(info) {
+                    if !plays(info, bot_options, (ruleset.name, &resolved, seats)) {
+                        continue;
+                    }
                     let play = Play { info, bot_options };
                     arena_games::visit(ruleset.name, &resolved, seats, play)
                         .expect("a game of resolved options");
@@ -81,6 +84,21 @@ fn every_bot_plays_legal_moves_in_every_variant_it_claims() {
             }
         }
     }
+}
+
+#[test]
+fn options_that_bots_read_themselves_are_checked_with_the_game() {
+    let cowry = |given: &str, seats| {
+        arena_games::resolve("cowry", &options(given), Some(seats)).expect("it exists")
+    };
+    let check = |name: &str, given: &str, (resolved, seats): (Options, usize)| {
+        check(name, &options(given), "cowry", &resolved, seats).map_err(|error| error.to_string())
+    };
+    check("chowka-naive", "-", cowry("preset=cb2012", 2)).expect("it plays that");
+    let error = check("chowka-naive", "-", cowry("board=7", 2)).expect_err("another board");
+    assert!(error.contains("board 7"), "{error}");
+    let error = check("mixed", "form=prob;weights=1", cowry("-", 2)).expect_err("too few");
+    assert!(error.contains("five numbers"), "{error}");
 }
 
 #[test]

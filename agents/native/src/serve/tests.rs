@@ -16,7 +16,7 @@ use tonic::{
 };
 
 use super::*;
-use crate::testing::{options, quick, seed};
+use crate::testing::{options, plays, quick, seed};
 
 /// Questions along random games, with what the bot chooses in process.
 struct Ask<'a> {
@@ -133,6 +133,11 @@ async fn served_bots_choose_what_they_choose_in_process() {
             all.map(|given| (ruleset.name, given))
         });
         for (ruleset, given) in variants {
+            let resolved = arena_games::resolve(ruleset, &options(&given), None);
+            let (resolved, seats) = resolved.expect("a preset");
+            if !plays(info, &bot_options, (ruleset, &resolved, seats)) {
+                continue;
+            }
             let context = context(ruleset, &given, info.name, &bot_options);
             for (number, (mut question, choice)) in
                 ask(&context, &bot_options, 1).into_iter().enumerate()

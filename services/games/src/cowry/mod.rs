@@ -100,6 +100,24 @@ impl Cowry {
         self.rules.doubles
     }
 
+    /// True where doubles on safe squares block as well.
+    #[must_use]
+    pub fn blocks_on_safe(&self) -> bool {
+        self.rules.block_on_safe
+    }
+
+    /// True where a piece that was blocked once may pass doubles for ever.
+    #[must_use]
+    pub fn blocks_once_for_all(&self) -> bool {
+        self.rules.block_forever
+    }
+
+    /// True where a player enters the inner rings only after a hit.
+    #[must_use]
+    pub fn has_gate(&self) -> bool {
+        self.rules.gate
+    }
+
     fn start(phase: Phase) -> State {
         State {
             pieces: [[0; PIECES_MAX]; MAX_SEATS],

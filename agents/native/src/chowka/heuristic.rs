@@ -1,0 +1,196 @@
+//! The features of a move and what the four heuristics make of them.
+//!
+//! A worth is a whole number of parts, so that sums and comparisons are exact
+//! and equal worths stay equal on any machine.
+
+use arena_games::Cowry;
+
+/// Parts of a worth of 1: a common multiple of what the heuristics divide by.
+/// H4 of the text alone divides by other numbers and is rounded.
+pub(super) const PARTS: i64 = 80_313_433_200;
+
+/// Path index of the centre on the board of 5.
+pub(super) const GOAL: u8 = 24;
+
+/// Length of the outer ring on the board of 5.
+pub(super) const OUTER: u8 = 16;
+
+/// Beyond this distance an opponent does not count; half of the outer ring,
+/// by which the paths of the two players are shifted.
+const FAR: u8 = 8;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heuristic {
+    H1,
+    H2,
+    H3,
+    H4,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    Code,
+    Text,
+}
+
+/// Which worth is meant.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Formula {
+    pub(super) heuristic: Heuristic,
+    pub(super) reading: Reading,
+    pub(super) h1_div: bool,
+}
+
+/// Where a move ends, and what of the position its worth depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Landing {
+    /// Path index after the move, above 0.
+    pub(super) to: u8,
+    /// Feature 1: it hits.
+    pub(super) hits: bool,
+    /// Feature 4: an own piece is there too, on the outer ring.
+    pub(super) doubles: bool,
+    /// How far behind the nearest opponent is, 1 to [`FAR`].
+    pub(super) distance: u8,
+}
+
+impl Landing {
+    /// How far the nearest opponent is behind `to`, where `others` has a bit
+    /// for each path index that one stands on: the least of 8 - (q - to) that
+    /// is above 0, and 8 at the most. Who is home is out of the game.
+    #[inline]
+    pub(super) fn distance(to: u8, others: u32) -> u8 {
+        // The nearest is the foremost of those with q < to + 8.
+        let behind = others & !(1 << GOAL) & u32::MAX >> (GOAL - to);
+        let foremost = 31 - (behind | 1).leading_zeros() as u8;
+        (to + FAR - foremost).min(FAR)
+    }
+
+    #[inline]
+    fn index(self) -> usize {
+        usize::from(self.to) << 5
+            | usize::from(self.hits) << 4
+            | usize::from(self.doubles) << 3
+            | usize::from(self.distance - 1)
+    }
+}
+
+/// The paper's features of a move; the seventh, the own pieces that are not
+/// home, belongs to the position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Features {
+    pub(super) hits: i64,
+    pub(super) safe: i64,
+    /// Feature 3 times its weight: how well out of reach it ends, 1 to 5.
+    pub(super) reach: i64,
+    pub(super) doubles: i64,
+    /// Feature 5: one more than the squares to the goal.
+    pub(super) to_goal: i64,
+    /// Feature 6: squares to the next safe one on the outer ring, and from the
+    /// last side of it on those to the goal, as feature 5.
+    pub(super) to_safety: i64,
+    /// How far behind the nearest opponent is.
+    pub(super) distance: i64,
+}
+
+impl Features {
+    pub(super) fn of(landing: Landing, safe: bool) -> Self {
+        let to = i64::from(landing.to);
+        Self {
+            hits: i64::from(landing.hits),
+            safe: i64::from(safe),
+            reach: match landing.distance {
+                5.. => 5,
+                distance @ 2..=4 => i64::from(distance),
+                _ => 1,
+            },
+            doubles: i64::from(landing.doubles),
+            to_goal: 25 - to,
+            to_safety: match to {
+                ..4 => 4 - to,
+                4..8 => 8 - to,
+                8..12 => 12 - to,
+                _ => 25 - to,
+            },
+            distance: i64::from(landing.distance),
+        }
+    }
+}
+
+impl Formula {
+    /// Numerator and denominator of a move's worth; H2 is to be multiplied by
+    /// the number of own pieces that are not home.
+    pub(super) fn fraction(self, of: Features) -> (i64, i64) {
+        match (self.heuristic, self.reading) {
+            (Heuristic::H1, Reading::Code) => {
+                let divisor = if self.h1_div { of.to_goal } else { 1 };
+                (1 + 10 * of.hits + 8 * of.safe, divisor)
+            }
+            (Heuristic::H1, Reading::Text) => (10 * of.hits + 8 * of.safe, 1),
+            (Heuristic::H2, Reading::Code) => (1 + 10 * of.hits + of.reach, of.to_goal),
+            (Heuristic::H2, Reading::Text) => (10 * of.hits + of.distance, of.to_goal),
+            (Heuristic::H3, Reading::Code) => (1 + 10 * of.hits, of.to_safety),
+            (Heuristic::H3, Reading::Text) => (of.hits, of.to_safety),
+            (Heuristic::H4, Reading::Code) => (
+                1 + 10 * of.hits + 7 * of.doubles + 8 * of.safe + of.reach,
+                of.to_goal + of.to_safety,
+            ),
+            (Heuristic::H4, Reading::Text) => (
+                10 * of.hits + 8 * of.safe + of.reach,
+                of.to_goal.pow(2) + of.to_safety.pow(2),
+            ),
+        }
+    }
+}
+
+/// The worths of all landings.
+#[derive(Debug)]
+pub(super) struct Worths {
+    /// By [`Landing::index`].
+    table: Box<[i64; 25 << 5]>,
+    /// True where a worth counts once for each own piece that is not home.
+    by_pieces_left: bool,
+}
+
+impl Worths {
+    pub(super) fn new(formula: Formula, game: &Cowry) -> Self {
+        let mut table = Box::new([0; 25 << 5]);
+        for to in 1..=GOAL {
+            for distance in 1..=FAR {
+                for (hits, doubles) in [(false, false), (false, true), (true, false), (true, true)]
+                {
+                    let landing = Landing {
+                        to,
+                        hits,
+                        doubles,
+                        distance,
+                    };
+                    let features = Features::of(landing, game.is_safe(to));
+                    let (numerator, denominator) = formula.fraction(features);
+                    let parts = numerator * PARTS;
+                    table[landing.index()] = (parts + denominator / 2) / denominator;
+                }
+            }
+        }
+        Self {
+            table,
+            by_pieces_left: formula.heuristic == Heuristic::H2,
+        }
+    }
+
+    /// What a worth is multiplied by where this many own pieces are not home.
+    #[inline]
+    pub(super) fn factor(&self, pieces_left: u8) -> i64 {
+        if self.by_pieces_left {
+            i64::from(pieces_left)
+        } else {
+            1
+        }
+    }
+
+    /// The worth of a move in parts, before [`Self::factor`].
+    #[inline]
+    pub(super) fn of(&self, landing: Landing) -> i64 {
+        self.table[landing.index()]
+    }
+}

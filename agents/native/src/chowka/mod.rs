@@ -1,0 +1,140 @@
+//! The agents of the Chowka Bhara paper: A1 takes the best move by a heuristic
+//! (`chowka-naive`), A2 looks two moves further through the throws
+//! (`chowka-expectiminimax`), A3 plays at random, and in the program behind the
+//! paper's tables draws pieces on the inner rings with double weight
+//! (`chowka-random-dup`).
+//!
+//! Paper: "Chowka Bhara: A Game of Dice", sections III and IV, appendix E. What
+//! its text leaves open is settled here as in the program behind its tables;
+//! `h = "text"` follows the text.
+
+mod heuristic;
+mod position;
+mod search;
+
+use arena_engine::{
+    Game,
+    options::{Kind, OptionError, Options, Spec},
+};
+use arena_games::Cowry;
+
+use self::{
+    heuristic::{Formula, Heuristic, Reading, Worths},
+    search::{Naive, Searcher},
+};
+use crate::{
+    bot::{Bot, Chosen, Decision},
+    catalogue::Made,
+    read,
+};
+
+/// The options of `chowka-naive`.
+pub(crate) fn naive_specs() -> Vec<Spec> {
+    vec![
+        Spec::new(
+            "heuristic",
+            Kind::choice(&["h1", "h2", "h3", "h4"]),
+            "h1",
+            "what a move is worth: one of the paper's four heuristics",
+        ),
+        Spec::new(
+            "h",
+            Kind::choice(&["code", "text"]),
+            "code",
+            "the heuristics as the program behind the paper's tables computes them, or as the \
+             paper's text has them",
+        ),
+        Spec::new(
+            "h1_div",
+            Kind::Bool,
+            true,
+            "h1 is divided by the distance to the goal, as in Tables I to III; false as in \
+             Tables IV and V (with h = code)",
+        ),
+    ]
+}
+
+/// The options of `chowka-expectiminimax`.
+pub(crate) fn expectiminimax_specs() -> Vec<Spec> {
+    let mut specs = naive_specs();
+    specs.push(Spec::new(
+        "weights",
+        Kind::choice(&["uniform", "true-dice"]),
+        "uniform",
+        "how throws are averaged: all alike, as in the paper, or as likely as they are",
+    ));
+    specs
+}
+
+pub(crate) fn naive(options: &Options, game: &Cowry) -> Made<Cowry> {
+    check_board(game)?;
+    Ok(Box::new(Naive::new(worths(options, game), game)))
+}
+
+pub(crate) fn expectiminimax(options: &Options, game: &Cowry) -> Made<Cowry> {
+    check_board(game)?;
+    let weights = match read::text(options, "weights") {
+        "true-dice" => *game.dice(),
+        _ => [1; 5],
+    };
+    Ok(Box::new(Searcher::new(
+        worths(options, game),
+        game,
+        weights,
+    )))
+}
+
+pub(crate) fn random_dup(_: &Options, _: &Cowry) -> Made<Cowry> {
+    Ok(Box::new(RandomDup))
+}
+
+fn worths(options: &Options, game: &Cowry) -> Worths {
+    let formula = Formula {
+        heuristic: match read::text(options, "heuristic") {
+            "h2" => Heuristic::H2,
+            "h3" => Heuristic::H3,
+            "h4" => Heuristic::H4,
+            _ => Heuristic::H1,
+        },
+        reading: match read::text(options, "h") {
+            "text" => Reading::Text,
+            _ => Reading::Code,
+        },
+        h1_div: read::flag(options, "h1_div"),
+    };
+    Worths::new(formula, game)
+}
+
+/// The paper's heuristics know two players on the board of 5.
+fn check_board(game: &Cowry) -> Result<(), OptionError> {
+    let (seats, size) = (game.seats(), game.size());
+    if seats == 2 && size == 5 {
+        return Ok(());
+    }
+    Err(OptionError::Together(format!(
+        "it plays cowry with 2 seats and board 5, not with {seats} seats and board {size}"
+    )))
+}
+
+/// Uniform over the legal moves, of which those with pieces on the inner rings
+/// are in the bag twice.
+struct RandomDup;
+
+impl Bot<Cowry> for RandomDup {
+    fn choose(&mut self, decision: &Decision<'_, Cowry>) -> Chosen {
+        let Decision { game, state, .. } = *decision;
+        let pieces = &state.pieces[usize::from(decision.seat)];
+        let again = decision.legal.iter().copied().filter(|&action| {
+            game.parse(action)
+                .is_some_and(|step| pieces[step.piece] >= game.outer())
+        });
+        let count = decision.legal.len();
+        let bag = count + again.clone().count();
+        let drawn = decision.rng().below(bag as u32) as usize;
+        let mut bag = decision.legal.iter().copied().chain(again);
+        bag.nth(drawn).unwrap_or(decision.legal[0]).into()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,267 @@
+//! Algorithms 1 and 2 of the paper.
+
+use arena_engine::ActionId;
+use arena_games::cowry::{Cowry, Move, VALUES};
+
+use super::{
+    heuristic::{GOAL, PARTS, Worths},
+    position::{Ground, Position, View},
+};
+use crate::bot::{Bot, Chosen, Decision};
+
+/// A legal move of the game and what it does.
+struct Step {
+    action: ActionId,
+    /// The pieces that move.
+    crew: u16,
+    /// Path index after the move; none where a double makes it void.
+    to: Option<u8>,
+    together: bool,
+}
+
+/// The moves of a decision, the lowest piece first, then the lowest value.
+fn steps(
+    decision: &Decision<'_, Cowry>,
+    ground: &Ground,
+    position: &Position,
+    mut visit: impl FnMut(Step),
+) {
+    let Decision { game, state, .. } = *decision;
+    let mut visit_move = |action: ActionId, step: Move| {
+        let landing = game.landing(state, action);
+        let moved = landing.filter(|landing| landing.to != landing.from);
+        let mut crew = 1 << step.piece;
+        if step.together
+            && let Some(partner) = position.partner(ground, step.piece)
+        {
+            crew |= 1 << partner;
+        }
+        visit(Step {
+            action,
+            crew,
+            to: moved.map(|landing| landing.to),
+            together: step.together,
+        });
+    };
+    // Listed by value first; with one value in the pool there is nothing to
+    // sort.
+    if state.pool_size() == 1 {
+        for &action in decision.legal {
+            if let Some(step) = game.parse(action) {
+                visit_move(action, step);
+            }
+        }
+    } else {
+        for piece in 0..game.pieces() {
+            for &action in decision.legal {
+                if let Some(step) = game.parse(action).filter(|step| step.piece == piece) {
+                    visit_move(action, step);
+                }
+            }
+        }
+    }
+}
+
+/// A move with its worth, the first of the best.
+struct Best {
+    action: ActionId,
+    worth: i128,
+}
+
+fn keep_best(best: &mut Option<Best>, action: ActionId, worth: i128) {
+    if best.as_ref().is_none_or(|best| worth > best.worth) {
+        *best = Some(Best { action, worth });
+    }
+}
+
+fn chosen(
+    decision: &Decision<'_, Cowry>,
+    best: Option<Best>,
+    depth: u32,
+    nodes: u64,
+    unit: i128,
+) -> Chosen {
+    let Some(best) = best else {
+        return decision.legal[0].into();
+    };
+    Chosen {
+        action: best.action,
+        score: Some(best.worth as f64 / unit as f64),
+        depth: Some(depth),
+        nodes: Some(nodes),
+    }
+}
+
+/// A1: the move of the greatest worth.
+pub(super) struct Naive {
+    worths: Worths,
+    ground: Ground,
+}
+
+impl Naive {
+    pub(super) fn new(worths: Worths, game: &Cowry) -> Self {
+        Self {
+            worths,
+            ground: Ground::new(game),
+        }
+    }
+}
+
+impl Bot<Cowry> for Naive {
+    fn choose(&mut self, decision: &Decision<'_, Cowry>) -> Chosen {
+        if let [only] = *decision.legal {
+            return only.into();
+        }
+        let Self { worths, ground } = self;
+        let position = Position::read(ground, decision.state, usize::from(decision.seat));
+        let view = position.view(ground);
+        let factor = worths.factor(position.own.left(ground));
+        let (mut best, mut nodes) = (None, 0);
+        steps(decision, ground, &position, |step| {
+            nodes += 1;
+            let worth = worth(worths, &view, factor, &step);
+            keep_best(&mut best, step.action, worth.into());
+        });
+        chosen(decision, best, 1, nodes, PARTS.into())
+    }
+}
+
+/// What a move of the decision is worth; a void one nothing.
+fn worth(worths: &Worths, view: &View, factor: i64, step: &Step) -> i64 {
+    step.to
+        .map_or(0, |to| factor * worths.of(view.landing(to, step.together)))
+}
+
+/// A2: the worth of a move, less the opponent's best reply to each throw, plus
+/// the own best answer to that and each throw of one's own, averaged.
+pub(super) struct Searcher {
+    worths: Worths,
+    ground: Ground,
+    /// How much each throw counts.
+    weights: [u32; VALUES.len()],
+}
+
+impl Searcher {
+    pub(super) fn new(worths: Worths, game: &Cowry, weights: [u32; VALUES.len()]) -> Self {
+        Self {
+            worths,
+            ground: Ground::new(game),
+            weights,
+        }
+    }
+}
+
+impl Bot<Cowry> for Searcher {
+    fn choose(&mut self, decision: &Decision<'_, Cowry>) -> Chosen {
+        if let [only] = *decision.legal {
+            return only.into();
+        }
+        let position = Position::read(&self.ground, decision.state, usize::from(decision.seat));
+        let view = position.view(&self.ground);
+        let left = position.own.left(&self.ground);
+        let factor = self.worths.factor(left);
+        let sum: i128 = self.weights.iter().map(|&weight| i128::from(weight)).sum();
+        let mut tree = Tree {
+            searcher: self,
+            nodes: 0,
+        };
+        let (mut best, mut wins) = (None, None);
+        steps(decision, &self.ground, &position, |step| {
+            if wins.is_some() {
+                return;
+            }
+            if step.to == Some(GOAL) && step.crew.count_ones() == u32::from(left) {
+                wins = Some(step.action);
+                return;
+            }
+            tree.nodes += 1;
+            let mut after = position;
+            if let Some(to) = step.to {
+                after.make(&self.ground, step.crew, to);
+            }
+            let worth = worth(&self.worths, &view, factor, &step);
+            let worth = i128::from(worth) * sum * sum + tree.replies(&after.turned(), sum);
+            keep_best(&mut best, step.action, worth);
+        });
+        if let Some(action) = wins {
+            return action.into();
+        }
+        let unit = i128::from(PARTS) * sum * sum;
+        chosen(decision, best, 3, tree.nodes, unit)
+    }
+}
+
+struct Tree<'a> {
+    searcher: &'a Searcher,
+    /// Moves judged.
+    nodes: u64,
+}
+
+impl Tree<'_> {
+    /// What the opponent's replies and the answers to them are worth to the
+    /// player before, over all pairs of throws.
+    fn replies(&mut self, position: &Position, sum: i128) -> i128 {
+        let Searcher {
+            ground, weights, ..
+        } = self.searcher;
+        let view = position.view(ground);
+        let factor = self.searcher.worths.factor(position.own.left(ground));
+        // Where nothing can be moved the position stays, the same each time.
+        let mut stays = None;
+        let mut total = 0;
+        for (value, &weight) in VALUES.into_iter().zip(weights) {
+            let (lost, answers) = match self.best(position, &view, value) {
+                Some((piece, worth)) => {
+                    let mut after = *position;
+                    let to = after.own.pieces[piece] + value;
+                    after.make(ground, 1 << piece, to);
+                    (worth * factor, self.answers(&after.turned()))
+                }
+                None => {
+                    let answers = *stays.get_or_insert_with(|| self.answers(&position.turned()));
+                    (0, answers)
+                }
+            };
+            total += i128::from(weight) * (i128::from(answers) - sum * i128::from(lost));
+        }
+        total
+    }
+
+    /// What the best answers to each throw are worth together.
+    #[inline]
+    fn answers(&mut self, position: &Position) -> i64 {
+        let Searcher {
+            ground, weights, ..
+        } = self.searcher;
+        let view = position.view(ground);
+        let factor = self.searcher.worths.factor(position.own.left(ground));
+        VALUES
+            .into_iter()
+            .zip(weights)
+            .filter_map(|(value, &weight)| {
+                let (_, worth) = self.best(position, &view, value)?;
+                Some(i64::from(weight) * worth)
+            })
+            .sum::<i64>()
+            * factor
+    }
+
+    /// The first of the pieces whose move by this value is worth most, and how
+    /// much that is for each own piece that counts.
+    #[inline]
+    fn best(&mut self, position: &Position, view: &View, value: u8) -> Option<(usize, i64)> {
+        let Searcher { ground, worths, .. } = self.searcher;
+        let mut best = None;
+        for (piece, &from) in position.own.pieces[..ground.pieces()].iter().enumerate() {
+            let to = from + value;
+            if view.allows(piece, from, to) {
+                self.nodes += 1;
+                let worth = worths.of(view.landing(to, false));
+                if best.is_none_or(|(_, best)| worth > best) {
+                    best = Some((piece, worth));
+                }
+            }
+        }
+        best
+    }
+}
