@@ -2,6 +2,7 @@
 
 pub mod cowry;
 pub mod kalah;
+pub mod ludo;
 pub mod oware;
 mod proto;
 mod read;
@@ -9,6 +10,7 @@ mod registry;
 
 pub use cowry::Cowry;
 pub use kalah::Kalah;
+pub use ludo::ChineseLudo;
 pub use oware::{Abapa, AnanAnan};
 pub use registry::{
     EachRuleset, GamesError, Ruleset, RulesetInfo, Visitor, build, each_ruleset, resolve, ruleset,

@@ -13,6 +13,7 @@ use arena_engine::{
 use crate::{
     cowry::Cowry,
     kalah::Kalah,
+    ludo::ChineseLudo,
     oware::{Abapa, AnanAnan},
 };
 
@@ -130,6 +131,7 @@ macro_rules! rulesets {
 }
 
 rulesets! {
+    ChineseLudo,
     Cowry,
     Kalah,
     Abapa,

@@ -2,8 +2,9 @@
 
 use arena_engine::{ActionId, replay};
 use arena_games::{
-    Cowry, Kalah,
+    ChineseLudo, Cowry, Kalah,
     cowry::{Phase, VALUES},
+    ludo::HANGAR,
 };
 
 use crate::support::{game, options, play, play_at_random, rows, setup};
@@ -131,4 +132,54 @@ fn random_kalah_is_as_long_as_others_found_it() {
     assert!((deviation - 10.7).abs() < 0.3, "{deviation}");
     // The longest of 100,000 others had 104.
     assert!(lengths.iter().all(|&length| length <= 120.0));
+}
+
+/// Rolls, planes sent back, and 1 where seat 0 won, of one random game.
+fn ludo(game: &ChineseLudo, seed: u64) -> [f64; 3] {
+    let finished = play_at_random(game, setup(seed));
+    let (mut hits, mut last) = (0, None);
+    replay(game, &finished.events, |state, _| {
+        let in_hangar = state
+            .r
+            .map(|planes| planes.iter().filter(|&&plane| plane == HANGAR).count());
+        if let Some((mover, before)) = last {
+            let before: [usize; 2] = before;
+            let other = 1 - usize::from(mover);
+            hits += in_hangar[other] - before[other];
+        }
+        last = Some((state.to_move, in_hangar));
+    })
+    .expect("what was played can be replayed");
+    let first = u8::from(finished.placement[0] == 1);
+    [f64::from(finished.plies), hits as f64, f64::from(first)]
+}
+
+#[test]
+fn random_ludo_is_as_long_and_as_even_as_others_found_it() {
+    let mut failures = Vec::new();
+    for row in rows("ludo_figures.txt") {
+        let [words, games, measures] = &row[..] else {
+            panic!("a row has three fields: {row:?}");
+        };
+        let game: ChineseLudo = game(words, 2);
+        let games: u64 = games.parse().expect("games");
+        let found: Vec<_> = (0..games).map(|seed| ludo(&game, seed)).collect();
+        for (name, expected) in options(measures) {
+            let index = ["rolls", "hits", "first"]
+                .iter()
+                .position(|known| *known == name);
+            let index = index.expect("a known measure");
+            let values: Vec<f64> = found.iter().map(|values| values[index]).collect();
+            let expected: f64 = expected.to_string().parse().expect("a number");
+            let (mean, error) = mean(&values);
+            // Five standard errors of the difference of two samples of the
+            // same size.
+            if (mean - expected).abs() > 5.0 * 2f64.sqrt() * error {
+                failures.push(format!(
+                    "{words}, {name}: {mean:.3} ± {error:.3}, not {expected}"
+                ));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
 }

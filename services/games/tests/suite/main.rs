@@ -6,6 +6,7 @@ mod cowry;
 mod figures;
 mod golden;
 mod kalah;
+mod ludo;
 mod matches;
 mod oware;
 mod positions;

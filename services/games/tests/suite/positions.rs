@@ -1,7 +1,9 @@
 //! Encoded positions: the ruleset's own message, which reads back as the same.
 
 use arena_engine::{ActionId, Game, Node};
-use arena_wire::games::{CowryPosition, KalahPosition, OwareAbapaPosition, OwareAnanAnanPosition};
+use arena_wire::games::{
+    ChineseLudoPosition, CowryPosition, KalahPosition, OwareAbapaPosition, OwareAnanAnanPosition,
+};
 use prost::Message;
 
 /// Checks both forms of a position.
@@ -30,6 +32,11 @@ pub(crate) fn check<G: Game>(game: &G, state: &G::State, label: &str) {
 fn canonical(ruleset: &str, bytes: &[u8]) -> (Vec<u8>, Vec<ActionId>) {
     let id = |id: u32| ActionId::try_from(id).expect("an action's id");
     match ruleset {
+        "chinese-ludo" => {
+            let message = ChineseLudoPosition::decode(bytes).expect("a message");
+            let ids = message.moves.iter().map(|step| id(step.id)).collect();
+            (message.encode_to_vec(), ids)
+        }
         "cowry" => {
             let message = CowryPosition::decode(bytes).expect("a message");
             let ids = message.moves.iter().map(|step| id(step.id)).collect();

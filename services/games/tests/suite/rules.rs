@@ -2,7 +2,10 @@
 //! that it does not lean on the rules that it checks.
 
 use arena_engine::{Described, Game, options::Value};
-use arena_wire::games::{CowryPosition, KalahPosition, OwareAbapaPosition, OwareAnanAnanPosition};
+use arena_wire::games::{
+    ChineseLudoPhase, ChineseLudoPosition, CowryPosition, KalahPosition, OwareAbapaPosition,
+    OwareAnanAnanPosition,
+};
 use prost::Message;
 
 use crate::cases::Case;
@@ -27,6 +30,12 @@ pub(crate) fn check_event<G: Game>(
     };
     let (before, after) = (encode(state), encode(&after));
     match G::NAME {
+        "chinese-ludo" => ludo(
+            case,
+            &ChineseLudoPosition::decode(&before[..]).expect("a message"),
+            &ChineseLudoPosition::decode(&after[..]).expect("a message"),
+            described,
+        ),
         "cowry" => cowry(
             case,
             &CowryPosition::decode(&before[..]).expect("a message"),
@@ -228,4 +237,84 @@ fn anan_anan(
         assert_eq!(after.passed, passes, "{label}");
         assert_eq!(after.to_move as usize, 1 - mover, "{label}");
     }
+}
+
+/// The number of a ring square, 1 to 52, whoever stands on it.
+fn ring_square(seat: usize, progress: i32) -> Option<i32> {
+    let clockwise = |shift| (progress - 1 + shift) % 52 + 1;
+    (1..=50)
+        .contains(&progress)
+        .then(|| clockwise(if seat == 0 { 0 } else { 26 }))
+}
+
+fn ludo(
+    case: &Case,
+    before: &ChineseLudoPosition,
+    after: &ChineseLudoPosition,
+    event: Described<'_>,
+) {
+    let label = &case.label;
+    let is = |name: &str, word: &str| case.options[name] == Value::from(word);
+    assert!(
+        after.planes.iter().all(|plane| (-1..=56).contains(plane)),
+        "{label}: bounds"
+    );
+    let squares = |seat: usize| -> Vec<i32> {
+        let planes = after.planes[4 * seat..4 * seat + 4].iter();
+        planes
+            .filter_map(|&plane| ring_square(seat, plane))
+            .collect()
+    };
+    assert!(
+        squares(0).iter().all(|mine| !squares(1).contains(mine)),
+        "{label}: one owner of a square"
+    );
+    if !event.event.is_action() {
+        assert_eq!(before.planes, after.planes, "{label}: a roll moves nothing");
+        let rolled = u32::from(before.phase() == ChineseLudoPhase::Roll);
+        assert_eq!(after.rolls - before.rolls, rolled, "{label}");
+        return;
+    }
+    assert_eq!(before.rolls, after.rolls, "{label}: an action is no roll");
+    let mover = before.to_move as usize;
+    let third_six = before.sixes == 3;
+    if matches!(
+        after.phase(),
+        ChineseLudoPhase::Roll | ChineseLudoPhase::Cap
+    ) {
+        let again = before.die == 6 && !third_six;
+        let expected = if again { mover } else { 1 - mover };
+        assert_eq!(after.to_move as usize, expected, "{label}");
+    }
+    let id = u32::from(event.event.id());
+    let played = before.moves.iter().find(|step| step.id == id);
+    let played = played.unwrap_or_else(|| panic!("{label}: {id} is listed"));
+    let (mut moved, mut sent_back, mut lost) = (0, 0, 0);
+    for (index, (&from, &to)) in before.planes.iter().zip(&after.planes).enumerate() {
+        if from == to {
+            continue;
+        }
+        if index / 4 != mover {
+            assert_eq!(to, -1, "{label}: others only go back to the hangar");
+            assert!((1..=50).contains(&from), "{label}: from the ring alone");
+            sent_back += 1;
+            lost += from as u32;
+        } else if id == 4 {
+            assert!(third_six && is("three_sixes", "hangar"), "{label}");
+            assert_eq!(to, -1, "{label}: a third six costs all that are out");
+        } else {
+            assert_eq!(index % 4, played.plane as usize, "{label}");
+            assert_eq!((from, to), (played.from, played.to), "{label}");
+            assert!(to > from || is("finish", "bounce"), "{label}: forwards");
+            assert!(
+                to - from <= 26,
+                "{label}: no further than a six and a flight"
+            );
+            moved += 1;
+        }
+    }
+    // Flying back can end where it began.
+    let stays = id == 4 || played.from == played.to && is("finish", "bounce");
+    assert_eq!(moved, u32::from(!stays), "{label}: {played:?}");
+    assert_eq!((sent_back, lost), (played.hits, played.lost), "{label}");
 }

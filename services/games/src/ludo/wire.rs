@@ -1,0 +1,192 @@
+//! Chinese Ludo's position as a message.
+
+use arena_wire::{
+    fields::{FieldError, Fields},
+    games::ChineseLudoPhase,
+};
+
+use super::{
+    ChineseLudo, PASS, SIX,
+    board::{HANGAR, HOME, PAD, PLANES, across},
+    progress_bit,
+    state::{Phase, State},
+};
+use crate::proto::{self, Few};
+
+/// A `ChineseLudoPosition` as it was told: agents read one for every decision,
+/// so that nothing is allocated for it.
+#[derive(Default)]
+struct Told {
+    to_move: u32,
+    die: u32,
+    planes: Few<{ 2 * PLANES }>,
+    rolls: u32,
+    sixes: u32,
+    phase: ChineseLudoPhase,
+}
+
+impl Told {
+    fn read(bytes: &[u8]) -> Result<Self, FieldError> {
+        let mut told = Self::default();
+        for field in Fields::of(bytes) {
+            let (tag, value) = field?;
+            // As protobuf has it, larger numbers lose their upper half.
+            let number = || value.number().map(|number| number as u32);
+            match tag {
+                1 => told.to_move = number()?,
+                2 => told.die = number()?,
+                3 => value.numbers(|plane| told.planes.add(plane as u32))?,
+                4 => told.rolls = number()?,
+                5 => told.sixes = number()?,
+                6 => told.phase = ChineseLudoPhase::try_from(number()? as i32).unwrap_or_default(),
+                _ => {}
+            }
+        }
+        Ok(told)
+    }
+}
+
+/// Protobuf's `sint32`: small numbers of either sign stay short.
+fn zigzag(progress: i8) -> u32 {
+    let wide = i32::from(progress);
+    (wide << 1 ^ wide >> 31) as u32
+}
+
+/// The progress of a `sint32`, if it is one.
+fn progress(told: u32) -> Option<i8> {
+    let wide = (told >> 1) as i32 ^ -((told & 1) as i32);
+    let progress = i8::try_from(wide).ok()?;
+    (HANGAR..=HOME).contains(&progress).then_some(progress)
+}
+
+impl ChineseLudo {
+    pub(super) fn write_position(&self, state: &State, moves: bool, out: &mut Vec<u8>) {
+        proto::number(1, u32::from(state.to_move), out);
+        proto::number(2, u32::from(state.die), out);
+        let planes = state.r.iter().flatten();
+        proto::numbers(3, planes.map(|&plane| zigzag(plane)), out);
+        proto::number(4, u32::from(state.rolls), out);
+        proto::number(5, u32::from(state.sixes), out);
+        proto::number(6, phase_number(state.phase) as u32, out);
+        if moves && state.phase == Phase::Move {
+            self.write_moves(state, out);
+        }
+    }
+
+    fn write_moves(&self, state: &State, out: &mut Vec<u8>) {
+        let movable = self.movable(state);
+        if movable == 0 {
+            proto::message(15, out, |out| proto::number(1, u32::from(PASS), out));
+        }
+        let seat = usize::from(state.to_move);
+        for (plane, &from) in state.r[seat].iter().enumerate() {
+            if movable >> plane & 1 == 0 {
+                continue;
+            }
+            let landing = self.board.landing(from, state.die);
+            let others = state.r[1 - seat].iter();
+            let hit = others.filter(|&&other| landing.hits & progress_bit(other) != 0);
+            let (hits, lost) = hit.fold((0, 0), |(hits, lost), &other| {
+                (hits + 1, lost + other as u32)
+            });
+            proto::message(15, out, |out| {
+                proto::number(1, plane as u32, out);
+                proto::number(2, plane as u32, out);
+                proto::number(3, zigzag(from), out);
+                proto::number(4, zigzag(landing.to), out);
+                proto::number(5, hits, out);
+                proto::number(6, lost, out);
+            });
+        }
+    }
+
+    pub(super) fn read_position(&self, bytes: &[u8]) -> Result<State, String> {
+        let message = Told::read(bytes).map_err(|error| error.to_string())?;
+        let expect = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
+        expect(message.to_move < 2, "to_move is no seat")?;
+        expect(message.die <= u32::from(SIX), "die is beyond 6")?;
+        expect(
+            message.planes.count() == 2 * PLANES,
+            "planes are not four for each of two seats",
+        )?;
+        expect(
+            message.rolls <= u32::from(self.rules.rolls_max),
+            "rolls is beyond max_rolls",
+        )?;
+        expect(message.sixes <= 3, "sixes is beyond 3")?;
+        let mut state = State {
+            r: [[HANGAR; PLANES]; 2],
+            to_move: message.to_move as u8,
+            die: message.die as u8,
+            rolls: message.rolls as u16,
+            sixes: message.sixes as u8,
+            phase: phase(message.phase).ok_or("phase is not told")?,
+        };
+        let planes = state.r.iter_mut().flatten();
+        for (mine, &theirs) in planes.zip(message.planes.iter()) {
+            *mine = progress(theirs).ok_or("a plane is neither on its way nor home")?;
+        }
+        self.check_phase(&state)?;
+        self.check_planes(&state)?;
+        Ok(state)
+    }
+
+    /// That what is due goes with the die, the rolls and who is home.
+    fn check_phase(&self, state: &State) -> Result<(), String> {
+        let home = state.r.map(|planes| planes == [HOME; PLANES]);
+        let over = home.contains(&true);
+        let quiet = state.die == 0 && state.sixes == 0;
+        let sixes = u16::from(state.sixes) <= state.rolls
+            && (state.sixes == 0 || self.punishes_third_six())
+            && match (self.punishes_third_six(), state.die == SIX) {
+                (true, true) => state.sixes > 0,
+                _ => state.sixes < 3,
+            };
+        let holds = match state.phase {
+            Phase::Start => self.rules.random_starter && *state == State::start(Phase::Start),
+            Phase::Roll => !over && state.die == 0 && state.rolls < self.rules.rolls_max && sixes,
+            Phase::Move => !over && state.die > 0 && state.rolls > 0 && sixes,
+            Phase::Finished => quiet && state.rolls > 0 && home[usize::from(state.to_move)],
+            Phase::Cap => !over && quiet && state.rolls == self.rules.rolls_max,
+        };
+        if holds && home != [true; 2] {
+            Ok(())
+        } else {
+            Err("phase does not go with the rest".to_owned())
+        }
+    }
+
+    /// That the planes stand where planes can stand together.
+    fn check_planes(&self, state: &State) -> Result<(), String> {
+        let [red, blue] = &state.r;
+        if self.rules.launches_onto_ring && state.r.iter().flatten().any(|&plane| plane == PAD) {
+            return Err("a plane is on a pad, and planes start on the ring".to_owned());
+        }
+        let shared = |&plane: &i8| across(plane).is_some_and(|there| blue.contains(&there));
+        if red.iter().any(shared) {
+            return Err("planes of both seats are on one square".to_owned());
+        }
+        Ok(())
+    }
+}
+
+fn phase_number(phase: Phase) -> ChineseLudoPhase {
+    match phase {
+        Phase::Move => ChineseLudoPhase::Move,
+        Phase::Roll => ChineseLudoPhase::Roll,
+        Phase::Start => ChineseLudoPhase::Start,
+        Phase::Finished => ChineseLudoPhase::Finished,
+        Phase::Cap => ChineseLudoPhase::Cap,
+    }
+}
+
+fn phase(number: ChineseLudoPhase) -> Option<Phase> {
+    Some(match number {
+        ChineseLudoPhase::Unspecified => return None,
+        ChineseLudoPhase::Move => Phase::Move,
+        ChineseLudoPhase::Roll => Phase::Roll,
+        ChineseLudoPhase::Start => Phase::Start,
+        ChineseLudoPhase::Finished => Phase::Finished,
+        ChineseLudoPhase::Cap => Phase::Cap,
+    })
+}
