@@ -2,6 +2,7 @@
 //!
 //! After the Kalah project paper, with the usual answers where it is silent.
 
+mod lanes;
 mod options;
 mod text;
 mod wire;
@@ -13,7 +14,10 @@ use arena_engine::{
     options::{OptionError, Options},
 };
 
-use self::options::{EmptyCapture, Remaining, Rules};
+use self::{
+    lanes::Lanes,
+    options::{EmptyCapture, Remaining, Rules},
+};
 use crate::registry::{Ruleset, RulesetInfo};
 
 /// The most pits of a side.
@@ -26,6 +30,8 @@ pub const CELLS_MAX: usize = 2 * PITS_MAX + 2;
 #[derive(Clone, Debug)]
 pub struct Kalah {
     rules: Rules,
+    /// For boards that fit.
+    lanes: Option<Lanes>,
 }
 
 /// A position.
@@ -86,22 +92,21 @@ impl Kalah {
     pub fn sow(&self, state: &mut State, offset: usize) -> Sowing {
         let (seat, pits) = (usize::from(state.to_move), self.rules.pits);
         let (store, their_store) = (self.store(seat), self.store(1 - seat));
-        let cells = 2 * pits + 2;
         let board = &mut state.board;
         let before = board[store];
-        let mut cell = self.pit(seat, offset);
-        let stones = std::mem::take(&mut board[cell]);
-        for _ in 0..stones {
-            cell += 1;
-            if cell == their_store {
-                cell += 1;
-            }
-            if cell >= cells {
-                // Past seat 1's store lies seat 0's first pit.
-                cell = 0;
-            }
-            board[cell] += 1;
-        }
+        let from = self.pit(seat, offset);
+        let looked_up = self
+            .lanes
+            .as_ref()
+            .and_then(|it| it.sowing(from, board[from]));
+        let cell = if let Some(added) = looked_up {
+            // No cell can overflow into the next: all stones together fit a byte.
+            board[from] = 0;
+            lanes::store(lanes::load(board) + added.cells, board);
+            usize::from(added.last)
+        } else {
+            sow_singly(board, from, 2 * pits + 2, their_store)
+        };
         let own = self.pit(seat, 0)..store;
         if own.contains(&cell) && board[cell] == 1 {
             let opposite = 2 * pits - cell;
@@ -125,8 +130,11 @@ impl Kalah {
     /// Sweeps what is left and ends the game, where a row is empty.
     #[inline]
     fn check_end(&self, state: &mut State) {
-        let sums: [u8; 2] = [0, 1].map(|seat| self.row(state, seat).iter().sum());
-        if sums[0] > 0 && sums[1] > 0 {
+        let both_hold = match &self.lanes {
+            Some(lanes) => lanes.both_rows_hold(&state.board),
+            None => (0..2).all(|seat| self.row(state, seat).iter().any(|&pit| pit > 0)),
+        };
+        if both_hold {
             let half = (self.rules.pits * usize::from(self.rules.stones)) as u8;
             let majority = [0, 1].map(|seat| state.board[self.store(seat)] > half);
             state.over = self.rules.early_stop && majority.contains(&true)
@@ -134,6 +142,7 @@ impl Kalah {
             return;
         }
         state.over = true;
+        let sums: [u8; 2] = [0, 1].map(|seat| self.row(state, seat).iter().sum());
         let emptier = usize::from(sums[0] > 0);
         for (seat, stones) in sums.into_iter().enumerate() {
             let heir = match self.rules.remaining {
@@ -155,6 +164,23 @@ impl Kalah {
         let majority = (0..2).any(|seat| state.board[self.store(seat)] > half);
         state.over && rows_left && !(self.rules.early_stop && majority)
     }
+}
+
+/// Sows the stones of a cell one by one; gives the cell of the last.
+fn sow_singly(board: &mut [u8; CELLS_MAX], from: usize, cells: usize, their_store: usize) -> usize {
+    let mut cell = from;
+    for _ in 0..std::mem::take(&mut board[from]) {
+        cell += 1;
+        if cell == their_store {
+            cell += 1;
+        }
+        if cell >= cells {
+            // Past seat 1's store lies seat 0's first pit.
+            cell = 0;
+        }
+        board[cell] += 1;
+    }
+    cell
 }
 
 impl Game for Kalah {
@@ -272,8 +298,10 @@ impl Ruleset for Kalah {
     }
 
     fn with_options(options: &Options, _: usize) -> Result<Self, OptionError> {
+        let rules = Rules::new(options)?;
         Ok(Self {
-            rules: Rules::new(options)?,
+            rules,
+            lanes: Lanes::new(rules.pits),
         })
     }
 }

@@ -1,0 +1,125 @@
+//! Boards of up to 16 cells as one number, a byte a cell, so that a sowing is
+//! an addition and an empty row a comparison.
+
+use std::sync::Arc;
+
+use super::CELLS_MAX;
+
+/// Cells that fit.
+const LANES: usize = 16;
+
+/// Stones up to which sowings are looked up; more are sown one by one.
+const STONES_MAX: usize = 15;
+
+/// What a sowing adds to the cells and where its last stone falls.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Added {
+    pub(super) cells: u128,
+    pub(super) last: u8,
+}
+
+/// The sowings of a board, for each pit and number of stones.
+#[derive(Clone, Debug)]
+pub(super) struct Lanes {
+    /// `STONES_MAX + 1` for each cell.
+    sowings: Arc<[Added]>,
+    /// The bytes of each seat's pits.
+    rows: [u128; 2],
+}
+
+impl Lanes {
+    /// For boards of this many pits a side; none where the cells do not fit.
+    pub(super) fn new(pits: usize) -> Option<Self> {
+        let cells = 2 * pits + 2;
+        if cells > LANES {
+            return None;
+        }
+        let mut sowings = Vec::with_capacity(cells * (STONES_MAX + 1));
+        for from in 0..cells {
+            let their_store = if from <= pits { cells - 1 } else { pits };
+            let mut added = Added {
+                cells: 0,
+                last: from as u8,
+            };
+            sowings.push(added);
+            for _ in 0..STONES_MAX {
+                let mut cell = (usize::from(added.last) + 1) % cells;
+                if cell == their_store {
+                    cell = (cell + 1) % cells;
+                }
+                added.cells += 1 << (8 * cell);
+                added.last = cell as u8;
+                sowings.push(added);
+            }
+        }
+        let row = |seat: usize| {
+            let pits = seat * (pits + 1)..seat * (pits + 1) + pits;
+            pits.map(|cell| 0xff << (8 * cell)).sum()
+        };
+        Some(Self {
+            sowings: sowings.into(),
+            rows: [row(0), row(1)],
+        })
+    }
+
+    /// Sowing this many stones from a cell; none where they are too many.
+    #[inline]
+    pub(super) fn sowing(&self, from: usize, stones: u8) -> Option<Added> {
+        let stones = usize::from(stones);
+        (stones <= STONES_MAX).then(|| self.sowings[from * (STONES_MAX + 1) + stones])
+    }
+
+    /// True where neither row is empty.
+    #[inline]
+    pub(super) fn both_rows_hold(&self, board: &[u8; CELLS_MAX]) -> bool {
+        let cells = load(board);
+        cells & self.rows[0] != 0 && cells & self.rows[1] != 0
+    }
+}
+
+/// The first 16 cells as a number.
+#[inline]
+pub(super) fn load(board: &[u8; CELLS_MAX]) -> u128 {
+    let mut bytes = [0; LANES];
+    bytes.copy_from_slice(&board[..LANES]);
+    u128::from_le_bytes(bytes)
+}
+
+/// Sets the first 16 cells.
+#[inline]
+pub(super) fn store(cells: u128, board: &mut [u8; CELLS_MAX]) {
+    board[..LANES].copy_from_slice(&cells.to_le_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kalah::{PITS_MAX, sow_singly};
+
+    #[test]
+    fn looked_up_sowings_are_those_sown_stone_by_stone() {
+        for pits in 1..=PITS_MAX {
+            let cells = 2 * pits + 2;
+            let Some(lanes) = Lanes::new(pits) else {
+                assert!(cells > LANES, "{pits} pits fit");
+                continue;
+            };
+            for from in (0..cells).filter(|&cell| cell != pits && cell != cells - 1) {
+                let their_store = if from < pits { cells - 1 } else { pits };
+                for stones in 0..=STONES_MAX as u8 {
+                    let mut board = [3; CELLS_MAX];
+                    board[cells..].fill(0);
+                    board[from] = stones;
+                    let mut singly = board;
+                    let last = sow_singly(&mut singly, from, cells, their_store);
+                    let added = lanes.sowing(from, stones).expect("few stones");
+                    board[from] = 0;
+                    store(load(&board) + added.cells, &mut board);
+                    let told = (pits, from, stones);
+                    assert_eq!((board, usize::from(added.last)), (singly, last), "{told:?}");
+                }
+            }
+            assert!(lanes.sowing(0, STONES_MAX as u8 + 1).is_none());
+        }
+    }
+}
