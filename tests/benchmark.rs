@@ -50,7 +50,7 @@ fn the_benchmark_measures_every_figure_of_the_path_of_a_decision() {
     }
     for id in [
         "floors.pipe",
-        "path.rules-cowry",
+        "path.rules-cowry-2",
         "path.batched",
         "path.unary",
         "path.python",

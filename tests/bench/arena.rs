@@ -11,6 +11,8 @@ use crate::{Settings, note, report::Figure};
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Line {
     pub(crate) ruleset: String,
+    pub(crate) seats: Option<usize>,
+    pub(crate) bare: Option<bool>,
     decisions_per_second: f64,
     games_per_second: f64,
     cpu_us_per_decision: f64,
@@ -53,6 +55,7 @@ impl Line {
             unit: "games",
             per_second: self.games_per_second,
             cpu_us: Some(self.cpu_us_per_decision * decisions_a_game),
+            more: [("decisions/s".to_owned(), self.decisions_per_second)].into(),
             ..Figure::default()
         }
     }
@@ -70,6 +73,28 @@ pub(crate) fn bench(world: &World, arguments: &[&str], seconds: f64) -> anyhow::
     serde_json::from_str(&output.stdout).context("the JSON of arena bench")
 }
 
+/// The lines of `arena bench rules`, each the one in the middle of its runs.
+pub(crate) fn rules(world: &World, settings: &Settings) -> anyhow::Result<Vec<Line>> {
+    let mut runs = Vec::new();
+    for _ in 0..settings.runs() {
+        runs.push(bench(world, &["rules"], settings.seconds())?);
+    }
+    let lines = runs.first().map_or(0, Vec::len);
+    (0..lines)
+        .map(|line| {
+            let same = runs.iter().filter_map(|run| run.get(line)).cloned();
+            middle(same.collect()).context("no line was measured")
+        })
+        .collect()
+}
+
+/// The run whose rate is in the middle.
+fn middle(mut runs: Vec<Line>) -> Option<Line> {
+    runs.sort_by(|a, b| a.decisions_per_second.total_cmp(&b.decisions_per_second));
+    let middle = runs.len() / 2;
+    runs.into_iter().nth(middle)
+}
+
 /// Runs `arena bench` for one line as often as the settings say, and gives the
 /// run in the middle.
 pub(crate) fn one(
@@ -83,7 +108,5 @@ pub(crate) fn one(
     for _ in 0..settings.runs() {
         runs.extend(bench(world, arguments, settings.seconds())?);
     }
-    runs.sort_by(|a, b| a.decisions_per_second.total_cmp(&b.decisions_per_second));
-    let middle = runs.len() / 2;
-    runs.into_iter().nth(middle).context("no line was measured")
+    middle(runs).context("no line was measured")
 }

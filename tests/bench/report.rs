@@ -83,7 +83,8 @@ struct Bar {
 
 #[derive(Debug, Deserialize)]
 struct Limit {
-    /// `per_second`, `cpu_us`, or a name of memory, latency or others.
+    /// `per_second`, `cpu_us`, `ratio_first`, or a name of memory, latency or
+    /// others.
     measure: String,
     at_least: Option<f64>,
     at_most: Option<f64>,
@@ -162,6 +163,7 @@ impl Limit {
         let value = match name {
             "per_second" => Some(figure.per_second),
             "cpu_us" => figure.cpu_us,
+            "ratio_first" => figure.ratio_first,
             _ => (figure.memory_mb.get(name).copied())
                 .or_else(|| figure.latency_ms.get(name).copied())
                 .or_else(|| figure.more.get(name).copied()),

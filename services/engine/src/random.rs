@@ -53,16 +53,20 @@ impl Stream {
 
     /// An index drawn with the given weights, whose sum is above 0.
     pub fn weighted(&mut self, weights: &[u32]) -> usize {
-        let total: u32 = weights.iter().sum();
-        let mut point = self.below(total);
-        for (index, &weight) in weights.iter().enumerate() {
-            if point < weight {
-                return index;
-            }
-            point -= weight;
-        }
-        unreachable!("the point lies below the sum of the weights")
+        weighted(self.word(), weights)
     }
+}
+
+/// The index that a word falls on.
+fn weighted(word: u64, weights: &[u32]) -> usize {
+    let mut point = scale(word, weights.iter().sum());
+    for (index, &weight) in weights.iter().enumerate() {
+        if point < weight {
+            return index;
+        }
+        point -= weight;
+    }
+    unreachable!("the point lies below the sum of the weights")
 }
 
 /// `word * bound / 2^64`, rounded down.
@@ -94,6 +98,11 @@ impl AgentRng {
     /// A number below `bound` (above 0), as [`Stream::below`].
     pub fn below(&mut self, bound: u32) -> u32 {
         scale(self.word(), bound)
+    }
+
+    /// An index drawn with the given weights, as [`Stream::weighted`].
+    pub fn weighted(&mut self, weights: &[u32]) -> usize {
+        weighted(self.word(), weights)
     }
 
     /// One of the items, uniformly; `items` is not empty.

@@ -45,25 +45,19 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
     measured.take(what, python(settings, what));
 }
 
+/// Each ruleset as a worker plays it, in decisions.
 fn rules(world: &World, settings: &Settings) -> anyhow::Result<Vec<Figure>> {
-    note("  rules alone");
-    let runs = (0..settings.runs())
-        .map(|_| arena::bench(world, &["rules"], settings.seconds()))
-        .collect::<anyhow::Result<Vec<_>>>()?;
-    let rulesets: Vec<String> = runs[0].iter().map(|line| line.ruleset.clone()).collect();
-    rulesets
-        .iter()
-        .map(|ruleset| {
-            let same = runs
-                .iter()
-                .flatten()
-                .filter(|line| line.ruleset == *ruleset);
-            let id = format!("path.rules-{ruleset}");
-            let what = format!("{ruleset}, rules and random moves in one thread");
-            let figures = same.map(|line| line.decisions(&id, &what)).collect();
-            crate::report::median(figures).context("no run")
+    note("  rules");
+    let lines = arena::rules(world, settings)?;
+    let played = lines.iter().filter(|line| line.bare == Some(false));
+    Ok(played
+        .map(|line| {
+            let (ruleset, seats) = (&line.ruleset, line.seats.unwrap_or_default());
+            let id = format!("path.rules-{ruleset}-{seats}");
+            let what = format!("{ruleset}, {seats} seats, rules and random moves in one thread");
+            line.decisions(&id, &what)
         })
-        .collect()
+        .collect())
 }
 
 fn python(settings: &Settings, what: &str) -> anyhow::Result<Vec<Figure>> {

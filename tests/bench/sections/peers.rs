@@ -15,15 +15,27 @@ use crate::{
 
 pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
     let world = World::new();
-    let what = "Arena: kalah, rules and random moves in one thread";
-    measured.take(what, kalah(&world, settings, what));
-    for (game, told) in [
-        ("mancala", "the same game as kalah here"),
+    note("  Arena: rules");
+    let lines = arena::rules(&world, settings);
+    if let Err(error) = &lines {
+        measured.take("Arena: rules", Err(anyhow::anyhow!("{error:#}")));
+    }
+    let lines = lines.unwrap_or_default();
+    for (ruleset, game, told) in [
         (
+            "kalah",
+            "mancala",
+            "the rules of kalah with its default options",
+        ),
+        (
+            "oware-abapa",
             "oware",
-            "no ruleset of the same name here: for its loop alone",
+            "the rules of oware-abapa with its default options",
         ),
     ] {
+        for line in lines.iter().filter(|line| line.ruleset == ruleset) {
+            measured.figures.push(ours(line, ruleset));
+        }
         for (loops, language) in [("cpp", "C++"), ("python", "Python")] {
             let what = format!("OpenSpiel: {game}, its {language} loop with random moves");
             let figure = spiel(&world, settings, loops, game).map(|figure| {
@@ -33,10 +45,16 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
                     id,
                     what,
                     note,
+                    group: ruleset,
                     ..figure
                 }]
             });
             measured.take(&what, figure);
+        }
+    }
+    for line in &lines {
+        if !["kalah", "oware-abapa"].contains(&line.ruleset.as_str()) {
+            measured.figures.push(ours(line, "rules"));
         }
     }
     let what = "Arena: cowry through processes, batched";
@@ -57,24 +75,28 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
     measured.take(what, leagues::psyleague(settings, what));
 }
 
-fn kalah(world: &World, settings: &Settings, what: &str) -> anyhow::Result<Vec<Figure>> {
-    note(format!("  {what}"));
-    let mut runs = Vec::new();
-    for _ in 0..settings.runs() {
-        let lines = arena::bench(world, &["rules"], settings.seconds())?;
-        let line = lines.into_iter().find(|line| line.ruleset == "kalah");
-        let line = line.context("arena bench measures no kalah")?;
-        let mut figure = line.games("peers.arena-kalah", what);
-        let decisions = line.decisions("", "").per_second;
-        figure.more.insert("decisions/s".to_owned(), decisions);
-        figure.note = Some(
+/// A line of `arena bench rules`, in games.
+fn ours(line: &arena::Line, group: &'static str) -> Figure {
+    let (ruleset, seats) = (&line.ruleset, line.seats.unwrap_or_default());
+    let (way, told, note) = if line.bare == Some(true) {
+        (
+            "bare",
+            "rules and random moves alone",
+            "the same loop as OpenSpiel's in C++",
+        )
+    } else {
+        (
+            "played",
+            "as a worker plays",
             "keys derived and every event kept for the record; forced moves are not counted as \
-             decisions"
-                .to_owned(),
-        );
-        runs.push(figure);
-    }
-    Ok(vec![median(runs).context("no run")?])
+             decisions",
+        )
+    };
+    let id = format!("peers.{ruleset}-{seats}-{way}");
+    let mut figure = line.games(&id, &format!("Arena: {ruleset}, {seats} seats, {told}"));
+    figure.group = group;
+    figure.note = Some(note.to_owned());
+    figure
 }
 
 /// What `spiel.py` prints.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use self::tournament::SetUp;
+use self::{rules::Way, tournament::SetUp};
 use crate::{
     failure::{Failure, Outcome},
     output::{self, Format, Listing, note},
@@ -63,7 +63,8 @@ pub(crate) struct BenchArgs {
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// Rules and random moves in one thread, for every ruleset
+    /// Rules and random moves in one thread, for every ruleset: alone, and as
+    /// they are played
     Rules,
     /// A tournament, agents on threads of the worker
     InProcess,
@@ -87,6 +88,12 @@ fn seconds(text: &str) -> Result<f64, String> {
 pub(super) struct Measured {
     what: String,
     ruleset: &'static str,
+    /// Of the rules' lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seats: Option<usize>,
+    /// Of the rules' lines: nothing is kept for a record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bare: Option<bool>,
     seconds: f64,
     games: u64,
     /// Decisions that a bot was asked for.
@@ -131,8 +138,13 @@ impl BenchArgs {
         let mut lines = Vec::new();
         if self.wants(What::Rules) {
             for ruleset in arena_games::rulesets() {
-                note(format!("rules alone, {}", ruleset.name));
-                lines.push(rules::measure(ruleset.name, self.seconds)?);
+                note(format!("rules, {}", ruleset.name));
+                let (fewest, most) = ruleset.seats;
+                for seats in (fewest..=most).filter(|&seats| seats == fewest || seats == most) {
+                    for way in Way::ALL {
+                        lines.push(rules::measure(ruleset.name, seats, way, self.seconds)?);
+                    }
+                }
             }
         }
         let routes = [What::InProcess, What::Batched, What::Unary];

@@ -1,64 +1,164 @@
 //! Rules, randomness and a uniform player in one thread, nothing else.
 
-use std::time::{Duration, Instant};
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
 
 use arena_agents::{Decision, bot};
-use arena_engine::{FaultPolicy, Game, Match, Setup, Status};
+use arena_engine::{ActionId, AgentRng, FaultPolicy, Game, Match, Node, OutcomeId, Setup, Status};
 use arena_games::Visitor;
 use arena_model::BlockSeed;
 
 use super::{Measured, processes::own_cpu_seconds};
 use crate::failure::{Failure, Outcome};
 
-pub(super) fn measure(ruleset: &str, seconds: f64) -> Outcome<Measured> {
+/// How random moves are played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By the rules alone, nothing kept: what other engines' loops do.
+    Bare,
+    /// As a worker plays: keys derived, a seed for each decision, every event
+    /// kept for the record.
+    AsPlayed,
+}
+
+impl Way {
+    pub(super) const ALL: [Self; 2] = [Self::Bare, Self::AsPlayed];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Bare => "rules alone",
+            Self::AsPlayed => "rules and random in one thread",
+        }
+    }
+}
+
+/// Plays a ruleset with its default options for a while.
+pub(super) fn measure(ruleset: &str, seats: usize, way: Way, seconds: f64) -> Outcome<Measured> {
     let none = arena_engine::options::Options::new();
-    let (options, seats) = arena_games::resolve(ruleset, &none, None).map_err(Failure::failed)?;
-    arena_games::visit(ruleset, &options, seats, Loop { seconds }).map_err(Failure::failed)?
+    let (options, seats) =
+        arena_games::resolve(ruleset, &none, Some(seats)).map_err(Failure::failed)?;
+    let limit = Duration::from_secs_f64(seconds);
+    let cpu = own_cpu_seconds()?;
+    let counted = arena_games::visit(ruleset, &options, seats, Loop { way, limit })
+        .map_err(Failure::failed)??;
+    let cpu = own_cpu_seconds()? - cpu;
+    let what = format!("{}, {seats} seats, {}", counted.ruleset, way.name());
+    let (games, decisions) = (counted.games, counted.decisions);
+    Ok(Measured {
+        ruleset: counted.ruleset,
+        seats: Some(seats),
+        bare: Some(way == Way::Bare),
+        ..Measured::new(what, counted.seconds, games, decisions, cpu)
+    })
 }
 
 struct Loop {
+    way: Way,
+    limit: Duration,
+}
+
+struct Counted {
+    ruleset: &'static str,
+    games: u64,
+    decisions: u64,
     seconds: f64,
 }
 
+/// Games between two looks at the clock.
+const GAMES: u64 = 16;
+
 impl Visitor for Loop {
-    type Out = Outcome<Measured>;
+    type Out = Outcome<Counted>;
 
     fn visit<G: Game>(self, game: G) -> Self::Out {
-        let none = arena_engine::options::Options::new();
-        let mut random = bot::<G>("random", &none, &game).map_err(Failure::failed)?;
-        let names = ["a", "b", "c", "d"];
-        let (mut games, mut decisions) = (0_u64, 0_u64);
-        let cpu = own_cpu_seconds()?;
-        let start = Instant::now();
-        let limit = Duration::from_secs_f64(self.seconds);
-        while start.elapsed() < limit {
-            let setup = Setup {
-                keys: BlockSeed(games).keys(&names[..game.seats()]),
-                opening_plies: 0,
-                on_fault: FaultPolicy::Forfeit,
-                ask_forced: false,
-            };
-            let mut play = Match::new(game.clone(), setup);
-            while let Status::Asks(question) = play.status() {
-                let chosen = random.choose(&Decision {
-                    game: play.game(),
-                    state: play.state(),
-                    seat: question.seat,
-                    number: question.number,
-                    seed: question.seed,
-                    legal: play.legal(),
-                });
-                play.answer(chosen.action.into()).map_err(Failure::failed)?;
-                decisions += 1;
-            }
-            games += 1;
-        }
-        let what = format!("{}, rules and random in one thread", G::NAME);
-        let seconds = start.elapsed().as_secs_f64();
-        let cpu = own_cpu_seconds()? - cpu;
-        Ok(Measured {
+        let mut counted = Counted {
             ruleset: G::NAME,
-            ..Measured::new(what, seconds, games, decisions, cpu)
-        })
+            games: 0,
+            decisions: 0,
+            seconds: 0.0,
+        };
+        let mut bare = Bare::new(&game);
+        let start = Instant::now();
+        while start.elapsed() < self.limit {
+            for _ in 0..GAMES {
+                counted.decisions += match self.way {
+                    Way::Bare => bare.play(&game),
+                    Way::AsPlayed => as_played(&game, counted.games)?,
+                };
+                counted.games += 1;
+            }
+        }
+        counted.seconds = start.elapsed().as_secs_f64();
+        Ok(counted)
     }
+}
+
+/// Legal moves, a uniform choice, the move, until the game is over.
+struct Bare<G: Game> {
+    start: G::State,
+    legal: Vec<ActionId>,
+    rng: AgentRng,
+}
+
+impl<G: Game> Bare<G> {
+    fn new(game: &G) -> Self {
+        Self {
+            start: game.initial(),
+            legal: Vec::new(),
+            rng: AgentRng::new(1),
+        }
+    }
+
+    /// Plays a game; gives the number of its decisions.
+    fn play(&mut self, game: &G) -> u64 {
+        let mut state = self.start.clone();
+        let mut decisions = 0;
+        loop {
+            match game.node(&state) {
+                Node::Over(_) => break,
+                Node::Chance(_) => {
+                    let outcome = self.rng.weighted(game.weights(&state));
+                    game.apply_outcome(&mut state, outcome as OutcomeId);
+                }
+                Node::Decision(_) => {
+                    game.legal(&state, &mut self.legal);
+                    game.apply(&mut state, self.rng.pick(&self.legal));
+                    decisions += 1;
+                }
+            }
+        }
+        black_box(&state);
+        decisions
+    }
+}
+
+/// Plays a game; gives the number of decisions that were asked.
+fn as_played<G: Game>(game: &G, number: u64) -> Outcome<u64> {
+    let none = arena_engine::options::Options::new();
+    let mut random = bot::<G>("random", &none, game).map_err(Failure::failed)?;
+    let names = ["a", "b", "c", "d"];
+    let setup = Setup {
+        keys: BlockSeed(number).keys(&names[..game.seats()]),
+        opening_plies: 0,
+        on_fault: FaultPolicy::Forfeit,
+        ask_forced: false,
+    };
+    let mut play = Match::new(game.clone(), setup);
+    let mut decisions = 0;
+    while let Status::Asks(question) = play.status() {
+        let chosen = random.choose(&Decision {
+            game: play.game(),
+            state: play.state(),
+            seat: question.seat,
+            number: question.number,
+            seed: question.seed,
+            legal: play.legal(),
+        });
+        play.answer(chosen.action.into()).map_err(Failure::failed)?;
+        decisions += 1;
+    }
+    black_box(play.finish());
+    Ok(decisions)
 }
