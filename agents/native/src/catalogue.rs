@@ -12,7 +12,7 @@ use arena_engine::{
 };
 use arena_games::{EachRuleset, GamesError, Ruleset, Visitor};
 
-use crate::{bot::Bot, chowka, cowry, kalah, random::Random};
+use crate::{bot::Bot, chowka, cowry, kalah, ludo, random::Random};
 
 /// What there is to know about a bot.
 #[derive(Clone, Debug)]
@@ -105,14 +105,15 @@ static BOTS: LazyLock<Vec<BotInfo>> = LazyLock::new(|| {
         info("random", "uniform over the legal moves").plays_all::<Random>(),
         info("aggressive", "hits what costs most, else threatens, else random").options(tie_specs()).plays(cowry::aggressive),
         info("defensive", "leaves danger, seeks safe squares, avoids danger").options(tie_specs()).plays(cowry::defensive),
-        info("move-first", "moves the most advanced piece").options(tie_specs()).plays(cowry::move_first),
-        info("move-last", "moves the least advanced piece").options(tie_specs()).plays(cowry::move_last),
+        info("move-first", "moves the most advanced piece").options(tie_specs()).plays(cowry::move_first).plays(ludo::move_first),
+        info("move-last", "moves the least advanced piece").options(tie_specs()).plays(cowry::move_last).plays(ludo::move_last),
         info("mixed", "aggressive and defensive ideas in turn, or strategies drawn by weight").options(mixed_specs()).plays(cowry::mixed),
         info("chowka-naive", "the move of the greatest worth by one of four heuristics").options(chowka::naive_specs()).plays(chowka::naive),
         info("chowka-expectiminimax", "as chowka-naive, one throw and move of each player further").options(chowka::expectiminimax_specs()).plays(chowka::expectiminimax),
         info("chowka-random-dup", "uniform over the legal moves, those on the inner rings counted twice").plays(chowka::random_dup),
         info("kalah-minimax", "looks all lines through to a depth").options(kalah::specs(6)).plays(kalah::minimax).searches(),
         info("kalah-alphabeta", "as kalah-minimax, leaving out lines that cannot matter").options(kalah::specs(8)).plays(kalah::alphabeta).searches(),
+        info("ludo-threat", "weighs squares, hits and threats (Threat Matrix)").options(ludo::specs()).plays(ludo::threat),
     ]
 });
 

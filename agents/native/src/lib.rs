@@ -14,6 +14,7 @@ mod catalogue;
 mod chowka;
 mod cowry;
 mod kalah;
+pub mod ludo;
 mod random;
 mod read;
 #[cfg(feature = "serve")]

@@ -1,0 +1,294 @@
+//! What a move is worth: f = V1 + V2 + T1 - T2 (Han and Zhou, section 3.2), and
+//! with replies taken off (section 5.1).
+//!
+//! All of it is whole numbers: every probability is one of 6^-9, and each ply
+//! looked ahead divides by 6 or 36.
+
+use arena_engine::Game;
+use arena_games::{
+    ChineseLudo,
+    ludo::{HANGAR, Landing, PLANES, Phase, State, across},
+};
+
+use super::threat::{CERTAIN, Reading, Source, Threats};
+
+/// What 1 counts: all values are whole numbers of 6^-13.
+pub const ONE: i64 = 6i64.pow(13);
+
+/// What 6^-9, the unit of chances, counts.
+const CHANCE: i64 = ONE / CERTAIN as i64;
+
+/// The most plies that values are exact for.
+pub const PLIES_MAX: u32 = 3;
+
+/// How much each possible reply counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplyWeight {
+    /// As often as it is rolled.
+    Sixth,
+    /// The paper's 1/6 times 1/6 (section 6.2).
+    ThirtySixth,
+}
+
+/// Whether planes just hit are still threatened and threaten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HitInThreat {
+    /// They are in the hangar.
+    Exclude,
+    /// They count as if they stood where they were.
+    Literal,
+}
+
+/// How moves are evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Plies looked ahead, 1 to [`PLIES_MAX`].
+    pub plies: u32,
+    /// How the paper's threats are read.
+    pub reading: Reading,
+    /// Where they come from.
+    pub source: Source,
+    /// How much each possible reply counts.
+    pub reply_weight: ReplyWeight,
+    /// Whether planes just hit count in the threats.
+    pub hit_in_threat: HitInThreat,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            plies: 1,
+            reading: Reading::Exact,
+            source: Source::Matrix,
+            reply_weight: ReplyWeight::Sixth,
+            hit_in_threat: HitInThreat::Exclude,
+        }
+    }
+}
+
+/// The four factors of a move, in units of 1 / [`ONE`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Factors {
+    /// Squares gained.
+    pub v1: i64,
+    /// Squares that hit opponents lose.
+    pub v2: i64,
+    /// More threat to opponents.
+    pub t1: i64,
+    /// More threat by opponents.
+    pub t2: i64,
+}
+
+impl Factors {
+    /// f, equation 1.
+    #[must_use]
+    pub fn sum(self) -> i64 {
+        self.v1 + self.v2 + self.t1 - self.t2
+    }
+}
+
+/// What evaluating a position costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operations {
+    /// Threats asked for: look-ups where there is a matrix.
+    pub threats: u64,
+    /// Steps that computing them takes without one, see [`Threats::steps`].
+    pub steps: u64,
+}
+
+/// Evaluates moves of one game.
+#[derive(Debug)]
+pub struct Evaluator {
+    game: ChineseLudo,
+    threats: Threats,
+    settings: Settings,
+    /// By progress: that of the same square on the other seat's way, 0 where
+    /// the other never stands.
+    seen: [i8; 64],
+}
+
+impl Evaluator {
+    /// # Panics
+    /// Where `plies` is not 1 to [`PLIES_MAX`].
+    #[must_use]
+    pub fn new(game: &ChineseLudo, settings: Settings) -> Self {
+        assert!(
+            (1..=PLIES_MAX).contains(&settings.plies),
+            "plies out of range"
+        );
+        let mut seen = [0; 64];
+        for (progress, seen) in (0i8..).zip(&mut seen) {
+            *seen = across(progress).unwrap_or(0);
+        }
+        Self {
+            game: game.clone(),
+            threats: Threats::new(game, settings.reading, settings.source),
+            settings,
+            seen,
+        }
+    }
+
+    /// The threats it uses.
+    #[must_use]
+    pub fn threats(&self) -> &Threats {
+        &self.threats
+    }
+
+    /// The factors of a plane's move; none where it cannot move.
+    #[must_use]
+    pub fn factors(&self, state: &State, plane: usize) -> Option<Factors> {
+        let landing = self.playable(state, plane)?;
+        Some(self.weigh(state, plane, landing, |attacker, target| {
+            self.threats.chance(attacker, target)
+        }))
+    }
+
+    /// F, the value of a plane's move with the replies of the settings' plies,
+    /// in units of 1 / [`ONE`]; none where it cannot move.
+    #[must_use]
+    pub fn value(&self, state: &State, plane: usize) -> Option<i64> {
+        self.playable(state, plane)?;
+        Some(self.look(state, plane, self.settings.plies, &mut 0))
+    }
+
+    /// [`Self::value`] of a plane that can move, and how many moves were
+    /// evaluated for it.
+    pub(super) fn counted_value(&self, state: &State, plane: usize) -> (i64, u64) {
+        let mut nodes = 0;
+        let value = self.look(state, plane, self.settings.plies, &mut nodes);
+        (value, nodes)
+    }
+
+    /// μ(i, j), equation 19: how much looking ahead changes the value of a
+    /// move, against how much two moves differ. Below 1 the order of the two
+    /// stays. None where a plane cannot move or their values are the same.
+    #[must_use]
+    pub fn mu(&self, state: &State, i: usize, j: usize) -> Option<f64> {
+        let first = self.factors(state, i)?.sum();
+        let second = self.factors(state, j)?.sum();
+        let ahead = self.value(state, i)?;
+        let apart = (first - second).abs();
+        (apart > 0).then(|| (first - ahead).abs() as f64 / apart as f64)
+    }
+
+    /// What evaluating every move of a position costs at one ply.
+    #[must_use]
+    pub fn operations(&self, state: &State) -> Operations {
+        let mut operations = Operations::default();
+        for plane in 0..PLANES {
+            if let Some(landing) = self.playable(state, plane) {
+                self.weigh(state, plane, landing, |attacker, target| {
+                    operations.threats += 1;
+                    operations.steps += self.threats.steps(attacker, target);
+                    0
+                });
+            }
+        }
+        operations
+    }
+
+    fn playable(&self, state: &State, plane: usize) -> Option<&Landing> {
+        let third_six = state.sixes == 3;
+        let plays = state.phase == Phase::Move && !third_six;
+        let from = *state.r[usize::from(state.to_move)].get(plane)?;
+        self.game.landing(from, state.die).filter(|_| plays)
+    }
+
+    /// The factors of a move, given what `chance` says of an attacker and a
+    /// target on the attacker's way.
+    #[inline]
+    fn weigh(
+        &self,
+        state: &State,
+        plane: usize,
+        landing: &Landing,
+        mut chance: impl FnMut(i8, i8) -> u32,
+    ) -> Factors {
+        let seat = usize::from(state.to_move & 1);
+        let (from, to) = (state.r[seat][plane], landing.to);
+        let (from_seen, to_seen) = (self.seen(from), self.seen(to));
+        let (from_worth, to_worth) = (worth(from), worth(to));
+        let excludes = self.settings.hit_in_threat == HitInThreat::Exclude;
+        let (mut v2, mut t1, mut t2) = (0, 0, 0);
+        let mut threat = |attacker, target| i64::from(chance(attacker, target));
+        for &other in &state.r[1 - seat] {
+            let (here, other_worth) = (self.seen(other), worth(other));
+            t1 -= threat(from, here) * other_worth;
+            t2 -= threat(other, from_seen) * from_worth;
+            if landing.hits >> (other as u8 & 63) & 1 == 1 {
+                v2 += other_worth;
+                if excludes {
+                    continue;
+                }
+            }
+            t1 += threat(to, here) * other_worth;
+            t2 += threat(other, to_seen) * to_worth;
+        }
+        let v1 = if from == HANGAR {
+            i64::from(state.die)
+        } else {
+            i64::from(to - from)
+        };
+        Factors {
+            v1: v1 * ONE,
+            v2: v2 * ONE,
+            t1: t1 * CHANCE,
+            t2: t2 * CHANCE,
+        }
+    }
+
+    #[inline]
+    fn seen(&self, progress: i8) -> i8 {
+        self.seen[progress as u8 as usize % 64]
+    }
+
+    /// The value of a move that can be played, some plies looked ahead.
+    fn look(&self, state: &State, plane: usize, plies: u32, nodes: &mut u64) -> i64 {
+        *nodes += 1;
+        let from = state.r[usize::from(state.to_move & 1)][plane];
+        let Some(landing) = self.game.landing(from, state.die) else {
+            return 0;
+        };
+        let now = self.weigh(state, plane, landing, |attacker, target| {
+            self.threats.chance(attacker, target)
+        });
+        if plies == 1 {
+            return now.sum();
+        }
+        let mut after = *state;
+        self.game.apply(&mut after, plane as u16);
+        let next = self.outlook(&after, plies - 1, nodes);
+        if after.to_move == state.to_move {
+            now.sum() + next
+        } else {
+            now.sum() - next
+        }
+    }
+
+    /// What the best moves of whoever is next are worth, over all rolls; a roll
+    /// that moves nothing is worth 0, and so is what follows the end.
+    fn outlook(&self, state: &State, plies: u32, nodes: &mut u64) -> i64 {
+        if state.phase != Phase::Roll {
+            return 0;
+        }
+        let mut sum = 0;
+        for outcome in 0..6 {
+            let mut rolled = *state;
+            self.game.apply_outcome(&mut rolled, outcome);
+            let planes = self.game.movable(&rolled);
+            let movable = (0..PLANES).filter(|plane| planes >> plane & 1 == 1);
+            let values = movable.map(|plane| self.look(&rolled, plane, plies, nodes));
+            sum += values.max().unwrap_or(0);
+        }
+        sum / match self.settings.reply_weight {
+            ReplyWeight::Sixth => 6,
+            ReplyWeight::ThirtySixth => 36,
+        }
+    }
+}
+
+/// I(X): squares behind a plane, none in the hangar and on the pad.
+#[inline]
+fn worth(progress: i8) -> i64 {
+    i64::from(progress.max(0))
+}

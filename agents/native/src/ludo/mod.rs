@@ -1,0 +1,139 @@
+//! Players of Chinese Ludo: the threat matrix of Han and Zhou ("Threat Matrix",
+//! Electronics 2022, 11, 1699), and two that run with one plane.
+//!
+//! [`Evaluator`] and [`Threats`] are public, so that the paper's tables can be
+//! computed from the very code that plays.
+
+mod evaluate;
+mod simple;
+mod threat;
+
+use arena_engine::options::{Kind, OptionError, Options, Spec};
+use arena_games::ChineseLudo;
+
+pub use self::{
+    evaluate::{
+        Evaluator, Factors, HitInThreat, ONE, Operations, PLIES_MAX, ReplyWeight, Settings,
+    },
+    threat::{CERTAIN, Reading, Source, Threats, matrix_operations, realtime_operations},
+};
+use crate::{
+    bot::{Bot, Chosen, Decision},
+    read,
+};
+pub(crate) use simple::{move_first, move_last};
+
+/// The options of `ludo-threat`.
+pub(crate) fn specs() -> Vec<Spec> {
+    let choice = Kind::choice;
+    vec![
+        Spec::new(
+            "plies",
+            Kind::Int {
+                min: 1,
+                max: i64::from(PLIES_MAX),
+            },
+            1i64,
+            "plies to look ahead",
+        ),
+        Spec::new(
+            "threat",
+            choice(&["exact", "formula"]),
+            "exact",
+            "how threats are computed: by following the rolls of a turn, or by the paper's \
+             formula, which knows no flights",
+        ),
+        Spec::new(
+            "table",
+            choice(&["matrix", "realtime"]),
+            "matrix",
+            "whether threats are computed once or each time; the same moves either way",
+        ),
+        Spec::new(
+            "reply_weight",
+            choice(&["sixth", "thirty-sixth"]),
+            "sixth",
+            "how much each roll of a reply counts: as often as it comes, or 1/36 as the paper \
+             argues",
+        ),
+        Spec::new(
+            "hit_in_threat",
+            choice(&["exclude", "literal"]),
+            "exclude",
+            "whether planes just hit still count in the threats",
+        ),
+    ]
+}
+
+/// Makes `ludo-threat`.
+pub(crate) fn threat(
+    options: &Options,
+    game: &ChineseLudo,
+) -> Result<Box<dyn Bot<ChineseLudo>>, OptionError> {
+    let settings = Settings::new(options);
+    Ok(Box::new(ThreatBot {
+        evaluator: Evaluator::new(game, settings),
+        plies: settings.plies,
+    }))
+}
+
+impl Settings {
+    /// Those of resolved options.
+    fn new(options: &Options) -> Self {
+        Self {
+            plies: read::int(options, "plies") as u32,
+            reading: match read::text(options, "threat") {
+                "formula" => Reading::Formula,
+                _ => Reading::Exact,
+            },
+            source: match read::text(options, "table") {
+                "realtime" => Source::Realtime,
+                _ => Source::Matrix,
+            },
+            reply_weight: match read::text(options, "reply_weight") {
+                "thirty-sixth" => ReplyWeight::ThirtySixth,
+                _ => ReplyWeight::Sixth,
+            },
+            hit_in_threat: match read::text(options, "hit_in_threat") {
+                "literal" => HitInThreat::Literal,
+                _ => HitInThreat::Exclude,
+            },
+        }
+    }
+}
+
+/// Plays the move of the greatest value; of equal ones that of the most
+/// advanced plane, then of the lowest index.
+struct ThreatBot {
+    evaluator: Evaluator,
+    plies: u32,
+}
+
+impl Bot<ChineseLudo> for ThreatBot {
+    fn choose(&mut self, decision: &Decision<'_, ChineseLudo>) -> Chosen {
+        if let [only] = *decision.legal {
+            return only.into();
+        }
+        let planes = &decision.state.r[usize::from(decision.seat)];
+        let (mut best, mut nodes) = (None, 0);
+        for &action in decision.legal {
+            let plane = usize::from(action);
+            let (value, looked) = self.evaluator.counted_value(decision.state, plane);
+            nodes += looked;
+            let merit = (value, planes[plane]);
+            if best.is_none_or(|(best, _)| merit > best) {
+                best = Some((merit, action));
+            }
+        }
+        let ((value, _), action) = best.expect("a decision has legal actions");
+        Chosen {
+            action,
+            score: Some(value as f64 / ONE as f64),
+            depth: Some(self.plies),
+            nodes: Some(nodes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
