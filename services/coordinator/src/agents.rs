@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use arena_model::{AgentName, engine::options::nearest};
+use arena_model::{AgentName, AgentRef, Tournament, engine::options::nearest};
 use arena_wire::{
     convert::option_spec_from_wire,
     v1::{self, agent::Source},
 };
 use prost::Message;
 
-use crate::error::Error;
+use crate::{error::Error, options::CheckNative};
 
 /// The most bytes of one registration, description included.
 const AGENT_BYTES_MAX: usize = 1 << 20;
@@ -17,6 +17,7 @@ const AGENT_BYTES_MAX: usize = 1 << 20;
 /// All agents by name.
 pub(crate) struct Agents {
     native: v1::DescribeResponse,
+    check_native: CheckNative,
     registered: BTreeMap<String, v1::Agent>,
 }
 
@@ -30,9 +31,14 @@ pub(crate) enum Accepted {
 }
 
 impl Agents {
-    pub(crate) fn new(native: v1::DescribeResponse, registered: Vec<v1::Agent>) -> Self {
+    pub(crate) fn new(
+        native: v1::DescribeResponse,
+        check_native: CheckNative,
+        registered: Vec<v1::Agent>,
+    ) -> Self {
         Self {
             native,
+            check_native,
             registered: registered
                 .into_iter()
                 .map(|agent| (agent.name.clone(), agent))
@@ -43,6 +49,25 @@ impl Agents {
     /// What the native bots say of themselves.
     pub(crate) fn native(&self) -> &v1::DescribeResponse {
         &self.native
+    }
+
+    /// Checks that a native bot with these options plays a tournament's games.
+    pub(crate) fn check_native(
+        &self,
+        agent: &AgentRef,
+        tournament: &Tournament,
+    ) -> Result<(), Error> {
+        (self.check_native)(
+            &agent.bot,
+            &agent.options,
+            &tournament.ruleset,
+            &tournament.options,
+            tournament.seats,
+        )
+        .map_err(|reason| Error::BotRefuses {
+            agent: agent.name.to_string(),
+            reason,
+        })
     }
 
     /// The agent of a name: registered, or a native bot.

@@ -111,6 +111,8 @@ pub(crate) enum Error {
         ruleset: String,
         plays: Vec<String>,
     },
+    #[error("agent \"{agent}\": {reason}")]
+    BotRefuses { agent: String, reason: String },
     #[error("no agent \"{name}\" is registered")]
     AgentNotFound { name: String },
     #[error("{0}")]
@@ -182,9 +184,10 @@ impl Error {
             Self::Games(arena_games::GamesError::Unknown { .. }) => {
                 (InvalidArgument, reasons::UNKNOWN_RULESET)
             }
-            Self::Games(_) | Self::BotOption { .. } | Self::NoOptions { .. } => {
-                (InvalidArgument, reasons::OPTION_INVALID)
-            }
+            Self::Games(_)
+            | Self::BotOption { .. }
+            | Self::BotRefuses { .. }
+            | Self::NoOptions { .. } => (InvalidArgument, reasons::OPTION_INVALID),
             Self::UnknownAgent { .. } => (InvalidArgument, reasons::UNKNOWN_AGENT),
             Self::UnknownBot { .. } => (InvalidArgument, reasons::UNKNOWN_BOT),
             Self::RulesetUnsupported { .. } => (InvalidArgument, reasons::RULESET_UNSUPPORTED),

@@ -25,5 +25,5 @@ mod tests;
 
 pub use accept::{Connection, Incoming};
 pub use error::{RunError, StartError};
-pub use options::{CONNECTIONS_MAX, Options};
+pub use options::{CONNECTIONS_MAX, CheckNative, Options};
 pub use service::{Service, Summary};

@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
+use arena_model::engine::options::Options as Values;
 use arena_store::Store;
 use arena_wire::v1;
 
@@ -14,6 +15,11 @@ use crate::{
 /// Connections where nobody says how many there may be.
 pub const CONNECTIONS_MAX: usize = 16_384;
 
+/// Tells why a native bot does not play a game, where it does not: name and
+/// options of the bot, name and options of the ruleset, seats. A coordinator
+/// makes no bots, and what a bot refuses is to be found before work starts.
+pub type CheckNative = fn(&str, &Values, &str, &Values, usize) -> Result<(), String>;
+
 /// How a coordinator is to run.
 pub struct Options {
     /// Where everything durable is kept. The caller opens and closes it.
@@ -25,6 +31,8 @@ pub struct Options {
     /// The bots built into workers. Each is an agent of its own name that is
     /// always there.
     pub native: v1::DescribeResponse,
+    /// What the native bots say of a game before it is scheduled.
+    pub check_native: CheckNative,
     /// A lease without progress for this long is taken back. Tournaments whose
     /// agents have to start or may think for long are given more.
     pub lease_deadline: Duration,
@@ -52,6 +60,7 @@ impl Options {
             listen,
             metrics: None,
             native,
+            check_native: |_, _, _, _, _| Ok(()),
             lease_deadline: Duration::from_secs(10),
             audit_share: 0.01,
             drain_limit: Duration::from_secs(10),

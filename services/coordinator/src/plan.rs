@@ -80,6 +80,11 @@ impl Plan {
             agents: refs,
             play: spec.play,
         };
+        for (agent, setup) in tournament.agents.iter().zip(&setup.agents) {
+            if let Some(agent_setup::Source::Native(_)) = setup.source {
+                agents.check_native(agent, &tournament)?;
+            }
+        }
         let games = Schedule::new(&tournament)?.games();
         if games > GAMES_MAX {
             return Err(Error::TooManyGames {

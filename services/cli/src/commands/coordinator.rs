@@ -169,7 +169,13 @@ impl CoordinatorArgs {
 }
 
 fn options(store: Arc<dyn Store>, listen: SocketAddr) -> Options {
-    Options::new(store, listen, arena_agents::serve::describe())
+    Options {
+        check_native: |bot, bot_options, ruleset, options, seats| {
+            arena_agents::check(bot, bot_options, ruleset, options, seats)
+                .map_err(|error| error.to_string())
+        },
+        ..Options::new(store, listen, arena_agents::serve::describe())
+    }
 }
 
 /// What came of wanting a data folder.

@@ -68,7 +68,7 @@ pub(crate) async fn load(
         boot_epoch,
         lease_deadline: settings.lease_deadline,
         started: Instant::now(),
-        agents: Agents::new(options.native.clone(), found.agents),
+        agents: Agents::new(options.native.clone(), options.check_native, found.agents),
         answers: found.answers,
         ledger: Ledger::new(settings, boot_epoch),
         tournaments: BTreeMap::new(),

@@ -75,6 +75,15 @@ pub(super) fn options(store: Arc<dyn Store>) -> Options {
     Options {
         metrics: Some(anywhere),
         audit_share: 0.0,
+        check_native: |bot, bot_options, ruleset, _, seats| {
+            let depth = bot_options.get("depth").map(ToString::to_string);
+            if depth.as_deref() != Some("13") {
+                return Ok(());
+            }
+            Err(format!(
+                "{bot} plays {ruleset} with {seats} seats, but not at depth 13"
+            ))
+        },
         ..Options::new(store, anywhere, native())
     }
 }

@@ -237,6 +237,11 @@ async fn a_spec_that_cannot_be_is_refused_with_its_reason() {
             reasons::OPTION_INVALID,
             "from 1 to 20",
         ),
+        (
+            variant("bot = \"minimax\"\noptions = { depth = 13 }"),
+            reasons::OPTION_INVALID,
+            "minimax plays kalah with 2 seats, but not at depth 13",
+        ),
     ];
     for (spec, reason, named) in cases {
         let message = refused(
