@@ -17,6 +17,7 @@ mod holder;
 mod kills;
 mod network;
 mod on_disk;
+mod openspiel;
 mod overload;
 mod poison;
 mod power;
@@ -155,6 +156,8 @@ proofs! {
     Stuck(stuck::Stuck),
     /// Play games again, of agents that are deterministic and of one that is not.
     Audit(audit::Audit),
+    /// Play random games with OpenSpiel stepping beside them.
+    Openspiel(openspiel::OpenSpiel),
     /// Simulate schedules of everything that can go wrong, by the million.
     Simulate(simulate::Simulate),
 }
