@@ -11,6 +11,11 @@ mover's row), and for each step, the end included, `players` (-1 at the end),
 OpenSpiel numbers pits otherwise. Its oware numbers those of the mover's row, as
 we do. Its mancala is Kalah on cells: 0 is player 1's store, 1 to 6 player 0's
 pits, 7 player 0's store, 8 to 13 player 1's pits, and an action is a cell.
+
+One convention differs: at the end each player takes the own row, but not on every
+board. In Oware with more than half of the seeds in a score OpenSpiel does so and
+we do not; in mancala it counts the own rows in the result and leaves them lie. So
+the boards of an end are compared with the own rows taken.
 """
 
 import json
@@ -51,6 +56,11 @@ class Mancala:
         return cells[1:7] + cells[8:14] + [cells[7], cells[0]]
 
 
+def swept(board):
+    rows, scores = board[:12], board[12:]
+    return [sum(rows[:6]) + scores[0], sum(rows[6:]) + scores[1]]
+
+
 def placement(returns):
     return [1 + sum(other > own for other in returns) for own in returns]
 
@@ -74,6 +84,7 @@ def difference(rules, state, played):
             "legal": played["legal"][step],
         }
         if over and state.is_terminal():
+            here["board"], there["board"] = swept(here["board"]), swept(there["board"])
             there["placement"] = placement(state.returns())
             here["placement"] = played["placement"]
         if here != there:

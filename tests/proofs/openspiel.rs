@@ -69,11 +69,14 @@ impl Proof for OpenSpiel {
                     "{} of {} games of {ruleset} differ, the first:\n{}",
                     told.differing,
                     told.games,
-                    serde_json::to_string_pretty(&told.first).map_err(Broken::new)?,
+                    serde_json::to_string(&told.first).map_err(Broken::new)?,
                 )));
             }
             figures.push(Figure::new(&format!("{ruleset}: games alike"), told.games));
-            figures.push(Figure::new(&format!("{ruleset}: steps compared"), told.steps));
+            figures.push(Figure::new(
+                &format!("{ruleset}: steps compared"),
+                told.steps,
+            ));
             for (ending, count) in endings {
                 figures.push(Figure::new(&format!("{ruleset}: ended by {ending}"), count));
             }

@@ -84,7 +84,7 @@ fn measure(tally: &Tally, name: &str) -> f64 {
 }
 
 /// Mean and standard error.
-fn mean(values: &[f64]) -> (f64, f64) {
+pub(crate) fn mean(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

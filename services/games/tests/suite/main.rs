@@ -4,6 +4,7 @@ mod cases;
 mod conformance;
 mod cowry;
 mod figures;
+mod fuzz;
 mod golden;
 mod kalah;
 mod ludo;

@@ -2,6 +2,7 @@
 
 mod abapa;
 mod anan_anan;
+mod figures;
 mod model;
 
 use arena_engine::{Ending, Node, Stream};

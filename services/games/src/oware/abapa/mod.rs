@@ -211,6 +211,11 @@ impl Game for Abapa {
         state.core.scores()
     }
 
+    #[inline]
+    fn values(&self, state: &State) -> PerSeat<i64> {
+        state.core.values()
+    }
+
     fn write_action(&self, _: &State, action: ActionId, out: &mut dyn Write) {
         // Writing fails only where the buffer does, and that is the caller's.
         let _ = write!(out, "{action}");

@@ -192,6 +192,11 @@ impl Game for AnanAnan {
         state.scores()
     }
 
+    #[inline]
+    fn values(&self, state: &Core) -> PerSeat<i64> {
+        state.values()
+    }
+
     fn write_action(&self, _: &Core, action: ActionId, out: &mut dyn Write) {
         // Writing fails only where the buffer does, and that is the caller's.
         let _ = if action == PASS {

@@ -88,8 +88,8 @@ pub(super) fn specs() -> Vec<Spec> {
             "no_capture_limit",
             int(0, PLIES_MAX),
             0i64,
-            "plies in which nothing is banked after which the game is ended; 0: never, and 100 \
-             with remaining none or stop-at-four unless chosen",
+            "plies in which nothing is banked after which the game is ended; 0: never, and unless \
+             chosen 100 with remaining none, 200 with stop-at-four",
         ),
         Spec::new(
             "starter",
@@ -144,11 +144,17 @@ pub(super) fn presets() -> Vec<Preset> {
     ]
 }
 
-/// Gives what nobody chose the value that follows from what was chosen.
+/// Gives what nobody chose the value that follows from what was chosen: where
+/// the last seeds are played for they may go round for ever. The rule file names
+/// 100 for `none`; its figures for `stop-at-four` come out with 200.
 pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
-    let circulates = options["remaining"] != Value::from("last-eight");
-    if circulates && !chosen.contains("no_capture_limit") {
-        options.insert("no_capture_limit".to_owned(), Value::Int(100));
+    let limit: i64 = match &options["remaining"] {
+        Value::Text(word) if word == "none" => 100,
+        Value::Text(word) if word == "stop-at-four" => 200,
+        _ => return,
+    };
+    if !chosen.contains("no_capture_limit") {
+        options.insert("no_capture_limit".to_owned(), Value::Int(limit));
     }
 }
 

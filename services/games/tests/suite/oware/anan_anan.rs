@@ -291,7 +291,7 @@ fn options_that_follow_do_so_unless_they_are_chosen() {
     for (words, limit) in [
         ("", 0),
         ("remaining=none", 100),
-        ("preset=framework", 100),
+        ("preset=framework", 200),
         ("remaining=none no_capture_limit=200", 200),
     ] {
         let (resolved, _) =

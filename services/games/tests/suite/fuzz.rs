@@ -1,0 +1,268 @@
+//! Damaged and invented input to whatever reads what others wrote: positions,
+//! records, packed events, answers. Nothing panics, everything refused is named.
+//!
+//! Fuzzing that is guided by coverage needs a nightly compiler; these are seeded
+//! mutations, thousands of them for every ruleset, in every run of the tests.
+//! Positions damaged with all options are in `conformance.rs`.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use arena_engine::{AnyGame, Event, Game, Match, Status, Stream, options::Options};
+use arena_games::{RulesetInfo, Visitor, build, resolve, rulesets, visit};
+use arena_model::{
+    BlockSeed, GameRecord, RecordHeader,
+    record::{LineWriter, ParsedRecord, VerifyError},
+};
+use sha2::{Digest, Sha256};
+
+use crate::support::{play_at_random, setup};
+
+/// Mutations of each kind for each ruleset.
+const CASES: u32 = 3_000;
+
+/// The ruleset with its defaults and its greatest number of seats.
+fn options_of(info: &RulesetInfo) -> (Options, usize) {
+    resolve(info.name, &Options::new(), Some(info.seats.1)).expect("defaults fit")
+}
+
+/// A finished game at random.
+struct Play(u64);
+
+impl Visitor for Play {
+    type Out = arena_engine::Finished;
+
+    fn visit<G: Game>(self, game: G) -> Self::Out {
+        play_at_random(&game, setup(self.0))
+    }
+}
+
+/// The line of a game without `,"hash":"…"}`, and the rules it was played by.
+fn line(info: &RulesetInfo) -> (String, Arc<dyn AnyGame>) {
+    let (options, seats) = options_of(info);
+    let game = build(info.name, &options, seats).expect("resolved");
+    let finished = visit(info.name, &options, seats, Play(5)).expect("resolved");
+    let header = RecordHeader {
+        tournament_id: "damaged-0123456789".to_owned(),
+        ruleset: info.name.to_owned(),
+        rules_version: info.version,
+        options,
+        agents: (0..seats).map(|seat| format!("agent-{seat}")).collect(),
+    };
+    let record = GameRecord::new(3, 1, BlockSeed(7), (0..seats as u16).collect(), finished);
+    let mut line = String::new();
+    LineWriter::new(&header)
+        .write(&record, &*game, None, &mut line)
+        .expect("what was played can be written");
+    let closed = line.pop();
+    assert_eq!(closed, Some('}'), "{line}");
+    (line, game)
+}
+
+/// The line with the hash of what it says.
+fn sealed(body: &str) -> String {
+    let hash = Sha256::digest(format!("{body}}}"));
+    format!("{body},\"hash\":\"{}\"}}", hex::encode(hash))
+}
+
+/// Changes a text in one of the ways in which texts go wrong: letters, digits,
+/// lengths, and parts of it twice or elsewhere.
+fn damage(text: &mut Vec<u8>, stream: &mut Stream) {
+    let length = text.len() as u32;
+    let at = stream.below(length) as usize;
+    let end = (at + stream.below(40) as usize).min(text.len());
+    match stream.below(7) {
+        0 => text[at] = stream.word() as u8,
+        1 => text[at] ^= 1 << stream.below(8),
+        2 => text.truncate(at),
+        3 => drop(text.drain(at..end)),
+        4 => {
+            let part = text[at..end].to_vec();
+            let to = stream.below(length) as usize;
+            text.splice(to..to, part);
+        }
+        // Numbers are what still reads as a record.
+        _ => {
+            let digits = (0..text.len()).filter(|&place| text[place].is_ascii_digit());
+            let digits: Vec<usize> = digits.collect();
+            let place = digits[stream.below(digits.len() as u32) as usize];
+            text[place] = b'0' + stream.below(10) as u8;
+        }
+    }
+}
+
+#[test]
+fn damaged_records_are_refused_by_name_and_never_panic() {
+    let mut outcomes: BTreeMap<&str, u32> = BTreeMap::new();
+    for info in rulesets() {
+        let (body, game) = line(info);
+        let whole = ParsedRecord::parse(&sealed(&body)).expect("a record");
+        whole.verify(&*game).expect("an undamaged record holds");
+        let mut stream = Stream::new(&[11; 32]);
+        for _ in 0..CASES {
+            let mut bytes = body.clone().into_bytes();
+            for _ in 0..=stream.below(2) {
+                if !bytes.is_empty() {
+                    damage(&mut bytes, &mut stream);
+                }
+            }
+            let text = String::from_utf8_lossy(&bytes);
+            // Most are sealed again, so that the hash does not hide the rest.
+            let text = if stream.below(8) == 0 {
+                text.into_owned()
+            } else {
+                sealed(&text)
+            };
+            let outcome = match ParsedRecord::parse(&text) {
+                Err(error) => {
+                    assert!(error.to_string().starts_with("not a record: "));
+                    "unreadable"
+                }
+                Ok(record) => match record.verify(&*game) {
+                    Ok(_) => "holds",
+                    Err(error) => {
+                        assert!(!error.to_string().is_empty());
+                        match error {
+                            VerifyError::Hash { .. } => "hash",
+                            VerifyError::Replay(_) => "replay",
+                            VerifyError::Differs { .. } => "differs",
+                            VerifyError::Version { .. } => "version",
+                        }
+                    }
+                },
+            };
+            *outcomes.entry(outcome).or_default() += 1;
+        }
+    }
+    // All that can be wrong was.
+    let kinds: Vec<&str> = outcomes.keys().copied().collect();
+    let expected = [
+        "differs",
+        "hash",
+        "holds",
+        "replay",
+        "unreadable",
+        "version",
+    ];
+    assert_eq!(kinds, expected, "{outcomes:?}");
+}
+
+#[test]
+fn invented_events_are_refused_and_never_panic() {
+    for info in rulesets() {
+        let (options, seats) = options_of(info);
+        let game = build(info.name, &options, seats).expect("resolved");
+        let played = visit(info.name, &options, seats, Play(6)).expect("resolved");
+        let mut stream = Stream::new(&[12; 32]);
+        let mut refused = 0;
+        for _ in 0..CASES {
+            let mut events = played.events.clone();
+            let at = stream.below(events.len() as u32) as usize;
+            let any = Event::from_bits(stream.word() as u16);
+            let small = Event::from_bits(stream.below(64) as u16);
+            match stream.below(5) {
+                0 => events[at] = any,
+                1 => events[at] = small,
+                2 => events.insert(at, small),
+                3 => drop(events.remove(at)),
+                _ => events.push(small),
+            }
+            let seen = &mut 0;
+            match game.replay(&events, &mut |_| *seen += 1) {
+                Ok(outcome) => assert!(outcome.plies as usize <= *seen, "{}", info.name),
+                Err(error) => {
+                    assert!(error.to_string().starts_with("event "), "{error}");
+                    refused += 1;
+                }
+            }
+        }
+        assert!(refused > CASES / 4, "{}: {refused}", info.name);
+    }
+}
+
+/// Answers every question with everything that is not legal first.
+struct AnswerWrongly;
+
+impl Visitor for AnswerWrongly {
+    type Out = u32;
+
+    fn visit<G: Game>(self, game: G) -> u32 {
+        let mut play = Match::new(game, setup(8));
+        let mut stream = Stream::new(&[13; 32]);
+        let mut refused = 0;
+        while let Status::Asks(question) = play.status() {
+            let (state, legal) = (play.state().clone(), play.legal().to_vec());
+            let events = play.events().len();
+            let few = (0..150).chain([0x7fff, 0x8000, 0xffff, 0x1_0000, u32::MAX]);
+            // An id beyond 16 bits is not the legal one it ends with.
+            let beyond = legal.iter().map(|&id| u32::from(id) | 0x1_0000);
+            for action in few.chain(beyond).chain([stream.word() as u32]) {
+                if legal.iter().any(|&id| u32::from(id) == action) {
+                    continue;
+                }
+                let error = play.answer(action).expect_err("not legal");
+                assert_eq!((error.action, error.seat), (action, question.seat));
+                assert_eq!(play.state(), &state, "an illegal action changes nothing");
+                assert_eq!(play.legal(), legal);
+                assert_eq!(play.events().len(), events);
+                assert_eq!(play.status(), Status::Asks(question));
+                refused += 1;
+            }
+            let action = legal[stream.below(legal.len() as u32) as usize];
+            play.answer(action.into()).expect("a legal action");
+        }
+        refused
+    }
+}
+
+#[test]
+fn illegal_answers_leave_the_match_as_it_was() {
+    for info in rulesets() {
+        let (options, seats) = options_of(info);
+        let refused = visit(info.name, &options, seats, AnswerWrongly).expect("resolved");
+        assert!(refused > 1_000, "{}: {refused}", info.name);
+    }
+}
+
+/// Reads invented bytes as positions.
+struct ReadNoise;
+
+impl Visitor for ReadNoise {
+    type Out = ();
+
+    fn visit<G: Game>(self, game: G) {
+        let mut stream = Stream::new(&[14; 32]);
+        let mut bytes = Vec::new();
+        game.encode(&game.initial(), true, &mut bytes);
+        let whole = bytes.clone();
+        for _ in 0..CASES {
+            let length = stream.below(64);
+            let mut noise: Vec<u8> = (0..length).map(|_| stream.word() as u8).collect();
+            match stream.below(3) {
+                0 => {}
+                // Fields once more, with other values: the last one counts.
+                1 => noise.splice(0..0, whole.iter().copied()).for_each(drop),
+                _ => {
+                    noise = whole.clone();
+                    let key = (1 + stream.below(16) as u8) << 3;
+                    noise.extend([key, stream.word() as u8 & 0x7f]);
+                }
+            }
+            match game.decode(&noise) {
+                Ok(state) => {
+                    let mut again = Vec::new();
+                    game.encode(&state, false, &mut again);
+                    assert_eq!(game.decode(&again), Ok(state));
+                }
+                Err(error) => assert_eq!(error.ruleset, G::NAME),
+            }
+        }
+    }
+}
+
+#[test]
+fn invented_positions_are_refused_or_read() {
+    for info in rulesets() {
+        let (options, seats) = options_of(info);
+        visit(info.name, &options, seats, ReadNoise).expect("resolved");
+    }
+}
