@@ -41,7 +41,8 @@ const BATCH_FIRST: usize = 8;
 const BATCHES_FAILED: u32 = 3;
 /// For how long.
 const BATCHES_REST: Duration = Duration::from_secs(30);
-/// Ends for too much output in a row until an agent is given up.
+/// Ends for too much output in a row, none of them explained by a question asked
+/// alone of a fresh process, until an agent is given up.
 const FLOODS: u32 = 3;
 /// A process that lived this long before it wrote too much starts a new row.
 const FLOOD_ROW: Duration = Duration::from_secs(60);
@@ -340,6 +341,10 @@ impl Attendant {
             if broke {
                 let flooded = blame.kind == FaultKind::OutputLimit;
                 self.drop_link().await;
+                if fresh && flooded {
+                    // It explains the ends before, which need not be repeated.
+                    self.floods = 0;
+                }
                 let stands = fresh || flooded && self.flooded_again();
                 if !stands {
                     continue;

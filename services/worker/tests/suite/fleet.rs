@@ -66,21 +66,18 @@ async fn native_agents_and_processes_meet_in_one_game() {
 }
 
 #[tokio::test]
-async fn a_crash_in_a_batch_charges_no_innocent_game() {
-    let setup = pair(
-        process("bad", &["--mode", "crash", "--every", "150"]),
-        native("random"),
-    );
-    let records = check_same_games(setup, 60).await;
-    let faults = faults(&records);
-    assert!((1..60).contains(&faults), "{faults} faults");
-    let crash = v1::FaultKind::Crash as i32;
-    assert!(
-        records
-            .iter()
-            .flat_map(|it| &it.faults)
-            .all(|it| it.kind == crash)
-    );
+async fn a_crash_or_flood_in_a_batch_charges_no_innocent_game_however_often() {
+    for (mode, kind) in [
+        ("crash", v1::FaultKind::Crash),
+        ("flood", v1::FaultKind::OutputLimit),
+    ] {
+        let bad = process("bad", &["--mode", mode, "--every", "150"]);
+        let records = check_same_games(pair(bad, native("random")), 60).await;
+        let faults = faults(&records);
+        assert!((1..60).contains(&faults), "{mode}: {faults} faults");
+        let mut all = records.iter().flat_map(|it| &it.faults);
+        assert!(all.all(|it| it.kind() == kind), "{mode}");
+    }
 }
 
 #[tokio::test]
