@@ -1,4 +1,4 @@
-use arena_tests::{Games, World, repository, spec};
+use arena_tests::{Games, World, spec};
 use serde_json::Value;
 
 /// The decision, of the agent's own, that sets a fault off.
@@ -17,15 +17,14 @@ fn play(mode: &str, play: &str) -> Played {
     let world = World::with_python();
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
-    let agent = repository().join("tests/agents/misbehave.py");
-    let agent = agent.to_str().expect("UTF-8");
+    let agent = world.misbehave();
     let _ = world
         .arena(&[
             "agent",
             "register",
             mode,
             "--binary",
-            agent,
+            &agent,
             "--start-timeout",
             "3",
             "--coordinator",

@@ -1,6 +1,6 @@
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use arena_tests::{World, repository, spec};
+use arena_tests::{World, spec};
 use serde_json::Value;
 
 /// Splitmix64 (S. Vigna, public domain), to choose what is damaged.
@@ -199,15 +199,14 @@ fn a_game_can_be_followed_by_a_person() {
 #[test]
 fn the_rerun_of_an_agent_that_is_not_deterministic_says_so() {
     let world = World::with_python();
-    let agent = repository().join("tests/agents/misbehave.py");
-    let agent = agent.to_str().expect("UTF-8");
+    let agent = world.misbehave();
     for (mode, said) in [
         ("moody", "is not deterministic"),
         ("openly-moody", "not deterministic"),
     ] {
         let _ = world
             .arena(&[
-                "agent", "register", mode, "--binary", agent, "--data", "data", "--", mode,
+                "agent", "register", mode, "--binary", &agent, "--data", "data", "--", mode,
             ])
             .ok();
         let spec = spec(mode, "cowry", 1, &["random", mode], "");

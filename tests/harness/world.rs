@@ -3,6 +3,7 @@
 use std::{
     env, fs,
     fs::File,
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
@@ -97,6 +98,30 @@ impl World {
         command
     }
 
+    /// Makes one file of the agent in `tests/agents/misbehave`, as a binary that
+    /// is registered has to be, and gives its path.
+    ///
+    /// # Panics
+    /// Where it cannot be made.
+    #[track_caller]
+    #[must_use]
+    pub fn misbehave(&self) -> String {
+        let path = self.folder().join("misbehave");
+        let mut command = self.command("python3");
+        command
+            .args([
+                "-m",
+                "zipapp",
+                "--python",
+                "/usr/bin/env python3",
+                "--output",
+            ])
+            .arg(&path)
+            .arg(program::repository().join("tests/agents/misbehave"));
+        let _ = self.run(command).ok();
+        path.to_str().expect("a path in UTF-8").to_owned()
+    }
+
     /// Runs `arena` to its end.
     ///
     /// # Panics
@@ -137,6 +162,24 @@ impl World {
         };
         assert!(status.is_some(), "it did not end:\n{}", output.told());
         output
+    }
+
+    /// Runs `arena` to its end, and takes stdout line by line: there may be more
+    /// of it than fits into memory.
+    ///
+    /// # Panics
+    /// Where it does not end with 0.
+    #[track_caller]
+    pub fn lines(&self, arguments: &[&str], mut each: impl FnMut(&str)) {
+        let mut command = self.command(program::arena());
+        command.args(arguments).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("arena can be started");
+        let stdout = child.stdout.take().expect("a pipe");
+        for line in BufReader::new(stdout).lines() {
+            each(&line.expect("text from arena"));
+        }
+        let status = child.wait().expect("a child");
+        assert!(status.success(), "{}: {status}", show(&command));
     }
 
     /// Starts `arena` with stdout and stderr in files.

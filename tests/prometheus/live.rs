@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_tests::{World, get, repository, spec};
+use arena_tests::{World, get, spec};
 use serde_json::{Value, json};
 
 use super::{
@@ -129,8 +129,7 @@ fn every_panel_and_rule_has_an_answer_while_a_tournament_runs() {
         return;
     };
     let url = coordinator.url();
-    let saboteur = repository().join("tests/agents/misbehave.py");
-    let saboteur = saboteur.display().to_string();
+    let saboteur = world.misbehave();
     let mut register = vec!["agent", "register", "saboteur", "--binary", &saboteur];
     register.extend(["--coordinator", &url, "--", "illegal"]);
     let _ = world.arena(&register).ok();

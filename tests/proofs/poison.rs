@@ -11,7 +11,7 @@ use arena_wire::ATTEMPTS_MAX;
 use serde_json::Value;
 
 use super::{Broken, Figure, Outcome, Proof};
-use crate::{DEADLINE, Server, World, repository, spec};
+use crate::{DEADLINE, Server, World, spec};
 
 /// The agent in whose hands the game is poison.
 const AGENT: &str = "poison";
@@ -40,10 +40,9 @@ impl Proof for Poison {
     fn run(&self) -> Result<Outcome, Broken> {
         let world = World::with_python();
         let spec = spec(AGENT, "cowry", self.blocks, &[AGENT, "random"], "");
+        let program = world.misbehave();
         let register = |mode: &[&str], access: [&str; 2]| {
-            let program = repository().join("tests/agents/misbehave.py");
-            let program = program.to_str().expect("UTF-8");
-            let arguments = ["agent", "register", AGENT, "--binary", program];
+            let arguments = ["agent", "register", AGENT, "--binary", &program];
             let _ = world
                 .arena(&[&arguments[..], &access, &["--"], mode].concat())
                 .ok();

@@ -11,7 +11,7 @@ use arena_wire::{
 use tonic::transport::Endpoint;
 
 use super::{Broken, Figure, Outcome, Proof};
-use crate::{Server, World, repository};
+use crate::{Server, World};
 use modes::{Mode, SINGLE, Table};
 
 /// An agent of the papers that is innocent among the bad ones.
@@ -217,9 +217,8 @@ impl Agents {
 /// Registers every mode, with and without batches: one as a user does, the
 /// others like it.
 fn register(world: &World, table: &Table, url: &str) {
-    let program = repository().join("tests/agents/misbehave.py");
-    let program = program.to_str().expect("UTF-8");
-    let arguments = ["agent", "register", "first", "--binary", program];
+    let program = world.misbehave();
+    let arguments = ["agent", "register", "first", "--binary", &program];
     let rest = ["--coordinator", url, "--", "good"];
     let _ = world.arena(&[&arguments[..], &rest].concat()).ok();
     let runtime = tokio::runtime::Builder::new_current_thread()
