@@ -42,7 +42,8 @@ pub struct Book {
     setup: v1::TournamentSetup,
     schedule: Schedule,
     header: RecordHeader,
-    games: Vec<OnceLock<Played>>,
+    /// Boxed: a tournament may have many more games than are ever played.
+    games: Vec<OnceLock<Box<Played>>>,
     tables: Mutex<Vec<Box<dyn Table>>>,
 }
 
@@ -142,7 +143,7 @@ impl Book {
             return Ok(played);
         }
         let played = self.play(index)?;
-        Ok(place.get_or_init(|| played))
+        Ok(place.get_or_init(|| Box::new(played)))
     }
 
     fn unplayable(&self, why: &str) -> FleetError {

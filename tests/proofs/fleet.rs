@@ -75,7 +75,7 @@ impl Scale {
         let url = coordinator.url();
         let games = GAMES_PER_SECOND * (self.seconds + 1);
         // More than are played: the end of a tournament is not what is measured.
-        let spec = fleet::cheap_spec("fleet", 20 * games);
+        let spec = fleet::cheap_spec("fleet", 2 * games);
         let id = world.start_tournament("fleet", &spec, &url);
         let book = fleet::tournament(&url, &id).map_err(broken)?;
         let book = Arc::new(Book::new(&book).map_err(broken)?);

@@ -2,7 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+
 use crate::{World, fleet::Measured};
+
+/// What is looked at in a line of an export: of millions of games.
+#[derive(Deserialize)]
+struct Exported<'a> {
+    index: u64,
+    hash: &'a str,
+}
 
 /// Acknowledged games and their hashes, by tournament.
 #[derive(Default)]
@@ -24,16 +33,14 @@ impl Acknowledged {
     pub(super) fn missing(&self, world: &World, data: &str) -> Vec<String> {
         let mut wrong = Vec::new();
         for (tournament, acknowledged) in &self.0 {
-            let export = world.export(tournament, ["--data", data]);
-            let found: BTreeMap<u64, &str> = export
-                .games
-                .iter()
-                .filter_map(|game| Some((game["index"].as_u64()?, game["hash"].as_str()?)))
-                .collect();
-            let lost = acknowledged
-                .iter()
-                .filter(|(index, hash)| found.get(index) != Some(&hex::encode(hash).as_str()))
-                .count();
+            let mut found = 0;
+            let export = ["export", tournament, "--format", "jsonl", "--data", data];
+            world.lines(&export, |line| {
+                let game: Exported<'_> = serde_json::from_str(line).expect("a record");
+                let known = acknowledged.get(&game.index).map(hex::encode);
+                found += usize::from(known.as_deref() == Some(game.hash));
+            });
+            let lost = acknowledged.len() - found;
             if lost > 0 {
                 wrong.push(format!(
                     "{tournament}: {lost} of {} acknowledged games are not in its export",
