@@ -1,4 +1,6 @@
-//! Files cut short, and bits turned in them.
+//! Files cut short, bits turned in them, and wrong entries in the database.
+
+mod change;
 
 use std::{
     collections::BTreeMap,
@@ -9,12 +11,16 @@ use std::{
     time::Duration,
 };
 
-use arena_store::{Collection, Options, SledStore, Store, StoreError, StoredGame};
+use arena_store::{
+    Collection, Options, SledStore, Store, StoreError, StoredGame,
+    tamper::{Entry, Tamper},
+};
 use arena_wire::AgentRng;
 use tempfile::TempDir;
 
 use super::{Broken, Figure, Outcome, Proof};
 use crate::{World, spec};
+use change::Change;
 
 /// After this long a store that is being opened hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -33,20 +39,26 @@ pub struct Damage {
     /// Bits to turn, anywhere in any file.
     #[arg(long, default_value_t = 3000)]
     flips: u32,
+    /// Bits to turn in entries, written through the database, whose own sums
+    /// do not notice; each entry is also cut, moved, copied and removed.
+    #[arg(long, default_value_t = 1000)]
+    wrong: u32,
     /// Which bits.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
 impl Proof for Damage {
-    const PROMISE: &'static str = "whatever is cut off or turned in a store's files, it opens \
-                                   whole, or names the damage and repairs it";
+    const PROMISE: &'static str = "whatever is cut off or turned in a store's files, or wrong in \
+                                   its database, it opens whole, or names the damage and repairs \
+                                   it";
 
     fn quick() -> Self {
         Self {
             blocks: 5,
             stride: 4001,
             flips: 30,
+            wrong: 20,
             seed: 1,
         }
     }
@@ -65,25 +77,28 @@ impl Proof for Damage {
         let mut rng = AgentRng::new(self.seed);
         let newest = trial.newest()?;
         for length in (0..used(&newest)?).rev().step_by(self.stride.max(1)) {
-            trial.case(&newest, &Change::Cut(length))?;
+            trial.case(&Change::Cut(newest.clone(), length))?;
         }
         for _ in 0..self.flips {
-            let file = &trial.files[rng.below(trial.files.len() as u32) as usize].clone();
+            let file = trial.files[rng.below(trial.files.len() as u32) as usize].clone();
             // Most of a file may never have been written.
-            let reach = used(file)?.max(1);
+            let reach = used(&file)?.max(1);
             let at = rng.below(u32::try_from(reach).unwrap_or(u32::MAX)) as usize;
-            trial.case(file, &Change::Turn(at, rng.below(8) as u8))?;
+            trial.case(&Change::Turn(file, at, rng.below(8) as u8))?;
+        }
+        let entries = trial.entries.clone();
+        for entry in &entries {
+            for change in Change::all(entry, &entries) {
+                trial.case(&change)?;
+            }
+        }
+        for _ in 0..self.wrong {
+            let entry = &entries[rng.below(entries.len() as u32) as usize];
+            let at = rng.below(entry.value.len() as u32) as usize;
+            trial.case(&Change::turned(entry, at, rng.below(8) as u8))?;
         }
         Ok(Outcome::Holds(trial.figures()))
     }
-}
-
-#[derive(Debug)]
-enum Change {
-    /// To this many bytes.
-    Cut(usize),
-    /// This byte, this bit.
-    Turn(usize, u8),
 }
 
 /// What a store holds.
@@ -102,8 +117,10 @@ struct Trial<'a> {
     /// Holds the copy: in memory, where the system has such a folder.
     _fast: TempDir,
     files: Vec<PathBuf>,
+    entries: Vec<Entry>,
     holding: Holding,
     cases: u64,
+    wrong: u64,
     survived: u64,
     named: u64,
     kept: u64,
@@ -117,6 +134,9 @@ impl<'a> Trial<'a> {
         let store = SledStore::open(&whole, &Options::default()).map_err(Broken::new)?;
         let holding = hold(&store, id).map_err(Broken::new)?;
         drop(store);
+        let database = Tamper::open(&whole).map_err(Broken::new)?;
+        let entries = database.entries().map_err(Broken::new)?;
+        drop(database);
         let mut files = Vec::new();
         list(&whole, &mut files).map_err(Broken::new)?;
         files.retain(|path| !path.ends_with("lock") && !path.ends_with("listen"));
@@ -136,8 +156,10 @@ impl<'a> Trial<'a> {
             copy: fast.path().join("copy"),
             _fast: fast,
             files,
+            entries,
             holding,
             cases: 0,
+            wrong: 0,
             survived: 0,
             named: 0,
             kept: 0,
@@ -153,16 +175,14 @@ impl<'a> Trial<'a> {
             .ok_or_else(|| Broken::new("the store has no log"))
     }
 
-    fn case(&mut self, file: &Path, change: &Change) -> Result<(), Broken> {
+    fn case(&mut self, change: &Change) -> Result<(), Broken> {
         self.cases += 1;
-        self.attempt(file, change).map_err(|Broken(seen)| {
-            let name = file.strip_prefix(&self.whole).unwrap_or(file).display();
-            Broken(format!("{name}, {change:?}: {seen}"))
-        })
+        self.attempt(change)
+            .map_err(|Broken(seen)| Broken(format!("{change}: {seen}")))
     }
 
-    fn attempt(&mut self, file: &Path, change: &Change) -> Result<(), Broken> {
-        self.damaged(file, change)?;
+    fn attempt(&mut self, change: &Change) -> Result<(), Broken> {
+        self.damaged(change)?;
         let before = contents(&self.copy).map_err(Broken::new)?;
         let copy = self.copy.clone();
         let verified = within(move || arena_store::verify(copy))?;
@@ -172,12 +192,20 @@ impl<'a> Trial<'a> {
         let report = match verified {
             Ok(report) => report,
             // A label that claims a later format is believed.
-            Err(StoreError::NewerVersion { .. }) if file.ends_with("store.json") => {
+            Err(StoreError::NewerVersion { .. }) if change.is_to_label() => {
                 self.named += 1;
                 return Ok(());
             }
             Err(error) => return Err(Broken::new(error)),
         };
+        if let Some(name) = change.named_as() {
+            self.wrong += 1;
+            if !report.damages.iter().any(|damage| damage.contains(&name)) {
+                return Err(Broken::new(format_args!(
+                    "verify names no {name:?}: {report:?}"
+                )));
+            }
+        }
         if self.cases.is_multiple_of(COMMANDS_EVERY) {
             return self.commands(report.is_sound());
         }
@@ -207,7 +235,7 @@ impl<'a> Trial<'a> {
                     )));
                 }
                 self.named += 1;
-                self.damaged(file, change)?;
+                self.damaged(change)?;
                 self.repaired()
             }
             Err(error) => Err(Broken::new(error)),
@@ -215,7 +243,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Makes a fresh copy with the damage.
-    fn damaged(&self, file: &Path, change: &Change) -> Result<(), Broken> {
+    fn damaged(&self, change: &Change) -> Result<(), Broken> {
         let copied = || -> std::io::Result<()> {
             if self.copy.exists() {
                 fs::remove_dir_all(&self.copy)?;
@@ -227,18 +255,12 @@ impl<'a> Trial<'a> {
                     .copy
                     .join(from.strip_prefix(&self.whole).unwrap_or(&from));
                 fs::create_dir_all(to.parent().unwrap_or(&self.copy))?;
-                let mut bytes = fs::read(&from)?;
-                if from == file {
-                    match *change {
-                        Change::Cut(length) => bytes.truncate(length),
-                        Change::Turn(at, bit) => bytes[at] ^= 1 << bit,
-                    }
-                }
-                fs::write(to, bytes)?;
+                fs::copy(&from, to)?;
             }
             Ok(())
         };
-        copied().map_err(Broken::new)
+        copied().map_err(Broken::new)?;
+        change.apply(&self.whole, &self.copy)
     }
 
     /// Repairs the copy; what it then has is true.
@@ -308,6 +330,10 @@ impl<'a> Trial<'a> {
         vec![
             Figure::new("games in the store", self.holding.games.len()),
             Figure::new("damages tried", self.cases),
+            Figure::new(
+                "of them wrong entries, written through the database",
+                self.wrong,
+            ),
             Figure::new("survived with everything", self.survived),
             Figure::new("named, with the command that repairs", self.named),
             Figure::new("of them tried by the commands too", self.commands),
