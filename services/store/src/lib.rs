@@ -44,6 +44,9 @@ mod suite_crash;
 mod suite_damage;
 #[cfg(test)]
 mod suite_repair;
+#[cfg(feature = "tamper")]
+#[doc(hidden)]
+pub mod tamper;
 mod verify;
 mod walk;
 mod writer;
@@ -51,7 +54,7 @@ mod writer;
 pub use backup::{BackupReport, backup, restore};
 pub use binary::BinaryUpload;
 pub use error::StoreError;
-pub use memory::MemoryStore;
+pub use memory::{Documents, MemoryStore};
 pub use sled_store::{Options, SledStore};
 pub use store::{Change, Collection, Done, Position, Positions, Stats, Store, StoredGame};
 pub use verify::{Repaired, Report, repair, verify};

@@ -14,6 +14,42 @@ use crate::{
     binary::Binaries, index::Index, limits,
 };
 
+/// Documents in memory: what stores that keep nothing on a disk have of them.
+#[derive(Debug, Clone, Default)]
+pub struct Documents(BTreeMap<(Collection, String), Vec<u8>>);
+
+impl Documents {
+    /// Applies changes in their order.
+    pub fn apply(&mut self, changes: Vec<Change>) {
+        for Change {
+            collection,
+            key,
+            value,
+        } in changes
+        {
+            match value {
+                Some(value) => self.0.insert((collection, key), value),
+                None => self.0.remove(&(collection, key)),
+            };
+        }
+    }
+
+    /// As [`Store::get`].
+    #[must_use]
+    pub fn get(&self, collection: Collection, key: &str) -> Option<Vec<u8>> {
+        self.0.get(&(collection, key.to_owned())).cloned()
+    }
+
+    /// As [`Store::list`].
+    #[must_use]
+    pub fn list(&self, collection: Collection) -> Vec<(String, Vec<u8>)> {
+        let all = self.0.range((collection, String::new())..);
+        let ours = all.take_while(|((of, _), _)| *of == collection);
+        ours.map(|((_, key), value)| (key.clone(), value.clone()))
+            .collect()
+    }
+}
+
 /// Keeps the promises of [`Store`] for as long as the process lives. Binaries
 /// lie in a temporary folder that goes with it.
 #[derive(Debug)]
@@ -25,7 +61,7 @@ pub struct MemoryStore {
 
 #[derive(Debug, Default)]
 struct Inner {
-    documents: BTreeMap<(Collection, String), Vec<u8>>,
+    documents: Documents,
     games: Vec<StoredGame>,
     index: Index,
     closed: bool,
@@ -65,37 +101,16 @@ impl MemoryStore {
 impl Store for MemoryStore {
     fn put_many(&self, changes: Vec<Change>) -> Result<(), StoreError> {
         limits::changes(&changes)?;
-        let mut inner = self.writable()?;
-        for Change {
-            collection,
-            key,
-            value,
-        } in changes
-        {
-            match value {
-                Some(value) => inner.documents.insert((collection, key), value),
-                None => inner.documents.remove(&(collection, key)),
-            };
-        }
+        self.writable()?.documents.apply(changes);
         Ok(())
     }
 
     fn get(&self, collection: Collection, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        Ok(self
-            .inner()
-            .documents
-            .get(&(collection, key.to_owned()))
-            .cloned())
+        Ok(self.inner().documents.get(collection, key))
     }
 
     fn list(&self, collection: Collection) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
-        Ok(self
-            .inner()
-            .documents
-            .range((collection, String::new())..)
-            .take_while(|((of, _), _)| *of == collection)
-            .map(|((_, key), value)| (key.clone(), value.clone()))
-            .collect())
+        Ok(self.inner().documents.list(collection))
     }
 
     fn begin_binary(&self, sha256: Sha256Digest) -> Result<BinaryUpload, StoreError> {

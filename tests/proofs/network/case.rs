@@ -34,19 +34,31 @@ impl Draws {
     }
 }
 
-/// The tournaments that are played.
-pub(super) const SPECS: [&str; 3] = [
-    r#"
-name = "pits"
+/// A spec of Kalah with a name, a seed and so many blocks.
+macro_rules! kalah {
+    ($name:literal, $seed:literal, $blocks:literal) => {
+        concat!(
+            "name = \"",
+            $name,
+            "\"\nseed = \"",
+            $seed,
+            "\"\nblocks = ",
+            $blocks,
+            r#"
 ruleset = "kalah"
-seed = "0x5eed"
-blocks = 12
 agents = ["random", "shallow"]
 [[agent]]
 name = "shallow"
 bot = "kalah-minimax"
 options = { depth = 1 }
-"#,
+"#
+        )
+    };
+}
+
+/// The tournaments that are played.
+pub(super) const SPECS: [&str; 3] = [
+    kalah!("pits", "0x5eed", 12),
     r#"
 name = "shells"
 ruleset = "cowry"
@@ -54,17 +66,7 @@ seed = "0xc0ffee"
 blocks = 4
 agents = ["random", "aggressive", "defensive"]
 "#,
-    r#"
-name = "long"
-ruleset = "kalah"
-seed = "0x10e6"
-blocks = 24
-agents = ["random", "shallow"]
-[[agent]]
-name = "shallow"
-bot = "kalah-minimax"
-options = { depth = 1 }
-"#,
+    kalah!("long", "0x10e6", 24),
 ];
 
 /// Something that happens to hosts or to the links between them.

@@ -10,7 +10,8 @@ use std::{
 };
 
 use arena_store::{
-    BinaryUpload, Change, Collection, Done, Sha256Digest, Stats, Store, StoreError, StoredGame,
+    BinaryUpload, Change, Collection, Documents, Done, Sha256Digest, Stats, Store, StoreError,
+    StoredGame,
 };
 use tokio::time::{self, Instant};
 
@@ -21,7 +22,7 @@ use super::case::Draws;
 pub(super) struct Disk(Arc<Mutex<Contents>>);
 
 struct Contents {
-    documents: BTreeMap<(Collection, String), Vec<u8>>,
+    documents: Documents,
     /// In the order of arrival.
     games: Vec<StoredGame>,
     places: BTreeMap<(Arc<str>, u64), usize>,
@@ -36,7 +37,7 @@ struct Contents {
 impl Disk {
     pub(super) fn new(draws: Draws) -> Self {
         Self(Arc::new(Mutex::new(Contents {
-            documents: BTreeMap::new(),
+            documents: Documents::default(),
             games: Vec::new(),
             places: BTreeMap::new(),
             waiting: VecDeque::new(),
@@ -104,36 +105,16 @@ impl Store for Disk {
     }
 
     fn put_many(&self, changes: Vec<Change>) -> Result<(), StoreError> {
-        let mut contents = self.contents();
-        for Change {
-            collection,
-            key,
-            value,
-        } in changes
-        {
-            match value {
-                Some(value) => contents.documents.insert((collection, key), value),
-                None => contents.documents.remove(&(collection, key)),
-            };
-        }
+        self.contents().documents.apply(changes);
         Ok(())
     }
 
     fn get(&self, collection: Collection, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let contents = self.contents();
-        Ok(contents
-            .documents
-            .get(&(collection, key.to_owned()))
-            .cloned())
+        Ok(self.contents().documents.get(collection, key))
     }
 
     fn list(&self, collection: Collection) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
-        let contents = self.contents();
-        let all = contents.documents.range((collection, String::new())..);
-        let ours = all.take_while(|((of, _), _)| *of == collection);
-        Ok(ours
-            .map(|((_, key), value)| (key.clone(), value.clone()))
-            .collect())
+        Ok(self.contents().documents.list(collection))
     }
 
     fn begin_binary(&self, _: Sha256Digest) -> Result<BinaryUpload, StoreError> {
