@@ -75,6 +75,26 @@ impl World {
         Games::of(&output.ok())
     }
 
+    /// How a tournament stands, without what depends on time: latencies, and
+    /// how far audits are. `access` as in [`World::export`].
+    ///
+    /// # Panics
+    /// Where nobody can say.
+    #[track_caller]
+    #[must_use]
+    pub fn standings(&self, id: &str, access: [&str; 2]) -> Value {
+        let [flag, place] = access;
+        let output = self.arena(&["standings", id, "--output", "json", flag, place]);
+        let mut standings = output.ok().json();
+        standings["audits"] = Value::Null;
+        for agent in standings["agents"].as_array_mut().into_iter().flatten() {
+            for latency in ["latency_us_p50", "latency_us_p99"] {
+                agent[latency] = Value::Null;
+            }
+        }
+        standings
+    }
+
     /// Runs a spec on a data folder, and gives its id, standings and games.
     ///
     /// # Panics

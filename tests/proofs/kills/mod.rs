@@ -11,6 +11,7 @@ use std::{
 };
 
 use nix::sys::signal::Signal;
+use serde_json::Value;
 
 use super::{Broken, Figure, Outcome, Proof};
 use crate::{Games, World, repository, sha256, spec};
@@ -39,6 +40,10 @@ pub struct Kills {
     /// Milliseconds between two signals, at most.
     #[arg(long, default_value_t = 300)]
     gap: u32,
+    /// Games of a tournament after which the coordinator keeps its sums anew,
+    /// so that most of its starts go on from sums.
+    #[arg(long, default_value_t = 50)]
+    checkpoint: u64,
     /// Who is sent what, and when.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -47,7 +52,8 @@ pub struct Kills {
 impl Proof for Kills {
     const PROMISE: &'static str = "coordinator, workers, guards and agents may be killed, ended \
                                    or stopped at any moment: the records are those of the \
-                                   undisturbed run, and nothing acknowledged is lost";
+                                   undisturbed run, and so are the standings, and nothing \
+                                   acknowledged is lost";
 
     fn quick() -> Self {
         Self {
@@ -55,14 +61,15 @@ impl Proof for Kills {
             workers: 2,
             blocks: 12,
             gap: 200,
+            checkpoint: 10,
             seed: 1,
         }
     }
 
     fn run(&self) -> Result<Outcome, Broken> {
         let command = format!(
-            "tests/prove kills --kills {} --workers {} --blocks {} --gap {} --seed {}",
-            self.kills, self.workers, self.blocks, self.gap, self.seed
+            "tests/prove kills --kills {} --workers {} --blocks {} --gap {} --checkpoint {} --seed {}",
+            self.kills, self.workers, self.blocks, self.gap, self.checkpoint, self.seed
         );
         self.disturb()
             .map(Outcome::Holds)
@@ -74,12 +81,27 @@ impl Proof for Kills {
 struct Round {
     id: String,
     expected: Games,
+    standings: Value,
+}
+
+impl Round {
+    /// Whether a tournament stands as it would have undisturbed.
+    fn stands(&self, world: &World, access: [&str; 2]) -> Result<(), Broken> {
+        let found = world.standings(&self.id, access);
+        if found == self.standings {
+            return Ok(());
+        }
+        Err(Broken::new(format_args!(
+            "{} {}: the standings are\n{found}\nand were undisturbed\n{}",
+            self.id, access[0], self.standings
+        )))
+    }
 }
 
 impl Kills {
     fn disturb(&self) -> Result<Vec<Figure>, Broken> {
         let world = World::with_python();
-        let mut fleet = Fleet::start(&world, self.workers, self.seed)?;
+        let mut fleet = Fleet::start(&world, self)?;
         let mut disturber = Disturber::new(self.seed, self.gap);
         let started = Instant::now();
         let mut rounds = Vec::new();
@@ -111,11 +133,13 @@ impl Kills {
             if let Some(difference) = round.expected.difference(&found) {
                 return Err(Broken::new(format_args!("{}: {difference}", round.id)));
             }
+            round.stands(&world, ["--coordinator", &fleet.url])?;
             let games = witness::games(&fleet.url, &round.id);
             same += fleet.witness.compare(&round.id, &games)?;
         }
         fleet.stop()?;
         world.nothing_runs();
+        let starts = Starts::of(&fleet.coordinator.log(), self)?;
         let left = left_in(&operator::temp(&world));
         if !left.is_empty() {
             return Err(Broken::new(format_args!("left behind: {left:?}")));
@@ -123,6 +147,10 @@ impl Kills {
         let verified = world.arena(&["store", "verify", "--data", "data"]);
         if verified.code != Some(0) {
             return Err(Broken::new(verified.told()));
+        }
+        // Whoever starts now has only what was kept.
+        for round in &rounds {
+            round.stands(&world, ["--data", "data"])?;
         }
         if known == 0 {
             return Err(Broken::new("the witness was never acknowledged anything"));
@@ -135,8 +163,15 @@ impl Kills {
             Figure::new("games", games),
             Figure::new("results acknowledged to the witness, all present", known),
             Figure::new("of them known to be the very play acknowledged", same),
+            Figure::new(
+                "tournaments that went on at a start, of them from kept sums",
+                format!("{}, {}", starts.all, starts.from_sums),
+            ),
             Figure::new("seconds under signals", seconds),
-            Figure::new("SHA-256 of each export, as undisturbed", shas.join(" ")),
+            Figure::new(
+                "standings as undisturbed; SHA-256 of each export, too",
+                shas.join(" "),
+            ),
             Figure::new("store verify", verified.stdout.trim()),
         ]);
         Ok(figures)
@@ -157,6 +192,7 @@ impl Kills {
         let (id, _, expected) = world.tournament(&spec, "undisturbed", &["--builtin", "process"]);
         let reference = world.coordinator("undisturbed", &[]);
         let records = witness::games(&reference.url(), &id);
+        let standings = world.standings(&id, ["--coordinator", &reference.url()]);
         reference.stop();
         let records = records.into_iter().filter_map(|game| game.record);
         fleet
@@ -166,7 +202,11 @@ impl Kills {
         if started != id {
             return Err(Broken::new(format_args!("{started} should be {id}")));
         }
-        Ok(Round { id, expected })
+        Ok(Round {
+            id,
+            expected,
+            standings,
+        })
     }
 }
 
@@ -179,7 +219,7 @@ struct Fleet {
 }
 
 impl Fleet {
-    fn start(world: &World, workers: u32, seed: u64) -> Result<Self, Broken> {
+    fn start(world: &World, kills: &Kills) -> Result<Self, Broken> {
         // A port that is free now, and its own from then on.
         let first = world.coordinator("data", &[]);
         let listen = first.listen().to_owned();
@@ -189,20 +229,22 @@ impl Fleet {
             world,
             "coordinator",
             words(format!(
-                "coordinator --data data --listen {listen} --metrics 127.0.0.1:0"
+                "coordinator --data data --listen {listen} --metrics 127.0.0.1:0 \
+                 --checkpoint-games {} --log warn,arena_coordinator::core::start=info",
+                kills.checkpoint
             )),
         );
         let url = format!("http://{listen}");
         coordinator.start(world);
         let mut fleet = Self {
-            witness: Witness::start(&url, seed),
+            witness: Witness::start(&url, kills.seed),
             url,
             coordinator,
             workers: Vec::new(),
         };
         fleet.listening()?;
         register(world, ["--coordinator", &fleet.url]);
-        for number in 1..=workers {
+        for number in 1..=kills.workers {
             let arguments = words(format!(
                 "worker --coordinator {} --metrics 127.0.0.1:0 --name worker-{number} \
                  --builtin process --capacity 32 --threads 1",
@@ -257,6 +299,44 @@ impl Fleet {
             format!("{}:\n{}\n", server.name, last.join("\n"))
         });
         logs.collect()
+    }
+}
+
+/// Tournaments that went on when a coordinator started.
+struct Starts {
+    all: u32,
+    /// With sums that were kept, rather than with all games read again.
+    from_sums: u32,
+}
+
+impl Starts {
+    /// As the coordinator's log tells them.
+    fn of(log: &str, kills: &Kills) -> Result<Self, Broken> {
+        let mut starts = Self {
+            all: 0,
+            from_sums: 0,
+        };
+        let mut late = 0;
+        for line in log.lines().filter(|it| it.contains("tournament goes on")) {
+            let number = |name: &str| {
+                let mut words = line.split_whitespace();
+                words.find_map(|word| word.strip_prefix(name)?.parse::<u64>().ok())
+            };
+            let (Some(done), Some(kept)) = (number("done="), number("kept=")) else {
+                return Err(Broken::new(format_args!("an unknown log line: {line}")));
+            };
+            starts.all += 1;
+            starts.from_sums += u32::from(kept > 0);
+            late += u32::from(done >= 4 * kills.checkpoint);
+        }
+        // Few signals may all come before there are any.
+        if starts.from_sums == 0 && (late > 0 || kills.kills >= 100) {
+            return Err(Broken::new(format_args!(
+                "of {} starts, {late} with many games done, none went on from kept sums",
+                starts.all
+            )));
+        }
+        Ok(starts)
     }
 }
 
