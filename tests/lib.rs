@@ -31,5 +31,5 @@ pub use output::Output;
 pub use program::{arena, python, python_path, repository};
 pub use server::Server;
 pub use tournament::{Games, sha256, spec};
-pub use wait::{DEADLINE, until};
+pub use wait::{DEADLINE, until, within};
 pub use world::{Started, World};

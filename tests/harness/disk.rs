@@ -56,7 +56,10 @@ impl Disk {
         File::create(&image)
             .and_then(|file| file.set_len(mebibytes << 20))
             .map_err(|e| e.to_string())?;
-        ran(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&image))?;
+        // Without room that only root may use.
+        ran(Command::new("mkfs.ext4")
+            .args(["-q", "-F", "-m", "0"])
+            .arg(&image))?;
         ran(Command::new("python3").args(["-c", "import fcntl"]))?;
         let mut disk = Self::at(folder.join("disk"), Some(image))?;
         disk.mount_again("rw")?;

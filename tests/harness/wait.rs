@@ -13,17 +13,18 @@ pub const DEADLINE: Duration = Duration::from_secs(120);
 ///
 /// # Panics
 /// After [`DEADLINE`], with what was waited for.
-pub fn until<T>(what: &str, mut ready: impl FnMut() -> Option<T>) -> T {
+pub fn until<T>(what: &str, ready: impl FnMut() -> Option<T>) -> T {
+    within(DEADLINE, ready).unwrap_or_else(|| panic!("waited {} s for {what}", DEADLINE.as_secs()))
+}
+
+/// Waits until there is a value, but no longer than so long.
+pub fn within<T>(patience: Duration, mut ready: impl FnMut() -> Option<T>) -> Option<T> {
     let started = Instant::now();
     loop {
-        if let Some(value) = ready() {
+        let value = ready();
+        if value.is_some() || started.elapsed() >= patience {
             return value;
         }
-        assert!(
-            started.elapsed() < DEADLINE,
-            "waited {} s for {what}",
-            DEADLINE.as_secs()
-        );
         thread::sleep(Duration::from_millis(5));
     }
 }

@@ -9,13 +9,16 @@ use std::{
     thread,
 };
 
-use arena_store::{Collection, Options, SledStore, Store, StoreError, StoredGame};
+use arena_store::{Collection, Options, RESERVE_BYTES, SledStore, Store, StoreError, StoredGame};
 use serde::{Deserialize, Serialize};
+
+use super::Broken;
+use crate::{Output, Started, World};
 
 const TOURNAMENT: &str = "power-0123456789";
 const DOCUMENT: &str = "written";
 /// Games handed over at once.
-pub(super) const BATCH: u64 = 10;
+const BATCH: u64 = 10;
 /// Batches between two changes of the document.
 const DOCUMENT_EVERY: u64 = 20;
 
@@ -26,6 +29,9 @@ pub enum Appender {
     Append {
         /// The data folder
         data: PathBuf,
+        /// Free bytes on the disk below which nothing is written
+        #[arg(long, default_value_t = RESERVE_BYTES)]
+        reserve: u64,
     },
     /// Tells what a store holds
     Read {
@@ -36,14 +42,77 @@ pub enum Appender {
 
 /// What a store holds.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Holding {
+struct Holding {
     /// Games, from the first on.
-    pub(super) games: u64,
+    games: u64,
     /// Indices of games that are not as they were handed over, or missing
     /// before the last.
-    pub(super) wrong: Vec<u64>,
+    wrong: Vec<u64>,
     /// The document: a number that only grows.
+    document: u64,
+}
+
+/// What is known of a store outside of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
+    /// Games acknowledged: all below this.
+    pub(super) games: u64,
+    /// The document's value that was acknowledged last.
     pub(super) document: u64,
+}
+
+impl Known {
+    /// Takes in what a process that appended was told; tells of how many games
+    /// that was.
+    pub(super) fn remember(&mut self, output: &Output) -> Result<u64, Broken> {
+        let mut acknowledged = 0;
+        // The last line may be torn by a kill.
+        let whole = output.stdout.rsplit_once('\n');
+        for line in whole.map_or("", |(whole, _)| whole).lines() {
+            let number = |text: &str| text.parse::<u64>().map_err(Broken::new);
+            if let Some(start) = line.strip_prefix("acknowledged ") {
+                self.games = self.games.max(number(start)? + BATCH);
+                acknowledged += BATCH;
+            } else if let Some(value) = line.strip_prefix("document ") {
+                self.document = self.document.max(number(value)?);
+            }
+        }
+        Ok(acknowledged)
+    }
+
+    /// Whether a store opens and holds all that was acknowledged. What was
+    /// written and not acknowledged may be there, and stays.
+    pub(super) fn held(&mut self, world: &World, data: &str) -> Result<(), Broken> {
+        let read = world.start_own(&["store-process", "read", data]);
+        let output = read.output();
+        quiet(&output)?;
+        let holding: Holding = serde_json::from_str(&output.stdout)
+            .map_err(|error| Broken::new(format_args!("{error} in {}", output.told())))?;
+        if holding.games < self.games
+            || !holding.wrong.is_empty()
+            || holding.document < self.document
+        {
+            return Err(Broken::new(format_args!(
+                "{} games and document {} were acknowledged, the store has {holding:?}",
+                self.games, self.document
+            )));
+        }
+        self.games = holding.games;
+        Ok(())
+    }
+}
+
+/// Starts this very program as the process that appends.
+pub(super) fn append_to(world: &World, data: &str, more: &[&str]) -> Started {
+    world.start_own(&[&["store-process", "append", data][..], more].concat())
+}
+
+/// Nothing may panic.
+pub(super) fn quiet(output: &Output) -> Result<(), Broken> {
+    match output.stderr.contains("panicked") {
+        true => Err(Broken::new(output.told())),
+        false => Ok(()),
+    }
 }
 
 impl Appender {
@@ -53,7 +122,13 @@ impl Appender {
     /// What the store said.
     pub fn run(&self) -> Result<(), StoreError> {
         match self {
-            Self::Append { data } => append(&SledStore::open(data, &Options::default())?),
+            Self::Append { data, reserve } => {
+                let options = Options {
+                    reserve_bytes: *reserve,
+                    ..Options::default()
+                };
+                append(&SledStore::open(data, &options)?)
+            }
             Self::Read { data } => {
                 let options = Options {
                     create: false,

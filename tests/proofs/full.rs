@@ -1,13 +1,21 @@
 //! Disks without room, and disks that take no more writes.
 
 use std::{
-    fs,
-    fs::File,
+    fs::{self, File},
     io::{ErrorKind, Write},
+    path::{Path, PathBuf},
+    time::Duration,
 };
 
-use super::{Broken, Figure, Outcome, Proof, on_disk::OnDisk};
-use crate::{Disk, World};
+use arena_wire::AgentRng;
+use nix::sys::signal::Signal;
+
+use super::{
+    Broken, Figure, Outcome, Proof,
+    appender::{Known, append_to, quiet},
+    on_disk::OnDisk,
+};
+use crate::{Disk, Started, World, until, within};
 
 /// Size of a disk in MiB: twice what the store keeps free, and some.
 const DISK_MIB: u64 = 96;
@@ -15,6 +23,12 @@ const DISK_MIB: u64 = 96;
 const RESERVE: u64 = arena_store::RESERVE_BYTES;
 /// Results acknowledged before the disk fails.
 const BEFORE: usize = 12;
+/// What a store says of a disk without room, whoever notices first.
+const NO_ROOM: &str = "no space left for the store in";
+/// The most that is left where room vanishes under a store, bytes.
+const LEFT_MAX: u32 = 6 << 20;
+/// How long a store takes at most to use up what is left.
+const USED_UP: Duration = Duration::from_secs(60);
 
 /// Settings.
 #[derive(Debug, clap::Args)]
@@ -25,6 +39,13 @@ pub struct Full {
     /// Blocks of the tournament, of six games each.
     #[arg(long, default_value_t = 40)]
     blocks: u64,
+    /// How often in each round room vanishes after the store has made sure of
+    /// it, so that the database itself meets a full disk.
+    #[arg(long, default_value_t = 10)]
+    vanish: u32,
+    /// How much room is left then, and when it vanishes.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
 }
 
 impl Proof for Full {
@@ -35,12 +56,14 @@ impl Proof for Full {
         Self {
             rounds: 1,
             blocks: 10,
+            vanish: 1,
+            seed: 1,
         }
     }
 
     fn run(&self) -> Result<Outcome, Broken> {
-        let mut figures = Vec::new();
-        let mut acknowledged = 0;
+        let mut rng = AgentRng::new(self.seed);
+        let mut told = Told::default();
         for round in 0..self.rounds {
             for kind in ["tmpfs", "ext4"] {
                 let world = World::new();
@@ -56,59 +79,94 @@ impl Proof for Full {
                         )));
                     }
                 };
-                let seed = u64::from(round) + 1;
-                let tried = format!("on {kind}, round {round}");
-                let told = |Broken(seen)| Broken(format!("{tried}: {seen}"));
-                for left in [RESERVE - (1 << 20), 0] {
-                    acknowledged += self.full(&disk, left, seed).map_err(told)?;
-                }
-                if kind == "ext4" {
-                    acknowledged += self.read_only(disk, seed).map_err(told)?;
-                }
+                let at = |Broken(seen)| {
+                    Broken(format!(
+                        "on {kind}, round {round}: {seen}\nagain: tests/prove full --rounds {} \
+                         --blocks {} --vanish {} --seed {}",
+                        self.rounds, self.blocks, self.vanish, self.seed
+                    ))
+                };
+                self.round(kind, disk, &world, &mut rng, &mut told)
+                    .map_err(at)?;
             }
         }
-        figures.push(Figure::new(
-            "tmpfs and ext4 filled up, times each",
-            self.rounds,
-        ));
-        figures.push(Figure::new("ext4 turned read-only, times", self.rounds));
-        figures.push(Figure::new(
-            "results acknowledged, all present",
-            acknowledged,
-        ));
-        Ok(Outcome::Holds(figures))
+        Ok(Outcome::Holds(told.figures(self.rounds)))
+    }
+}
+
+/// What the figures say.
+#[derive(Default)]
+struct Told {
+    acknowledged: u64,
+    vanished: u64,
+    stored: u64,
+}
+
+impl Told {
+    fn figures(self, rounds: u32) -> Vec<Figure> {
+        vec![
+            Figure::new("tmpfs and ext4 filled up, times each", rounds * 3),
+            Figure::new("ext4 turned read-only, times", rounds),
+            Figure::new(
+                "results acknowledged over gRPC, all present",
+                self.acknowledged,
+            ),
+            Figure::new(
+                "room that vanished under a store that writes, times",
+                self.vanished,
+            ),
+            Figure::new("games acknowledged by that store, all present", self.stored),
+        ]
     }
 }
 
 impl Full {
-    /// Leaves so many bytes free: less than the store wants, or nothing at all.
-    fn full(&self, disk: &Disk, left: u64, seed: u64) -> Result<u64, Broken> {
-        let data = disk.join(&format!("full-{left}"));
-        let tournament = OnDisk::new(data, self.blocks, seed);
-        let mut server = tournament.coordinator();
-        tournament.begin(&server, BEFORE)?;
-        let filler = disk.path().join("filler");
-        fill(disk, &filler, left).map_err(Broken::new)?;
-        OnDisk::ends(
-            &mut server,
-            &["no space left for the store in", "make room"],
-        )?;
-        let held = tournament.acknowledged();
-        if left > 0 {
-            // Without room it opens, and stops as soon as it is to write.
-            let mut server = tournament.coordinator();
-            OnDisk::ends(&mut server, &["no space left for the store in"])?;
-        } else {
-            let refused = tournament.refused();
-            let said = refused.stderr.contains("no space left for the store in");
-            if refused.code != Some(1) || !said {
-                return Err(Broken::new(refused.told()));
-            }
+    fn round(
+        &self,
+        kind: &str,
+        disk: Disk,
+        world: &World,
+        rng: &mut AgentRng,
+        told: &mut Told,
+    ) -> Result<(), Broken> {
+        let seed = rng.word();
+        // Less than the store wants; nothing at all; and nothing for a store
+        // that does not ask, as if another had taken it in between.
+        for (left, reserve) in [(RESERVE - (1 << 20), RESERVE), (0, RESERVE), (0, 0)] {
+            told.acknowledged += self.full(&disk, left, reserve, seed).map_err(|broken| {
+                broken.of(&format!("{left} bytes are left, {reserve} are asked for"))
+            })?;
         }
+        for _ in 0..self.vanish {
+            let left = rng.below(LEFT_MAX);
+            let lines = 1 + rng.below(60) as usize;
+            told.stored += vanish(world, &disk, left.into(), lines)
+                .map_err(|broken| broken.of(&format!("all room but {left} bytes vanishes")))?;
+            told.vanished += 1;
+        }
+        if kind == "ext4" {
+            told.acknowledged += self.read_only(disk, seed)?;
+        }
+        Ok(())
+    }
+
+    /// Leaves so many bytes free to a store that wants so many.
+    fn full(&self, disk: &Disk, left: u64, reserve: u64, seed: u64) -> Result<u64, Broken> {
+        let data = disk.join(&format!("full-{left}-{reserve}"));
+        let tournament = OnDisk::new(data, self.blocks, seed);
+        let asked = reserve.to_string();
+        let asked = ["--reserve", &asked];
+        let mut server = tournament.coordinator_with(&asked);
+        tournament.begin(&server, BEFORE)?;
+        let filler = Filler::fill(disk, left)?;
+        OnDisk::ends(&mut server, &[NO_ROOM, "make room"])?;
+        let held = tournament.acknowledged();
+        // Without room it does not open, or stops as soon as it is to write.
+        tournament.refused(&asked, &[NO_ROOM])?;
         if tournament.acknowledged() > held {
             return Err(Broken::new("a result was acknowledged on a full disk"));
         }
-        fs::remove_file(&filler).map_err(Broken::new)?;
+        drop(filler);
         tournament.finish()
     }
 
@@ -118,17 +176,75 @@ impl Full {
         tournament.begin(&server, BEFORE)?;
         disk.fail().map_err(Broken::new)?;
         OnDisk::ends(&mut server, &["could not"])?;
-        let refused = tournament.refused();
-        if refused.code != Some(1) || !refused.stderr.contains("Read-only file system") {
-            return Err(Broken::new(refused.told()));
-        }
+        tournament.refused(&[], &["Read-only file system"])?;
         disk.power_on().map_err(Broken::new)?;
         tournament.finish()
     }
 }
 
-/// Fills a disk up, but for so many bytes.
-fn fill(disk: &Disk, filler: &std::path::Path, left: u64) -> Result<(), String> {
+/// Another writer takes all but so many bytes, while a store writes that has
+/// made sure of room before: the database itself meets a full disk.
+fn vanish(world: &World, disk: &Disk, left: u64, lines: usize) -> Result<u64, Broken> {
+    let data = disk.join("vanish");
+    let mut known = Known::default();
+    let append = || append_to(world, &data, &["--reserve", "0"]);
+    let written = |process: &Started| process.stdout().lines().count() > lines;
+    let mut process = append();
+    until("games to be acknowledged", || {
+        (process.ended() || written(&process)).then_some(())
+    });
+    let filler = Filler::fill(disk, left)?;
+    if within(USED_UP, || process.ended().then_some(())).is_none() {
+        process.signal(Signal::SIGKILL);
+        return Err(Broken::new(format_args!(
+            "the store goes on without room: {}",
+            process.output().told()
+        )));
+    }
+    let output = process.output();
+    quiet(&output)?;
+    if output.code != Some(1) || !output.stderr.contains(NO_ROOM) {
+        return Err(Broken::new(output.told()));
+    }
+    let mut stored = known.remember(&output)?;
+    drop(filler);
+    let verified = world.arena(&["store", "verify", "--data", &data]);
+    if verified.code != Some(0) {
+        return Err(Broken::new(verified.told()));
+    }
+    known.held(world, &data)?;
+    // With room it goes on.
+    let process = append();
+    until("games to be acknowledged", || {
+        written(&process).then_some(())
+    });
+    process.signal(Signal::SIGKILL);
+    stored += known.remember(&process.output())?;
+    known.held(world, &data)?;
+    fs::remove_dir_all(&data).map_err(Broken::new)?;
+    Ok(stored)
+}
+
+/// A file that takes the room of a disk until it is dropped.
+struct Filler(PathBuf);
+
+impl Filler {
+    /// Fills a disk up, but for so many bytes.
+    fn fill(disk: &Disk, left: u64) -> Result<Self, Broken> {
+        let filler = Self(disk.path().join("filler"));
+        take(disk, &filler.0, left).map_err(Broken::new)?;
+        Ok(filler)
+    }
+}
+
+impl Drop for Filler {
+    fn drop(&mut self) {
+        // A disk without the file has the room all the same.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn take(disk: &Disk, filler: &Path, left: u64) -> Result<(), String> {
     let mut file = File::create(filler).map_err(|e| e.to_string())?;
     for size in [256 << 10, 4 << 10, 1] {
         let block = vec![1; size];

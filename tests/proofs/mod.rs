@@ -83,6 +83,12 @@ impl Broken {
     pub fn new(seen: impl fmt::Display) -> Self {
         Self(seen.to_string())
     }
+
+    /// The same, with when or where it was seen in front.
+    #[must_use]
+    pub fn of(self, case: &str) -> Self {
+        Self(format!("{case}: {}", self.0))
+    }
 }
 
 /// The list of proofs: the name on the command line (that of the variant, in

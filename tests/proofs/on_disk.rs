@@ -1,11 +1,19 @@
 //! A tournament whose coordinator keeps its data on a disk that will fail, and
 //! a worker that remembers what it was acknowledged.
 
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+
 use super::{
     Broken,
     kills::witness::{Records, Witness, games},
 };
-use crate::{Games, Server, World, spec, until};
+use crate::{Games, Server, World, spec, until, within};
+
+/// How long a coordinator has to notice that its disk takes no more: it writes
+/// many times a second.
+const NOTICE: Duration = Duration::from_secs(15);
 
 pub(super) struct OnDisk {
     world: World,
@@ -55,13 +63,19 @@ impl OnDisk {
 
     /// Starts the coordinator.
     pub(super) fn coordinator(&self) -> Server {
-        self.world
-            .coordinator(&self.data, &["--listen", &self.listen])
+        self.coordinator_with(&[])
     }
 
-    /// Starts the coordinator where it cannot, and gives what it says.
-    pub(super) fn refused(&self) -> crate::Output {
-        self.world.arena(&[
+    /// Starts the coordinator with further arguments.
+    pub(super) fn coordinator_with(&self, more: &[&str]) -> Server {
+        let arguments = [&["--listen", self.listen.as_str()][..], more].concat();
+        self.world.coordinator(&self.data, &arguments)
+    }
+
+    /// Starts the coordinator where it cannot: it has to end with 1, these
+    /// words, and no trace of a crash.
+    pub(super) fn refused(&self, more: &[&str], words: &[&str]) -> Result<(), Broken> {
+        let arguments = [
             "coordinator",
             "--data",
             &self.data,
@@ -69,7 +83,21 @@ impl OnDisk {
             &self.listen,
             "--metrics",
             "127.0.0.1:0",
-        ])
+        ];
+        let mut process = self.world.start(&[&arguments[..], more].concat());
+        let ended = within(NOTICE, || process.ended().then_some(()));
+        if ended.is_none() {
+            process.signal(Signal::SIGKILL);
+        }
+        let output = process.output();
+        let said = words.iter().all(|word| output.stderr.contains(word));
+        if output.code == Some(1) && said && !output.stderr.contains("panicked") {
+            return Ok(());
+        }
+        Err(Broken::new(format_args!(
+            "it starts, or is refused without {words:?}:\n{}",
+            output.told()
+        )))
     }
 
     /// Starts the tournament, and waits until so many results of it are
@@ -89,8 +117,15 @@ impl OnDisk {
 
     /// Waits until the coordinator has ended by itself, with 1 and these words.
     pub(super) fn ends(server: &mut Server, words: &[&str]) -> Result<(), Broken> {
-        let status = server.wait();
+        let status = within(NOTICE, || server.child.try_wait().expect("a child"));
         let log = server.log();
+        let Some(status) = status else {
+            return Err(Broken::new(format_args!(
+                "after {} s on a disk that takes no more the coordinator still goes on, and \
+                 should have ended with {words:?}:\n{log}",
+                NOTICE.as_secs()
+            )));
+        };
         let said = words.iter().all(|word| log.contains(word)) && !log.contains("panicked");
         match status.code() == Some(1) && said {
             true => Ok(()),

@@ -6,7 +6,7 @@ use arena_wire::AgentRng;
 
 use super::{
     Broken, Figure, Outcome, Proof,
-    appender::{BATCH, Holding},
+    appender::{Known, append_to, quiet},
 };
 use crate::{Cut, Disk, Output, World, until};
 use scenes::Scene;
@@ -66,10 +66,7 @@ struct Trial<'a> {
     rng: AgentRng,
     /// Which store is on trial.
     number: u32,
-    /// Games acknowledged: all below this.
-    games: u64,
-    /// The document's value that was acknowledged last.
-    document: u64,
+    known: Known,
     /// Microseconds that an opening, repair, backup or restore takes, about.
     span_us: u32,
     told: Told,
@@ -93,8 +90,7 @@ impl<'a> Trial<'a> {
             disk,
             rng: AgentRng::new(seed),
             number: 0,
-            games: 0,
-            document: 0,
+            known: Known::default(),
             span_us: 60_000,
             told: Told::default(),
         }
@@ -104,19 +100,17 @@ impl<'a> Trial<'a> {
         self.disk.join(&format!("data-{}", self.number))
     }
 
-    /// Starts this very program as the process that appends.
     fn append(&self) -> crate::Started {
-        self.world
-            .start_own(&["store-process", "append", &self.data()])
+        append_to(self.world, &self.data(), &[])
     }
 
     /// Fills the store a little, undisturbed by anything but the end of the
     /// process.
     fn fill(&mut self) -> Result<(), Broken> {
-        if self.games >= GAMES_MAX {
+        if self.known.games >= GAMES_MAX {
             std::fs::remove_dir_all(self.data()).map_err(Broken::new)?;
             self.number += 1;
-            (self.games, self.document) = (0, 0);
+            self.known = Known::default();
         }
         let process = self.append();
         until("games to be acknowledged", || {
@@ -129,20 +123,7 @@ impl<'a> Trial<'a> {
 
     /// Takes in what a process that appended was told.
     fn remember(&mut self, output: &Output) -> Result<(), Broken> {
-        // The last line may be torn by a kill.
-        let whole = output
-            .stdout
-            .rsplit_once('\n')
-            .map_or("", |(whole, _)| whole);
-        for line in whole.lines() {
-            let number = |text: &str| text.parse::<u64>().map_err(Broken::new);
-            if let Some(start) = line.strip_prefix("acknowledged ") {
-                self.games = self.games.max(number(start)? + BATCH);
-                self.told.acknowledged += BATCH;
-            } else if let Some(value) = line.strip_prefix("document ") {
-                self.document = self.document.max(number(value)?);
-            }
-        }
+        self.told.acknowledged += self.known.remember(output)?;
         Ok(())
     }
 
@@ -185,35 +166,17 @@ impl<'a> Trial<'a> {
                 }
             }
             // Nothing was acknowledged yet: there may be no store.
-            Some(2) if self.games == 0 => Ok(()),
+            Some(2) if self.known.games == 0 => Ok(()),
             _ => Err(Broken::new(verified.told())),
         }
     }
 
     /// Whether a store opens and holds all that was acknowledged.
     fn holds(&mut self, data: &str) -> Result<(), Broken> {
-        if self.games == 0 {
-            return Ok(());
+        match self.known.games {
+            0 => Ok(()),
+            _ => self.known.held(self.world, data),
         }
-        let output = self
-            .world
-            .start_own(&["store-process", "read", data])
-            .output();
-        quiet(&output)?;
-        let holding: Holding = serde_json::from_str(&output.stdout)
-            .map_err(|error| Broken::new(format_args!("{error} in {}", output.told())))?;
-        if holding.games < self.games
-            || !holding.wrong.is_empty()
-            || holding.document < self.document
-        {
-            return Err(Broken::new(format_args!(
-                "{} games and document {} were acknowledged, the store has {holding:?}",
-                self.games, self.document
-            )));
-        }
-        // What was written and not acknowledged may be there, and stays.
-        self.games = holding.games;
-        Ok(())
     }
 
     /// Verifies, opens and compares.
@@ -247,13 +210,5 @@ impl<'a> Trial<'a> {
             ),
             Figure::new("damage named and repaired, nothing lost", told.named),
         ]
-    }
-}
-
-/// Nothing may panic.
-fn quiet(output: &Output) -> Result<(), Broken> {
-    match output.stderr.contains("panicked") {
-        true => Err(Broken::new(output.told())),
-        false => Ok(()),
     }
 }

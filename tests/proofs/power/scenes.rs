@@ -142,9 +142,9 @@ fn backup(trial: &mut Trial<'_>) -> Result<(), Broken> {
         if restored.code != Some(0) {
             return Err(Broken::new(restored.told()));
         }
-        let (games, document) = (trial.games, trial.document);
+        let known = trial.known.clone();
         trial.holds(&target)?;
-        (trial.games, trial.document) = (games, document);
+        trial.known = known;
         fs::remove_dir_all(&target).map_err(Broken::new)?;
         fs::remove_file(&file).map_err(Broken::new)?;
     }

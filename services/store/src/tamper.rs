@@ -1,0 +1,105 @@
+//! Changes behind a store's back, for proofs: entries are read and written as
+//! the database has them, past everything that checks them or sums them up. The
+//! database's own sums agree with what was written so.
+
+use std::path::Path;
+
+use crate::{
+    Options, StoreError,
+    database::{Database, Tree},
+    folder::Folder,
+    verify::LOCK_WAIT,
+};
+
+/// An entry of the database under a store.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    tree: Tree,
+    /// As it lies in the database.
+    pub key: Vec<u8>,
+    /// As it lies in the database.
+    pub value: Vec<u8>,
+}
+
+impl Entry {
+    /// The number of the results pack that it is; none for a document.
+    #[must_use]
+    pub fn pack(&self) -> Option<u64> {
+        match self.tree {
+            Tree::Packs => self.key.as_slice().try_into().ok().map(u64::from_be_bytes),
+            Tree::Documents => None,
+        }
+    }
+
+    /// An entry of the same kind.
+    #[must_use]
+    pub fn alike(&self, key: Vec<u8>, value: Vec<u8>) -> Self {
+        Self {
+            tree: self.tree,
+            key,
+            value,
+        }
+    }
+}
+
+/// The database under a store that nobody has open.
+pub struct Tamper {
+    db: Database,
+    // Dropped last: the folder is held until the database is closed.
+    _folder: Folder,
+}
+
+impl Tamper {
+    /// Opens the database of a data folder, whatever is in it.
+    ///
+    /// # Errors
+    /// `Locked`, `NotFound`, `NewerVersion`, or an error of the database.
+    pub fn open(data: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let folder = Folder::open(data.as_ref(), LOCK_WAIT, false)?;
+        let database = folder.database(folder.generation).join("sled");
+        let db = Database::open(&database, &folder.path, Options::default().cache_bytes)?;
+        Ok(Self {
+            db,
+            _folder: folder,
+        })
+    }
+
+    /// Everything that is in it: results packs, then documents and what they
+    /// come to.
+    ///
+    /// # Errors
+    /// An error of the database.
+    pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
+        let mut entries = Vec::new();
+        for tree in [Tree::Packs, Tree::Documents] {
+            self.db.visit(tree, &[], |key, value| {
+                entries.push(Entry {
+                    tree,
+                    key: key.to_vec(),
+                    value: value.to_vec(),
+                });
+                true
+            })?;
+        }
+        Ok(entries)
+    }
+
+    /// Writes an entry, in place of the one under its key; durable.
+    ///
+    /// # Errors
+    /// An error of the database or the disk.
+    pub fn put(&self, entry: &Entry) -> Result<(), StoreError> {
+        let value = (entry.key.clone(), Some(entry.value.clone()));
+        self.db.apply(entry.tree, [value])?;
+        self.db.sync()
+    }
+
+    /// Removes the entry under the key of this one; durable.
+    ///
+    /// # Errors
+    /// An error of the database or the disk.
+    pub fn remove(&self, entry: &Entry) -> Result<(), StoreError> {
+        self.db.apply(entry.tree, [(entry.key.clone(), None)])?;
+        self.db.sync()
+    }
+}
