@@ -199,7 +199,8 @@ pub fn bot<G: Game>(name: &str, options: &Options, game: &G) -> Result<Box<dyn B
         bot: info.name,
         error,
     };
-    let options = options::resolve(&info.options, &[], options).map_err(fail)?;
+    let specs = options::of_ruleset(&info.options, G::NAME);
+    let options = options::resolve(&specs, &[], options).map_err(fail)?;
     let make = info.maker::<G>().ok_or_else(|| BotError::Ruleset {
         bot: info.name,
         ruleset: G::NAME.to_owned(),

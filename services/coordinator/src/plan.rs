@@ -152,7 +152,7 @@ fn resolve_agent(
     };
     let bot = find_bot(name, &chosen, &spec.ruleset)?;
     let options = match bot {
-        Some(bot) => bot_options(name, bot, &chosen.options)?,
+        Some(bot) => bot_options(name, bot, &spec.ruleset, &chosen.options)?,
         None if chosen.options.is_empty() => Options::new(),
         None => {
             return Err(Error::NoOptions {
@@ -259,12 +259,18 @@ fn find_bot<'a>(
     Ok(Some(bot))
 }
 
-fn bot_options(name: &AgentName, bot: &v1::Bot, given: &Options) -> Result<Options, Error> {
+fn bot_options(
+    name: &AgentName,
+    bot: &v1::Bot,
+    ruleset: &str,
+    given: &Options,
+) -> Result<Options, Error> {
     let specs = bot
         .options
         .iter()
         .map(option_spec_from_wire)
         .collect::<Result<Vec<_>, _>>()?;
+    let specs = options::of_ruleset(&specs, ruleset);
     options::resolve(&specs, &[], given).map_err(|error| Error::BotOption {
         agent: name.to_string(),
         error,

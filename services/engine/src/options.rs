@@ -16,6 +16,8 @@ pub enum Value {
     Real(f64),
     /// A word or any text.
     Text(String),
+    /// A list of real numbers, never used in rules.
+    Numbers(Vec<f64>),
 }
 
 impl fmt::Display for Value {
@@ -25,6 +27,7 @@ impl fmt::Display for Value {
             Self::Int(value) => write!(f, "{value}"),
             Self::Real(value) => write!(f, "{value:?}"),
             Self::Text(value) => f.write_str(value),
+            Self::Numbers(values) => write!(f, "{values:?}"),
         }
     }
 }
@@ -73,6 +76,19 @@ pub enum Kind {
     Choice(Vec<String>),
     /// Any text.
     Text,
+    /// A list of finite real numbers within inclusive bounds, or the name of
+    /// one. As text: `[0.5, -1]`, or `0.5 -1` and `0.5;-1` where brackets and
+    /// commas have a meaning already.
+    Numbers {
+        /// Least value of each number.
+        min: f64,
+        /// Greatest value of each number.
+        max: f64,
+        /// How many they are.
+        length: usize,
+        /// Names that stand for lists.
+        names: Vec<String>,
+    },
 }
 
 impl Kind {
@@ -91,6 +107,19 @@ impl fmt::Display for Kind {
             Self::Real { min, max } => write!(f, "a number from {min} to {max}"),
             Self::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Self::Text => f.write_str("text"),
+            Self::Numbers {
+                min,
+                max,
+                length,
+                names,
+            } => {
+                write!(f, "a list of {length} numbers from {min} to {max}")?;
+                if names.is_empty() {
+                    Ok(())
+                } else {
+                    write!(f, " or one of {}", names.join(", "))
+                }
+            }
         }
     }
 }
@@ -106,6 +135,9 @@ pub struct Spec {
     pub kind: Kind,
     /// What it is where nobody says.
     pub default: Value,
+    /// The rulesets it exists for; empty: all. A bot may have options of one
+    /// name that are not the same for all the rulesets it plays.
+    pub rulesets: Vec<String>,
 }
 
 impl Spec {
@@ -117,8 +149,25 @@ impl Spec {
             summary: summary.to_owned(),
             kind,
             default: default.into(),
+            rulesets: Vec::new(),
         }
     }
+
+    /// The same option, for one ruleset only.
+    #[must_use]
+    pub fn only_for(mut self, ruleset: &str) -> Self {
+        self.rulesets = vec![ruleset.to_owned()];
+        self
+    }
+}
+
+/// The options that exist for a ruleset.
+#[must_use]
+pub fn of_ruleset(specs: &[Spec], ruleset: &str) -> Vec<Spec> {
+    let exists = |spec: &&Spec| {
+        spec.rulesets.is_empty() || spec.rulesets.iter().any(|known| known == ruleset)
+    };
+    specs.iter().filter(exists).cloned().collect()
 }
 
 /// A named set of options.
@@ -167,6 +216,21 @@ pub enum OptionError {
         /// What it may be.
         expected: String,
     },
+    /// A list has not as many numbers as it must.
+    #[error(
+        "option \"{name}\": a list of {given} numbers is not {expected}{}",
+        on(rulesets)
+    )]
+    Length {
+        /// Name of the option.
+        name: String,
+        /// How many numbers were given.
+        given: usize,
+        /// What it may be.
+        expected: String,
+        /// The rulesets for which it is so; empty: all.
+        rulesets: Vec<String>,
+    },
     /// The number of seats is not possible.
     #[error("{what} is for {allowed} seats, not {seats}")]
     Seats {
@@ -180,6 +244,13 @@ pub enum OptionError {
     /// Options that are possible alone but not together.
     #[error("{0}")]
     Together(String),
+}
+
+fn on(rulesets: &[String]) -> String {
+    match rulesets {
+        [] => String::new(),
+        some => format!(", which is what it takes on {}", some.join(", ")),
+    }
 }
 
 fn hint(nearest: Option<&String>, known: &[String]) -> String {
@@ -229,7 +300,7 @@ pub fn coerce(spec: &Spec, value: &Value) -> Result<Value, OptionError> {
                 Value::Int(value) => value.to_string().parse::<f64>().ok(),
                 Value::Real(value) => Some(*value),
                 Value::Text(text) => text.parse::<f64>().ok(),
-                Value::Bool(_) => None,
+                Value::Bool(_) | Value::Numbers(_) => None,
             };
             number
                 .filter(|number| number.is_finite() && (min..=max).contains(&number))
@@ -243,6 +314,39 @@ pub fn coerce(spec: &Spec, value: &Value) -> Result<Value, OptionError> {
                 .map(|known| Value::Text(known.clone()))
         }
         (Kind::Text, value) => Some(Value::Text(value.to_string())),
+        (
+            Kind::Numbers {
+                min,
+                max,
+                length,
+                names,
+            },
+            value,
+        ) => {
+            let name = |text: &str| names.iter().find(|known| same_word(known, text));
+            let numbers = match value {
+                Value::Text(text) => match name(text) {
+                    Some(known) => return Ok(Value::Text(known.clone())),
+                    None => numbers(text),
+                },
+                Value::Numbers(numbers) => Some(numbers.clone()),
+                _ => None,
+            };
+            if let Some(numbers) = &numbers
+                && numbers.len() != *length
+            {
+                return Err(OptionError::Length {
+                    name: spec.name.clone(),
+                    given: numbers.len(),
+                    expected: spec.kind.to_string(),
+                    rulesets: spec.rulesets.clone(),
+                });
+            }
+            let fits = |number: &f64| number.is_finite() && (min..=max).contains(&number);
+            numbers
+                .filter(|numbers| numbers.iter().all(fits))
+                .map(Value::Numbers)
+        }
         _ => None,
     };
     fitting.ok_or_else(|| OptionError::Value {
@@ -253,6 +357,20 @@ pub fn coerce(spec: &Spec, value: &Value) -> Result<Value, OptionError> {
         },
         expected: spec.kind.to_string(),
     })
+}
+
+/// A list as text.
+fn numbers(text: &str) -> Option<Vec<f64>> {
+    let text = text.trim();
+    let inner = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'))
+        .unwrap_or(text);
+    inner
+        .split(|c: char| c == ',' || c == ';' || c.is_whitespace())
+        .filter(|word| !word.is_empty())
+        .map(|word| word.parse().ok())
+        .collect()
 }
 
 /// All options with their values: defaults, over them the preset named by

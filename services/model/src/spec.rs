@@ -199,7 +199,8 @@ const KEYS: &[&str] = &[
     "name", "ruleset", "seed", "format", "blocks", "seats", "records", "agents", "options",
     "agent", "play",
 ];
-const PLAY_KEYS: &[&str] = &[
+/// All keys of `[play]`.
+pub const PLAY_KEYS: &[&str] = &[
     "rotate",
     "paired",
     "opening_plies",
@@ -288,7 +289,12 @@ impl Spec {
                 .iter()
                 .flat_map(|variant| variant.options.iter()),
         ) {
-            if matches!(value, Value::Real(value) if !value.is_finite()) {
+            let finite = match value {
+                Value::Real(value) => value.is_finite(),
+                Value::Numbers(values) => values.iter().all(|value| value.is_finite()),
+                Value::Bool(_) | Value::Int(_) | Value::Text(_) => true,
+            };
+            if !finite {
                 return fail(format!("option \"{name}\" must be a finite number"));
             }
         }
@@ -300,7 +306,12 @@ fn toml_error(error: toml::de::Error) -> SpecError {
     SpecError::Toml(error.to_string().trim_end().to_owned())
 }
 
-fn check_keys(table: &toml::Table, known: &[&str], place: &str) -> Result<(), SpecError> {
+/// Refuses a key that is not known; `place` is ` in [play]` and the like, or
+/// empty at the top.
+///
+/// # Errors
+/// [`SpecError::UnknownKey`] with the nearest known key.
+pub fn check_keys(table: &toml::Table, known: &[&str], place: &str) -> Result<(), SpecError> {
     match table.keys().find(|key| !known.contains(&key.as_str())) {
         None => Ok(()),
         Some(key) => Err(SpecError::UnknownKey {
@@ -312,8 +323,11 @@ fn check_keys(table: &toml::Table, known: &[&str], place: &str) -> Result<(), Sp
     }
 }
 
-/// A seed in quotes, or a whole number without.
-fn seed<'de, D: Deserializer<'de>>(from: D) -> Result<Option<TournamentSeed>, D::Error> {
+/// Reads a seed in quotes, or a whole number without.
+///
+/// # Errors
+/// Where it is neither.
+pub fn seed<'de, D: Deserializer<'de>>(from: D) -> Result<Option<TournamentSeed>, D::Error> {
     #[derive(Deserialize)]
     #[serde(
         untagged,

@@ -53,6 +53,10 @@ pub fn options_from_wire(options: &[v1::OptionValue]) -> Options {
 /// The description of an option.
 #[must_use]
 pub fn option_spec_to_wire(spec: &Spec) -> v1::BotOption {
+    let length = match &spec.kind {
+        Kind::Numbers { length, .. } => *length as u32,
+        _ => 0,
+    };
     let (kind, min, max, choices) = match &spec.kind {
         Kind::Bool => (v1::OptionType::Bool, None, None, Vec::new()),
         Kind::Int { min, max } => (
@@ -69,6 +73,14 @@ pub fn option_spec_to_wire(spec: &Spec) -> v1::BotOption {
         ),
         Kind::Choice(words) => (v1::OptionType::Choice, None, None, words.clone()),
         Kind::Text => (v1::OptionType::Text, None, None, Vec::new()),
+        Kind::Numbers {
+            min, max, names, ..
+        } => (
+            v1::OptionType::Numbers,
+            Some(format!("{min:?}")),
+            Some(format!("{max:?}")),
+            names.clone(),
+        ),
     };
     v1::BotOption {
         name: spec.name.clone(),
@@ -78,6 +90,8 @@ pub fn option_spec_to_wire(spec: &Spec) -> v1::BotOption {
         min: min.unwrap_or_default(),
         max: max.unwrap_or_default(),
         choices,
+        length,
+        rulesets: spec.rulesets.clone(),
     }
 }
 
@@ -115,6 +129,12 @@ pub fn option_spec_from_wire(option: &v1::BotOption) -> Result<Spec, ConvertErro
         },
         v1::OptionType::Choice => Kind::Choice(option.choices.clone()),
         v1::OptionType::Text | v1::OptionType::Unspecified => Kind::Text,
+        v1::OptionType::Numbers => Kind::Numbers {
+            min: bound(option, &option.min, f64::MIN)?,
+            max: bound(option, &option.max, f64::MAX)?,
+            length: option.length as usize,
+            names: option.choices.clone(),
+        },
     };
     let mut spec = Spec::new(
         &option.name,
@@ -122,9 +142,10 @@ pub fn option_spec_from_wire(option: &v1::BotOption) -> Result<Spec, ConvertErro
         option.default_value.as_str(),
         &option.summary,
     );
+    spec.rulesets.clone_from(&option.rulesets);
     match coerce(&spec, &spec.default) {
         Ok(default) => spec.default = default,
-        Err(OptionError::Value { expected, .. }) => {
+        Err(OptionError::Value { expected, .. } | OptionError::Length { expected, .. }) => {
             return wrong(
                 MESSAGE,
                 format!(

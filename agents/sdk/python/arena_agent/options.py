@@ -6,7 +6,7 @@ from typing import Dict, Iterable, Optional, Sequence, Tuple, Union
 
 from .proto import agent_pb2 as pb
 
-Value = Union[bool, int, float, str]
+Value = Union[bool, int, float, str, Tuple[float, ...]]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
@@ -15,7 +15,8 @@ _REAL = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 class Option:
     """One option of a bot. Its type is the type of its default: `bool`, `int`,
-    `float` or `str`; with `choices`, one of these texts.
+    `float`, `str` or a tuple of as many floats as there are to be; with
+    `choices`, one of these texts.
 
     Bounds are inclusive. Arena checks values against all of this before any
     game starts, so that `choose` never sees a wrong one.
@@ -34,6 +35,8 @@ class Option:
         choices: Sequence[str] = (),
     ) -> None:
         self.name = name
+        if isinstance(default, (list, tuple)):
+            default = tuple(float(number) for number in default)
         self.default = default
         self.summary = summary
         self.low = low
@@ -46,23 +49,24 @@ class Option:
             raise ValueError(
                 f"option name {self.name!r}: use lower-case letters, digits and underscores"
             )
-        if not isinstance(self.default, (bool, int, float, str)):
+        if not isinstance(self.default, (bool, int, float, str, tuple)):
             raise TypeError(
                 f"option {self.name}: the default is a {type(self.default).__name__}, "
-                "give a bool, int, float or str"
+                "give a bool, int, float, str or tuple of floats"
             )
         if self.choices and self.default not in self.choices:
             raise ValueError(
                 f"option {self.name}: the default {self.default!r} is none of {self.choices}"
             )
-        if isinstance(self.default, float) and not math.isfinite(self.default):
+        numbers = self.default if isinstance(self.default, tuple) else (self.default,)
+        if any(isinstance(number, float) and not math.isfinite(number) for number in numbers):
             raise ValueError(f"option {self.name}: the default {self.default} is not finite")
         for bound, within in ((self.low, _at_least), (self.high, _at_most)):
             if bound is None:
                 continue
-            if self.kind() not in (pb.OPTION_TYPE_INTEGER, pb.OPTION_TYPE_REAL):
+            if self.kind() not in _BOUNDED:
                 raise ValueError(f"option {self.name}: only numbers have bounds")
-            if not within(self.default, bound):
+            if not all(within(number, bound) for number in numbers):
                 raise ValueError(
                     f"option {self.name}: the default {self.default} is outside its bounds"
                 )
@@ -77,6 +81,8 @@ class Option:
             return pb.OPTION_TYPE_INTEGER
         if isinstance(self.default, float):
             return pb.OPTION_TYPE_REAL
+        if isinstance(self.default, tuple):
+            return pb.OPTION_TYPE_NUMBERS
         return pb.OPTION_TYPE_TEXT
 
     def parse(self, text: str) -> Value:
@@ -88,6 +94,8 @@ class Option:
             return int(text)
         if kind == pb.OPTION_TYPE_REAL:
             return float(text)
+        if kind == pb.OPTION_TYPE_NUMBERS:
+            return tuple(float(number) for number in text.strip("[]").split(","))
         return text
 
     def describe(self) -> pb.BotOption:
@@ -100,7 +108,11 @@ class Option:
             min="" if self.low is None else write(self.low),
             max="" if self.high is None else write(self.high),
             choices=self.choices,
+            length=len(self.default) if isinstance(self.default, tuple) else 0,
         )
+
+
+_BOUNDED = (pb.OPTION_TYPE_INTEGER, pb.OPTION_TYPE_REAL, pb.OPTION_TYPE_NUMBERS)
 
 
 def _at_least(value, bound) -> bool:
@@ -115,6 +127,8 @@ def write(value: Value) -> str:
     """A value as the protocol writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, tuple):
+        return f"[{', '.join(str(number) for number in value)}]"
     return str(value)
 
 

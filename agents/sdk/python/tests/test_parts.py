@@ -84,6 +84,7 @@ def test_options_of_a_bot_are_typed_by_their_declaration():
         Option("tie", "random", choices=("random", "first")),
         Option("note", ""),
         Option("flag", True),
+        Option("weights", [0.5, -1], low=-2, high=2),
     )
     assert [option.kind() for option in declared] == [
         pb.OPTION_TYPE_INTEGER,
@@ -91,10 +92,19 @@ def test_options_of_a_bot_are_typed_by_their_declaration():
         pb.OPTION_TYPE_CHOICE,
         pb.OPTION_TYPE_TEXT,
         pb.OPTION_TYPE_BOOL,
+        pb.OPTION_TYPE_NUMBERS,
     ]
-    given = values(depth="6", share="1", note="12", flag="false")
+    given = values(depth="6", share="1", note="12", flag="false", weights="[1.0, 0.25]")
     typed = bot_options(declared, given)
-    assert typed == {"depth": 6, "share": 1.0, "tie": "random", "note": "12", "flag": False}
+    assert typed == {
+        "depth": 6,
+        "share": 1.0,
+        "tie": "random",
+        "note": "12",
+        "flag": False,
+        "weights": (1.0, 0.25),
+    }
+    assert declared[-1].describe().length == 2
     assert isinstance(typed["share"], float)
     for option in declared:
         assert option.parse(option.describe().default_value) == option.default
@@ -109,6 +119,8 @@ def test_options_of_a_bot_are_typed_by_their_declaration():
         (("tie", "x"), {"choices": ("a", "b")}, "is none of"),
         (("flag", True), {"low": 0}, "only numbers have bounds"),
         (("share", float("nan")), {}, "not finite"),
+        (("weights", (0.5, float("inf"))), {}, "not finite"),
+        (("weights", (0.5, 3.0)), {"high": 2}, "outside its bounds"),
     ],
 )
 def test_an_option_that_contradicts_itself_is_refused(arguments, more, message):

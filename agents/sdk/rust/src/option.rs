@@ -54,3 +54,19 @@ pub fn choice(name: &str, default: &str, words: &[&str], summary: &str) -> BotOp
 pub fn text(name: &str, default: &str, summary: &str) -> BotOption {
     option(name, OptionType::Text, default.to_owned(), summary)
 }
+
+/// A list of as many numbers as the default has, each within bounds.
+#[must_use]
+pub fn numbers(
+    name: &str,
+    default: &[f64],
+    range: RangeInclusive<f64>,
+    summary: &str,
+) -> BotOption {
+    BotOption {
+        min: range.start().to_string(),
+        max: range.end().to_string(),
+        length: default.len() as u32,
+        ..option(name, OptionType::Numbers, format!("{default:?}"), summary)
+    }
+}

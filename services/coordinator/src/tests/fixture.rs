@@ -42,6 +42,8 @@ pub(super) fn native() -> v1::DescribeResponse {
         min: "1".to_owned(),
         max: "20".to_owned(),
         choices: Vec::new(),
+        length: 0,
+        rulesets: Vec::new(),
     };
     v1::DescribeResponse {
         name: "arena".to_owned(),

@@ -1,7 +1,7 @@
 //! Options: what is read as what, what is refused, and how that is said.
 
 use arena_engine::options::{
-    Kind, OptionError, Options, Preset, Spec, Value, coerce, nearest, resolve,
+    Kind, OptionError, Options, Preset, Spec, Value, coerce, nearest, of_ruleset, resolve,
 };
 
 fn specs() -> Vec<Spec> {
@@ -70,6 +70,66 @@ fn text_is_read_as_the_options_type() {
         let spec = Spec::new("x", kind.clone(), true, "");
         assert_eq!(coerce(&spec, &value).ok(), expected, "{kind} from {value}");
     }
+}
+
+fn weights() -> Spec {
+    let kind = Kind::Numbers {
+        min: -2.0,
+        max: 2.0,
+        length: 3,
+        names: vec!["plain-sum".to_owned()],
+    };
+    Spec::new("weights", kind, "plain-sum", "what counts").only_for("here")
+}
+
+#[test]
+fn lists_of_numbers_are_read_from_lists_texts_and_names() {
+    let numbers = Some(Value::Numbers(vec![0.5, -1.0, 2.0]));
+    let cases: [(Value, Option<Value>); 10] = [
+        (Value::Numbers(vec![0.5, -1.0, 2.0]), numbers.clone()),
+        ("[0.5, -1.0, 2.0]".into(), numbers.clone()),
+        ("0.5 -1 2".into(), numbers.clone()),
+        ("0.5;-1;2".into(), numbers),
+        ("plain-sum".into(), Some("plain-sum".into())),
+        ("plain_sum".into(), Some("plain-sum".into())),
+        ("plain".into(), None),
+        ("[0.5, -1.0, 2.5]".into(), None),
+        (Value::Numbers(vec![0.5, f64::NAN, 2.0]), None),
+        (Value::Real(0.5), None),
+    ];
+    for (value, expected) in cases {
+        assert_eq!(coerce(&weights(), &value).ok(), expected, "{value}");
+    }
+    let written = Value::Numbers(vec![0.1 + 0.2, -1e-7, 2.0]);
+    let read = coerce(&weights(), &Value::Text(written.to_string()));
+    assert_eq!(read, Ok(written), "what is written is read to the last bit");
+}
+
+#[test]
+fn a_list_of_the_wrong_length_is_said_with_both_lengths() {
+    let error = coerce(&weights(), &"1 2".into()).expect_err("too few");
+    assert_eq!(
+        error.to_string(),
+        "option \"weights\": a list of 2 numbers is not a list of 3 numbers from -2 to 2 \
+         or one of plain-sum, which is what it takes on here"
+    );
+    let error = coerce(&weights(), &"plane-sum".into()).expect_err("unknown");
+    assert_eq!(
+        error.to_string(),
+        "option \"weights\": \"plane-sum\" is not a list of 3 numbers from -2 to 2 \
+         or one of plain-sum"
+    );
+}
+
+#[test]
+fn an_option_exists_for_its_rulesets_only() {
+    let specs = [weights(), specs().remove(0)];
+    let names = |ruleset: &str| -> Vec<String> {
+        let found = of_ruleset(&specs, ruleset).into_iter();
+        found.map(|spec| spec.name).collect()
+    };
+    assert_eq!(names("here"), ["weights", "depth"]);
+    assert_eq!(names("there"), ["depth"]);
 }
 
 #[test]

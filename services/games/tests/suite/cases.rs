@@ -88,6 +88,6 @@ fn values(spec: &Spec) -> Vec<Value> {
             .map(Value::Int)
             .chain([spec.default.clone()])
             .collect(),
-        Kind::Real { .. } | Kind::Text => vec![spec.default.clone()],
+        Kind::Real { .. } | Kind::Text | Kind::Numbers { .. } => vec![spec.default.clone()],
     }
 }

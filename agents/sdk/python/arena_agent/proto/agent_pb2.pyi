@@ -15,12 +15,14 @@ class OptionType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     OPTION_TYPE_REAL: _ClassVar[OptionType]
     OPTION_TYPE_CHOICE: _ClassVar[OptionType]
     OPTION_TYPE_TEXT: _ClassVar[OptionType]
+    OPTION_TYPE_NUMBERS: _ClassVar[OptionType]
 OPTION_TYPE_UNSPECIFIED: OptionType
 OPTION_TYPE_BOOL: OptionType
 OPTION_TYPE_INTEGER: OptionType
 OPTION_TYPE_REAL: OptionType
 OPTION_TYPE_CHOICE: OptionType
 OPTION_TYPE_TEXT: OptionType
+OPTION_TYPE_NUMBERS: OptionType
 
 class DescribeRequest(_message.Message):
     __slots__ = ()
@@ -57,7 +59,7 @@ class Bot(_message.Message):
     def __init__(self, name: _Optional[str] = ..., summary: _Optional[str] = ..., rulesets: _Optional[_Iterable[str]] = ..., options: _Optional[_Iterable[_Union[BotOption, _Mapping]]] = ..., deterministic: bool = ...) -> None: ...
 
 class BotOption(_message.Message):
-    __slots__ = ("name", "summary", "type", "default_value", "min", "max", "choices")
+    __slots__ = ("name", "summary", "type", "default_value", "min", "max", "choices", "length", "rulesets")
     NAME_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
@@ -65,6 +67,8 @@ class BotOption(_message.Message):
     MIN_FIELD_NUMBER: _ClassVar[int]
     MAX_FIELD_NUMBER: _ClassVar[int]
     CHOICES_FIELD_NUMBER: _ClassVar[int]
+    LENGTH_FIELD_NUMBER: _ClassVar[int]
+    RULESETS_FIELD_NUMBER: _ClassVar[int]
     name: str
     summary: str
     type: OptionType
@@ -72,7 +76,9 @@ class BotOption(_message.Message):
     min: str
     max: str
     choices: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, name: _Optional[str] = ..., summary: _Optional[str] = ..., type: _Optional[_Union[OptionType, str]] = ..., default_value: _Optional[str] = ..., min: _Optional[str] = ..., max: _Optional[str] = ..., choices: _Optional[_Iterable[str]] = ...) -> None: ...
+    length: int
+    rulesets: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, name: _Optional[str] = ..., summary: _Optional[str] = ..., type: _Optional[_Union[OptionType, str]] = ..., default_value: _Optional[str] = ..., min: _Optional[str] = ..., max: _Optional[str] = ..., choices: _Optional[_Iterable[str]] = ..., length: _Optional[int] = ..., rulesets: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class OptionValue(_message.Message):
     __slots__ = ("name", "value")

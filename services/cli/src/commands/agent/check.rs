@@ -147,6 +147,9 @@ impl CheckArgs {
         let bot_options = bot
             .options
             .iter()
+            .filter(|option| {
+                option.rulesets.is_empty() || option.rulesets.iter().any(|known| known == ruleset)
+            })
             .map(|option| v1::OptionValue {
                 name: option.name.clone(),
                 value: option.default_value.clone(),

@@ -166,6 +166,8 @@ fn describe_bot(bot: &v1::Bot) -> serde_json::Value {
                 "min": Some(&option.min).filter(|text| !text.is_empty()),
                 "max": Some(&option.max).filter(|text| !text.is_empty()),
                 "choices": option.choices,
+                "length": Some(option.length).filter(|&length| length > 0),
+                "rulesets": option.rulesets,
             })
         })
         .collect();
@@ -185,6 +187,7 @@ fn option_type(option: &v1::BotOption) -> &'static str {
         v1::OptionType::Real => "real",
         v1::OptionType::Choice => "choice",
         v1::OptionType::Text | v1::OptionType::Unspecified => "text",
+        v1::OptionType::Numbers => "numbers",
     }
 }
 
@@ -238,22 +241,40 @@ pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
             bot.name, bot.summary
         );
         for option in &bot.options {
-            let bounds = match (option.min.as_str(), option.max.as_str()) {
-                ("", "") if option.choices.is_empty() => String::new(),
-                ("", "") => format!(", one of {}", option.choices.join(", ")),
-                (min, max) => format!(", {min} to {max}"),
+            let only = match option.rulesets.as_slice() {
+                [] => String::new(),
+                some => format!(", on {}", some.join(", ")),
             };
             let _ = writeln!(
                 text,
-                "  {} = {} ({}{bounds}): {}",
+                "  {} = {} ({}{}{only}): {}",
                 option.name,
                 option.default_value,
                 option_type(option),
+                bounds(option),
                 option.summary
             );
         }
     }
     output::write(&text)
+}
+
+/// What an option may be, beyond its type.
+fn bounds(option: &v1::BotOption) -> String {
+    let count = match option.length {
+        0 => String::new(),
+        length => format!(", {length} of them"),
+    };
+    let range = match (option.min.as_str(), option.max.as_str()) {
+        ("", "") => String::new(),
+        (min, max) => format!(", {min} to {max}"),
+    };
+    let words = match option.choices.as_slice() {
+        [] => String::new(),
+        words if option.length > 0 => format!(", or one of {}", words.join(", ")),
+        words => format!(", one of {}", words.join(", ")),
+    };
+    count + &range + &words
 }
 
 impl RemoveArgs {
