@@ -56,6 +56,14 @@ pub(crate) enum Change {
     Cancel,
 }
 
+/// How often a tournament changed, for those who watch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Version {
+    pub(crate) changes: u64,
+    /// Nothing will change any more.
+    pub(crate) over: bool,
+}
+
 /// A tournament as it stands.
 pub(crate) enum Standing {
     Known(Box<v1::WatchTournamentResponse>),
@@ -92,7 +100,7 @@ pub(crate) enum Command {
     Standing(String, Reply<Standing>),
     /// As [`Command::Standing`], for those who watch: may be a moment old.
     Shown(String, Reply<Standing>),
-    Watch(String, Reply<watch::Receiver<u64>>),
+    Watch(String, Reply<watch::Receiver<Version>>),
     Loaded(Arc<Info>, Box<Results>),
     Join(v1::JoinRequest, Reply<Joined>),
     Lease(v1::LeaseRequest, Reply<v1::LeaseResponse>),

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use super::{Core, audits, unix_us};
 use crate::{
     error::Error,
-    handle::Change,
+    handle::{Change, Version},
     ledger::{Bitmap, Ended, State, TournamentNo},
     plan::Plan,
     random,
@@ -44,7 +44,7 @@ pub(super) struct Entry {
     /// Differences stored.
     pub(super) differences: u64,
     /// Grows with each change that shows.
-    pub(super) version: watch::Sender<u64>,
+    pub(super) version: watch::Sender<Version>,
     /// What watchers were shown last, and when.
     pub(super) shown: Option<(Duration, Box<v1::WatchTournamentResponse>)>,
     /// Games done at times, to tell how fast it goes.
@@ -60,7 +60,7 @@ impl Entry {
             results: None,
             flagged: BTreeSet::new(),
             differences: 0,
-            version: watch::Sender::new(0),
+            version: watch::Sender::default(),
             shown: None,
             pace: VecDeque::new(),
         }
@@ -68,22 +68,31 @@ impl Entry {
 
     /// Tells those who watch.
     pub(super) fn touch(&self) {
-        self.version.send_modify(|version| *version += 1);
+        let state = self.document.state();
+        self.version.send_modify(|version| {
+            version.changes += 1;
+            version.over = is_over(state);
+        });
     }
 
     /// The change that stores it in another state.
     fn stored_as(&self, state: TournamentState) -> (v1::Tournament, Stored) {
         let mut document = self.document.clone();
         document.set_state(state);
-        if matches!(
-            state,
-            TournamentState::Finished | TournamentState::Cancelled
-        ) {
+        if is_over(state) {
             document.finished_unix_us = unix_us();
         }
         let change = stored(&document);
         (document, change)
     }
+}
+
+/// Whether nothing more comes of a tournament.
+fn is_over(state: TournamentState) -> bool {
+    matches!(
+        state,
+        TournamentState::Finished | TournamentState::Cancelled
+    )
 }
 
 fn stored(document: &v1::Tournament) -> Stored {

@@ -13,7 +13,7 @@ use tonic::{Request, Response, Status, Streaming};
 use super::{binaries, pages};
 use crate::{
     error::Error,
-    handle::{Change, Command, Handle, Reply, Standing},
+    handle::{Change, Command, Handle, Reply, Standing, Version},
     results::{self, Info, Results},
 };
 
@@ -386,7 +386,7 @@ async fn load(handle: &Handle, info: Arc<Info>) -> Result<(), Error> {
 async fn watch(
     handle: &Handle,
     id: &str,
-    mut versions: tokio::sync::watch::Receiver<u64>,
+    mut versions: tokio::sync::watch::Receiver<Version>,
     sender: &mpsc::Sender<Result<v1::WatchTournamentResponse, Status>>,
 ) -> Result<(), Error> {
     let mut stopping = handle.stopping.clone();
@@ -404,6 +404,8 @@ async fn watch(
         }
         tokio::select! {
             () = tokio::time::sleep(WATCH_STEP) => {}
+            // The end is told at once: many wait for it to go on.
+            _ = versions.wait_for(|version| version.over) => changed = true,
             _ = stopping.changed() => continue,
             () = sender.closed() => return Ok(()),
         }
