@@ -8,7 +8,10 @@
 //!   `H(block seed, "rotation", r)` in the same way;
 //! - keys of a game, from its 8-byte big-endian seed: `("dice", seat)`,
 //!   `("table")`, `("opening")`, `("substitute", seat)`, and, on another
-//!   branch, `("agent", names in seat order…, seat)`; seats are one byte.
+//!   branch, `("agent", names in seat order…, seat)`; seats are one byte;
+//! - of an evolution, from its seed: the key of what is drawn to make
+//!   generation g `("evolution", g)`, and the seed of its tournament
+//!   `("generation", g)`, with g as 8 little-endian bytes.
 //!
 //! The seed an agent gets for a seat's n-th decision is word n of the ChaCha8
 //! stream of its agent key. Nobody can go from there to the dice.
@@ -49,6 +52,18 @@ impl TournamentSeed {
             &self.0,
             &[b"block", &number.to_le_bytes()],
         )))
+    }
+
+    /// The key of what is drawn to make a generation of an evolution.
+    #[must_use]
+    pub fn evolution(&self, generation: u64) -> Key {
+        derive(&self.0, &[b"evolution", &generation.to_le_bytes()])
+    }
+
+    /// The seed of the tournament that a generation of an evolution plays.
+    #[must_use]
+    pub fn generation(&self, generation: u64) -> Self {
+        Self(derive(&self.0, &[b"generation", &generation.to_le_bytes()]))
     }
 }
 
@@ -257,6 +272,20 @@ mod tests {
                 assert_eq!(hex::encode(keys.substitute[seat]), case.substitute[seat]);
             }
         }
+    }
+
+    #[test]
+    fn keys_of_an_evolution_are_pinned_for_ever() {
+        // Computed by an independent implementation.
+        let seed: TournamentSeed = "0x5eed".parse().expect("a seed");
+        assert_eq!(
+            hex::encode(seed.evolution(17)),
+            "00d8a0a40cdf585f91ecbf927500bcd06efd98983287e5c4305d956716ede131"
+        );
+        assert_eq!(
+            seed.generation(17).to_string(),
+            "0x37428d9994e7e2a9dfc81e64f040441756fe22b2a59e81aeb121fde339046ac8"
+        );
     }
 
     #[test]

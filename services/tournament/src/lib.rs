@@ -5,9 +5,11 @@
 //! - [`Tally`] takes results in any order and gives [`Standings`]. Its sums are
 //!   integers, so the same results give the same standings to the byte,
 //!   whatever order they came in.
+//! - [`evolution`] is a genetic algorithm whose fitness is a tournament.
 //! - [`interval`] has the confidence interval of a mean over blocks, the unit
 //!   of statistics: games of a block share their dice and are not independent.
 
+pub mod evolution;
 pub mod interval;
 mod schedule;
 mod standings;
