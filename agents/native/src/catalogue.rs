@@ -12,7 +12,7 @@ use arena_engine::{
 };
 use arena_games::{EachRuleset, GamesError, Ruleset, Visitor};
 
-use crate::{bot::Bot, chowka, cowry, kalah, ludo, random::Random};
+use crate::{bot::Bot, chowka, cowry, kalah, ludo, oware, random::Random};
 
 /// What there is to know about a bot.
 #[derive(Clone, Debug)]
@@ -114,6 +114,7 @@ static BOTS: LazyLock<Vec<BotInfo>> = LazyLock::new(|| {
         info("kalah-minimax", "looks all lines through to a depth").options(kalah::specs(6)).plays(kalah::minimax).searches(),
         info("kalah-alphabeta", "as kalah-minimax, leaving out lines that cannot matter").options(kalah::specs(8)).plays(kalah::alphabeta).searches(),
         info("ludo-threat", "weighs squares, hits and threats (Threat Matrix)").options(ludo::specs()).plays(ludo::threat),
+        info("oware-minimax", "looks all lines through to a depth, and weighs what it finds there").options(oware::specs()).plays(oware::abapa).plays(oware::anan_anan).searches(),
     ]
 });
 

@@ -15,6 +15,7 @@ mod chowka;
 mod cowry;
 mod kalah;
 pub mod ludo;
+mod oware;
 mod random;
 mod read;
 #[cfg(feature = "serve")]

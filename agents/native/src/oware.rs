@@ -1,0 +1,71 @@
+//! The search of the Oware paper: full-depth minimax over weighted features.
+//!
+//! After J. Ainooson, *An Evolved Oware Player for owarega.me*, section
+//! Methodology (paper 002). Lines are left out that cannot matter, which
+//! changes neither the value nor the choice: the first of the best pits.
+//!
+//! A search knows nothing of the past: that a position which came back would
+//! end a game of Abapa, it does not see.
+
+mod abapa;
+mod anan_anan;
+mod features;
+mod search;
+mod weights;
+
+use arena_engine::options::{Kind, OptionError, Options, Spec, Value};
+use arena_games::oware::{Abapa, AnanAnan};
+
+use self::{
+    features::Features,
+    search::{Searcher, Terminal},
+};
+use crate::{bot::Bot, read};
+
+/// The options of the search, for both games.
+pub(crate) fn specs() -> Vec<Spec> {
+    vec![
+        Spec::new(
+            "depth",
+            Kind::Int { min: 1, max: 15 },
+            3i64,
+            "plies to look ahead",
+        ),
+        weights::spec::<Abapa>(),
+        weights::spec::<AnanAnan>(),
+        Spec::new(
+            "terminal",
+            Kind::choice(&["win-inf", "eval"]),
+            "win-inf",
+            "what an end of the game is worth: a win above all else and then its margin, \
+             or what its features are",
+        ),
+    ]
+}
+
+pub(crate) fn abapa(options: &Options, game: &Abapa) -> Result<Box<dyn Bot<Abapa>>, OptionError> {
+    make(options, game)
+}
+
+pub(crate) fn anan_anan(
+    options: &Options,
+    game: &AnanAnan,
+) -> Result<Box<dyn Bot<AnanAnan>>, OptionError> {
+    make(options, game)
+}
+
+fn make<G: Features>(options: &Options, _: &G) -> Result<Box<dyn Bot<G>>, OptionError> {
+    let weights = match options.get("weights") {
+        Some(Value::Numbers(weights)) => weights.clone(),
+        _ => weights::named::<G>(read::text(options, "weights")).to_vec(),
+    };
+    let terminal = match read::text(options, "terminal") {
+        "eval" => Terminal::Eval,
+        _ => Terminal::WinInf,
+    };
+    let depth = read::int(options, "depth") as u32;
+    Ok(Box::new(Searcher::<G>::new(depth, &weights, terminal)))
+}
+
+#[cfg(test)]
+mod tests;

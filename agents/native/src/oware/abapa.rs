@@ -1,0 +1,98 @@
+//! The twelve features of Abapa (paper 002, table of features after Daoud et
+//! al.).
+
+use arena_games::oware::{Abapa, Core, Oware, PITS, Phase, ROW};
+
+use super::features::{Features, LARGE, count};
+
+impl Features for Abapa {
+    type Weights = [f64; 12];
+
+    /// The paper's tables of weights print no a11 and a12.
+    const NAMED: &'static [(&'static str, Self::Weights)] = &[
+        (
+            "ainooson-abapa-d3",
+            [
+                -0.0444, 0.0000, 0.0072, 0.0012, -0.0001, -0.0013, 0.0000, 0.0021, -0.0318, 0.0342,
+                0.0, 0.0,
+            ],
+        ),
+        (
+            "ainooson-abapa-d5",
+            [
+                -0.3086, -0.1258, -0.0001, -0.0040, 0.0000, 0.0123, -0.0004, -0.0023, -0.0942,
+                0.1518, 0.0, 0.0,
+            ],
+        ),
+        (
+            "score",
+            [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 1.0, 0.0, 0.0],
+        ),
+    ];
+
+    #[inline]
+    fn features(&self, core: &Core, agent: usize) -> [f64; 12] {
+        let user = 1 - agent;
+        let [user_twos, user_threes] = captures(self, core, user);
+        let [agent_twos, agent_threes] = captures(self, core, agent);
+        let (users, agents) = (core.row(user), core.row(agent));
+        [
+            user_twos,
+            user_threes,
+            agent_twos,
+            agent_threes,
+            reaching(users),
+            reaching(agents),
+            count(users, |seeds| seeds > LARGE),
+            count(agents, |seeds| seeds > LARGE),
+            f64::from(core.score[user]),
+            f64::from(core.score[agent]),
+            count(users, |seeds| seeds == 0),
+            count(agents, |seeds| seeds == 0),
+        ]
+    }
+}
+
+/// A side's moves that capture, by what their last pit holds: two, or three.
+#[inline]
+fn captures(game: &Abapa, core: &Core, side: usize) -> [f64; 2] {
+    let mut found = [0_u8; 2];
+    for offset in 0..ROW {
+        let pit = side * ROW + offset;
+        let seeds = core.pits[pit];
+        if seeds == 0 {
+            continue;
+        }
+        if usize::from(seeds) < PITS {
+            // Less than a lap ends where it can be told without sowing.
+            let last = (pit + usize::from(seeds)) % PITS;
+            if last / ROW == side || !matches!(core.pits[last], 1 | 2) {
+                continue;
+            }
+        }
+        let mut after = Core {
+            to_move: side as u8,
+            phase: Phase::Move,
+            ..*core
+        };
+        // A slam may be no legal move, or capture nothing.
+        if game.legal_mask(&after) & 1 << offset == 0 {
+            continue;
+        }
+        let sown = game.sow(&mut after, offset);
+        if sown.banked[side] > 0 {
+            found[usize::from(sown.held == 3)] += 1;
+        }
+    }
+    found.map(f64::from)
+}
+
+/// Pits with enough seeds to reach the other row.
+#[inline]
+fn reaching(row: &[u8]) -> f64 {
+    let reaches = row
+        .iter()
+        .enumerate()
+        .map(|(offset, &seeds)| u8::from(usize::from(seeds) >= ROW - offset));
+    f64::from(reaches.sum::<u8>())
+}

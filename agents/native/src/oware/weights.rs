@@ -1,0 +1,33 @@
+//! Weights by name, and as an option.
+
+use arena_engine::options::{Kind, Spec};
+
+use super::features::{Features, Weights};
+
+/// What a weight may be at most, either way. However many features there are,
+/// no position is worth as much as a win then.
+const WEIGHT_MAX: f64 = 1000.0;
+
+/// The option for one game.
+pub(super) fn spec<G: Features>() -> Spec {
+    let names = G::NAMED.iter().map(|(name, _)| (*name).to_owned());
+    let kind = Kind::Numbers {
+        min: -WEIGHT_MAX,
+        max: WEIGHT_MAX,
+        length: G::Weights::COUNT,
+        names: names.collect(),
+    };
+    let (default, _) = G::NAMED[0];
+    let summary = "what the features count, a1 first: published ones by name, score for the \
+                   scores alone, or a list";
+    Spec::new("weights", kind, default, summary).only_for(G::NAME)
+}
+
+/// Weights of a name of the option.
+pub(super) fn named<G: Features>(name: &str) -> &'static [f64] {
+    let found = G::NAMED.iter().find(|(known, _)| *known == name);
+    let Some((_, weights)) = found else {
+        unreachable!("option weights was resolved by its spec, but is {name}")
+    };
+    weights.as_ref()
+}
