@@ -5,6 +5,8 @@
 mod architecture;
 /// The benchmark measures what it says.
 mod benchmark;
+/// Evolution goes on after a kill, and what it makes plays.
+mod evolve;
 /// Agents that misbehave, each named by its fault and by no other.
 mod faults;
 /// Tournaments that keep hashes alone.

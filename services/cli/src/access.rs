@@ -62,7 +62,8 @@ pub(crate) struct Access {
 pub(crate) struct Embedded {
     pub(crate) listen: SocketAddr,
     drain: Option<oneshot::Sender<()>>,
-    task: JoinHandle<Outcome>,
+    /// None once it has ended and was told of.
+    task: Option<JoinHandle<Outcome>>,
 }
 
 impl AccessArgs {
@@ -85,6 +86,16 @@ impl AccessArgs {
         }
         let embedded = coordinator::hold_memory().await?;
         Access::embedded(embedded).await
+    }
+
+    /// The data folder that [`AccessArgs::open_or_create`] would make.
+    pub(crate) fn creates(&self) -> Option<PathBuf> {
+        let data = match self.place() {
+            Place::Url(_) => return None,
+            Place::Folder(data) => data,
+            Place::Unsaid => DEFAULT_DATA.into(),
+        };
+        Some(data).filter(|data| !data.exists())
     }
 
     /// A flag goes over the environment, whatever the other one says.
@@ -139,6 +150,20 @@ impl Access {
         })
     }
 
+    /// True where the coordinator is of our own.
+    pub(crate) fn is_embedded(&self) -> bool {
+        self.embedded.is_some()
+    }
+
+    /// Waits until a coordinator of our own fails; for ever, where there is
+    /// none.
+    pub(crate) async fn failed(&mut self) -> Failure {
+        match &mut self.embedded {
+            Some(embedded) => embedded.failed().await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Ends a coordinator of our own.
     pub(crate) async fn close(self) -> Outcome {
         match self.embedded {
@@ -161,7 +186,7 @@ impl Embedded {
         Self {
             listen,
             drain: Some(drain),
-            task,
+            task: Some(task),
         }
     }
 
@@ -171,7 +196,12 @@ impl Embedded {
 
     /// Waits until it ends by itself, which only happens when it fails.
     pub(crate) async fn failed(&mut self) -> Failure {
-        match (&mut self.task).await {
+        let Some(task) = &mut self.task else {
+            return Failure::failed("the coordinator ended");
+        };
+        let ended = task.await;
+        self.task = None;
+        match ended {
             Ok(Ok(())) => Failure::failed("the coordinator ended"),
             Ok(Err(failure)) => failure,
             Err(error) => Failure::failed(format!("the coordinator crashed: {error}")),
@@ -184,7 +214,10 @@ impl Embedded {
             // An error means that it is gone already; its result tells.
             let _ = drain.send(());
         }
-        match self.task.await {
+        let Some(task) = self.task else {
+            return Ok(());
+        };
+        match task.await {
             Ok(outcome) => outcome,
             Err(error) => Err(Failure::failed(format!("the coordinator crashed: {error}"))),
         }

@@ -24,6 +24,8 @@ pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     last_line: Option<Instant>,
     started: Instant,
+    /// Whether it is only a part of what is followed, which is told elsewhere.
+    part: bool,
 }
 
 impl Progress {
@@ -39,7 +41,22 @@ impl Progress {
             bar,
             last_line: None,
             started: Instant::now(),
+            part: false,
         }
+    }
+
+    /// Of a tournament that is one of many: where stderr is no terminal,
+    /// nothing is told of it.
+    pub(crate) fn of_part(name: String) -> Self {
+        let mut progress = Self::new();
+        progress.part = true;
+        progress.bar = progress.bar.map(|bar| {
+            let style = "{spinner} {prefix} {pos}/{len} games {wide_bar} {msg}";
+            let style = ProgressStyle::with_template(style);
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+                .with_prefix(name)
+        });
+        progress
     }
 
     fn update(&mut self, event: &v1::WatchTournamentResponse) {
@@ -75,7 +92,7 @@ impl Progress {
         let due = self
             .last_line
             .is_none_or(|last| last.elapsed() >= LINE_EVERY);
-        if due {
+        if due && !self.part {
             self.last_line = Some(Instant::now());
             note(format!(
                 "{}/{} games, {rest}",
@@ -88,6 +105,9 @@ impl Progress {
     pub(crate) fn finish(&self, state: TournamentState, done: u64, total: u64) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
+        }
+        if self.part {
+            return;
         }
         note(format!(
             "{}: {}/{} games in {}",

@@ -5,6 +5,7 @@ mod audit;
 mod bench;
 pub(crate) mod coordinator;
 mod demo;
+mod evolve;
 mod export;
 mod game;
 mod games;
@@ -27,6 +28,8 @@ pub(crate) enum Command {
     Demo(demo::DemoArgs),
     /// Run a tournament: coordinator, workers and agents in one go
     Run(run::RunArgs),
+    /// Evolve the numbers of an agent's option, each generation a tournament
+    Evolve(evolve::EvolveArgs),
     /// Start a coordinator: schedules games, keeps results
     Coordinator(coordinator::CoordinatorArgs),
     /// Start a worker: plays games for a coordinator
@@ -63,6 +66,7 @@ impl Command {
         match self {
             Self::Demo(args) => block_on(args.run()),
             Self::Run(args) => block_on(args.run()),
+            Self::Evolve(args) => block_on(args.run()),
             Self::Coordinator(args) => block_on(args.run()),
             Self::Worker(args) => block_on(args.run()),
             Self::Agent(command) => block_on(command.run()),

@@ -161,7 +161,7 @@ fn genes_mutate_as_often_as_told_and_not_beyond_their_bounds() {
     let changed = mutated.iter().filter(|&&gene| gene != 1.0).count();
     // Six standard deviations of a binomial draw of 100,000.
     assert!(changed.abs_diff(30_000) < 870, "{changed}");
-    let at_bound = evolution.mutated(vec![1e6, -1e6].repeat(1000), &mut draws);
+    let at_bound = evolution.mutated([1e6, -1e6].repeat(1000), &mut draws);
     assert!(at_bound.iter().all(|gene| gene.abs() <= 1e6));
 }
 
@@ -192,14 +192,15 @@ fn fitness_is_the_best_the_mean_and_the_deviation() {
 
 #[test]
 fn settings_that_cannot_be_are_named() {
-    let with = |change: fn(&mut Settings)| {
+    type Change = fn(&mut Settings);
+    let with = |change: Change| {
         let mut settings = Settings::default();
         change(&mut settings);
         let seed = "0x1".parse().expect("a seed");
         let made = Evolution::new(settings, seed, GENES, (-8.0, 8.0));
         made.map(drop).expect_err("not possible").to_string()
     };
-    let cases: [(fn(&mut Settings), &str); 9] = [
+    let cases: [(Change, &str); 9] = [
         (
             |s| s.population = 1,
             "population = 1: must be from 2 to 1000",

@@ -1,0 +1,314 @@
+//! `arena evolve`
+//!
+//! The genetic algorithm of J. Ainooson, *An Evolved Oware Player for
+//! owarega.me*, section Methodology (paper 002), as a client of a coordinator:
+//! each generation is a tournament like any other.
+
+mod course;
+mod report;
+mod spec;
+
+use std::path::PathBuf;
+
+use arena_model::{TournamentSeed, engine::options::Kind};
+use arena_tournament::evolution::Evolution;
+use arena_wire::{
+    convert::option_spec_from_wire,
+    v1::{self, GetAgentRequest},
+};
+use clap::Args;
+
+use self::{course::Course, report::Report, spec::EvolveSpec};
+use crate::{
+    access::{self, Access, AccessArgs, Client},
+    commands::coordinator,
+    failure::{Failure, Kind as FailureKind, Outcome},
+    output::{Format, note},
+    signals::Interrupt,
+    workers::{Builtin, Fleet},
+};
+
+/// Evolve the numbers of an agent's option, each generation a tournament
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A population of players, vectors of numbers for one option of a bot, plays
+generation after generation: every two players twice, with seats swapped. The
+best are kept; the others are replaced by children, each gene from either of two
+parents (uniform crossover), then changed by a random part of itself (mutation,
+which never changes a sign). At the end the champion, the first of the last
+generation, goes to stdout as an [[agent]] table for the spec of a tournament.
+
+The algorithm and its numbers are those of J. Ainooson, An Evolved Oware Player
+for owarega.me, section Methodology: 20 players, 250 generations, 5 kept, genes
+from -1 to 1 at the start, 3 points for a win and 1 for a draw, mutation by up to
+5 %. It does not tell how often genes mutate (here always), whether a slam may be
+played, or how its games end that go round in circles; no two runs of it come to
+the same weights, since other seeds come to others.
+
+A spec:
+  name     = \"my-oware\"
+  ruleset  = \"oware-abapa\"
+  seed     = \"0x5eed\"
+  [options]                        # of the ruleset
+  grand_slam = \"allow\"
+  [player]
+  bot      = \"oware-minimax\"
+  evolve   = \"weights\"             # its option; may be left out where it has one list
+  options  = { depth = 3 }         # its other options
+  # from   = \"my-process\"          # a registered process that offers the bot
+  [evolution]                      # all of these may be left out
+  population = 20                  # players
+  generations = 250
+  elites   = 5                     # kept as they are
+  parents  = \"rest\"                # or \"all\": whose genes children have
+  gene_min = -1.0                  # genes at the start
+  gene_max = 1.0
+  crossover = 0.5                  # share of the first parent's genes
+  mutation = 1.0                   # probability that a gene changes
+  mutation_size = 0.05             # by how much of itself at most
+  win = 3
+  draw = 1
+  loss = 0
+  [play]                           # as in a tournament's spec, and at the top
+  opening_plies = 0                # blocks, games of two players on each seat
+
+Each generation's tournament is NAME-gNUMBER-… and stays: standings, exports and
+replays are there for all games. Everything is drawn from the seed, and a
+generation follows from the results of the one before. So the same command goes
+on after an interruption, a kill or a power cut, and comes to the same champion;
+with more --generations it goes further.
+
+Examples:
+  arena evolve my-oware.toml
+  arena evolve my-oware.toml --workers 2 --output jsonl > generations.jsonl
+  arena evolve my-oware.toml --generations 20 --champion champion.toml
+  arena evolve my-oware.toml --coordinator http://127.0.0.1:7600")]
+pub(crate) struct EvolveArgs {
+    /// What evolves, a TOML file
+    spec: PathBuf,
+
+    #[command(flatten)]
+    access: AccessArgs,
+
+    /// Worker processes of our own [default: 1 on a data folder, 0 where
+    /// another coordinator has workers]
+    #[arg(long, env = "ARENA_EVOLVE_WORKERS", value_name = "N", value_parser = clap::value_parser!(u16).range(0..=256))]
+    workers: Option<u16>,
+
+    /// Seed that replaces the spec's
+    #[arg(long, value_name = "0x…")]
+    seed: Option<TournamentSeed>,
+
+    /// Generations that play, whatever the spec says
+    #[arg(long, value_name = "N")]
+    generations: Option<u32>,
+
+    /// How the papers' agents are run; never changes a result
+    #[arg(long, env = "ARENA_EVOLVE_BUILTIN", value_enum, default_value_t)]
+    builtin: Builtin,
+
+    /// Also write the champion to a file
+    #[arg(long, value_name = "FILE")]
+    champion: Option<PathBuf>,
+
+    /// How to print: table is the champion's [[agent]], json the whole course,
+    /// jsonl and csv a line for each generation
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+impl EvolveArgs {
+    pub(crate) async fn run(self) -> Outcome {
+        let about = |failure: Failure| match failure.kind() {
+            FailureKind::Usage => Failure::usage(format!("{}: {failure}", self.spec.display())),
+            _ => failure,
+        };
+        let mut spec = spec::read(&self.spec)?;
+        if let Some(generations) = self.generations {
+            spec.evolution.generations = generations;
+        }
+        let seed = match self.seed.or(spec.seed) {
+            Some(seed) => seed,
+            None => drawn()?,
+        };
+        if self.access.creates().is_some() {
+            // A spec that is refused leaves no folder behind.
+            let embedded = coordinator::hold_memory().await?;
+            let mut client = access::dial(&embedded.url()).await?;
+            let checked = prepare(&mut client, &spec, seed).await;
+            drop(client);
+            embedded.stop().await?;
+            checked.map_err(about)?;
+        }
+        let mut interrupt = Interrupt::listen()?;
+        let mut access = self.access.open_or_create().await?;
+        let prepared = prepare(&mut access.client, &spec, seed).await;
+        let outcome = match prepared {
+            Ok(course) => self.play(&mut access, course, &mut interrupt, &spec).await,
+            Err(failure) => Err(about(failure)),
+        };
+        let closed = access.close().await;
+        outcome?;
+        closed
+    }
+
+    /// Plays with workers of our own, where there are to be some.
+    async fn play(
+        &self,
+        access: &mut Access,
+        course: Course,
+        interrupt: &mut Interrupt,
+        spec: &EvolveSpec,
+    ) -> Outcome {
+        note(format!(
+            "evolving {} numbers of {} on {}, seed {}",
+            course.genes(),
+            spec.player.bot,
+            spec.ruleset,
+            course.seed()
+        ));
+        let workers = self.workers.unwrap_or(u16::from(access.is_embedded()));
+        let mut fleet = Fleet::start(&access.url, workers.into(), self.builtin)?;
+        let mut report = Report::new(self.output, spec);
+        let mut client = access.client.clone();
+        let supervise = async {
+            loop {
+                if let Err(failure) = fleet.supervise().await {
+                    return failure;
+                }
+            }
+        };
+        let played = tokio::select! {
+            played = course.play(&mut client, &mut report) => played,
+            failure = supervise => Err(failure),
+            failure = access.failed() => Err(failure),
+            () = interrupt.asked() => Err(Failure::new(
+                FailureKind::Interrupted,
+                format!(
+                    "stopped; every finished game is kept. Go on with the same command{}",
+                    match spec.seed {
+                        Some(_) => String::new(),
+                        None => format!(" and --seed {}", course.seed()),
+                    }
+                ),
+            )),
+        };
+        if played.is_err() {
+            note("stopping: finishing what is being played, at most 10 s (again: at once)");
+        }
+        fleet.stop().await;
+        let champion = played?;
+        if let Some(path) = &self.champion {
+            std::fs::write(path, champion.to_toml()).map_err(|error| {
+                Failure::failed(format!("cannot write {}: {error}", path.display()))
+            })?;
+        }
+        report.finish(&champion)
+    }
+}
+
+/// A seed where nobody names one.
+fn drawn() -> Outcome<TournamentSeed> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Failure::failed(format!("the system draws no seed: {error}")))?;
+    Ok(TournamentSeed::from_bytes(bytes))
+}
+
+/// Checks everything that can be checked before the first game.
+async fn prepare(client: &mut Client, spec: &EvolveSpec, seed: TournamentSeed) -> Outcome<Course> {
+    let list = evolved_option(client, spec).await?;
+    let evolution = Evolution::new(spec.evolution.clone(), seed, list.length, list.bounds)
+        .map_err(|error| Failure::usage(format!("[evolution] {error}")))?;
+    let course = Course::new(spec.clone(), list.name, evolution, seed)?;
+    course.check(client).await?;
+    Ok(course)
+}
+
+/// An option that is a list of numbers.
+#[derive(Clone)]
+struct List {
+    name: String,
+    length: usize,
+    /// Of each number.
+    bounds: (f64, f64),
+}
+
+/// The option that evolves.
+async fn evolved_option(client: &mut Client, spec: &EvolveSpec) -> Outcome<List> {
+    let player = &spec.player;
+    let name = player
+        .from
+        .as_ref()
+        .map_or(player.bot.as_str(), |from| from.as_str());
+    let request = GetAgentRequest {
+        name: name.to_owned(),
+    };
+    let agent = client.get_agent(request).await?.into_inner().agent;
+    let described = agent.and_then(|agent| agent.description);
+    let bots = described.map_or_else(Vec::new, |described| described.bots);
+    let Some(bot) = bots.iter().find(|bot| bot.name == player.bot) else {
+        let known: Vec<&str> = bots.iter().map(|bot| bot.name.as_str()).collect();
+        return Err(Failure::usage(format!(
+            "[player] agent \"{name}\" offers no bot \"{}\"; it offers {}",
+            player.bot,
+            if known.is_empty() {
+                "none that it describes".to_owned()
+            } else {
+                known.join(", ")
+            }
+        )));
+    };
+    let lists = lists_of(bot, &spec.ruleset)?;
+    let names = || {
+        let names: Vec<&str> = lists.iter().map(|list| list.name.as_str()).collect();
+        names.join(", ")
+    };
+    let wanted = player.evolve.as_deref();
+    match (lists.as_slice(), wanted) {
+        ([], _) => Err(Failure::usage(format!(
+            "[player] bot {} has no option on {} that is a list of numbers, so nothing can evolve",
+            bot.name, spec.ruleset
+        ))),
+        ([only], None) => Ok(only.clone()),
+        (_, None) => Err(Failure::usage(format!(
+            "[player] says not what is to evolve: add evolve = one of {}",
+            names()
+        ))),
+        (lists, Some(wanted)) => lists
+            .iter()
+            .find(|list| list.name == wanted)
+            .cloned()
+            .ok_or_else(|| {
+                Failure::usage(format!(
+                    "[player] evolve = \"{wanted}\": bot {} has no such list of numbers on {}; \
+                     it has {}",
+                    bot.name,
+                    spec.ruleset,
+                    names()
+                ))
+            }),
+    }
+}
+
+/// The options of a bot on a ruleset that are lists of numbers.
+fn lists_of(bot: &v1::Bot, ruleset: &str) -> Outcome<Vec<List>> {
+    let specs = bot.options.iter().map(option_spec_from_wire);
+    let specs = specs
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(Failure::failed)?;
+    let specs = arena_model::engine::options::of_ruleset(&specs, ruleset);
+    Ok(specs
+        .into_iter()
+        .filter_map(|spec| match spec.kind {
+            Kind::Numbers {
+                min, max, length, ..
+            } => Some(List {
+                name: spec.name,
+                length,
+                bounds: (min, max),
+            }),
+            _ => None,
+        })
+        .collect())
+}

@@ -1,0 +1,225 @@
+//! One generation after the other.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use arena_model::{AgentName, TournamentSeed, spec::Variant};
+use arena_tournament::evolution::{Evolution, Fitness, Generation, ranking};
+use arena_wire::v1::{GetStandingsRequest, PlanTournamentRequest, Standings, TournamentState};
+
+use super::{
+    report::{Played, Report},
+    spec::{EvolveSpec, player_name},
+};
+use crate::{
+    access::Client,
+    commands::tournament,
+    failure::{Failure, Outcome},
+    output::note,
+    progress::{self, Progress, state_name},
+};
+
+/// How long a coordinator may be away.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// An evolution whose settings are checked.
+pub(super) struct Course {
+    spec: EvolveSpec,
+    /// The option that evolves.
+    option: String,
+    evolution: Evolution,
+    seed: TournamentSeed,
+    first: Generation,
+}
+
+/// Who came out first.
+pub(super) struct Champion {
+    pub(super) variant: Variant,
+    pub(super) points: u64,
+    /// What a player can have.
+    pub(super) points_max: u64,
+    pub(super) generations: u32,
+    pub(super) tournament: String,
+    pub(super) seed: TournamentSeed,
+    pub(super) ruleset: String,
+}
+
+/// The champion as a table for a spec.
+#[derive(serde::Serialize)]
+struct Fragment<'a> {
+    agent: [&'a Variant; 1],
+}
+
+impl Champion {
+    /// An `[[agent]]` table, with its origin in a comment.
+    pub(super) fn to_toml(&self) -> String {
+        let fragment = Fragment {
+            agent: [&self.variant],
+        };
+        let table = toml::to_string(&fragment).unwrap_or_default();
+        format!(
+            "# {} of {} points in generation {} of an evolution on {}, seed {}\n\
+             # tournament {}\n{table}",
+            self.points,
+            self.points_max,
+            self.generations,
+            self.ruleset,
+            self.seed,
+            self.tournament
+        )
+    }
+}
+
+impl Course {
+    pub(super) fn new(
+        spec: EvolveSpec,
+        option: String,
+        evolution: Evolution,
+        seed: TournamentSeed,
+    ) -> Outcome<Self> {
+        if spec.player.options.contains_key(&option) {
+            return Err(Failure::usage(format!(
+                "[player] option \"{option}\" is to evolve, so it cannot be given as well"
+            )));
+        }
+        let first = evolution.first();
+        Ok(Self {
+            spec,
+            option,
+            evolution,
+            seed,
+            first,
+        })
+    }
+
+    pub(super) fn genes(&self) -> usize {
+        self.first.players.first().map_or(0, Vec::len)
+    }
+
+    pub(super) fn seed(&self) -> TournamentSeed {
+        self.seed
+    }
+
+    /// Has the first tournament resolved, so that what is wrong with ruleset,
+    /// options and bot is found before anything is stored. The last one has
+    /// the longest name.
+    pub(super) async fn check(&self, client: &mut Client) -> Outcome {
+        let last = Generation {
+            number: self.evolution.settings().generations - 1,
+            ..self.first.clone()
+        };
+        self.tournament(&last)?;
+        let request = PlanTournamentRequest {
+            spec_toml: self.tournament(&self.first)?,
+            seed: String::new(),
+        };
+        client.plan_tournament(request).await?;
+        Ok(())
+    }
+
+    fn tournament(&self, generation: &Generation) -> Outcome<String> {
+        let seed = self.seed.generation(generation.number.into());
+        let spec = self.spec.tournament(&self.option, generation, seed)?;
+        Ok(spec.to_toml())
+    }
+
+    /// Plays all generations, or what is left of them.
+    pub(super) async fn play(
+        &self,
+        client: &mut Client,
+        report: &mut Report<'_>,
+    ) -> Outcome<Champion> {
+        let generations = self.evolution.settings().generations;
+        let mut generation = self.first.clone();
+        loop {
+            let standings = self.generation(client, &generation).await?;
+            let points = self.points(&standings, &generation)?;
+            let order = ranking(&points);
+            let (first, games) = (order[0], standings.games);
+            report.played(&Played {
+                number: generation.number,
+                tournament: &standings.tournament_id,
+                games,
+                fitness: Fitness::of(&points),
+                first,
+                genes: &generation.players[first],
+                points: &points,
+            })?;
+            if generation.number + 1 < generations {
+                generation = self.evolution.next(&generation, &points);
+                continue;
+            }
+            let players = points.len() as u64;
+            let settings = self.evolution.settings();
+            let most = settings.win.max(settings.draw).max(settings.loss);
+            let name: AgentName = self.spec.name.clone();
+            return Ok(Champion {
+                variant: self
+                    .spec
+                    .variant(name, &self.option, &generation.players[first]),
+                points: points[first],
+                points_max: 2 * games / players * u64::from(most),
+                generations,
+                tournament: standings.tournament_id.clone(),
+                seed: self.seed,
+                ruleset: self.spec.ruleset.clone(),
+            });
+        }
+    }
+
+    /// Plays the tournament of a generation, unless it is played already.
+    async fn generation(&self, client: &mut Client, generation: &Generation) -> Outcome<Standings> {
+        let spec = self.tournament(generation)?;
+        let started = tournament::start(client, spec, None, false).await?;
+        let started = started.tournament.unwrap_or_default();
+        let id = started.tournament_id.clone();
+        if started.state() != TournamentState::Finished {
+            let mut progress = Progress::of_part(format!(
+                "generation {}/{}",
+                generation.number + 1,
+                self.evolution.settings().generations
+            ));
+            let last = progress::follow(client, &id, &mut progress, CONNECT_TIMEOUT).await?;
+            if last.state() != TournamentState::Finished {
+                return Err(Failure::failed(format!(
+                    "tournament {id} is {}: without it there is no next generation",
+                    state_name(last.state())
+                )));
+            }
+        }
+        let request = GetStandingsRequest { tournament_id: id };
+        let standings = client.get_standings(request).await?.into_inner().standings;
+        Ok(standings.unwrap_or_default())
+    }
+
+    /// The points of each player, by number.
+    fn points(&self, standings: &Standings, generation: &Generation) -> Outcome<Vec<u64>> {
+        let id = &standings.tournament_id;
+        let agents: BTreeMap<&str, _> = standings
+            .agents
+            .iter()
+            .map(|agent| (agent.agent.as_str(), agent))
+            .collect();
+        let voids: u64 = standings.agents.iter().map(|agent| agent.voids).sum();
+        if voids > 0 {
+            return Err(Failure::failed(format!(
+                "games of tournament {id} could not be played and are void, so that it says not \
+                 who is best; see `arena standings {id}`"
+            )));
+        }
+        let faults: u64 = standings.agents.iter().map(|agent| agent.faults).sum();
+        if faults > 0 {
+            note(format!(
+                "{faults} faults in tournament {id} cost games: another run may come out otherwise"
+            ));
+        }
+        (0..generation.players.len())
+            .map(|player| {
+                let name = player_name(player)?;
+                let agent = agents.get(name.as_str()).ok_or_else(|| {
+                    Failure::failed(format!("tournament {id} tells nothing of {name}"))
+                })?;
+                Ok(self.evolution.points(agent.wins, agent.draws, agent.losses))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,157 @@
+//! What is told of an evolution.
+
+use std::time::{Duration, Instant};
+
+use arena_tournament::evolution::Fitness;
+use serde::Serialize;
+use serde_json::json;
+
+use super::{course::Champion, spec::EvolveSpec};
+use crate::{
+    failure::Outcome,
+    output::{self, Format, note},
+    units,
+};
+
+/// Generations that were played before are told as often as this at most.
+const LINE_EVERY: Duration = Duration::from_millis(200);
+
+/// A generation that is played.
+#[derive(Serialize)]
+pub(super) struct Played<'a> {
+    /// From 0.
+    #[serde(rename = "generation")]
+    pub(super) number: u32,
+    #[serde(rename = "tournament_id")]
+    pub(super) tournament: &'a str,
+    pub(super) games: u64,
+    #[serde(flatten)]
+    pub(super) fitness: Fitness,
+    /// Number of the best player.
+    pub(super) first: usize,
+    /// Its genes.
+    pub(super) genes: &'a [f64],
+    /// Of all players.
+    pub(super) points: &'a [u64],
+}
+
+/// Tells of generations on stderr, and on stdout in the form asked for.
+pub(super) struct Report<'a> {
+    format: Format,
+    spec: &'a EvolveSpec,
+    started: Instant,
+    /// Of the line before.
+    told: Option<Instant>,
+    /// When the generation before was played.
+    before: Instant,
+    course: Vec<serde_json::Value>,
+}
+
+const HEADER: [&str; 7] = [
+    "generation",
+    "tournament_id",
+    "games",
+    "best",
+    "mean",
+    "spread",
+    "first",
+];
+
+impl<'a> Report<'a> {
+    pub(super) fn new(format: Format, spec: &'a EvolveSpec) -> Self {
+        let now = Instant::now();
+        Self {
+            format,
+            spec,
+            started: now,
+            told: None,
+            before: now,
+            course: Vec::new(),
+        }
+    }
+
+    /// Tells of one generation.
+    pub(super) fn played(&mut self, played: &Played<'_>) -> Outcome {
+        self.line(played);
+        match self.format {
+            Format::Table => Ok(()),
+            Format::Json => {
+                self.course.push(json!(played));
+                Ok(())
+            }
+            Format::Jsonl => output::json_line(played),
+            Format::Csv => {
+                let mut text = String::new();
+                if played.number == 0 {
+                    text += &output::csv_line(&HEADER);
+                }
+                text += &output::csv_line(&[
+                    played.number.to_string(),
+                    played.tournament.to_owned(),
+                    played.games.to_string(),
+                    played.fitness.best.to_string(),
+                    played.fitness.mean.to_string(),
+                    played.fitness.spread.to_string(),
+                    played.first.to_string(),
+                ]);
+                output::write(&text)
+            }
+        }
+    }
+
+    fn line(&mut self, played: &Played<'_>) {
+        let took = self.before.elapsed();
+        self.before = Instant::now();
+        let generations = self.spec.evolution.generations;
+        let number = played.number + 1;
+        let last = number == generations;
+        let due = self
+            .told
+            .is_none_or(|before| before.elapsed() >= LINE_EVERY);
+        if !last && !due {
+            return;
+        }
+        self.told = Some(Instant::now());
+        let left = f64::from(generations - number) * took.as_secs_f64();
+        let Fitness { best, mean, spread } = played.fitness;
+        note(format!(
+            "generation {number}/{generations}: best {best}, mean {mean:.1}, spread {spread:.1} \
+             points; first is player {}; {:.2} s{}",
+            played.first,
+            took.as_secs_f64(),
+            if left >= 1.0 {
+                format!(", {} left", units::duration(left))
+            } else {
+                String::new()
+            }
+        ));
+    }
+
+    /// Tells of the champion.
+    pub(super) fn finish(self, champion: &Champion) -> Outcome {
+        note(format!(
+            "{} generations in {}",
+            champion.generations,
+            units::duration(self.started.elapsed().as_secs_f64())
+        ));
+        let value = json!({
+            "champion": champion.variant,
+            "points": champion.points,
+            "points_max": champion.points_max,
+            "generations": champion.generations,
+            "tournament_id": champion.tournament,
+            "seed": champion.seed,
+            "ruleset": champion.ruleset,
+        });
+        match self.format {
+            Format::Table => output::write(&champion.to_toml()),
+            Format::Jsonl => output::json_line(&value),
+            Format::Csv => Ok(()),
+            Format::Json => {
+                let mut value = value;
+                value["course"] = self.course.into();
+                output::json(&value)
+            }
+        }
+    }
+}

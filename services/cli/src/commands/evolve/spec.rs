@@ -1,0 +1,263 @@
+//! What evolves, as its user writes it.
+
+use std::path::Path;
+
+use arena_model::{
+    AgentName, TournamentSeed,
+    engine::options::{Options, Value},
+    spec::{self, PLAY_KEYS, Play, Records, Spec, SpecError, Variant},
+};
+use arena_tournament::evolution::{Generation, Settings};
+use serde::Deserialize;
+
+use crate::failure::{Failure, Outcome};
+
+/// An evolution as its user writes it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EvolveSpec {
+    /// Of the champion, and the start of the tournaments' names.
+    pub(super) name: AgentName,
+    pub(super) ruleset: String,
+    /// Drawn where absent.
+    #[serde(default, deserialize_with = "spec::seed")]
+    pub(super) seed: Option<TournamentSeed>,
+    /// Games of two players on each seat.
+    #[serde(default = "one")]
+    pub(super) blocks: u64,
+    #[serde(default)]
+    pub(super) records: Records,
+    #[serde(default)]
+    pub(super) options: Options,
+    pub(super) player: Player,
+    #[serde(default)]
+    pub(super) evolution: Settings,
+    #[serde(default)]
+    pub(super) play: Play,
+}
+
+/// What all players have in common.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Player {
+    pub(super) bot: String,
+    /// The registered process that offers the bot; none: the native bots.
+    pub(super) from: Option<AgentName>,
+    /// The option that evolves; none: the only list of numbers.
+    pub(super) evolve: Option<String>,
+    /// All others that are not as the bot has them.
+    #[serde(default)]
+    pub(super) options: Options,
+}
+
+fn one() -> u64 {
+    1
+}
+
+const KEYS: &[&str] = &[
+    "name",
+    "ruleset",
+    "seed",
+    "blocks",
+    "records",
+    "options",
+    "player",
+    "evolution",
+    "play",
+];
+const PLAYER_KEYS: &[&str] = &["bot", "from", "evolve", "options"];
+const EVOLUTION_KEYS: &[&str] = &[
+    "population",
+    "generations",
+    "elites",
+    "parents",
+    "gene_min",
+    "gene_max",
+    "crossover",
+    "mutation",
+    "mutation_size",
+    "win",
+    "draw",
+    "loss",
+];
+
+/// Reads a spec file.
+pub(super) fn read(path: &Path) -> Outcome<EvolveSpec> {
+    let wrong =
+        |problem: &dyn std::fmt::Display| Failure::usage(format!("{}: {problem}", path.display()));
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
+    parse(&text).map_err(|error| wrong(&error))
+}
+
+fn parse(text: &str) -> Result<EvolveSpec, SpecError> {
+    let toml = |error: toml::de::Error| SpecError::Toml(error.to_string().trim_end().to_owned());
+    let table: toml::Table = text.parse().map_err(toml)?;
+    spec::check_keys(&table, KEYS, "")?;
+    let tables = [
+        ("player", PLAYER_KEYS, " in [player]"),
+        ("evolution", EVOLUTION_KEYS, " in [evolution]"),
+        ("play", PLAY_KEYS, " in [play]"),
+    ];
+    for (name, known, place) in tables {
+        if let Some(toml::Value::Table(table)) = table.get(name) {
+            spec::check_keys(table, known, place)?;
+        }
+    }
+    let spec: EvolveSpec = toml::from_str(text).map_err(toml)?;
+    let evolve = spec.player.evolve.as_ref();
+    if let Some(evolve) = evolve.filter(|evolve| spec.player.options.contains_key(*evolve)) {
+        return Err(SpecError::Value(format!(
+            "[player] option \"{evolve}\" is to evolve, so it cannot be given as well"
+        )));
+    }
+    Ok(spec)
+}
+
+impl EvolveSpec {
+    /// A player with these numbers for the option that evolves.
+    pub(super) fn variant(&self, name: AgentName, option: &str, genes: &[f64]) -> Variant {
+        let mut options = self.player.options.clone();
+        options.insert(option.to_owned(), Value::Numbers(genes.to_vec()));
+        Variant {
+            name,
+            bot: self.player.bot.clone(),
+            from: self.player.from.clone(),
+            options,
+        }
+    }
+
+    /// The tournament of a generation.
+    pub(super) fn tournament(
+        &self,
+        option: &str,
+        generation: &Generation,
+        seed: TournamentSeed,
+    ) -> Outcome<Spec> {
+        let name = format!("{}-g{:03}", self.name, generation.number);
+        let name: AgentName = name.parse().map_err(|_| {
+            Failure::usage(format!(
+                "name = \"{}\": too long for the name of its tournaments, {name}",
+                self.name
+            ))
+        })?;
+        let variants = generation
+            .players
+            .iter()
+            .enumerate()
+            .map(|(player, genes)| Ok(self.variant(player_name(player)?, option, genes)))
+            .collect::<Outcome<Vec<_>>>()?;
+        Ok(Spec {
+            name,
+            ruleset: self.ruleset.clone(),
+            seed: Some(seed),
+            format: Default::default(),
+            blocks: self.blocks,
+            seats: Some(2),
+            records: self.records,
+            agents: variants.iter().map(|player| player.name.clone()).collect(),
+            options: self.options.clone(),
+            variants,
+            play: self.play.clone(),
+        })
+    }
+}
+
+/// What a player is called in the tournament of its generation.
+pub(super) fn player_name(player: usize) -> Outcome<AgentName> {
+    format!("p{player:02}").parse().map_err(Failure::failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEAST: &str = "name = \"e\"\nruleset = \"oware-abapa\"\n";
+    const PLAYER: &str = "[player]\nbot = \"oware-minimax\"\n";
+
+    #[test]
+    fn what_is_left_out_is_as_in_the_paper() {
+        let spec = parse(&format!("{LEAST}{PLAYER}")).expect("a spec");
+        assert_eq!(spec.evolution, Settings::default());
+        assert_eq!(spec.blocks, 1);
+        assert!(spec.player.options.is_empty() && spec.seed.is_none());
+    }
+
+    #[test]
+    fn the_help_shows_a_spec_that_is_right_and_all_its_keys() {
+        use clap::Args;
+        let command = super::super::EvolveArgs::augment_args(clap::Command::new("evolve"));
+        let help = command.get_after_help().expect("a help").to_string();
+        let (_, rest) = help.split_once("A spec:\n").expect("a spec");
+        let (text, _) = rest.split_once("\n\n").expect("an end");
+        let spec = parse(text).expect("a spec");
+        assert_eq!(spec.evolution, Settings::default());
+        for key in EVOLUTION_KEYS.iter().chain(PLAYER_KEYS) {
+            assert!(text.contains(&format!("{key} ")), "{key}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let cases = [
+            ("", "missing field `player`"),
+            (
+                "[plaier]\nbot = \"x\"",
+                "unknown key \"plaier\", did you mean \"player\"?",
+            ),
+            (
+                "agents = [\"a\"]",
+                "unknown key \"agents\"; known keys are name,",
+            ),
+            (
+                "[player]\nbots = \"x\"",
+                "unknown key \"bots\" in [player], did you mean \"bot\"?",
+            ),
+            (
+                "[player]\nbot = \"x\"\n[evolution]\nelite = 3",
+                "unknown key \"elite\" in [evolution], did you mean \"elites\"?",
+            ),
+            (
+                "[player]\nbot = \"x\"\n[play]\nrotat = true",
+                "unknown key \"rotat\" in [play], did you mean \"rotate\"?",
+            ),
+            (
+                "[player]\nbot = \"x\"\n[evolution]\nparents = \"some\"",
+                "unknown variant `some`, expected `rest` or `all`",
+            ),
+            (
+                "[player]\nbot = \"x\"\n[evolution]\nelites = -1",
+                "invalid value",
+            ),
+            (
+                "[player]\nbot = \"x\"\nevolve = \"w\"\noptions = { w = \"score\" }",
+                "option \"w\" is to evolve, so it cannot be given as well",
+            ),
+        ];
+        for (rest, expected) in cases {
+            let error = parse(&format!("{LEAST}{rest}\n")).expect_err(rest);
+            assert!(error.to_string().contains(expected), "{rest}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_generation_is_a_tournament_of_everybody_against_everybody() {
+        let spec = parse(&format!("{LEAST}{PLAYER}options = {{ depth = 2 }}\n")).expect("a spec");
+        let generation = Generation {
+            number: 7,
+            players: vec![vec![0.1 + 0.2, -1e-7], vec![1.0, -0.5]],
+        };
+        let seed = "0x5eed".parse().expect("a seed");
+        let tournament = spec.tournament("weights", &generation, seed);
+        let tournament = tournament.map_err(|failure| failure.to_string());
+        let tournament = tournament.expect("a tournament");
+        let read = Spec::parse(&tournament.to_toml()).expect("a spec");
+        assert_eq!(read, tournament, "genes survive to the last bit");
+        assert_eq!(read.name.as_str(), "e-g007");
+        assert_eq!((read.blocks, read.seats), (1, Some(2)));
+        assert_eq!(
+            read.variants[0].options.get("weights"),
+            Some(&Value::Numbers(vec![0.1 + 0.2, -1e-7]))
+        );
+    }
+}

@@ -1,0 +1,152 @@
+use arena_tests::{World, until};
+use nix::sys::signal::Signal;
+
+const SPEC: &str = "\
+name = \"small\"
+ruleset = \"oware-anan-anan\"
+seed = \"0x5eed\"
+
+[player]
+bot = \"oware-minimax\"
+options = { depth = 1 }
+
+[evolution]
+population = 6
+elites = 2
+generations = 40
+";
+
+/// Lines of generations so far.
+fn generations(stdout: &str) -> usize {
+    stdout.matches("\"tournament_id\":\"small-g").count()
+}
+
+#[test]
+fn a_killed_evolution_goes_on_and_comes_to_the_same_champion() {
+    let world = World::new();
+    let spec = world.write("small.toml", SPEC);
+    let run = |data: &str, more: &[&str]| {
+        let arguments = ["evolve", &spec, "--data", data, "--output", "jsonl"];
+        world.arena(&[&arguments, more].concat()).ok().stdout
+    };
+    let whole = run("whole", &[]);
+    // 40 generations, and the champion with the last one's tournament.
+    assert_eq!(generations(&whole), 41, "{whole}");
+    for lines in [2, 9] {
+        let data = format!("killed-{lines}");
+        let arguments = ["evolve", &spec, "--data", &data, "--output", "jsonl"];
+        let killed = world.start(&arguments);
+        until("some generations", || {
+            (generations(&killed.stdout()) >= lines).then_some(())
+        });
+        killed.signal(Signal::SIGKILL);
+        let killed = killed.output();
+        assert_eq!(killed.code, None, "it was killed: {}", killed.told());
+        assert!(whole.starts_with(&killed.stdout), "{}", killed.told());
+        world.nothing_runs();
+        assert_eq!(run(&data, &["--workers", "2"]), whole);
+    }
+    // What is finished is not played again.
+    assert_eq!(run("whole", &["--workers", "0"]), whole);
+    world.nothing_runs();
+}
+
+#[test]
+fn a_champion_plays_in_the_spec_of_a_tournament() {
+    let world = World::new();
+    let spec = world.write("small.toml", SPEC);
+    let evolve = ["evolve", &spec, "--data", "data", "--generations", "3"];
+    let evolved = world.arena(&[&evolve[..], &["--champion", "champion.toml"]].concat());
+    let champion = evolved.ok().stdout;
+    let written = std::fs::read_to_string(world.folder().join("champion.toml"));
+    assert_eq!(written.expect("a file"), champion);
+    let text = format!(
+        "name = \"cup\"\nruleset = \"oware-anan-anan\"\nblocks = 2\n\
+         agents = [\"small\", \"random\"]\n{champion}"
+    );
+    let (_, standings, games) = world.tournament(&text, "data", &[]);
+    assert_eq!(games.games.len(), 4, "{standings}");
+}
+
+#[test]
+fn an_evolution_that_cannot_be_is_refused_and_leaves_nothing() {
+    let world = World::new();
+    let cases: [(&str, &str, &[&str]); 11] = [
+        (
+            "population = 6",
+            "populatoin = 6",
+            &["populatoin", "population"],
+        ),
+        (
+            "population = 6",
+            "population = 3",
+            &["elites = 2", "from 0 to 1"],
+        ),
+        (
+            "generations = 40",
+            "generations = 0",
+            &["generations", "from 1"],
+        ),
+        ("[player]", "[plaier]", &["plaier", "player"]),
+        (
+            "oware-minimax",
+            "oware-minmax",
+            &["oware-minmax", "oware-minimax"],
+        ),
+        ("oware-minimax", "random", &["random", "list of numbers"]),
+        ("depth = 1", "depht = 1", &["depht", "depth"]),
+        ("depth = 1", "depth = 99", &["99", "from 1 to 15"]),
+        (
+            "depth = 1",
+            "depth = 1, weights = \"score\"",
+            &["weights", "evolve"],
+        ),
+        (
+            "[player]",
+            "[player]\nevolve = \"depth\"",
+            &["depth", "weights"],
+        ),
+        ("oware-anan-anan", "kalah", &["oware-minimax", "kalah"]),
+    ];
+    for (replace, by, words) in cases {
+        let spec = world.write("wrong.toml", SPEC.replace(replace, by));
+        let output = world
+            .arena(&["evolve", &spec, "--data", "data"])
+            .fails(2, words);
+        assert!(output.stdout.is_empty(), "{}", output.told());
+        assert!(!world.folder().join("data").exists(), "{by}");
+    }
+    world.nothing_runs();
+}
+
+#[test]
+fn weights_that_do_not_fit_are_refused_before_a_tournament_starts() {
+    let world = World::new();
+    let spec = |ruleset: &str, weights: &str| {
+        format!(
+            "name = \"cup\"\nruleset = \"{ruleset}\"\nagents = [\"random\", \"w\"]\n[[agent]]\n\
+             name = \"w\"\nbot = \"oware-minimax\"\noptions = {{ weights = {weights} }}\n"
+        )
+    };
+    for (ruleset, weights, words) in [
+        ("oware-abapa", "[1, 2]", ["2 numbers", "12 numbers"]),
+        ("oware-anan-anan", "[1, 2]", ["2 numbers", "14 numbers"]),
+        (
+            "oware-abapa",
+            "\"ainooson-abapa-d4\"",
+            ["ainooson-abapa-d4", "ainooson-abapa-d3"],
+        ),
+        (
+            "oware-anan-anan",
+            "\"ainooson-abapa-d3\"",
+            ["ainooson-abapa-d3", "ainooson-anan-anan-d3"],
+        ),
+        ("cowry", "\"score\"", ["oware-minimax", "cowry"]),
+    ] {
+        let spec = world.write("wrong.toml", spec(ruleset, weights));
+        let output = world
+            .arena(&["run", &spec, "--data", "data"])
+            .fails(2, &words);
+        assert!(output.stdout.is_empty(), "{}", output.told());
+    }
+}
