@@ -8,6 +8,7 @@ mod board;
 mod options;
 mod state;
 mod text;
+mod values;
 mod wire;
 
 use std::{fmt::Write, sync::Arc};
@@ -15,6 +16,7 @@ use std::{fmt::Write, sync::Arc};
 use arena_engine::{
     ActionId, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat,
     options::{OptionError, Options},
+    values::{of_placement, pairwise},
 };
 
 use self::{
@@ -250,6 +252,14 @@ impl Game for ChineseLudo {
             *score = planes.iter().filter(|&&plane| plane == HOME).count() as i64;
         }
         scores
+    }
+
+    #[inline]
+    fn values(&self, state: &State) -> PerSeat<i64> {
+        if state.phase.ending().is_some() {
+            return of_placement(2, &self.placement(state));
+        }
+        pairwise(2, |_, _| values::first_seat(state))
     }
 
     fn write_action(&self, state: &State, action: ActionId, out: &mut dyn Write) {

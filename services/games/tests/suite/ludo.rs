@@ -1,6 +1,7 @@
 //! Chinese Ludo's own test vectors.
 
 mod turns;
+mod values;
 
 use arena_engine::{Ending, Event, Game, Match, Node, Status, replay};
 use arena_games::{

@@ -1,0 +1,60 @@
+//! What a position is worth to each seat, from how far it has to go.
+//!
+//! Each progress has a distance in tenths of a square, launching and the exact
+//! last roll included; who is nearer by many times the square root of what both
+//! still have to go is likely to win, as luck adds up. All numbers were fitted
+//! to 33,000 positions of 3,000 games of `ludo-threat`, `move-first` and
+//! `random` against each other by the likelihood of who won.
+
+use arena_engine::values::logistic;
+
+use super::{
+    board::{HANGAR, HOME, PAD, RING_LAST},
+    state::{Phase, State},
+};
+
+/// A plane in the hangar, and at the gate of its home column.
+const FROM_HANGAR: i16 = 1006;
+const FROM_GATE: i16 = 264;
+/// A square of the ring, and one of the home column.
+const RING_SQUARE: i16 = 10;
+const COLUMN_SQUARE: i16 = 25;
+/// What it is worth to roll next.
+const TURN: i32 = 23;
+/// Thousandths of odds for a lead as large as the square root of what is left.
+const SCALE: i32 = 113;
+
+/// Distances by progress, the hangar's last.
+const DISTANCES: [i16; 64] = {
+    let mut distances = [0; 64];
+    let mut progress = PAD as usize;
+    while progress < HOME as usize {
+        let (gate, here) = (RING_LAST as i16, progress as i16);
+        // A pad is as far as the square before the first.
+        distances[progress] = if here <= gate {
+            FROM_GATE + RING_SQUARE * (gate - here)
+        } else {
+            FROM_GATE - COLUMN_SQUARE * (here - gate)
+        };
+        progress += 1;
+    }
+    distances[HANGAR as u8 as usize % 64] = FROM_HANGAR;
+    distances
+};
+
+/// What seat 0 can expect of a game that is not over, in millionths.
+pub(super) fn first_seat(state: &State) -> i64 {
+    let [first, second] = state.r.map(|planes| {
+        let distances = planes.map(|plane| DISTANCES[usize::from(plane as u8) % 64]);
+        distances.into_iter().map(i32::from).sum::<i32>()
+    });
+    let turn = match (state.phase, state.to_move) {
+        (Phase::Start, _) => 0,
+        (_, 0) => TURN,
+        _ => -TURN,
+    };
+    // Ten times the root, so that rounding it down costs little. Both seats
+    // have some way to go, or the game would be over.
+    let spread = (100 * (first + second)).isqrt().max(1);
+    logistic(i64::from(10 * SCALE * (second - first + turn) / spread))
+}
