@@ -291,6 +291,9 @@ impl<D: Defects> Ledger<D> {
                     }
                 }
             }
+            if lease.audit {
+                self.sort_in(lease.tournament);
+            }
         }
         ended
     }
@@ -362,6 +365,9 @@ impl<D: Defects> Ledger<D> {
         }
         let failed = entry.course.failed(index);
         self.strike(now, tournament, lease, index);
+        if audit {
+            self.sort_in(tournament);
+        }
         Some(failed)
     }
 
@@ -376,7 +382,7 @@ impl<D: Defects> Ledger<D> {
         if held.audit
             && let Some(entry) = self.tournaments.get_mut(&tournament)
         {
-            entry.course.audits.reported(index);
+            entry.course.audits.reported(index, held.worker);
         }
         if held.games.is_empty() {
             let worker = held.worker;

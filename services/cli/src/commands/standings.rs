@@ -76,6 +76,7 @@ pub(super) struct AuditsView {
     agreed: u64,
     differing: u64,
     waiting: u64,
+    given_up: u64,
 }
 
 impl From<v1::Audits> for AuditsView {
@@ -85,6 +86,7 @@ impl From<v1::Audits> for AuditsView {
             agreed: audits.agreed,
             differing: audits.differing,
             waiting: audits.waiting,
+            given_up: audits.given_up,
         }
     }
 }
@@ -104,6 +106,12 @@ pub(super) fn told(audits: &v1::Audits) -> String {
         text += &format!(
             "; {} wait for a worker that did not play them",
             audits.waiting
+        );
+    }
+    if audits.given_up > 0 {
+        text += &format!(
+            "; {} are left alone until the coordinator starts again: no attempt came to an end",
+            audits.given_up
         );
     }
     text

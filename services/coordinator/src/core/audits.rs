@@ -91,6 +91,7 @@ impl Core {
             agreed: told.agreed,
             differing: told.differing,
             waiting: told.waiting(),
+            given_up: told.given_up,
         })
     }
 

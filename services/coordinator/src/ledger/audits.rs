@@ -28,8 +28,9 @@ pub(super) struct Audits {
     listed_count: usize,
     /// Lent, and who played them first.
     out: BTreeMap<u64, WorkerId>,
-    /// Come back with a record that is being compared.
-    compared: BTreeSet<u64>,
+    /// Come back with a record that is being compared: who brought it, and who
+    /// played them first.
+    compared: BTreeMap<u64, (WorkerId, WorkerId)>,
     failed: BTreeMap<u64, u32>,
     /// Where the search for more that is due goes on.
     cursor: u64,
@@ -44,13 +45,15 @@ pub struct Audited {
     pub agreed: u64,
     /// Played again with another record.
     pub differing: u64,
+    /// Left alone until the next start, since no attempt came to an end.
+    pub given_up: u64,
 }
 
 impl Audited {
     /// Games that are still to be played again.
     #[must_use]
     pub fn waiting(&self) -> u64 {
-        self.due - self.agreed - self.differing
+        self.due - self.agreed - self.differing - self.given_up
     }
 }
 
@@ -94,6 +97,7 @@ impl Audits {
             due: self.due.max(self.audited.count()),
             agreed: self.audited.count() - differing,
             differing,
+            given_up: self.given_up(),
         }
     }
 
@@ -125,7 +129,7 @@ impl Audits {
             self.cursor = (self.cursor + 1) % games;
             let known = self.audited.contains(index)
                 || self.out.contains_key(&index)
-                || self.compared.contains(&index)
+                || self.compared.contains_key(&index)
                 || self.failed.get(&index).is_some_and(|&it| it >= FAILED_MAX);
             if !known && chosen(self.key, index, self.ppm) && durable(index) {
                 self.list(index, 0);
@@ -180,16 +184,25 @@ impl Audits {
         }
     }
 
-    /// A record of this game arrived: it is being compared.
-    pub(super) fn reported(&mut self, index: u64) {
-        if self.out.remove(&index).is_some() {
-            self.compared.insert(index);
+    /// A worker brought a record of this game: it is being compared.
+    pub(super) fn reported(&mut self, index: u64, worker: WorkerId) {
+        if let Some(by) = self.out.remove(&index) {
+            self.compared.insert(index, (worker, by));
+        }
+    }
+
+    /// A worker is gone: nobody may be there to hear how its records compare.
+    pub(super) fn left(&mut self, worker: WorkerId) {
+        let of_worker = |_: &u64, (brought, _): &mut (WorkerId, WorkerId)| *brought == worker;
+        let again: Vec<_> = self.compared.extract_if(.., of_worker).collect();
+        for (index, (_, by)) in again {
+            self.list(index, by);
         }
     }
 
     /// A record was compared; false where it was no audit's.
     pub(super) fn settle(&mut self, index: u64, differs: bool) -> bool {
-        if !self.compared.remove(&index) {
+        if self.compared.remove(&index).is_none() {
             return false;
         }
         self.audited.insert(index);
@@ -232,7 +245,7 @@ mod tests {
             }
             for game in some {
                 assert!(taken.insert(game.index), "once each");
-                audits.reported(game.index);
+                audits.reported(game.index, worker);
                 assert!(audits.settle(game.index, false));
             }
         }
@@ -252,7 +265,7 @@ mod tests {
         assert_eq!(whole.so_far().waiting(), 0);
         let mut first = BTreeSet::new();
         for game in before.take(500, 2) {
-            before.reported(game.index);
+            before.reported(game.index, 2);
             before.settle(game.index, game.index % 2 == 0);
             first.insert(game.index);
         }
@@ -283,7 +296,7 @@ mod tests {
         let lent = audits.take(4, 2);
         assert_eq!((lent.len(), audits.listed_for(2)), (4, 6));
         audits.give_back(lent[0].index);
-        audits.reported(lent[1].index);
+        audits.reported(lent[1].index, 2);
         for _ in 0..FAILED_MAX {
             audits.fail(lent[2].index);
             audits.take(10, 2).iter().for_each(|game| {
@@ -296,11 +309,29 @@ mod tests {
         assert!(!audits.settle(lent[1].index, true), "once");
         assert!(!audits.settle(lent[3].index, true), "nothing was reported");
         let told = audits.so_far();
-        assert_eq!((told.agreed, told.differing, told.waiting()), (0, 1, 9));
+        assert_eq!((told.agreed, told.differing, told.waiting()), (0, 1, 8));
+        assert_eq!(told.given_up, 1, "it waits for nobody");
         assert_eq!(
             audits.listed_for(2),
             7,
             "all but lent, settled and given up"
         );
+    }
+
+    #[test]
+    fn what_a_lost_worker_brought_and_nobody_compared_is_played_again() {
+        let mut audits = Audits::new(7, 1_000_000, 4);
+        (0..4).for_each(|index| audits.durable(index, 1));
+        let lent = audits.take(2, 2);
+        audits.reported(lent[0].index, 2);
+        audits.reported(lent[1].index, 2);
+        assert!(audits.settle(lent[0].index, false));
+        audits.left(3);
+        assert_eq!(audits.listed_for(3), 2, "another's stay");
+        audits.left(2);
+        assert_eq!(audits.listed_for(3), 3);
+        assert!(!audits.settle(lent[1].index, true), "it waits again");
+        assert_eq!(all(&mut audits, 3).len(), 3);
+        assert_eq!(audits.so_far().waiting(), 0);
     }
 }

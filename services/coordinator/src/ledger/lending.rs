@@ -64,6 +64,9 @@ impl<D: Defects> Ledger<D> {
     /// A worker is gone, and its leases with it.
     pub fn leave(&mut self, worker: WorkerId) -> Vec<Ended> {
         let leases = self.workers.remove(&worker).map(|worker| worker.leases);
+        for entry in self.tournaments.values_mut() {
+            entry.course.audits.left(worker);
+        }
         self.end(leases.into_iter().flatten().collect(), true)
     }
 
