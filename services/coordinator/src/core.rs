@@ -4,7 +4,9 @@
 mod agents;
 mod answers;
 mod audits;
+mod bits;
 mod checkpoints;
+mod differences;
 mod reports;
 mod standings;
 mod start;
@@ -207,11 +209,14 @@ impl Core {
                 drop(reply.send(Ok(self.worker_name(id, boot_epoch))));
             }
             Command::Report(report, reply) => self.report(report, reply),
+            Command::Unlisted(id, reply) => {
+                drop(reply.send(self.entry(&id).map(|entry| entry.differing.unlisted())));
+            }
             Command::Differs(difference, reply) => {
                 drop(reply.send(self.differs(difference).await));
             }
-            Command::Audited(info, compared, reply) => {
-                drop(reply.send(self.audited(&info, &compared).await));
+            Command::Audited(compared, reply) => {
+                drop(reply.send(self.audited(&compared).await));
             }
             Command::Workers(reply) => drop(reply.send(Ok(self.list_workers()))),
         }

@@ -48,6 +48,16 @@ pub(crate) struct Report {
     pub(crate) failed: Vec<(u64, String)>,
 }
 
+/// Games that were compared with their durable records.
+pub(crate) struct Compared {
+    pub(crate) info: Arc<Info>,
+    /// Who brought them.
+    pub(crate) worker: String,
+    pub(crate) boot_epoch: u64,
+    /// With whether they differ.
+    pub(crate) games: Vec<(u64, bool)>,
+}
+
 /// What a user wants of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
@@ -110,9 +120,9 @@ pub(crate) enum Command {
     /// Answers with the games that had a record before, to be compared.
     Report(Report, Reply<Vec<u64>>),
     Differs(v1::Difference, Reply<()>),
-    /// Games that were compared with their durable records, and whether they
-    /// differ.
-    Audited(Arc<Info>, Vec<(u64, bool)>, Reply<()>),
+    /// How many games of a tournament differ beside those that are listed.
+    Unlisted(String, Reply<u64>),
+    Audited(Compared, Reply<()>),
     Workers(Reply<v1::ListWorkersResponse>),
 }
 

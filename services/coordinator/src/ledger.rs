@@ -37,8 +37,8 @@ pub use lending::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};
 use lending::{Pace, Worker};
 pub use reports::{Report, ReportId, Reports, Sorted, Taken, Written};
 pub use terms::{
-    Assigned, Ended, Grant, LeaseId, Patience, Progress, Settings, State, TournamentNo, Verdict,
-    WorkerId, WorkerLoad,
+    Assigned, Ended, Grant, LeaseId, Patience, Player, Progress, Settings, State, TournamentNo,
+    Verdict, WorkerId, WorkerLoad,
 };
 
 /// How long a game rests after its first failed attempt; twice as long after
@@ -66,6 +66,8 @@ pub struct Ledger<D: Defects = Sound> {
     /// and the finished ones with audits to come.
     open: BTreeSet<TournamentNo>,
     workers: BTreeMap<WorkerId, Worker>,
+    /// Processes that left: what they played may still be reported.
+    gone: BTreeMap<WorkerId, Player>,
     leases: Leases,
     tournaments_ever: TournamentNo,
     workers_ever: WorkerId,
@@ -83,6 +85,7 @@ impl<D: Defects> Ledger<D> {
             tournaments: BTreeMap::new(),
             open: BTreeSet::new(),
             workers: BTreeMap::new(),
+            gone: BTreeMap::new(),
             leases: Leases::default(),
             tournaments_ever: 0,
             workers_ever: 0,
@@ -146,11 +149,17 @@ impl<D: Defects> Ledger<D> {
         entry.course.audits.came_of(index)
     }
 
-    /// A record was compared with the durable one; true where that was the
-    /// audit of a game.
-    pub fn settle_audit(&mut self, tournament: TournamentNo, index: u64, differs: bool) -> bool {
+    /// The record that a worker brought was compared with the durable one; true
+    /// where that was the audit of a game.
+    pub fn settle_audit(
+        &mut self,
+        tournament: TournamentNo,
+        index: u64,
+        worker: WorkerId,
+        differs: bool,
+    ) -> bool {
         let entry = self.tournaments.get_mut(&tournament);
-        let audit = entry.is_some_and(|entry| entry.course.audits.settle(index, differs));
+        let audit = entry.is_some_and(|entry| entry.course.audits.settle(index, worker, differs));
         if audit {
             self.sort_in(tournament);
         }
@@ -243,21 +252,6 @@ impl<D: Defects> Ledger<D> {
         self.end(late, true)
     }
 
-    /// When something is due next: a lease's deadline, or a game that rested.
-    pub fn next_due(&mut self, now: Duration) -> Option<Duration> {
-        let deadline = self.leases.first_deadline();
-        let mut rested: Option<Duration> = None;
-        for number in &self.open {
-            if let Some(entry) = self.tournaments.get_mut(number)
-                && entry.state == State::Running
-            {
-                let next = entry.course.wake(now);
-                rested = rested.into_iter().chain(next).min();
-            }
-        }
-        deadline.into_iter().chain(rested).min()
-    }
-
     /// Takes leases back; their games wait again.
     fn end(&mut self, leases: Vec<LeaseId>, lost: bool) -> Vec<Ended> {
         let mut ended = Vec::with_capacity(leases.len());
@@ -281,13 +275,13 @@ impl<D: Defects> Ledger<D> {
                 && !D::LOSES_RETURNED
             {
                 for index in lease.games {
-                    if lease.audit && lost {
+                    let audits = &mut entry.course.audits;
+                    match (lease.audit, why) {
+                        (false, _) => entry.course.give_back(index, id, why, Duration::ZERO),
                         // A game that kills its workers is not audited for ever.
-                        entry.course.audits.fail(index);
-                    } else if lease.audit {
-                        entry.course.audits.give_back(index);
-                    } else {
-                        entry.course.give_back(index, id, why, Duration::ZERO);
+                        (true, Back::Lost { alone: true } | Back::Failed) => audits.fail(index),
+                        (true, Back::Lost { alone: false }) => audits.lose(index),
+                        (true, Back::Unplayed) => audits.give_back(index),
                     }
                 }
             }
@@ -396,8 +390,8 @@ impl<D: Defects> Ledger<D> {
     }
 
     /// A pending record is on the disk; true where that finished the
-    /// tournament. `by` is the worker that played it.
-    pub fn durable(&mut self, tournament: TournamentNo, index: u64, by: WorkerId) -> bool {
+    /// tournament. `by` tells who played it.
+    pub fn durable(&mut self, tournament: TournamentNo, index: u64, by: Player) -> bool {
         let Some(entry) = self.tournaments.get_mut(&tournament) else {
             return false;
         };

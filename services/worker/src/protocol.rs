@@ -24,8 +24,8 @@ use std::{
 
 pub use defects::{Defects, Sound};
 pub use terms::{
-    Action, CallNo, Ending, Lease, LeaseNo, Playing, Progress, Refusal, ReportNo, Settings, Stay,
-    StayNo,
+    Action, CallNo, Ending, Fate, Lease, LeaseNo, Playing, Progress, Refusal, ReportNo, Settings,
+    Stay, StayNo,
 };
 
 use backoff::{Backoff, Jitter};
@@ -238,10 +238,10 @@ impl<R, D: Defects> Protocol<R, D> {
         current
     }
 
-    /// A game of a lease is over.
-    pub fn finished(&mut self, now: Duration, number: LeaseNo, result: R) {
+    /// A game of a lease is over; `bytes` is what its result takes in a report.
+    pub fn finished(&mut self, now: Duration, number: LeaseNo, result: R, bytes: usize) {
         if let Some(lease) = self.leases.get(&number) {
-            self.reports.add(now, number, lease, result);
+            self.reports.add(now, (number, lease), result, bytes);
         }
     }
 
@@ -250,8 +250,8 @@ impl<R, D: Defects> Protocol<R, D> {
         self.reports.settle(report);
     }
 
-    /// A report was not taken; tells whether it will be sent again.
-    pub fn not_reported(&mut self, now: Duration, report: ReportNo, refusal: Refusal) -> bool {
+    /// A report was not taken; tells what becomes of it.
+    pub fn not_reported(&mut self, now: Duration, report: ReportNo, refusal: Refusal) -> Fate {
         self.reports.failed(now, report, refusal, &mut self.jitter)
     }
 

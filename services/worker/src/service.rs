@@ -68,7 +68,8 @@ pub struct Options {
     /// How long games that began may still take once the worker is told to
     /// stop.
     pub drain_limit: Duration,
-    /// Of the jitter with which refused calls are tried again.
+    /// Of the jitter with which refused calls are tried again, and what tells
+    /// this process from others.
     pub seed: u64,
 }
 

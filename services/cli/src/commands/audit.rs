@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::{
     access::{AccessArgs, Client},
     failure::Outcome,
-    output::{Format, Listing},
+    output::{self, Format, Listing},
 };
 
 /// Asked for at a time.
@@ -22,6 +22,8 @@ A coordinator has a share of all games played again on another worker
 (arena coordinator --audit-share). The first record stands; a difference names
 the agent that did not do the same thing twice. Of a tournament with
 records = \"hash\" it is known only that two games differ: hashes name nobody.
+Of a tournament no more than 1,000 are listed; how many more games differ is said
+below the table, and in JSON as {\"tournament_id\", \"unlisted\"} at the end.
 
 Examples:
   arena audit list
@@ -57,10 +59,10 @@ impl ListArgs {
             Some(id) => vec![id.clone()],
             None => tournaments(client).await?,
         };
-        let mut rows = Vec::new();
+        let (mut rows, mut more) = (Vec::new(), Vec::new());
         for id in tournaments {
             let mut token = String::new();
-            loop {
+            let unlisted = loop {
                 let request = v1::ListDifferencesRequest {
                     tournament_id: id.clone(),
                     page_size: PAGE,
@@ -70,16 +72,34 @@ impl ListArgs {
                 rows.extend(page.differences.iter().map(row));
                 token = page.next_page_token;
                 if token.is_empty() {
-                    break;
+                    break page.unlisted;
                 }
+            };
+            if unlisted > 0 {
+                more.push((id, unlisted));
             }
+        }
+        if matches!(self.output, Format::Json | Format::Jsonl) {
+            let row = |(id, unlisted): &(String, u64)| {
+                let value = json!({ "tournament_id": id, "unlisted": unlisted });
+                (Vec::new(), value)
+            };
+            rows.extend(more.iter().map(row));
         }
         let listing = Listing {
             header: vec!["game", "event", "agent", "worker", "durable", "other"],
             rows,
             empty: "no game differed",
         };
-        listing.print(self.output)
+        listing.print(self.output)?;
+        if matches!(self.output, Format::Table | Format::Csv) {
+            for (id, unlisted) in more {
+                output::note(format_args!(
+                    "{unlisted} more games of {id} differ; no more than 1,000 are kept"
+                ));
+            }
+        }
+        Ok(())
     }
 }
 

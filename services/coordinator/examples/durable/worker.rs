@@ -41,6 +41,7 @@ impl Fleet {
                 .iter()
                 .map(|info| (info.name.to_owned(), info.version))
                 .collect(),
+            process: 0,
         };
         // The stream is the worker's presence: it is held to the end.
         let mut notices = client.join(request).await?.into_inner();

@@ -1,75 +1,41 @@
 //! Audits that survive a restart: what came of each game that was played again
-//! is stored, 4,096 games to a document.
+//! is stored, a bit each for having been audited and for having differed.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeSet;
 
-use arena_store::{Change, Collection, Store, StoreError};
 use arena_telemetry::AuditOutcome;
 use arena_wire::v1;
 
-use super::{Core, tournaments::Entry};
+use super::{
+    Core,
+    bits::{self, Documents},
+    tournaments::Entry,
+};
 use crate::{
     error::Error,
+    handle::Compared,
     ledger::{Audited, Bitmap, State},
-    results::Info,
 };
 
-const PREFIX: &str = "audits/";
-/// Games of a document: a bit each for having been audited, then a bit each for
-/// having differed.
-const GAMES: u64 = 4096;
-const BYTES: usize = GAMES as usize / 8;
-
-/// What earlier starts audited of one tournament, by the number of the document.
-pub(super) type Before = BTreeMap<u64, Vec<u8>>;
-
-/// All that was audited, by tournament.
-pub(super) fn read(store: &dyn Store) -> Result<BTreeMap<String, Before>, StoreError> {
-    let mut found: BTreeMap<String, Before> = BTreeMap::new();
-    for (key, bytes) in store.list(Collection::Meta)? {
-        let place = key
-            .strip_prefix(PREFIX)
-            .and_then(|rest| rest.rsplit_once('/'));
-        if let Some((tournament, number)) = place
-            && let Ok(number) = number.parse()
-        {
-            let documents = found.entry(tournament.to_owned()).or_default();
-            documents.insert(number, bytes);
-        }
-    }
-    Ok(found)
-}
+/// Below it stands what was audited.
+pub(super) const PREFIX: &str = "audits/";
 
 impl Core {
     /// Goes on with the audits of a tournament that is in the accounts.
-    pub(super) fn restore_audits(&mut self, id: &str, before: &Before) {
+    pub(super) fn restore_audits(&mut self, id: &str, before: &Documents) {
         let Some(entry) = self.tournaments.get(id) else {
             return;
         };
         let Some(number) = entry.number else { return };
         let games = entry.info.games();
-        let [mut audited, mut differing] = [Bitmap::new(games), Bitmap::new(games)];
-        for (document, bytes) in before {
-            for place in 0..GAMES {
-                let has = |from: usize| {
-                    let byte = bytes.get(from + (place / 8) as usize);
-                    byte.is_some_and(|byte| byte >> (place % 8) & 1 == 1)
-                };
-                if has(0) {
-                    audited.insert(document * GAMES + place);
-                }
-                if has(BYTES) {
-                    differing.insert(document * GAMES + place);
-                }
-            }
-        }
+        let [audited, differing] = [0, 1].map(|set| bits::set(before, set, games));
         self.ledger
             .restore_audits(number, key(id), audited, differing);
     }
 
     /// Takes a finished tournament into the accounts for what is left of its
     /// audits. Its results stay where they are until somebody asks.
-    pub(super) fn go_on_auditing(&mut self, id: &str, before: &Before) {
+    pub(super) fn go_on_auditing(&mut self, id: &str, before: &Documents) {
         let Some(entry) = self.tournaments.get_mut(id) else {
             return;
         };
@@ -96,19 +62,17 @@ impl Core {
     }
 
     /// Records were compared with the durable ones: those of audits are noted.
-    pub(super) async fn audited(
-        &mut self,
-        info: &Arc<Info>,
-        compared: &[(u64, bool)],
-    ) -> Result<(), Error> {
-        let id = &*info.id;
-        let Some(number) = self.entry(id)?.number else {
+    pub(super) async fn audited(&mut self, compared: &Compared) -> Result<(), Error> {
+        let id = &*compared.info.id;
+        // Of one that is gone, the audits wait again.
+        let worker = self.find_worker(&compared.worker, compared.boot_epoch);
+        let (Some(number), Some(worker)) = (self.entry(id)?.number, worker) else {
             return Ok(());
         };
-        let mut documents = BTreeMap::new();
-        for &(index, differs) in compared {
-            if self.ledger.settle_audit(number, index, differs) {
-                documents.insert(index / GAMES, ());
+        let mut documents = BTreeSet::new();
+        for &(index, differs) in &compared.games {
+            if self.ledger.settle_audit(number, index, worker, differs) {
+                documents.insert(bits::document_of(index));
                 self.metrics.audited(match differs {
                     true => AuditOutcome::Differing,
                     false => AuditOutcome::Agreed,
@@ -118,30 +82,16 @@ impl Core {
         if documents.is_empty() {
             return Ok(());
         }
+        let came_of = |index| {
+            let came_of = self.ledger.came_of_audit(number, index);
+            [came_of.is_some(), came_of == Some(true)]
+        };
         let changes = documents
-            .into_keys()
-            .map(|document| Change {
-                collection: Collection::Meta,
-                key: format!("{PREFIX}{id}/{document:0>12}"),
-                value: Some(self.document(number, document)),
-            })
+            .into_iter()
+            .map(|document| bits::store(PREFIX, id, document, came_of))
             .collect();
         self.entry(id)?.touch();
         self.persist(changes).await
-    }
-
-    fn document(&self, number: u32, document: u64) -> Vec<u8> {
-        let mut bytes = vec![0; 2 * BYTES];
-        for place in 0..GAMES {
-            let (byte, bit) = ((place / 8) as usize, 1 << (place % 8));
-            if let Some(differs) = self.ledger.came_of_audit(number, document * GAMES + place) {
-                bytes[byte] |= bit;
-                if differs {
-                    bytes[BYTES + byte] |= bit;
-                }
-            }
-        }
-        bytes
     }
 }
 

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use arena_model::{engine::Termination, result::GameResult};
-use arena_store::{Change, Collection, Positions, StoreError};
+use arena_store::{Positions, StoreError};
 use arena_telemetry::{Finished, Outcome, ReportOutcome, Seated};
 use arena_wire::v1;
-use prost::Message;
 
 use super::Core;
 use crate::{
@@ -15,9 +14,6 @@ use crate::{
     ledger::{self, ReportId},
     results::Info,
 };
-
-/// The most differences stored of a tournament.
-const DIFFERENCES_MAX: u64 = 1000;
 
 /// Games on their way to the disk.
 pub(super) struct Batch {
@@ -60,6 +56,7 @@ impl Core {
         let accounted = ledger::Report {
             tournament,
             by: self.find_worker(&report.worker, report.boot_epoch),
+            player: self.find_player(&report.worker, report.boot_epoch),
             lease: report.lease,
             games: &games,
             failed: &failed,
@@ -180,36 +177,6 @@ impl Core {
     fn writes(&self, id: &str) -> bool {
         let number = self.tournaments.get(id).and_then(|entry| entry.number);
         number.is_some_and(|number| self.reports.writes(number))
-    }
-
-    /// Stores a difference and marks the agent it names.
-    pub(super) async fn differs(&mut self, difference: v1::Difference) -> Result<(), Error> {
-        let Some((id, index)) = difference.game_id.rsplit_once('/') else {
-            return Ok(());
-        };
-        let key = format!("{id}/{index:0>20}/{}", difference.other_hash);
-        let Some(entry) = self.tournaments.get_mut(id) else {
-            return Ok(());
-        };
-        if let Some(agent) = entry
-            .info
-            .agents
-            .iter()
-            .position(|name| *name == difference.agent)
-        {
-            entry.flagged.insert(agent);
-        }
-        entry.touch();
-        if entry.differences >= DIFFERENCES_MAX {
-            return Ok(());
-        }
-        entry.differences += 1;
-        self.persist(vec![Change {
-            collection: Collection::Differences,
-            key,
-            value: Some(difference.encode_to_vec()),
-        }])
-        .await
     }
 }
 

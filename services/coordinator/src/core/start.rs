@@ -15,7 +15,14 @@ use tokio::{
     time::Instant,
 };
 
-use super::{Core, answers::Answers, audits, tournaments::Entry};
+use super::{
+    Core,
+    answers::Answers,
+    audits,
+    bits::{self, Documents},
+    differences,
+    tournaments::Entry,
+};
 use crate::{
     agents::Agents,
     error::StartError,
@@ -30,7 +37,7 @@ use crate::{
 struct Found {
     agents: Vec<v1::Agent>,
     answers: Answers,
-    audits: BTreeMap<String, audits::Before>,
+    audits: BTreeMap<String, Documents>,
     tournaments: Vec<(Entry, Option<(Results, Bitmap)>)>,
 }
 
@@ -111,7 +118,7 @@ pub(crate) async fn load(
             core.restore_audits(&id, before);
         }
         if audits_at_all {
-            core.go_on_auditing(&id, before.unwrap_or(&audits::Before::new()));
+            core.go_on_auditing(&id, before.unwrap_or(&Documents::new()));
         }
     }
     Ok(core)
@@ -124,12 +131,15 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
             .map_err(|error| unreadable(format!("agent {name}"), &error))?;
         agents.push(agent);
     }
-    let mut differences: BTreeMap<String, Vec<v1::Difference>> = BTreeMap::new();
+    let meta = store.list(Collection::Meta)?;
+    let unlisted = bits::read(&meta, differences::PREFIX);
+    let mut differences: BTreeMap<String, Vec<(String, v1::Difference)>> = BTreeMap::new();
     for (key, bytes) in store.list(Collection::Differences)? {
         let difference = v1::Difference::decode(bytes.as_slice())
             .map_err(|error| unreadable(format!("difference {key}"), &error))?;
         let tournament = key.split('/').next().unwrap_or_default().to_owned();
-        differences.entry(tournament).or_default().push(difference);
+        let of = differences.entry(tournament).or_default();
+        of.push((key, difference));
     }
     let mut tournaments = Vec::new();
     for (id, bytes) in store.list(Collection::Tournaments)? {
@@ -137,8 +147,11 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
             .map_err(|error| unreadable(format!("tournament {id}"), &error))?;
         let state = document.state();
         let mut entry = Entry::new(Info::read(&document)?, document);
-        for difference in differences.remove(&id).unwrap_or_default() {
-            entry.differences += 1;
+        if let Some(documents) = unlisted.get(&id) {
+            entry.differing.restore_unlisted(documents);
+        }
+        for (key, difference) in differences.remove(&id).unwrap_or_default() {
+            entry.differing.restore(key);
             let named = |name: &String| *name == difference.agent;
             entry
                 .flagged
@@ -155,7 +168,7 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
     Ok(Found {
         agents,
         answers: Answers::new(store.list(Collection::Requests)?),
-        audits: audits::read(store)?,
+        audits: bits::read(&meta, audits::PREFIX),
         tournaments,
     })
 }

@@ -12,7 +12,7 @@ use arena_wire::v1::{self, TournamentState};
 use prost::Message;
 use tokio::sync::watch;
 
-use super::{Core, audits, unix_us};
+use super::{Core, bits::Documents, differences::Differing, unix_us};
 use crate::{
     error::Error,
     handle::{Change, Version},
@@ -41,8 +41,7 @@ pub(super) struct Entry {
     pub(super) results: Option<Results>,
     /// Agents found non-deterministic.
     pub(super) flagged: BTreeSet<usize>,
-    /// Differences stored.
-    pub(super) differences: u64,
+    pub(super) differing: Differing,
     /// Grows with each change that shows.
     pub(super) version: watch::Sender<Version>,
     /// What watchers were shown last, and when.
@@ -54,12 +53,12 @@ pub(super) struct Entry {
 impl Entry {
     pub(super) fn new(info: Info, document: v1::Tournament) -> Self {
         Self {
+            differing: Differing::new(info.games()),
             info: Arc::new(info),
             document,
             number: None,
             results: None,
             flagged: BTreeSet::new(),
-            differences: 0,
             version: watch::Sender::default(),
             shown: None,
             pace: VecDeque::new(),
@@ -338,7 +337,7 @@ impl Core {
         let entry = self.entry_mut(id)?;
         entry.number = Some(number);
         entry.results = Some(results);
-        self.restore_audits(id, &audits::Before::new());
+        self.restore_audits(id, &Documents::new());
         self.unpark = true;
         // Its last game may have become durable just before a crash.
         let finished = self

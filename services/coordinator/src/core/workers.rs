@@ -9,7 +9,7 @@ use super::Core;
 use crate::{
     error::Error,
     handle::{Joined, Reply},
-    ledger::{Grant, LeaseId, WorkerId},
+    ledger::{Grant, LeaseId, Player, WorkerId},
 };
 
 /// Notices that may wait for a worker. One that reads none learns of ended
@@ -55,12 +55,23 @@ fn worker_text(worker: WorkerId) -> String {
     format!("w{worker}")
 }
 
+fn worker_number(id: &str) -> Option<WorkerId> {
+    id.strip_prefix('w')?.parse().ok()
+}
+
 impl Core {
     /// The worker of an id and boot epoch; none where it is of another start,
     /// or gone.
     pub(super) fn find_worker(&self, id: &str, boot_epoch: u64) -> Option<WorkerId> {
-        let number = id.strip_prefix('w')?.parse().ok()?;
-        self.ledger.present(number, boot_epoch)
+        self.ledger.present(worker_number(id)?, boot_epoch)
+    }
+
+    /// Who that worker is, or was before it left.
+    pub(super) fn find_player(&self, id: &str, boot_epoch: u64) -> Player {
+        let number = worker_number(id);
+        number.map_or(Player::Unknown, |number| {
+            self.ledger.player(number, boot_epoch)
+        })
     }
 
     /// What people call a worker: its name, or its id where it has none or is
@@ -78,7 +89,11 @@ impl Core {
             let _ = reply.send(Err(Error::Draining));
             return;
         }
-        let worker = self.ledger.join(request.capacity as usize);
+        let player = match request.process {
+            0 => Player::Unknown,
+            process => Player::Process(process),
+        };
+        let worker = self.ledger.join_as(player, request.capacity as usize);
         let (sender, notices) = mpsc::channel(NOTICES_MAX);
         let present = Present {
             name: request.name,

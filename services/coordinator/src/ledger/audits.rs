@@ -3,15 +3,56 @@
 //! Which ones is a pure function of the tournament and the share, so that it
 //! needs no storing; what came of them is told to [`Audits::restore`] after a
 //! restart.
+//!
+//! They are played by *another* worker: another process, however often either
+//! joined (see [`Player`]). Who played what is not stored, so that after a
+//! restart of the coordinator anybody may audit what was played before it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Assigned, Bitmap, WorkerId};
+use super::{Assigned, Bitmap, Player, WorkerId};
 
 /// The most audits listed at a time; the rest is found when these are done.
 const LISTED_MAX: usize = 4096;
 /// Failed attempts after which an audit is left alone until the next start.
 const FAILED_MAX: u32 = 3;
+
+/// Games that wait, by who played them first.
+#[derive(Debug, Default)]
+struct Waiting {
+    by: BTreeMap<Player, BTreeSet<u64>>,
+    count: usize,
+}
+
+impl Waiting {
+    fn add(&mut self, index: u64, by: Player) {
+        self.count += usize::from(self.by.entry(by).or_default().insert(index));
+    }
+
+    fn has(&self, index: u64) -> bool {
+        self.by.values().any(|games| games.contains(&index))
+    }
+
+    /// How many another than this one played.
+    fn count_for(&self, player: Player) -> usize {
+        self.count - self.by.get(&player).map_or(0, BTreeSet::len)
+    }
+
+    /// Up to `count` games that others played, and who did.
+    fn take(&mut self, count: usize, player: Player) -> Vec<(u64, Player)> {
+        let mut taken = Vec::new();
+        for (&by, games) in self.by.iter_mut().filter(|(by, _)| **by != player) {
+            while taken.len() < count
+                && let Some(index) = games.pop_first()
+            {
+                taken.push((index, by));
+            }
+        }
+        self.count -= taken.len();
+        self.by.retain(|_, games| !games.is_empty());
+        taken
+    }
+}
 
 /// Audits of a tournament.
 #[derive(Debug, Default)]
@@ -23,14 +64,15 @@ pub(super) struct Audits {
     due: u64,
     audited: Bitmap,
     differing: Bitmap,
-    /// Waiting, by who played them first; 0 where that is not known.
-    listed: BTreeMap<WorkerId, BTreeSet<u64>>,
-    listed_count: usize,
+    listed: Waiting,
+    /// Lost together with others: to be lent alone, so that only the one that
+    /// loses its workers is given up.
+    alone: Waiting,
     /// Lent, and who played them first.
-    out: BTreeMap<u64, WorkerId>,
+    out: BTreeMap<u64, Player>,
     /// Come back with a record that is being compared: who brought it, and who
     /// played them first.
-    compared: BTreeMap<u64, (WorkerId, WorkerId)>,
+    compared: BTreeMap<u64, (WorkerId, Player)>,
     failed: BTreeMap<u64, u32>,
     /// Where the search for more that is due goes on.
     cursor: u64,
@@ -102,25 +144,24 @@ impl Audits {
     }
 
     /// A game became durable.
-    pub(super) fn durable(&mut self, index: u64, by: WorkerId) {
+    pub(super) fn durable(&mut self, index: u64, by: Player) {
         if chosen(self.key, index, self.ppm) {
             self.due += 1;
             self.list(index, by);
         }
     }
 
-    fn list(&mut self, index: u64, by: WorkerId) {
-        let room = self.listed_count < LISTED_MAX;
-        if room && self.listed.entry(by).or_default().insert(index) {
-            self.listed_count += 1;
+    fn list(&mut self, index: u64, by: Player) {
+        if self.listed.count < LISTED_MAX {
+            self.listed.add(index, by);
         }
     }
 
     /// Lists more of what is due where the list is empty.
     pub(super) fn find(&mut self, durable: impl Fn(u64) -> bool) {
-        let known =
-            self.audited.count() + (self.out.len() + self.compared.len()) as u64 + self.given_up();
-        if self.listed_count > 0 || self.due <= known {
+        let at_hand = self.alone.count + self.out.len() + self.compared.len();
+        let known = self.audited.count() + at_hand as u64 + self.given_up();
+        if self.listed.count > 0 || self.due <= known {
             return;
         }
         let games = self.audited.bound();
@@ -130,10 +171,11 @@ impl Audits {
             let known = self.audited.contains(index)
                 || self.out.contains_key(&index)
                 || self.compared.contains_key(&index)
+                || self.alone.has(index)
                 || self.failed.get(&index).is_some_and(|&it| it >= FAILED_MAX);
             if !known && chosen(self.key, index, self.ppm) && durable(index) {
-                self.list(index, 0);
-                if self.listed_count == LISTED_MAX {
+                self.list(index, Player::Unknown);
+                if self.listed.count == LISTED_MAX {
                     break;
                 }
             }
@@ -145,25 +187,32 @@ impl Audits {
         failed.filter(|&&failed| failed >= FAILED_MAX).count() as u64
     }
 
-    /// Games listed that another worker than this played.
-    pub(super) fn listed_for(&self, worker: WorkerId) -> usize {
-        self.listed_count - self.listed.get(&worker).map_or(0, BTreeSet::len)
+    /// Games listed that another than this one played.
+    pub(super) fn listed_for(&self, player: Player) -> usize {
+        self.listed.count_for(player)
+    }
+
+    /// Whether there is a game for this one that is to be lent alone.
+    pub(super) fn has_alone_for(&self, player: Player) -> bool {
+        self.alone.count_for(player) > 0
     }
 
     /// Lends up to `count` games that others played.
-    pub(super) fn take(&mut self, count: usize, worker: WorkerId) -> Vec<Assigned> {
-        let mut taken = Vec::new();
-        for (&by, games) in self.listed.iter_mut().filter(|(by, _)| **by != worker) {
-            while taken.len() < count
-                && let Some(index) = games.pop_first()
-            {
-                self.out.insert(index, by);
-                taken.push(Assigned { index, attempts: 0 });
-            }
-        }
-        self.listed_count -= taken.len();
-        self.listed.retain(|_, games| !games.is_empty());
-        taken
+    pub(super) fn take(&mut self, count: usize, player: Player) -> Vec<Assigned> {
+        let taken = self.listed.take(count, player);
+        self.lend(taken)
+    }
+
+    /// Lends one game that is to be alone.
+    pub(super) fn take_alone(&mut self, player: Player) -> Vec<Assigned> {
+        let taken = self.alone.take(1, player);
+        self.lend(taken)
+    }
+
+    fn lend(&mut self, taken: Vec<(u64, Player)>) -> Vec<Assigned> {
+        self.out.extend(taken.iter().copied());
+        let assigned = |(index, _)| Assigned { index, attempts: 0 };
+        taken.into_iter().map(assigned).collect()
     }
 
     /// A lease ended without this game.
@@ -173,13 +222,21 @@ impl Audits {
         }
     }
 
-    /// A worker could not play this game again.
+    /// A lease of this game and others was lost: which of them did it is not
+    /// known.
+    pub(super) fn lose(&mut self, index: u64) {
+        if let Some(by) = self.out.remove(&index) {
+            self.alone.add(index, by);
+        }
+    }
+
+    /// A worker could not play this game again, or was lost with it alone.
     pub(super) fn fail(&mut self, index: u64) {
         if let Some(by) = self.out.remove(&index) {
             let failed = self.failed.entry(index).or_default();
             *failed += 1;
             if *failed < FAILED_MAX {
-                self.list(index, by);
+                self.alone.add(index, by);
             }
         }
     }
@@ -193,18 +250,25 @@ impl Audits {
 
     /// A worker is gone: nobody may be there to hear how its records compare.
     pub(super) fn left(&mut self, worker: WorkerId) {
-        let of_worker = |_: &u64, (brought, _): &mut (WorkerId, WorkerId)| *brought == worker;
+        let of_worker = |_: &u64, (brought, _): &mut (WorkerId, Player)| *brought == worker;
         let again: Vec<_> = self.compared.extract_if(.., of_worker).collect();
         for (index, (_, by)) in again {
             self.list(index, by);
         }
     }
 
-    /// A record was compared; false where it was no audit's.
-    pub(super) fn settle(&mut self, index: u64, differs: bool) -> bool {
-        if self.compared.remove(&index).is_none() {
+    /// The record that a worker brought was compared; false where it was no
+    /// audit's, or another worker's.
+    pub(super) fn settle(&mut self, index: u64, worker: WorkerId, differs: bool) -> bool {
+        if self
+            .compared
+            .get(&index)
+            .is_none_or(|(brought, _)| *brought != worker)
+        {
             return false;
         }
+        self.compared.remove(&index);
+        self.failed.remove(&index);
         self.audited.insert(index);
         if differs {
             self.differing.insert(index);
@@ -234,19 +298,23 @@ mod tests {
     use super::*;
 
     const GAMES: u64 = 10_000;
+    const ONE: Player = Player::Process(1);
+    const TWO: Player = Player::Process(2);
 
-    fn all(audits: &mut Audits, worker: WorkerId) -> BTreeSet<u64> {
+    fn all(audits: &mut Audits, player: Player) -> BTreeSet<u64> {
+        let worker = 9;
         let mut taken = BTreeSet::new();
         loop {
             audits.find(|_| true);
-            let some = audits.take(100, worker);
+            let mut some = audits.take(100, player);
+            some.extend(audits.take_alone(player));
             if some.is_empty() {
                 return taken;
             }
             for game in some {
                 assert!(taken.insert(game.index), "once each");
                 audits.reported(game.index, worker);
-                assert!(audits.settle(game.index, false));
+                assert!(audits.settle(game.index, worker, false));
             }
         }
     }
@@ -256,17 +324,17 @@ mod tests {
         let mut whole = Audits::new(7, 300_000, GAMES);
         let mut before = Audits::new(7, 300_000, GAMES);
         for index in 0..GAMES {
-            whole.durable(index, 1);
-            before.durable(index, 1);
+            whole.durable(index, ONE);
+            before.durable(index, ONE);
         }
-        let expected = all(&mut whole, 2);
+        let expected = all(&mut whole, TWO);
         let share = expected.len() as u64;
         assert!((2_800..3_200).contains(&share), "{share}");
         assert_eq!(whole.so_far().waiting(), 0);
         let mut first = BTreeSet::new();
-        for game in before.take(500, 2) {
+        for game in before.take(500, TWO) {
             before.reported(game.index, 2);
-            before.settle(game.index, game.index % 2 == 0);
+            before.settle(game.index, 2, game.index % 2 == 0);
             first.insert(game.index);
         }
         let mut after = Audits::new(0, 300_000, GAMES);
@@ -279,7 +347,7 @@ mod tests {
         }
         after.restore(7, audited, differing, |_| true);
         assert_eq!(after.so_far(), before.so_far());
-        let rest = all(&mut after, 1);
+        let rest = all(&mut after, ONE);
         assert!(first.is_disjoint(&rest));
         assert_eq!(
             first.union(&rest).copied().collect::<BTreeSet<_>>(),
@@ -290,48 +358,69 @@ mod tests {
     #[test]
     fn nobody_audits_itself_and_what_comes_back_waits_again() {
         let mut audits = Audits::new(7, 1_000_000, 10);
-        (0..10).for_each(|index| audits.durable(index, 1));
-        assert_eq!((audits.listed_for(1), audits.listed_for(2)), (0, 10));
-        assert!(audits.take(10, 1).is_empty());
-        let lent = audits.take(4, 2);
-        assert_eq!((lent.len(), audits.listed_for(2)), (4, 6));
+        (0..10).for_each(|index| audits.durable(index, ONE));
+        assert_eq!((audits.listed_for(ONE), audits.listed_for(TWO)), (0, 10));
+        assert!(audits.take(10, ONE).is_empty());
+        let lent = audits.take(4, TWO);
+        assert_eq!((lent.len(), audits.listed_for(TWO)), (4, 6));
         audits.give_back(lent[0].index);
         audits.reported(lent[1].index, 2);
-        for _ in 0..FAILED_MAX {
+        for left in (0..FAILED_MAX).rev() {
             audits.fail(lent[2].index);
-            audits.take(10, 2).iter().for_each(|game| {
-                if game.index != lent[2].index {
-                    audits.give_back(game.index);
-                }
-            });
+            assert!(!audits.has_alone_for(ONE));
+            assert_eq!(audits.take_alone(TWO).len(), usize::from(left > 0));
         }
-        assert!(audits.settle(lent[1].index, true));
-        assert!(!audits.settle(lent[1].index, true), "once");
-        assert!(!audits.settle(lent[3].index, true), "nothing was reported");
+        let settled = lent[1].index;
+        assert!(!audits.settle(settled, 3, false), "another brought it");
+        assert!(audits.settle(settled, 2, true));
+        assert!(!audits.settle(settled, 2, true), "once");
+        assert!(!audits.settle(lent[3].index, 2, true), "not reported");
         let told = audits.so_far();
         assert_eq!((told.agreed, told.differing, told.waiting()), (0, 1, 8));
         assert_eq!(told.given_up, 1, "it waits for nobody");
         assert_eq!(
-            audits.listed_for(2),
+            audits.listed_for(TWO),
             7,
             "all but lent, settled and given up"
         );
     }
 
     #[test]
+    fn of_games_lost_together_only_the_one_that_loses_its_workers_is_given_up() {
+        let mut audits = Audits::new(7, 1_000_000, 8);
+        (0..8).for_each(|index| audits.durable(index, ONE));
+        audits.take(8, TWO);
+        (0..8).for_each(|index| audits.lose(index));
+        assert_eq!((audits.listed_for(TWO), audits.so_far().given_up), (0, 0));
+        let poison = 5;
+        while let [game] = audits.take_alone(TWO)[..] {
+            if game.index == poison {
+                audits.fail(poison);
+            } else {
+                audits.reported(game.index, 2);
+                audits.settle(game.index, 2, false);
+            }
+            audits.find(|_| true);
+            assert_eq!(audits.listed_for(TWO), 0, "none is listed twice");
+        }
+        let told = audits.so_far();
+        assert_eq!((told.agreed, told.given_up, told.waiting()), (7, 1, 0));
+    }
+
+    #[test]
     fn what_a_lost_worker_brought_and_nobody_compared_is_played_again() {
         let mut audits = Audits::new(7, 1_000_000, 4);
-        (0..4).for_each(|index| audits.durable(index, 1));
-        let lent = audits.take(2, 2);
+        (0..4).for_each(|index| audits.durable(index, ONE));
+        let lent = audits.take(2, TWO);
         audits.reported(lent[0].index, 2);
         audits.reported(lent[1].index, 2);
-        assert!(audits.settle(lent[0].index, false));
+        assert!(audits.settle(lent[0].index, 2, false));
         audits.left(3);
-        assert_eq!(audits.listed_for(3), 2, "another's stay");
+        assert_eq!(audits.listed_for(TWO), 2, "another's stay");
         audits.left(2);
-        assert_eq!(audits.listed_for(3), 3);
-        assert!(!audits.settle(lent[1].index, true), "it waits again");
-        assert_eq!(all(&mut audits, 3).len(), 3);
+        assert_eq!(audits.listed_for(TWO), 3);
+        assert!(!audits.settle(lent[1].index, 2, true), "it waits again");
+        assert_eq!(all(&mut audits, TWO).len(), 3);
         assert_eq!(audits.so_far().waiting(), 0);
     }
 }

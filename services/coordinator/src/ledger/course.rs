@@ -90,16 +90,14 @@ impl Course {
         self.games() - self.settled.count() - self.lent()
     }
 
-    /// Wakes those that have rested; tells when the next will have.
-    pub(super) fn wake(&mut self, now: Duration) -> Option<Duration> {
-        while let Some(&(until, index)) = self.resting.first() {
-            if until > now {
-                return Some(until);
-            }
+    /// Wakes those that have rested.
+    pub(super) fn wake(&mut self, now: Duration) {
+        while let Some(&(until, index)) = self.resting.first()
+            && until <= now
+        {
             self.resting.pop_first();
             self.requeue(index);
         }
-        None
     }
 
     fn requeue(&mut self, index: u64) {

@@ -23,6 +23,11 @@ pub trait Defects {
     const IGNORES_EPOCHS: bool = false;
     /// Games of a lease that was taken back are not lent again.
     const LOSES_RETURNED: bool = false;
+    /// A worker audits games that it played itself.
+    const AUDITS_ITSELF: bool = false;
+    /// An audit is not lent again whose worker left before its record was
+    /// compared.
+    const FORGETS_COMPARED: bool = false;
 }
 
 /// No defect.

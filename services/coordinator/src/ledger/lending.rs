@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    Defects, Ended, Entry, Grant, LeaseId, Ledger, State, TournamentNo, WorkerId, WorkerLoad,
-    leases::Lease,
+    Defects, Ended, Entry, Grant, LeaseId, Ledger, Player, State, TournamentNo, WorkerId,
+    WorkerLoad, leases::Lease,
 };
 
 /// The fewest games of a lease while there are as many, and they are not slow.
@@ -16,10 +16,13 @@ pub const LEASE_GAMES_MAX: usize = 512;
 const QUICK: Duration = Duration::from_secs(2);
 /// The newest game counts this part in the average.
 const PACE_SHARE: u32 = 8;
+/// Workers that left whose process is remembered.
+const GONE_MAX: usize = 4096;
 
 /// A worker that is here.
 #[derive(Debug)]
 pub(super) struct Worker {
+    player: Player,
     /// Games it plays at once.
     capacity: usize,
     pub(super) leases: BTreeSet<LeaseId>,
@@ -52,8 +55,18 @@ impl Pace {
 impl<D: Defects> Ledger<D> {
     /// A worker joins that plays so many games at once.
     pub fn join(&mut self, capacity: usize) -> WorkerId {
+        self.join_as(Player::Unknown, capacity)
+    }
+
+    /// As [`Ledger::join`], for one that tells who it is.
+    pub fn join_as(&mut self, player: Player, capacity: usize) -> WorkerId {
         self.workers_ever += 1;
+        let player = match player {
+            Player::Process(_) => player,
+            Player::Unknown | Player::Join(_) => Player::Join(self.workers_ever),
+        };
         let worker = Worker {
+            player,
             capacity: capacity.max(1),
             leases: BTreeSet::new(),
         };
@@ -63,11 +76,32 @@ impl<D: Defects> Ledger<D> {
 
     /// A worker is gone, and its leases with it.
     pub fn leave(&mut self, worker: WorkerId) -> Vec<Ended> {
-        let leases = self.workers.remove(&worker).map(|worker| worker.leases);
-        for entry in self.tournaments.values_mut() {
-            entry.course.audits.left(worker);
+        let Some(Worker { player, leases, .. }) = self.workers.remove(&worker) else {
+            return Vec::new();
+        };
+        if matches!(player, Player::Process(_)) {
+            self.gone.insert(worker, player);
+            if self.gone.len() > GONE_MAX {
+                self.gone.pop_first();
+            }
         }
-        self.end(leases.into_iter().flatten().collect(), true)
+        if !D::FORGETS_COMPARED {
+            for entry in self.tournaments.values_mut() {
+                entry.course.audits.left(worker);
+            }
+        }
+        self.end(leases.into_iter().collect(), true)
+    }
+
+    /// Who the worker of a number and the start it joined is, or was.
+    #[must_use]
+    pub fn player(&self, worker: WorkerId, boot_epoch: u64) -> Player {
+        if boot_epoch != self.boot_epoch {
+            return Player::Unknown;
+        }
+        let present = self.workers.get(&worker).map(|worker| worker.player);
+        let gone = || self.gone.get(&worker).copied();
+        present.or_else(gone).unwrap_or_default()
     }
 
     /// The worker of a number and the start it joined; none where that was
@@ -103,9 +137,15 @@ impl<D: Defects> Ledger<D> {
         wanted: usize,
         suits: impl Fn(TournamentNo) -> bool,
     ) -> Option<Grant> {
-        let leases = &self.workers.get(&worker)?.leases;
-        let mut held = leases.iter().filter_map(|id| self.leases.get(*id));
+        let here = self.workers.get(&worker)?;
+        let mut held = here.leases.iter().filter_map(|id| self.leases.get(*id));
         let alone_already = held.any(|lease| lease.alone);
+        let player = if D::AUDITS_ITSELF {
+            // Nobody's.
+            Player::Join(0)
+        } else {
+            here.player
+        };
         for number in &self.open {
             if let Some(entry) = self.tournaments.get_mut(number) {
                 entry.course.wake(now);
@@ -122,7 +162,8 @@ impl<D: Defects> Ledger<D> {
                     && (course.has_ready() || course.has_suspect() && !alone_already)
                     && self.room(worker, number, entry) > 0;
                 let audits = matches!(entry.state, State::Running | State::Finished)
-                    && course.audits.listed_for(worker) > 0;
+                    && (course.audits.listed_for(player) > 0
+                        || course.audits.has_alone_for(player) && !alone_already);
                 (lends || audits) && suits(number)
             })
             .min_by_key(|(number, entry)| {
@@ -136,17 +177,21 @@ impl<D: Defects> Ledger<D> {
         let course = &mut entry.course;
         let running = entry.state == State::Running;
         let idle = !running || count == 0 || !course.has_ready();
-        let audits = course.audits.listed_for(worker);
+        let audits = course.audits.listed_for(player);
         let mut alone = false;
         let mut audit = false;
         let games = if audits >= LEASE_GAMES_MIN || idle && audits > 0 {
             audit = true;
-            course.audits.take(wanted.clamp(1, LEASE_GAMES_MIN), worker)
-        } else if course.has_ready() {
+            let count = wanted.clamp(1, LEASE_GAMES_MIN);
+            course.audits.take(count, player)
+        } else if !idle {
             course.take(count, lease)
-        } else {
+        } else if running && count > 0 && course.has_suspect() && !alone_already {
             alone = true;
             course.take_suspect(lease).into_iter().collect()
+        } else {
+            (audit, alone) = (true, true);
+            course.audits.take_alone(player)
         };
         if games.is_empty() {
             return None;

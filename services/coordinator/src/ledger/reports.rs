@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Defects, LeaseId, Ledger, TournamentNo, Verdict, WorkerId};
+use super::{Defects, LeaseId, Ledger, Player, TournamentNo, Verdict, WorkerId};
 
 /// Number of a report, in order of being taken.
 pub type ReportId = u64;
@@ -16,8 +16,10 @@ pub type ReportId = u64;
 pub struct Report<'a> {
     /// Whose games these are.
     pub tournament: TournamentNo,
-    /// Who played them; none where the worker is of another start, or gone.
+    /// Who brings them; none where the worker is of another start, or gone.
     pub by: Option<WorkerId>,
+    /// Who played them.
+    pub player: Player,
     /// Under which lease.
     pub lease: LeaseId,
     /// Games with the hashes of their records.
@@ -72,7 +74,7 @@ struct Waiting {
 #[derive(Debug)]
 struct Batch {
     tournament: TournamentNo,
-    by: WorkerId,
+    by: Player,
     games: Vec<u64>,
 }
 
@@ -126,7 +128,7 @@ impl Reports {
             let games = sorted.fresh.iter().map(|&place| report.games[place].0);
             let batch = Batch {
                 tournament: report.tournament,
-                by: report.by.unwrap_or(0),
+                by: report.player,
                 games: games.collect(),
             };
             self.batches.insert(id, batch);

@@ -6,6 +6,20 @@ use std::time::Duration;
 pub type TournamentNo = u32;
 /// Number of a worker, in order of joining.
 pub type WorkerId = u64;
+/// Who plays, as far as audits go: a game is audited by another than played it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Player {
+    /// Nobody knows: it was played before this start, or long ago.
+    #[default]
+    Unknown,
+    /// A process, by the number that it drew at its start: the same in all its
+    /// joins. Names do not tell processes apart, all those of a host may have
+    /// one name.
+    Process(u64),
+    /// Of a process that tells no such number: each join counts for another.
+    Join(WorkerId),
+}
+
 /// Number of a lease, from 1.
 pub type LeaseId = u64;
 

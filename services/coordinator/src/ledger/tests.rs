@@ -155,15 +155,18 @@ fn a_report_is_new_once_then_pending_then_done() {
     assert_eq!(report(&mut ledger, 0, 1), Verdict::New);
     assert_eq!(report(&mut ledger, 0, 2), Verdict::Pending([1; 32]));
     assert_eq!(ledger.progress(tournament).expect("added").done, 0);
-    assert!(!ledger.durable(tournament, 0, 1));
+    assert!(!ledger.durable(tournament, 0, Player::Unknown));
     assert_eq!(report(&mut ledger, 0, 2), Verdict::Done);
     assert_eq!(report(&mut ledger, 2, 1), Verdict::Outside);
     assert_eq!(report(&mut ledger, 1, 1), Verdict::New);
     assert!(
-        ledger.durable(tournament, 1, 1),
+        ledger.durable(tournament, 1, Player::Unknown),
         "the last game finishes it"
     );
-    assert!(!ledger.durable(tournament, 1, 1), "but only once");
+    assert!(
+        !ledger.durable(tournament, 1, Player::Unknown),
+        "but only once"
+    );
     assert_eq!(
         ledger.progress(tournament).expect("added").state,
         State::Finished
@@ -189,7 +192,7 @@ fn a_failed_attempt_rests_and_is_counted() {
             "told twice"
         );
         assert_eq!(grant(&mut ledger, now, worker), None, "it rests");
-        now = ledger.next_due(now).expect("it wakes");
+        now += REST * (1 << attempts);
     }
 }
 
@@ -208,7 +211,7 @@ fn a_game_that_kills_its_workers_is_lent_alone_and_reaches_the_cap() {
             }
             for index in indices(&lease) {
                 ledger.report(START, tournament, lease.lease, index, [0; 32]);
-                ledger.durable(tournament, index, worker);
+                ledger.durable(tournament, index, Player::Unknown);
             }
         }
         ledger.leave(worker);
@@ -259,7 +262,7 @@ fn the_last_games_are_spread_over_the_workers() {
 fn report_after(ledger: &mut Ledger, lease: &Grant, took: Duration) {
     let index = lease.games[0].index;
     ledger.report(START + took, lease.tournament, lease.lease, index, [0; 32]);
-    ledger.durable(lease.tournament, index, 0);
+    ledger.durable(lease.tournament, index, Player::Unknown);
 }
 
 #[test]
@@ -316,6 +319,7 @@ fn a_report_waits_for_its_own_games_and_for_those_another_one_has_on_the_way() {
         let report = Report {
             tournament,
             by: None,
+            player: Player::Unknown,
             lease: 0,
             games,
             failed: &[],
@@ -404,7 +408,7 @@ fn audits_go_to_another_worker() {
         assert!(!lease.audit, "nobody audits itself");
         for index in indices(&lease) {
             ledger.report(START, tournament, lease.lease, index, [0; 32]);
-            ledger.durable(tournament, index, player);
+            ledger.durable(tournament, index, ledger.player(player, 1));
         }
     }
     let auditor = ledger.join(usize::MAX);
@@ -421,4 +425,50 @@ fn audits_go_to_another_worker() {
     }
     assert_eq!(audited, (0..16).collect());
     assert_eq!(ledger.leases(), 0);
+}
+
+#[test]
+fn a_process_that_joins_again_does_not_audit_what_it_played() {
+    let mut ledger = Ledger::new(settings(1_000_000), 1);
+    let tournament = running(&mut ledger, 16);
+    let process = Player::Process(7);
+    let before = ledger.join_as(process, usize::MAX);
+    let lease = grant(&mut ledger, START, before).expect("a lease");
+    ledger.leave(before);
+    assert_eq!(ledger.player(before, 1), process, "though it left");
+    assert_eq!(
+        ledger.player(before, 2),
+        Player::Unknown,
+        "of another start"
+    );
+    let after = ledger.join_as(process, usize::MAX);
+    for index in indices(&lease) {
+        ledger.report(START, tournament, 0, index, [0; 32]);
+        ledger.durable(tournament, index, ledger.player(before, 1));
+    }
+    while let Some(lease) = grant(&mut ledger, START, after) {
+        assert!(!lease.audit, "nobody audits itself");
+    }
+    let other = ledger.join_as(Player::Process(8), usize::MAX);
+    assert!(grant(&mut ledger, START, other).expect("a lease").audit);
+}
+
+#[test]
+fn audits_lost_together_are_lent_alone_one_at_a_time() {
+    let mut ledger = Ledger::new(settings(1_000_000), 1);
+    let tournament = running(&mut ledger, 8);
+    for index in 0..8 {
+        ledger.report(START, tournament, 0, index, [0; 32]);
+        ledger.durable(tournament, index, Player::Unknown);
+    }
+    let first = ledger.join(usize::MAX);
+    let company = grant(&mut ledger, START, first).expect("a lease");
+    assert_eq!(company.games.len(), LEASE_GAMES_MIN);
+    ledger.leave(first);
+    let second = ledger.join(usize::MAX);
+    let alone = grant(&mut ledger, START, second).expect("a lease");
+    assert!(alone.audit);
+    assert_eq!(alone.games.len(), 1);
+    assert_eq!(grant(&mut ledger, START, second), None, "one at a time");
+    assert_eq!(ledger.audited(tournament).expect("added").given_up, 0);
 }

@@ -272,7 +272,10 @@ impl CoordinatorService for CoordinatorRpc {
         let request = request.into_inner();
         let id = request.tournament_id;
         let known = id.clone();
-        self.handle.ask(|reply| Command::Info(known, reply)).await?;
+        let unlisted = self
+            .handle
+            .ask(|reply| Command::Unlisted(known, reply))
+            .await?;
         let mut found = self
             .handle
             .with_store(move |store| Ok(store.list(Collection::Differences)?))
@@ -293,6 +296,7 @@ impl CoordinatorService for CoordinatorRpc {
         Ok(Response::new(v1::ListDifferencesResponse {
             differences,
             next_page_token,
+            unlisted,
         }))
     }
 

@@ -18,7 +18,7 @@ use super::{binaries, gate::Admitted};
 use crate::{
     compare::parting,
     error::Error,
-    handle::{Command, Handle, Report, ReportedGame, Signal},
+    handle::{Command, Compared, Handle, Report, ReportedGame, Signal},
     ledger::WorkerId,
     results::{self, Info},
 };
@@ -186,13 +186,17 @@ impl WorkerRpc {
         }
         let worker = self.worker_name(&request.worker_id, boot_epoch).await?;
         let differing = self.compare(&info, &worker, &compare, records).await?;
-        let compared = compare
+        let games = compare
             .iter()
-            .map(|index| (*index, differing.contains(index)))
-            .collect();
-        let of = Arc::clone(&info);
+            .map(|index| (*index, differing.contains(index)));
+        let compared = Compared {
+            info: Arc::clone(&info),
+            worker: request.worker_id,
+            boot_epoch,
+            games: games.collect(),
+        };
         self.handle
-            .ask(|reply| Command::Audited(of, compared, reply))
+            .ask(|reply| Command::Audited(compared, reply))
             .await?;
         self.metrics
             .reported(ReportOutcome::Differing, differing.len() as u64);

@@ -228,6 +228,7 @@ impl FakeWorker {
                 .iter()
                 .map(|info| (info.name.to_owned(), info.version))
                 .collect(),
+            process: 0,
         };
         let mut notices = client.join(request).await.expect("it joins").into_inner();
         let first = notices.message().await.expect("open").expect("a welcome");

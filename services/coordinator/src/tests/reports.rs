@@ -188,3 +188,48 @@ async fn reports_of_many_at_once_count_each_game_once() {
         v1::TournamentState::Finished
     );
 }
+
+/// Both pages and the rest of the differences of a tournament.
+async fn counted(arena: &mut Fixture, id: &str) -> (usize, u64) {
+    let mut request = v1::ListDifferencesRequest {
+        tournament_id: id.to_owned(),
+        ..Default::default()
+    };
+    let mut listed = 0;
+    loop {
+        let answer = arena.coordinator.list_differences(request.clone()).await;
+        let page = answer.expect("known").into_inner();
+        listed += page.differences.len();
+        request.page_token = page.next_page_token;
+        if request.page_token.is_empty() {
+            return (listed, page.unlisted);
+        }
+    }
+}
+
+#[tokio::test]
+async fn differences_that_are_not_kept_are_counted_once_also_over_a_restart() {
+    let store = memory();
+    let mut arena = Fixture::with(options(store.clone())).await;
+    let spec = SPEC.replace("blocks = 20", "blocks = 520");
+    let id = arena.start(&spec).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let mut leases = Vec::new();
+    while let Some(lease) = worker.try_lease(0).await.expect("answered") {
+        worker.play(&lease).await;
+        leases.push(lease);
+    }
+    for twice in [true, false] {
+        for lease in &leases {
+            let games = lease.games.iter().map(|game| won(game, 1)).collect();
+            let answer = worker.report(lease, games).await.expect("taken");
+            assert_eq!(answer.differing.len(), lease.games.len());
+        }
+        assert_eq!(counted(&mut arena, &id).await, (1000, 40));
+        if twice {
+            arena.kill().await;
+            arena = Fixture::with(options(store.clone())).await;
+            worker = arena.join("one").await;
+        }
+    }
+}

@@ -1,16 +1,28 @@
 //! Results on their way to the coordinator: in batches, again and again until
 //! they are answered.
+//!
+//! A report that is refused for what is in it is cut in halves, and those again,
+//! until the game is alone for which it was refused: that one is reported as an
+//! attempt that failed, and costs the others nothing.
 
-use std::{collections::BTreeMap, marker::PhantomData, rc::Rc, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    marker::PhantomData,
+    rc::Rc,
+    time::Duration,
+};
 
 use super::{
-    Lease, LeaseNo, Refusal, ReportNo,
+    Fate, Lease, LeaseNo, Refusal, ReportNo,
     backoff::{Backoff, Jitter},
     defects::Defects,
 };
 
 /// Games of one report.
 const GAMES: usize = 256;
+/// Bytes of one report, unless a single game has more: a quarter of what the
+/// coordinator reads at most (its `REPORT_BYTES_MAX`).
+const BYTES: usize = 4 << 20;
 /// How long a game waits for others of its lease.
 const WAIT: Duration = Duration::from_millis(20);
 /// Reports on their way at a time.
@@ -21,14 +33,41 @@ const RETRY_FIRST: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 struct Group<R> {
     lease: Rc<Lease>,
-    games: Vec<R>,
+    /// With their sizes.
+    games: VecDeque<(R, usize)>,
+    bytes: usize,
     since: Duration,
+}
+
+impl<R> Group<R> {
+    /// Whether it makes a report, however long it waited.
+    fn is_enough(&self) -> bool {
+        self.games.len() >= GAMES || self.bytes >= BYTES
+    }
+
+    /// Takes what one report may have.
+    fn take(&mut self) -> Vec<R> {
+        let mut taken = Vec::with_capacity(self.games.len().min(GAMES));
+        let mut bytes = 0;
+        while taken.len() < GAMES
+            && let Some((game, size)) = self
+                .games
+                .pop_front_if(|(_, size)| taken.is_empty() || bytes + *size <= BYTES)
+        {
+            bytes += size;
+            taken.push(game);
+        }
+        self.bytes -= bytes;
+        taken
+    }
 }
 
 /// A report that is not answered.
 #[derive(Debug)]
 struct Call {
     games: usize,
+    /// It has an attempt that failed in the place of a game that was refused.
+    replaced: bool,
     backoff: Backoff,
     /// When it is sent again; none while it is on its way.
     again: Option<Duration>,
@@ -65,14 +104,22 @@ impl<R, D: Defects> Reports<R, D> {
     }
 
     /// Adds a result.
-    pub(super) fn add(&mut self, now: Duration, number: LeaseNo, lease: &Rc<Lease>, result: R) {
+    pub(super) fn add(
+        &mut self,
+        now: Duration,
+        (number, lease): (LeaseNo, &Rc<Lease>),
+        result: R,
+        bytes: usize,
+    ) {
         self.unanswered += 1;
         let group = self.groups.entry(number).or_insert_with(|| Group {
             lease: lease.clone(),
-            games: Vec::new(),
+            games: VecDeque::new(),
+            bytes: 0,
             since: now,
         });
-        group.games.push(result);
+        group.games.push_back((result, bytes));
+        group.bytes += bytes;
     }
 
     /// Games that are not answered for.
@@ -83,10 +130,11 @@ impl<R, D: Defects> Reports<R, D> {
     /// What is to be sent now: what was not taken before, and what is enough
     /// for a report or waited long; everything where `all` says so.
     pub(super) fn due(&mut self, now: Duration, all: bool) -> Option<Due<R>> {
+        let may_call = self.may_call();
         let again = self
             .calls
             .iter_mut()
-            .find(|(_, call)| call.again.is_some_and(|again| again <= now));
+            .find(|(_, call)| may_call && call.again.is_some_and(|again| again <= now));
         if let Some((&report, call)) = again {
             call.again = None;
             return Some(Due::Again(report));
@@ -95,25 +143,34 @@ impl<R, D: Defects> Reports<R, D> {
             return None;
         }
         let (&number, _) = self.groups.iter().find(|(_, group)| {
-            all || group.games.len() >= GAMES || now.saturating_sub(group.since) >= WAIT
+            all || group.is_enough() || now.saturating_sub(group.since) >= WAIT
         })?;
         let group = self.groups.get_mut(&number)?;
         let lease = group.lease.clone();
-        let games = if group.games.len() > GAMES {
-            group.games.drain(..GAMES).collect()
-        } else {
-            self.groups.remove(&number)?.games
-        };
+        let games = group.take();
+        if group.games.is_empty() {
+            self.groups.remove(&number);
+        }
+        let report = self.call(games.len(), None);
+        Some(Due::New(report, lease, games))
+    }
+
+    fn call(&mut self, games: usize, again: Option<Duration>) -> ReportNo {
         self.ever += 1;
-        self.calls.insert(
-            self.ever,
-            Call {
-                games: games.len(),
-                backoff: Backoff::new(RETRY_FIRST),
-                again: None,
-            },
-        );
-        Some(Due::New(self.ever, lease, games))
+        let call = Call {
+            games,
+            replaced: false,
+            backoff: Backoff::new(RETRY_FIRST),
+            again,
+        };
+        self.calls.insert(self.ever, call);
+        self.ever
+    }
+
+    /// Whether one more may be on its way; halves of what was refused wait.
+    fn may_call(&self) -> bool {
+        let calls = self.calls.values();
+        calls.filter(|call| call.again.is_none()).count() < IN_FLIGHT
     }
 
     /// A report was answered, or never will be granted.
@@ -123,31 +180,52 @@ impl<R, D: Defects> Reports<R, D> {
         }
     }
 
-    /// A report was not taken; tells whether it will be sent again.
+    /// A report was not taken; tells what becomes of it.
     pub(super) fn failed(
         &mut self,
         now: Duration,
         report: ReportNo,
         refusal: Refusal,
         jitter: &mut Jitter,
-    ) -> bool {
-        if refusal == Refusal::Never || D::RETRIES_NOTHING {
-            self.settle(report);
-            return false;
-        }
-        if let Some(call) = self.calls.get_mut(&report) {
-            let again = now + call.backoff.next(jitter, refusal);
-            call.again = Some(again);
-            if matches!(refusal, Refusal::Busy { .. }) {
-                self.rest = self.rest.max(again);
+    ) -> Fate {
+        let Some(call) = self.calls.get_mut(&report) else {
+            return Fate::Dropped;
+        };
+        match refusal {
+            _ if D::RETRIES_NOTHING => {}
+            Refusal::Never => {}
+            Refusal::Contents if call.replaced || D::DROPS_REFUSED => {}
+            Refusal::Contents if call.games > 1 => {
+                let games = call.games;
+                self.calls.remove(&report);
+                let first = games / 2;
+                return Fate::Split {
+                    first,
+                    halves: [first, games - first].map(|half| self.call(half, Some(now))),
+                };
+            }
+            Refusal::Contents => {
+                call.replaced = true;
+                call.again = Some(now);
+                return Fate::Replaced;
+            }
+            Refusal::Failed | Refusal::Busy { .. } | Refusal::UnknownWorker => {
+                let again = now + call.backoff.next(jitter, refusal);
+                call.again = Some(again);
+                if matches!(refusal, Refusal::Busy { .. }) {
+                    self.rest = self.rest.max(again);
+                }
+                return Fate::Again;
             }
         }
-        true
+        self.settle(report);
+        Fate::Dropped
     }
 
     /// When something is due next.
     pub(super) fn wake(&self) -> Option<Duration> {
         let again = self.calls.values().filter_map(|call| call.again).min();
+        let again = again.filter(|_| self.may_call());
         let fresh = (self.calls.len() < IN_FLIGHT)
             .then(|| self.groups.values().map(|group| group.since + WAIT).min())
             .flatten()

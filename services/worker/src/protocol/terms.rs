@@ -62,8 +62,34 @@ pub enum Refusal {
     },
     /// It does not know the worker (any more): join again first.
     UnknownWorker,
+    /// Something in it is not as it should be, or it is too large
+    /// (`INVALID_ARGUMENT`, `OUT_OF_RANGE`): without that it may be granted.
+    Contents,
     /// It will never be granted.
     Never,
+}
+
+/// What becomes of a report that was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is sent again.
+    Again,
+    /// It is two reports from now on, which are sent with
+    /// [`Action::ReportAgain`]: one with the first games, the other with the
+    /// rest.
+    Split {
+        /// How many games the first half has.
+        first: usize,
+        /// The numbers of the halves.
+        halves: [ReportNo; 2],
+    },
+    /// Its one game is what is refused: in its place an attempt that failed is
+    /// to be reported under the same number, so that the game is lent again, or
+    /// is void after its cap of attempts. That is asked for with
+    /// [`Action::ReportAgain`].
+    Replaced,
+    /// Nobody wants it.
+    Dropped,
 }
 
 /// What to do next.

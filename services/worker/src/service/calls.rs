@@ -155,11 +155,8 @@ pub(super) fn refusal(status: &Status) -> Refusal {
         {
             Refusal::UnknownWorker
         }
-        Code::NotFound
-        | Code::InvalidArgument
-        | Code::FailedPrecondition
-        | Code::Unimplemented
-        | Code::OutOfRange => Refusal::Never,
+        Code::InvalidArgument | Code::OutOfRange => Refusal::Contents,
+        Code::NotFound | Code::FailedPrecondition | Code::Unimplemented => Refusal::Never,
         _ if after.is_some() => Refusal::Busy { after },
         _ => Refusal::Failed,
     }

@@ -12,6 +12,7 @@ use std::{
 
 use arena_telemetry::WorkerMetrics;
 use arena_wire::v1::{self, join_response::Notice};
+use prost::Message;
 use tokio::{
     sync::{
         mpsc::{self, Receiver},
@@ -31,7 +32,8 @@ use crate::{
     environment::Environment,
     native::Pool,
     protocol::{
-        self, Action, CallNo, Ending, Playing, Progress, Protocol, Refusal, ReportNo, StayNo,
+        self, Action, CallNo, Ending, Fate, LeaseNo, Playing, Progress, Protocol, Refusal,
+        ReportNo, StayNo,
     },
 };
 
@@ -163,7 +165,7 @@ impl Fleet {
             if let Some(timing) = &mut done.report.timing {
                 timing.worker.clone_from(&self.options.name);
             }
-            self.protocol.finished(now, done.lease, done.report);
+            self.finished(now, done.lease, done.report);
         }
         while let Some(action) = self.protocol.next(now, &mut self.driver) {
             if let Action::End(ending) = action {
@@ -173,6 +175,11 @@ impl Fleet {
         }
         self.joined.store(self.protocol.joined(), Ordering::Relaxed);
         None
+    }
+
+    fn finished(&mut self, now: Duration, lease: LeaseNo, report: v1::GameReport) {
+        let bytes = report.encoded_len();
+        self.protocol.finished(now, lease, report, bytes);
     }
 
     fn perform(&mut self, action: Action<v1::GameReport>) {
@@ -186,6 +193,7 @@ impl Fleet {
                         .iter()
                         .map(|info| (info.name.to_owned(), info.version))
                         .collect(),
+                    process: self.options.seed,
                 };
                 self.stay = Some(self.calls.join(stay, request, timeout));
             }
@@ -306,7 +314,7 @@ impl Fleet {
     }
 
     fn hear_of_report(&mut self, report: ReportNo, answer: Result<v1::ReportResponse, Status>) {
-        let Some(request) = self.reports.get(&report) else {
+        let Some(request) = self.reports.remove(&report) else {
             return;
         };
         let tournament = &request.tournament_id;
@@ -319,24 +327,47 @@ impl Fleet {
                         "games came out otherwise than their durable records"
                     );
                 }
-                tracing::debug!(tournament, games = ?indices(request), "acknowledged");
+                tracing::debug!(tournament, games = ?indices(&request), "acknowledged");
                 self.protocol.reported(report);
             }
-            Err(status) => {
-                let now = self.now();
-                if self.protocol.not_reported(now, report, refusal(&status)) {
-                    self.metrics.report_retries.inc();
-                    return;
-                }
-                tracing::error!(
-                    tournament,
-                    games = request.games.len(),
-                    "a report was refused: {}",
-                    status.message()
-                );
-            }
+            Err(status) => self.report_again(report, request, &status),
         }
-        self.reports.remove(&report);
+    }
+
+    /// A report was not taken.
+    fn report_again(&mut self, report: ReportNo, request: Rc<v1::ReportRequest>, status: &Status) {
+        let now = self.now();
+        let problem = status.message();
+        match self.protocol.not_reported(now, report, refusal(status)) {
+            Fate::Again => {
+                self.metrics.report_retries.inc();
+                self.reports.insert(report, request);
+            }
+            Fate::Split { first, halves } => {
+                self.metrics.report_retries.inc();
+                for (half, part) in halves.into_iter().zip(split(request, first)) {
+                    self.reports.insert(half, Rc::new(part));
+                }
+            }
+            Fate::Replaced => {
+                let mut request = Rc::unwrap_or_clone(request);
+                let tournament = &request.tournament_id;
+                for game in &mut request.games {
+                    let index = index(game).unwrap_or_default();
+                    tracing::error!(
+                        game = %format_args!("{tournament}/{index}"),
+                        "the result of a game was refused, it is played again: {problem}"
+                    );
+                    *game = unplayable(index, format!("its result was refused: {problem}"));
+                }
+                self.reports.insert(report, Rc::new(request));
+            }
+            Fate::Dropped => tracing::error!(
+                tournament = request.tournament_id,
+                games = ?request.games.iter().filter_map(index).collect::<Vec<_>>(),
+                "results were refused for good: {problem}"
+            ),
+        }
     }
 
     fn take_lease(&mut self, call: CallNo, lease: Option<v1::Lease>) {
@@ -360,8 +391,7 @@ impl Fleet {
         if let Err(error) = self.driver.add_tournament(setup.clone()) {
             tracing::error!(tournament = id, "{error}");
             for game in &lease.games {
-                self.protocol
-                    .finished(now, number, unplayable(game.index, error.to_string()));
+                self.finished(now, number, unplayable(game.index, error.to_string()));
             }
             self.protocol.pause(now, Refusal::Failed);
             return;
@@ -370,15 +400,31 @@ impl Fleet {
     }
 }
 
+fn index(game: &v1::GameReport) -> Option<u64> {
+    Some(game.record.as_ref()?.index)
+}
+
 /// Which games a report has records of.
 fn indices(request: &v1::ReportRequest) -> Vec<u64> {
     let played = request
         .games
         .iter()
         .filter(|game| game.void_reason.is_empty());
-    played
-        .filter_map(|game| Some(game.record.as_ref()?.index))
-        .collect()
+    played.filter_map(index).collect()
+}
+
+/// A report in two.
+fn split(request: Rc<v1::ReportRequest>, first: usize) -> [v1::ReportRequest; 2] {
+    let mut one = Rc::unwrap_or_clone(request);
+    let games = one.games.split_off(first);
+    let other = v1::ReportRequest {
+        worker_id: one.worker_id.clone(),
+        boot_epoch: one.boot_epoch,
+        tournament_id: one.tournament_id.clone(),
+        lease_id: one.lease_id,
+        games,
+    };
+    [one, other]
 }
 
 /// The report of a game that this worker does not know how to play.

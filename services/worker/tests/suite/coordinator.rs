@@ -34,6 +34,8 @@ pub(crate) struct State {
     pub(crate) reports: BTreeMap<u64, v1::GameReport>,
     /// Reports that are answered with an error first.
     pub(crate) refusals: VecDeque<Code>,
+    /// A report with a record of this game is refused for good.
+    pub(crate) unwelcome: Option<u64>,
     /// Games come in leases of at most so many.
     pub(crate) lease_games: usize,
     pub(crate) epoch: u64,
@@ -208,7 +210,15 @@ impl WorkerService for Rpc {
         if let Some(code) = state.refusals.pop_front() {
             return Err(Status::new(code, "not now"));
         }
-        for report in request.into_inner().games {
+        let games = request.into_inner().games;
+        let unwelcome = games.iter().any(|game| {
+            let index = game.record.as_ref().map(|record| record.index);
+            game.void_reason.is_empty() && index == state.unwelcome && index.is_some()
+        });
+        if unwelcome {
+            return Err(Status::invalid_argument("a game that is not wanted"));
+        }
+        for report in games {
             let index = report.record.as_ref().expect("a record").index;
             state.reports.entry(index).or_insert(report);
         }

@@ -146,6 +146,19 @@ async fn reports_are_repeated_until_they_are_taken() {
     assert!(coordinator.state().refusals.is_empty());
 }
 
+#[tokio::test]
+async fn a_result_that_is_refused_keeps_no_other_back_and_its_game_is_given_back() {
+    let coordinator = Coordinator::start(setup_of_random(), games(40)).await;
+    coordinator.state().unwelcome = Some(17);
+    let worker = work(options(&coordinator.url(), Builtin::InProcess)).await;
+    coordinator.reported(40).await;
+    worker.end().await;
+    for (index, report) in &coordinator.state().reports {
+        let refused = report.void_reason.contains("a game that is not wanted");
+        assert_eq!(refused, *index == 17, "game {index}: {report:?}");
+    }
+}
+
 fn setup_of_random() -> v1::TournamentSetup {
     let mut setup = pair(native("random"), native("random"));
     setup.agents[1].name = "other".into();

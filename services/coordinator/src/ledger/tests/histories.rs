@@ -152,7 +152,8 @@ impl World {
     fn write(&mut self) {
         if let Some((index, worker)) = self.pick(|world| &mut world.writing) {
             *self.disk.entry(index).or_insert(0) += 1;
-            self.ledger.durable(self.tournament, index, worker);
+            let player = self.ledger.player(worker, 1);
+            self.ledger.durable(self.tournament, index, player);
         }
     }
 

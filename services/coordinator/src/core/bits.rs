@@ -1,0 +1,74 @@
+//! Sets of games as they are stored: 4,096 games to a document, for each set a
+//! bit a game.
+
+use std::collections::BTreeMap;
+
+use arena_store::{Change, Collection};
+
+use crate::ledger::Bitmap;
+
+/// Games of a document.
+const GAMES: u64 = 4096;
+const BYTES: usize = GAMES as usize / 8;
+
+/// What is stored of one tournament, by the number of the document.
+pub(super) type Documents = BTreeMap<u64, Vec<u8>>;
+
+/// All documents below a prefix, by tournament.
+pub(super) fn read(meta: &[(String, Vec<u8>)], prefix: &str) -> BTreeMap<String, Documents> {
+    let mut found: BTreeMap<String, Documents> = BTreeMap::new();
+    for (key, bytes) in meta {
+        let place = key
+            .strip_prefix(prefix)
+            .and_then(|rest| rest.rsplit_once('/'));
+        if let Some((tournament, number)) = place
+            && let Ok(number) = number.parse()
+        {
+            let documents = found.entry(tournament.to_owned()).or_default();
+            documents.insert(number, bytes.clone());
+        }
+    }
+    found
+}
+
+/// One of the sets of a tournament of so many games; they are numbered from 0.
+pub(super) fn set(documents: &Documents, number: usize, games: u64) -> Bitmap {
+    let mut set = Bitmap::new(games);
+    for (document, bytes) in documents {
+        for place in 0..GAMES {
+            let byte = bytes.get(number * BYTES + (place / 8) as usize);
+            if byte.is_some_and(|byte| byte >> (place % 8) & 1 == 1) {
+                set.insert(document * GAMES + place);
+            }
+        }
+    }
+    set
+}
+
+/// The document that a game is in.
+pub(super) fn document_of(index: u64) -> u64 {
+    index / GAMES
+}
+
+/// The change that stores a document of `SETS` sets; `is_in` tells in which of
+/// them a game is.
+pub(super) fn store<const SETS: usize>(
+    prefix: &str,
+    tournament: &str,
+    document: u64,
+    is_in: impl Fn(u64) -> [bool; SETS],
+) -> Change {
+    let mut bytes = vec![0; SETS * BYTES];
+    for place in 0..GAMES {
+        let (byte, bit) = ((place / 8) as usize, 1 << (place % 8));
+        let sets = is_in(document * GAMES + place);
+        for (number, _) in sets.into_iter().enumerate().filter(|(_, is_in)| *is_in) {
+            bytes[number * BYTES + byte] |= bit;
+        }
+    }
+    Change {
+        collection: Collection::Meta,
+        key: format!("{prefix}{tournament}/{document:0>12}"),
+        value: Some(bytes),
+    }
+}

@@ -1,0 +1,127 @@
+//! Two records of one game that are not the same. Of a tournament the first
+//! thousand such differences are kept whole; of further games no more than that
+//! they differ, a bit each.
+
+use std::collections::BTreeSet;
+
+use arena_store::{Change, Collection};
+use arena_wire::v1;
+use prost::Message;
+
+use super::{
+    Core,
+    bits::{self, Documents},
+};
+use crate::{error::Error, ledger::Bitmap};
+
+/// Below it stand the games that differ and are not listed.
+pub(super) const PREFIX: &str = "unlisted/";
+/// The most differences kept whole of a tournament.
+const KEPT_MAX: usize = 1000;
+
+/// What differs in a tournament.
+pub(super) struct Differing {
+    /// Keys of those kept whole.
+    kept: BTreeSet<String>,
+    /// Games that differ and of which none is kept.
+    unlisted: Bitmap,
+}
+
+impl Differing {
+    pub(super) fn new(games: u64) -> Self {
+        Self {
+            kept: BTreeSet::new(),
+            unlisted: Bitmap::new(games),
+        }
+    }
+
+    /// Takes up what an earlier start kept: the key of a difference.
+    pub(super) fn restore(&mut self, key: String) {
+        self.kept.insert(key);
+    }
+
+    /// Takes up which games differ beside those kept.
+    pub(super) fn restore_unlisted(&mut self, documents: &Documents) {
+        self.unlisted = bits::set(documents, 0, self.unlisted.bound());
+    }
+
+    /// How many games differ beside those kept.
+    pub(super) fn unlisted(&self) -> u64 {
+        self.unlisted.count()
+    }
+
+    /// Adds a difference: what is to be stored, where it is new.
+    fn add(&mut self, tournament: &str, index: u64, difference: &v1::Difference) -> Option<Change> {
+        let game = format!("{tournament}/{index:0>20}/");
+        let key = format!("{game}{}", difference.other_hash);
+        if self.kept.contains(&key) {
+            return None;
+        }
+        if self.kept.len() < KEPT_MAX {
+            self.kept.insert(key.clone());
+            return Some(Change {
+                collection: Collection::Differences,
+                key,
+                value: Some(difference.encode_to_vec()),
+            });
+        }
+        let mut others = self.kept.range(game.clone()..);
+        let listed = others.next().is_some_and(|other| other.starts_with(&game));
+        if listed || !self.unlisted.insert(index) {
+            return None;
+        }
+        let document = bits::document_of(index);
+        let is_in = |index| [self.unlisted.contains(index)];
+        Some(bits::store(PREFIX, tournament, document, is_in))
+    }
+}
+
+impl Core {
+    /// Stores a difference and marks the agent it names.
+    pub(super) async fn differs(&mut self, difference: v1::Difference) -> Result<(), Error> {
+        let Some((id, index)) = difference.game_id.rsplit_once('/') else {
+            return Ok(());
+        };
+        let (Some(entry), Ok(index)) = (self.tournaments.get_mut(id), index.parse()) else {
+            return Ok(());
+        };
+        let mut agents = entry.info.agents.iter();
+        let named = agents.position(|name| *name == difference.agent);
+        entry.flagged.extend(named);
+        entry.touch();
+        match entry.differing.add(id, index, &difference) {
+            Some(change) => self.persist(vec![change]).await,
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn difference(hash: &str) -> v1::Difference {
+        v1::Difference {
+            other_hash: hash.to_owned(),
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn what_is_above_the_bound_is_counted_once_a_game() {
+        let most = KEPT_MAX as u64;
+        let mut differing = Differing::new(2 * most);
+        let mut add = |index, hash| differing.add("cup-1", index, &difference(hash));
+        for index in 0..most {
+            assert!(add(index, "a").is_some());
+            assert!(add(index, "a").is_none(), "a report that comes twice");
+        }
+        assert!(add(3, "b").is_none(), "its game is listed");
+        let unlisted = add(most, "a").expect("new");
+        assert!(unlisted.key.starts_with(PREFIX));
+        assert!(add(most, "a").is_none(), "a report that comes twice");
+        assert!(add(most, "b").is_none(), "the same game");
+        assert!(add(most + 1, "a").is_some());
+        assert_eq!(differing.unlisted(), 2);
+    }
+}
