@@ -171,6 +171,7 @@ impl Inner {
                 .iter()
                 .map(|info| (info.name.to_owned(), info.version))
                 .collect(),
+            process: 0,
         };
         let mut notices = self.client().join(request).await?.into_inner();
         let mut beat = time::interval(Duration::from_secs(3600));

@@ -279,6 +279,7 @@ impl Stay {
                 .iter()
                 .map(|info| (info.name.to_owned(), info.version))
                 .collect(),
+            process: 0,
         };
         let mut notices = timeout(PATIENCE, worker.join(join)).await??.into_inner();
         let notice = timeout(PATIENCE, notices.message()).await??;

@@ -1,27 +1,31 @@
 //! The coordinator: the real ledger and the real accounting of reports, and
 //! around them what the core does, in its order.
 
+mod audits;
 mod reports;
 mod requests;
 
 use std::{collections::VecDeque, rc::Rc, time::Duration};
 
 use arena_coordinator::ledger::{
-    Bitmap, Defects, Ended, Ledger, Patience, ReportId, Reports, Settings, State, TournamentNo,
-    WorkerId,
+    Bitmap, Defects, Ended, Ledger, Patience, Player, ReportId, Reports, Settings, State,
+    TournamentNo, WorkerId,
 };
 use arena_worker::protocol::{CallNo, Refusal, ReportNo, StayNo};
 
 use super::{
     counts::Happening,
-    disk::{Commit, Disk, Job},
+    disk::{Commit, Disk, Job, Kept},
     games::Spec,
     net::{Down, Event, Known, Lent, Life, MILLI, Net, Played, SECOND, Up, tell},
     users::Request,
 };
 
-/// How often leases are looked after.
+use audits::Comparison;
+
+/// How often leases are looked after while there are any, and how often else.
 const TICK: u64 = 100 * MILLI;
+const IDLE_TICK: u64 = SECOND;
 /// What may wait while the state waits for the disk.
 const INBOX_MAX: usize = 24;
 
@@ -45,6 +49,7 @@ struct Caller {
     who: Life,
     report: ReportNo,
     attempt: u32,
+    known: Known,
     tournament: usize,
     games: Rc<[Played]>,
 }
@@ -54,6 +59,7 @@ enum After {
     Changed(Request, State),
     Answer(Request),
     Finished(usize, Vec<(ReportId, Vec<u64>)>),
+    Audited(Caller),
 }
 
 struct Account {
@@ -61,6 +67,19 @@ struct Account {
     state: State,
     /// How often each game was counted.
     tally: Vec<u8>,
+    /// Who played each, as far as this start can know.
+    by: Vec<Option<u64>>,
+}
+
+impl Account {
+    fn new(state: State, tally: Vec<u8>) -> Self {
+        Self {
+            number: None,
+            state,
+            by: vec![None; tally.len()],
+            tally,
+        }
+    }
 }
 
 enum Signal {
@@ -75,8 +94,11 @@ pub(super) struct Coordinator<D: Defects> {
     deadline: u64,
     started: u64,
     pub(super) ahead: i64,
+    audits_at_all: bool,
     ledger: Ledger<D>,
     reports: Reports,
+    comparisons: Vec<Comparison>,
+    comparisons_ever: u64,
     accounts: Vec<Option<Account>>,
     /// Tournaments by their numbers in the ledger.
     numbers: Vec<usize>,
@@ -90,14 +112,18 @@ pub(super) struct Coordinator<D: Defects> {
     signals: VecDeque<Signal>,
     to_finish: Vec<usize>,
     unpark: bool,
-    /// When leases are looked after next.
+    looked_after: Duration,
+    /// When it looks around next though nothing happens, and the earliest event
+    /// of that.
     tick: u64,
+    tick_event: u64,
     draining: Option<u64>,
 }
 
 enum Incoming {
     Up(Up),
     User(Request),
+    Compared(Comparison),
 }
 
 /// A promise that did not hold.
@@ -120,8 +146,11 @@ impl<D: Defects> Coordinator<D> {
             deadline: settings.lease_deadline.as_micros() as u64,
             started: net.now,
             ahead: 0,
+            audits_at_all: settings.audit_ppm > 0,
             ledger: Ledger::new(settings, epoch),
             reports: Reports::default(),
+            comparisons: Vec::new(),
+            comparisons_ever: 0,
             accounts: specs.iter().map(|_| None).collect(),
             numbers: Vec::new(),
             answers: disk.answered.clone(),
@@ -134,31 +163,38 @@ impl<D: Defects> Coordinator<D> {
             signals: VecDeque::new(),
             to_finish: Vec::new(),
             unpark: false,
+            looked_after: Duration::ZERO,
             tick: 0,
+            tick_event: 0,
             draining: None,
         };
         for (place, kept) in disk.kept.iter().enumerate() {
             let Some(state) = kept.state else { continue };
-            let open = matches!(state, State::Running | State::Paused);
-            let done = kept.games.iter().map(|&hash| hash != 0);
-            this.accounts[place] = Some(Account {
-                number: None,
-                state,
-                tally: done.map(u8::from).collect(),
-            });
-            if open {
-                this.account(place, &specs[place], &kept.games);
+            let accounted = match state {
+                State::Running | State::Paused => true,
+                State::Finished => this.audits_at_all,
+                State::Cancelled => false,
+            };
+            let done = kept.games.iter().map(|&hash| u8::from(hash != 0));
+            this.accounts[place] = Some(Account::new(state, done.collect()));
+            if accounted {
+                this.account(place, &specs[place], kept);
             }
         }
         this
     }
 
-    fn account(&mut self, place: usize, spec: &Spec, games: &[u64]) {
+    fn account(&mut self, place: usize, spec: &Spec, kept: &Kept) {
         let Some(account) = &mut self.accounts[place] else {
             return;
         };
-        let mut done = Bitmap::new(games.len() as u64);
-        for (index, _) in games.iter().enumerate().filter(|(_, hash)| **hash != 0) {
+        let mut done = Bitmap::new(kept.games.len() as u64);
+        for (index, _) in kept
+            .games
+            .iter()
+            .enumerate()
+            .filter(|(_, hash)| **hash != 0)
+        {
             done.insert(index as u64);
         }
         let patience = Patience {
@@ -170,9 +206,12 @@ impl<D: Defects> Coordinator<D> {
         self.numbers.push(place);
         self.unpark = true;
         let progress = self.ledger.progress(number);
-        if progress.is_some_and(|now| now.state == State::Finished) {
+        if account.state != State::Finished
+            && progress.is_some_and(|now| now.state == State::Finished)
+        {
             self.to_finish.push(place);
         }
+        self.restore_audits(number, place, kept);
     }
 
     fn now(&self, net: &Net) -> Duration {
@@ -185,7 +224,10 @@ impl<D: Defects> Coordinator<D> {
     }
 
     pub(super) fn is_quiet(&self) -> bool {
-        self.blocked.is_none() && self.inbox.is_empty() && self.callers.is_empty()
+        self.blocked.is_none()
+            && self.inbox.is_empty()
+            && self.callers.is_empty()
+            && self.comparisons.is_empty()
     }
 
     pub(super) fn tally(&self, place: usize) -> Option<&[u8]> {
@@ -269,6 +311,7 @@ impl<D: Defects> Coordinator<D> {
                 }
                 self.acknowledge(net, disk, acknowledged)?;
             }
+            Some(After::Audited(caller)) => reports::acknowledge(net, disk, &caller)?,
             None => {}
         }
         Ok(())
@@ -282,7 +325,7 @@ impl<D: Defects> Coordinator<D> {
             } else if let Some(signal) = self.signals.pop_front() {
                 match signal {
                     Signal::Written(id) => self.written(net, disk, id)?,
-                    Signal::Left(who, stay) => self.left(who, stay),
+                    Signal::Left(who, stay) => self.left(net, who, stay),
                 }
             } else if let Some((who, incoming)) = self.inbox.pop_front() {
                 match (who, incoming) {
@@ -290,49 +333,59 @@ impl<D: Defects> Coordinator<D> {
                         self.command(net, disk, who, message)?;
                     }
                     (_, Incoming::User(request)) => self.request(net, disk, &request),
+                    (_, Incoming::Compared(it)) => self.settle(net, disk, it)?,
                     (None, Incoming::Up(_)) => {}
                 }
             } else {
                 break;
             }
         }
-        if std::mem::take(&mut self.unpark) {
-            self.serve_parked(net);
+        if self.blocked.is_none() {
+            self.look_after(net);
         }
         self.schedule(net);
         Ok(())
     }
 
-    /// Leases are looked after now and then while there are any.
-    fn schedule(&mut self, net: &mut Net) {
+    /// What has to be done now and then.
+    fn look_after(&mut self, net: &mut Net) {
         let now = self.now(net);
-        let due = self.ledger.next_due(now);
-        let parked = self.parked.iter().map(|parked| parked.until).min();
-        if let Some(due) = due.into_iter().chain(parked).min() {
-            let wait = due.saturating_sub(now).as_micros() as u64;
-            let tick = net.now + wait.next_multiple_of(TICK).max(TICK);
-            if tick < self.tick || self.tick <= net.now {
-                self.tick = tick;
-                net.at(tick, Event::Tick(self.boot));
+        let due = now >= self.looked_after + Duration::from_micros(TICK);
+        if due {
+            self.looked_after = now;
+            let ended = self.ledger.expire(now);
+            for _ in &ended {
+                net.counts.add(Happening::Expired);
             }
+            self.tell_ended(net, &ended);
+        }
+        let unpark = std::mem::take(&mut self.unpark);
+        if due || unpark {
+            self.serve_parked(net);
         }
     }
 
-    pub(super) fn is_due(&self, now: u64) -> bool {
-        self.tick == now
+    /// It looks around again after a while in which nothing happens.
+    fn schedule(&mut self, net: &mut Net) {
+        let busy = !self.parked.is_empty() || self.ledger.leases() > 0 || self.draining.is_some();
+        self.tick = net.now + if busy { TICK } else { IDLE_TICK };
+        self.call_at_tick(net);
     }
 
-    pub(super) fn tick(&mut self, net: &mut Net) {
-        if self.blocked.is_some() {
-            return;
+    fn call_at_tick(&mut self, net: &mut Net) {
+        if self.tick_event <= net.now || self.tick < self.tick_event {
+            self.tick_event = self.tick;
+            net.at(self.tick, Event::Tick(self.boot));
         }
-        let now = self.now(net);
-        let ended = self.ledger.expire(now);
-        for _ in &ended {
-            net.counts.add(Happening::Expired);
+    }
+
+    /// Whether nothing happened since it wanted to look around.
+    pub(super) fn is_due(&mut self, net: &mut Net) -> bool {
+        let due = net.now >= self.tick;
+        if !due {
+            self.call_at_tick(net);
         }
-        self.tell_ended(net, &ended);
-        self.unpark = true;
+        due
     }
 
     fn tell_ended(&self, net: &mut Net, ended: &[Ended]) {
@@ -345,7 +398,12 @@ impl<D: Defects> Coordinator<D> {
         }
     }
 
-    fn left(&mut self, who: Life, stay: StayNo) {
+    fn left(&mut self, net: &mut Net, who: Life, stay: StayNo) {
+        for comparison in &self.comparisons {
+            if comparison.is_of(who) {
+                net.counts.add(Happening::AuditAgain);
+            }
+        }
         let Self {
             present,
             ledger,
@@ -385,8 +443,8 @@ impl<D: Defects> Coordinator<D> {
             Up::Join(..) if self.draining.is_some() => {
                 refuse(net, who, &message, Refusal::Failed);
             }
-            Up::Join(stay, capacity) => {
-                let number = self.ledger.join(capacity);
+            Up::Join(stay, process, capacity) => {
+                let number = self.ledger.join_as(Player::Process(process), capacity);
                 self.present.push(Present { number, who, stay });
                 let welcome = Down::Welcome {
                     stay,
@@ -487,7 +545,7 @@ fn refuse(net: &mut Net, who: Life, message: &Up, refusal: Refusal) {
 /// The answer to a call that is refused.
 pub(super) fn refused(message: &Up, refusal: Refusal) -> Down {
     match *message {
-        Up::Join(stay, _) => Down::Parted(stay, refusal),
+        Up::Join(stay, ..) => Down::Parted(stay, refusal),
         Up::Ask { call, .. } => Down::NotLent(call, refusal),
         Up::Report {
             report, attempt, ..

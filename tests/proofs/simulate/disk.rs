@@ -2,7 +2,7 @@
 //! so, and not before; a crash leaves what was committed and maybe a part of
 //! what was being written.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use arena_coordinator::ledger::{ReportId, State};
 
@@ -27,6 +27,18 @@ pub(super) enum Job {
         state: Option<State>,
         request: Option<u32>,
     },
+    /// Games that were audited, and whether they differed.
+    Audits {
+        tournament: usize,
+        games: Vec<(u64, bool)>,
+    },
+}
+
+impl Job {
+    /// Whether the state waits for it.
+    pub(super) fn is_document(&self) -> bool {
+        !matches!(self, Self::Games { .. })
+    }
 }
 
 /// What is on the disk of a tournament.
@@ -35,6 +47,8 @@ pub(super) struct Kept {
     pub(super) state: Option<State>,
     /// Hashes by index; 0 where there is no record.
     pub(super) games: Vec<u64>,
+    /// What came of audits, by index: whether they differed.
+    pub(super) audited: BTreeMap<u64, bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +80,7 @@ impl Disk {
         let kept = games.map(|games| Kept {
             state: None,
             games: vec![0; games],
+            audited: BTreeMap::new(),
         });
         Self {
             kept: kept.collect(),
@@ -109,7 +124,7 @@ impl Disk {
                     games,
                     ..
                 } => *other == tournament && games.iter().any(|game| game.0 == index),
-                Job::Document { .. } => false,
+                Job::Document { .. } | Job::Audits { .. } => false,
             })
         };
         for &(index, _) in games {
@@ -123,8 +138,7 @@ impl Disk {
 
     fn commit(&mut self, net: &mut Net, boot: u32) {
         // A document closes its commit.
-        let document = |job: &Job| matches!(job, Job::Document { .. });
-        let closing = self.queue.iter().position(document);
+        let closing = self.queue.iter().position(Job::is_document);
         self.committing = closing.map_or(self.queue.len(), |place| place + 1);
         let took = if std::mem::take(&mut self.slow) {
             net.counts.add(Happening::SlowWrite);
@@ -186,6 +200,9 @@ impl Disk {
                     self.kept[*tournament].state = *state;
                 }
                 self.answered.extend(request);
+            }
+            Job::Audits { tournament, games } => {
+                self.kept[*tournament].audited.extend(games.iter().copied());
             }
         }
     }

@@ -1,6 +1,8 @@
 //! The tournaments of a small world: what each game comes to depends on its
 //! seed and index alone.
 
+use arena_wire::ATTEMPTS_MAX;
+
 use super::{
     net::{MILLI, SECOND},
     random::{Random, spread},
@@ -8,6 +10,8 @@ use super::{
 
 /// The result of a game that is void.
 pub(super) const VOID: u64 = 1;
+/// The result of a game that the coordinator refuses.
+pub(super) const REFUSED: u64 = 4;
 
 /// A tournament.
 #[derive(Clone, Debug)]
@@ -18,6 +22,8 @@ pub(super) struct Spec {
     pace: u64,
     /// A game that kills whoever plays it.
     pub(super) poison: Option<u64>,
+    /// A game whose result the coordinator refuses.
+    refused: Option<u64>,
     /// The same games were played before in this tournament.
     pub(super) again_of: Option<usize>,
     /// Longest time without progress beyond the usual.
@@ -41,6 +47,7 @@ impl Spec {
             games: games as usize,
             pace,
             poison: random.permille(15).then(|| random.below(games)),
+            refused: random.permille(30).then(|| random.below(games)),
             again_of: None,
             patience: random.pick(&[0, 0, SECOND]),
         }
@@ -59,11 +66,26 @@ impl Spec {
 
     /// The hash of the record that a game comes to.
     pub(super) fn result(&self, index: u64) -> u64 {
-        if self.poison == Some(index) {
+        if [self.poison, self.refused].contains(&Some(index)) {
             VOID
         } else {
             self.draw_of(index) | 2
         }
+    }
+
+    /// What an attempt comes to.
+    pub(super) fn attempt(&self, index: u64, attempts: u32) -> u64 {
+        if self.refused == Some(index) && attempts < ATTEMPTS_MAX {
+            REFUSED
+        } else {
+            self.result(index)
+        }
+    }
+
+    /// How large its result is in a report: from a byte to half of what one
+    /// may have.
+    pub(super) fn bytes(&self, index: u64) -> usize {
+        1 << (self.draw_of(index) % 22)
     }
 
     pub(super) fn takes(&self, index: u64) -> u64 {

@@ -48,9 +48,12 @@ mutants! {
         CountsCancelled COUNTS_CANCELLED "counts games of a cancelled tournament",
         ForgetsDurable FORGETS_DURABLE "counts games again after a restart",
         IgnoresEpochs IGNORES_EPOCHS "keeps leases over a restart",
-        LosesReturned LOSES_RETURNED "does not lend again what came back";
+        LosesReturned LOSES_RETURNED "does not lend again what came back",
+        AuditsItself AUDITS_ITSELF "lets a worker audit what it played itself",
+        ForgetsCompared FORGETS_COMPARED "forgets an audit whose worker left before it was compared";
     worker:
         RetriesNothing RETRIES_NOTHING "sends no report again",
+        DropsRefused DROPS_REFUSED "forgets a report that is refused for one of its games",
         WaitsForEver WAITS_FOR_EVER "waits for ever for a lost answer",
         KeepsStale KEEPS_STALE "keeps a game of an earlier stay that hangs";
 }

@@ -28,10 +28,17 @@ pub(super) struct Life {
     pub(super) life: u32,
 }
 
+impl Life {
+    /// What a process draws at its start.
+    pub(super) fn process(self) -> u64 {
+        (self.place as u64 + 1) << 32 | u64::from(self.life)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) enum Up {
-    /// With the games it plays at once.
-    Join(StayNo, usize),
+    /// With the process's own number and the games it plays at once.
+    Join(StayNo, u64, usize),
     Ask {
         call: CallNo,
         known: Known,
@@ -98,6 +105,8 @@ pub(super) enum Event {
     KeepAlive(usize),
     Tick(u32),
     Committed(u32),
+    /// Games of a report are held against their durable records.
+    Compared(u32, u64),
     StartCoordinator,
     CrashCoordinator(u32),
     User(Request),

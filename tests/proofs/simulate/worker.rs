@@ -10,7 +10,7 @@ use std::{
 use arena_coordinator::ledger::Assigned;
 use arena_wire::ATTEMPTS_MAX;
 use arena_worker::protocol::{
-    Action, CallNo, Defects, Ending, LeaseNo, Playing, Progress, Protocol, Refusal, ReportNo,
+    Action, CallNo, Defects, Ending, Fate, LeaseNo, Playing, Progress, Protocol, Refusal, ReportNo,
     Settings, StayNo,
 };
 
@@ -42,8 +42,8 @@ pub(super) struct Hand {
     waiting: VecDeque<Game>,
     playing: Vec<Game>,
     tokens: u64,
-    /// Plays on and on, until a lease is dropped.
-    stuck: bool,
+    /// Leases whose games go on and on, until they are dropped.
+    stuck: Vec<LeaseNo>,
 }
 
 impl Playing for Hand {
@@ -56,9 +56,10 @@ impl Playing for Hand {
     }
 
     fn progress(&mut self) -> Vec<Progress> {
-        let plays = !self.playing.is_empty() && !self.stuck;
+        let stuck = &self.stuck;
+        let plays = self.playing.iter().any(|it| !stuck.contains(&it.lease));
         let told = |held: &mut Held| {
-            held.plies += u64::from(plays);
+            held.plies += u64::from(plays && !stuck.contains(&held.lease));
             Progress {
                 lease: held.lease,
                 told: held.plies,
@@ -101,6 +102,18 @@ struct Sent {
     games: Rc<[Played]>,
     attempt: u32,
     on_its_way: bool,
+}
+
+impl Sent {
+    /// Of the same lease, never sent before.
+    fn with(&self, games: Rc<[Played]>) -> Self {
+        Self {
+            games,
+            attempt: 0,
+            on_its_way: false,
+            ..*self
+        }
+    }
 }
 
 /// A worker's process.
@@ -164,9 +177,10 @@ impl<D: Defects> Worker<D> {
         self.stay
     }
 
-    /// Its games go on and on, until they are dropped.
+    /// The games it plays go on and on, until they are dropped.
     pub(super) fn get_stuck(&mut self) {
-        self.hand.stuck = !self.hand.playing.is_empty();
+        let playing = self.hand.playing.iter().map(|game| game.lease);
+        self.hand.stuck.extend(playing);
     }
 
     pub(super) fn drain(&mut self, net: &Net) {
@@ -185,7 +199,7 @@ impl<D: Defects> Worker<D> {
         let Some(place) = playing.iter().position(|game| game.token == token) else {
             return false;
         };
-        if self.hand.stuck {
+        if self.hand.stuck.contains(&playing[place].lease) {
             net.after(SECOND, Event::Over(self.who, token));
             return false;
         }
@@ -196,7 +210,11 @@ impl<D: Defects> Worker<D> {
         }
         let game = playing.swap_remove(place);
         let failed = game.game.attempts < spec.failures(index);
-        let hash = if failed { 0 } else { spec.result(index) };
+        let hash = if failed {
+            0
+        } else {
+            spec.attempt(index, game.game.attempts)
+        };
         if failed {
             net.counts.add(Happening::FailedAttempt);
         }
@@ -211,7 +229,9 @@ impl<D: Defects> Worker<D> {
         );
         self.hand.settle(game.lease, 1);
         let now = self.now(net);
-        self.protocol.finished(now, game.lease, (index, hash));
+        let bytes = spec.bytes(index);
+        self.protocol
+            .finished(now, game.lease, (index, hash), bytes);
         false
     }
 
@@ -265,16 +285,42 @@ impl<D: Defects> Worker<D> {
                 }
             }
             Down::NotReported(report, attempt, refusal) => {
-                if self.is_answer(report, attempt)
-                    && !self.protocol.not_reported(now, report, refusal)
-                    && let Some(sent) = self.reports.remove(&report)
-                    && refusal != Refusal::Never
-                {
-                    self.given_up += sent.games.len();
+                if self.is_answer(report, attempt) {
+                    self.not_reported(net, report, refusal);
                 }
             }
             Down::Beaten(stay, ended) => self.protocol.leases_ended(stay, &ended),
             Down::NotBeaten(stay, refusal) => self.protocol.not_beaten(now, stay, refusal),
+        }
+    }
+
+    fn not_reported(&mut self, net: &mut Net, report: ReportNo, refusal: Refusal) {
+        let fate = self.protocol.not_reported(self.now(net), report, refusal);
+        let Some(sent) = self.reports.remove(&report) else {
+            return;
+        };
+        match fate {
+            Fate::Again => {
+                self.reports.insert(report, sent);
+            }
+            Fate::Split { first, halves } => {
+                net.counts.add(Happening::Split);
+                let (one, other) = sent.games.split_at(first);
+                for (half, games) in halves.into_iter().zip([one, other]) {
+                    self.reports.insert(half, sent.with(games.into()));
+                }
+            }
+            Fate::Replaced => {
+                net.counts.add(Happening::Refused);
+                let failed = sent.games.iter().map(|(index, _)| (*index, 0));
+                let games = failed.collect();
+                self.reports.insert(report, Sent { games, ..sent });
+            }
+            Fate::Dropped => {
+                if refusal != Refusal::Never {
+                    self.given_up += sent.games.len();
+                }
+            }
         }
     }
 
@@ -358,7 +404,7 @@ impl<D: Defects> Worker<D> {
         match action {
             Action::Join { stay, timeout } => {
                 self.stay = Some(stay);
-                net.up(who, Up::Join(stay, self.hand.capacity));
+                net.up(who, Up::Join(stay, who.process(), self.hand.capacity));
                 self.times_out(net, timeout, Down::Parted(stay, Refusal::Failed), true);
             }
             Action::Leave(stay) => {
@@ -388,7 +434,8 @@ impl<D: Defects> Worker<D> {
             Action::Drop(lease) => {
                 tell!(net, "worker {} drops its lease {lease}", who.place);
                 self.hand.drop_lease(lease);
-                if std::mem::take(&mut self.hand.stuck) {
+                if self.hand.stuck.contains(&lease) {
+                    self.hand.stuck.retain(|stuck| *stuck != lease);
                     net.counts.add(Happening::Stuck);
                 }
             }

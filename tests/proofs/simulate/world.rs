@@ -75,7 +75,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             .collect();
         let settings = Settings {
             lease_deadline: Duration::from_secs(random.pick(&[2, 5, 10])),
-            audit_ppm: random.pick(&[0, 0, 200_000]),
+            audit_ppm: random.pick(&[0, 0, 0, 200_000, 1_000_000]),
         };
         let disk = Disk::new(specs.iter().map(|spec| spec.games));
         let mut net = Net::new(random, places.len(), trouble.weather, trace);
@@ -120,7 +120,8 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             let Some(event) = self.net.next() else {
                 return Err(format!("nothing happens any more: {}", self.told()));
             };
-            self.events += 1;
+            // Most ticks find nothing to do.
+            self.events += u64::from(!matches!(event, Event::Tick(_)));
             self.handle(event)?;
             if let Some(wrong) = self.disk.wrong.take() {
                 return Err(wrong);
@@ -131,7 +132,12 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             }
         }
         self.check()?;
+        let coordinator = self.coordinator.as_ref();
+        let audited = |place| coordinator.and_then(|it| it.audited(place));
+        let given_up = (0..self.specs.len()).filter_map(audited);
+        let given_up: u64 = given_up.map(|told| told.given_up).sum();
         let mut counts = self.net.counts;
+        counts.of[Happening::AuditGivenUp as usize] += given_up;
         counts.schedules = 1;
         counts.events = self.events;
         counts.games = self.specs.iter().map(|spec| spec.games as u64).sum();
@@ -155,10 +161,14 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
     }
 
     fn is_over(&self) -> bool {
-        let ended = |state| matches!(state, None | Some(State::Finished | State::Cancelled));
+        // Every one was started, and that was answered.
+        let ended = |state| matches!(state, Some(State::Finished | State::Cancelled));
+        // Nobody audits itself.
+        let audits =
+            |coordinator: &Coordinator<C>| self.places.len() > 1 && coordinator.audits_wait();
         self.users.iter().all(User::is_done)
             && self.disk.kept.iter().all(|kept| ended(kept.state))
-            && self.coordinator.as_ref().is_some_and(Coordinator::is_quiet)
+            && (self.coordinator.as_ref()).is_some_and(|it| it.is_quiet() && !audits(it))
             && self
                 .places
                 .iter()
@@ -234,11 +244,17 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             }
             Event::KeepAlive(place) => self.keep_alive(place)?,
             Event::Tick(boot) => {
-                let now = self.net.now;
-                if let Some(coordinator) = self.this_boot(boot)
-                    && coordinator.is_due(now)
+                let net = &mut self.net;
+                if let Some(coordinator) = self.coordinator.as_mut().filter(|it| it.boot == boot)
+                    && coordinator.is_due(net)
                 {
-                    self.tick()?;
+                    self.coordinate()?;
+                }
+            }
+            Event::Compared(boot, number) => {
+                if let Some(coordinator) = self.coordinator.as_mut().filter(|it| it.boot == boot) {
+                    coordinator.compared(number);
+                    self.coordinate()?;
                 }
             }
             Event::Committed(boot) => {
@@ -270,7 +286,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             Event::Answer(id) => {
                 let answered = self.users.iter_mut().find_map(|user| user.answered(id));
                 if let Some(request) = answered {
-                    self.note(request.op, request.tournament);
+                    self.note(request.op, request.tournament)?;
                 }
             }
             Event::AskAgain(id, tries) => {
@@ -284,8 +300,11 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
     }
 
     /// A user was answered.
-    fn note(&mut self, op: Op, tournament: usize) {
+    fn note(&mut self, op: Op, tournament: usize) -> Result<(), Wrong> {
         let kept = &self.disk.kept[tournament];
+        if op == Op::Start && kept.state.is_none() {
+            return Err(format!("the start of tournament {tournament} was lost"));
+        }
         if op == Op::Cancel && kept.state == Some(State::Cancelled) {
             let durable = kept.games.iter().filter(|hash| **hash != 0).count();
             self.cancelled[tournament].get_or_insert(durable);
@@ -293,6 +312,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
         if op == Op::Start && self.specs[tournament].again_of.is_some() {
             self.net.counts.add(Happening::Again);
         }
+        Ok(())
     }
 
     fn this_boot(&self, boot: u32) -> Option<&Coordinator<C>> {
@@ -312,13 +332,6 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
         Ok(())
     }
 
-    fn tick(&mut self) -> Result<(), Wrong> {
-        if let Some(coordinator) = &mut self.coordinator {
-            coordinator.tick(&mut self.net);
-        }
-        self.coordinate()
-    }
-
     fn committed(&mut self, boot: u32) -> Result<(), Wrong> {
         let Some(coordinator) = &mut self.coordinator else {
             return Ok(());
@@ -326,7 +339,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
         let commit = self.disk.committed(&mut self.net, boot);
         let document = commit
             .as_ref()
-            .is_ok_and(|jobs| jobs.iter().any(|job| matches!(job, Job::Document { .. })));
+            .is_ok_and(|jobs| jobs.iter().any(Job::is_document));
         if !coordinator.committed(&mut self.net, commit) {
             self.end_coordinator();
             return Ok(());
@@ -339,7 +352,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
 
     /// A join that nobody waits for leaves a stream that breaks by itself.
     fn check_presence(&mut self, who: Life, message: &super::net::Up) {
-        let super::net::Up::Join(stay, _) = *message else {
+        let super::net::Up::Join(stay, ..) = *message else {
             return;
         };
         let worker = self.places[who.place].worker.as_ref();

@@ -8,6 +8,7 @@ use super::{Caller, Coordinator, Wrong};
 use crate::proofs::simulate::{
     counts::Happening,
     disk::{Disk, Job},
+    games::REFUSED,
     net::{Down, Life, Net, Up},
 };
 
@@ -37,16 +38,24 @@ impl<D: Defects> Coordinator<D> {
         if known.1 != self.epoch {
             net.counts.add(Happening::LateReport);
         }
+        if games.iter().any(|(_, hash)| *hash == REFUSED) {
+            net.down(who, Down::NotReported(report, attempt, Refusal::Contents));
+            return Ok(());
+        }
         let caller = |id| Caller {
             id,
             who,
             report,
             attempt,
+            known,
             tournament,
             games: games.clone(),
         };
         let Some(number) = account.number else {
-            return acknowledge(net, disk, &caller(0));
+            let finished = account.state == State::Finished;
+            let played = games.iter().filter(|(_, hash)| finished && *hash != 0);
+            let compare = played.map(|(index, _)| *index).collect();
+            return self.compare(net, disk, caller(0), compare);
         };
         if account.state == State::Cancelled {
             net.counts.add(Happening::UnwantedReport);
@@ -59,6 +68,7 @@ impl<D: Defects> Coordinator<D> {
         let accounted = Report {
             tournament: number,
             by: self.find(known)?,
+            player: self.ledger.player(known.0, known.1),
             lease,
             games: &played,
             failed: &failed,
@@ -91,11 +101,13 @@ impl<D: Defects> Coordinator<D> {
         let now = self.now(net);
         let taken = self.reports.take(&mut self.ledger, now, &accounted, sorted);
         self.unpark = true;
-        if taken.answer.is_some() {
-            return acknowledge(net, disk, &caller(id));
+        match taken.answer {
+            Some(compare) => self.compare(net, disk, caller(id), compare),
+            None => {
+                self.callers.push(caller(id));
+                Ok(())
+            }
         }
-        self.callers.push(caller(id));
-        Ok(())
     }
 
     pub(super) fn written(
@@ -111,8 +123,12 @@ impl<D: Defects> Coordinator<D> {
             return Ok(());
         };
         let place = self.numbers[written.tournament as usize];
+        let caller = self.callers.iter().find(|caller| caller.id == id);
+        let of_this_start = caller.filter(|caller| caller.known.1 == self.epoch);
+        let by = of_this_start.map(|caller| caller.who.process());
         if let Some(account) = &mut self.accounts[place] {
             for index in games {
+                account.by[index as usize] = by;
                 account.tally[index as usize] += 1;
                 if account.tally[index as usize] > 1 {
                     return Err(format!("game {place}/{index} was counted twice"));
@@ -133,11 +149,11 @@ impl<D: Defects> Coordinator<D> {
         disk: &Disk,
         acknowledged: Vec<(ReportId, Vec<u64>)>,
     ) -> Result<(), Wrong> {
-        for (id, _) in acknowledged {
+        for (id, compare) in acknowledged {
             let place = self.callers.iter().position(|caller| caller.id == id);
             if let Some(place) = place {
                 let caller = self.callers.swap_remove(place);
-                acknowledge(net, disk, &caller)?;
+                self.compare(net, disk, caller, compare)?;
             }
         }
         for request in std::mem::take(&mut self.cancels) {
@@ -148,7 +164,7 @@ impl<D: Defects> Coordinator<D> {
 }
 
 /// Acknowledges a report, which has to be durable.
-fn acknowledge(net: &mut Net, disk: &Disk, caller: &Caller) -> Result<(), Wrong> {
+pub(super) fn acknowledge(net: &mut Net, disk: &Disk, caller: &Caller) -> Result<(), Wrong> {
     let kept = &disk.kept[caller.tournament];
     let lost = caller.games.iter().find(|&&(index, hash)| {
         hash != 0 && kept.games[index as usize] == 0 && kept.state != Some(State::Cancelled)

@@ -76,12 +76,8 @@ impl<D: Defects> Coordinator<D> {
         let place = request.tournament;
         tell!(net, "tournament {place} is {state:?}");
         let Some(account) = &mut self.accounts[place] else {
-            self.accounts[place] = Some(Account {
-                number: None,
-                state,
-                tally: vec![0; specs[place].games],
-            });
-            return self.account(place, &specs[place], &disk.kept[place].games);
+            self.accounts[place] = Some(Account::new(state, vec![0; specs[place].games]));
+            return self.account(place, &specs[place], &disk.kept[place]);
         };
         account.state = state;
         let Some(number) = account.number else { return };

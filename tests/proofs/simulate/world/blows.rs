@@ -88,7 +88,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
         if let Some(coordinator) = &mut self.coordinator {
             coordinator.ahead += jump;
         }
-        self.tick()
+        self.coordinate()
     }
 
     /// How far a clock jumps, in microseconds.

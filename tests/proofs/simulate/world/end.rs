@@ -35,6 +35,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
                 }
             }
             self.check_counted(place, durable)?;
+            self.check_audits(place)?;
         }
         let mut owed = self.places.iter().filter_map(|place| place.worker.as_ref());
         if let Some(worker) = owed.find(|worker| worker.owes() > 0) {
@@ -42,6 +43,30 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
                 "worker {} gave up {} results",
                 worker.who.place,
                 worker.owes()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Every audit that is due was made or given up, and what came of it is on
+    /// the disk.
+    fn check_audits(&self, place: usize) -> Result<(), Wrong> {
+        let kept = &self.disk.kept[place];
+        let coordinator = self.coordinator.as_ref();
+        let Some(told) = coordinator.and_then(|it| it.audited(place)) else {
+            return Ok(());
+        };
+        let durable = kept.games.iter().filter(|hash| **hash != 0).count() as u64;
+        let due = match self.settings.audit_ppm {
+            0 => 0,
+            1_000_000 => durable,
+            _ => told.due.min(durable),
+        };
+        let made = kept.audited.len() as u64;
+        let waits = self.places.len() > 1 && told.waiting() > 0;
+        if told.due != due || told.agreed != made || told.differing > 0 || waits {
+            return Err(format!(
+                "tournament {place}: {due} audits are due and {made} are on the disk, but {told:?}"
             ));
         }
         Ok(())
