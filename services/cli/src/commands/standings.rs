@@ -317,3 +317,25 @@ fn print_remarks(standings: &v1::Standings) -> Outcome {
     }
     output::write(&text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn audits_that_are_given_up_are_told_apart_from_those_that_wait() {
+        let audits = v1::Audits {
+            due: 10,
+            agreed: 5,
+            differing: 1,
+            waiting: 3,
+            given_up: 1,
+        };
+        let text = told(&audits);
+        for part in ["6 of 10", "1 differ", "3 wait", "1 are left alone"] {
+            assert!(text.contains(part), "{text}");
+        }
+        let json = serde_json::to_value(AuditsView::from(audits)).expect("numbers");
+        assert_eq!((&json["waiting"], &json["given_up"]), (&3.into(), &1.into()));
+    }
+}
