@@ -336,6 +336,9 @@ mod tests {
             assert!(text.contains(part), "{text}");
         }
         let json = serde_json::to_value(AuditsView::from(audits)).expect("numbers");
-        assert_eq!((&json["waiting"], &json["given_up"]), (&3.into(), &1.into()));
+        assert_eq!(
+            (&json["waiting"], &json["given_up"]),
+            (&3.into(), &1.into())
+        );
     }
 }

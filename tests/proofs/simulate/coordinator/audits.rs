@@ -113,8 +113,8 @@ impl<D: Defects> Coordinator<D> {
         let mut settled = Vec::new();
         for index in games {
             let durable = disk.kept[place].games[index as usize];
-            let brought = caller.games.iter().filter(|(of, _)| *of == index);
-            let differs = brought.last().is_some_and(|(_, hash)| *hash != durable);
+            let mut brought = caller.games.iter().filter(|(of, _)| *of == index);
+            let differs = brought.any(|(_, hash)| *hash != durable);
             if !self.ledger.settle_audit(number, index, worker, differs) {
                 continue;
             }
