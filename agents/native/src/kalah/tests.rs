@@ -1,3 +1,5 @@
+use std::cmp::Ordering;
+
 use arena_engine::{AgentRng, Game, Node};
 use arena_games::Kalah;
 
@@ -35,6 +37,48 @@ fn published_matches_come_out_as_published() {
         let last = play(&game, &mut bots, 0);
         let scores = game.scores(&last).map(|stones| stones.to_string());
         assert_eq!(scores[..2], [ours, theirs], "{row}");
+    }
+}
+
+#[test]
+fn random_loses_as_often_as_in_the_model() {
+    const GAMES: u64 = 400;
+    const MODEL_GAMES: f64 = 100.0;
+    let game: Kalah = game("-", 2);
+    let table = include_str!("../../data/kalah_random.csv");
+    let rows = table.lines().filter(|line| !line.starts_with('#')).skip(1);
+    for row in rows {
+        let (h_flag, expected) = row.split_once(',').expect("fields");
+        // The same choices as minimax, sooner.
+        let searcher = make(
+            "kalah-alphabeta",
+            &format!("h_flag={h_flag};depth=6"),
+            &game,
+        );
+        let mut bots = [searcher, make("random", "-", &game)];
+        let mut found = [0.0; 3];
+        for number in 0..GAMES {
+            let last = play(&game, &mut bots, number);
+            let [ours, theirs, ..] = game.scores(&last);
+            found[match ours.cmp(&theirs) {
+                Ordering::Greater => 0,
+                Ordering::Less => 1,
+                Ordering::Equal => 2,
+            }] += 1.0;
+        }
+        for (found, expected) in found.into_iter().zip(expected.split(',')) {
+            let Ok(expected) = expected.parse::<f64>() else {
+                continue;
+            };
+            let share = found / GAMES as f64;
+            let pooled = (found + expected) / (GAMES as f64 + MODEL_GAMES);
+            let variance = pooled * (1.0 - pooled) * (1.0 / GAMES as f64 + 1.0 / MODEL_GAMES);
+            // Four standard errors of both samples.
+            assert!(
+                (share - expected / MODEL_GAMES).abs() <= 4.0 * variance.sqrt(),
+                "{row}: {found} of {GAMES}"
+            );
+        }
     }
 }
 
