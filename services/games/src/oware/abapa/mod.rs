@@ -64,7 +64,7 @@ impl State {
     }
 }
 
-/// Boards that find room before it has to grow: most games never need more.
+/// Boards that there is room for at first: most games never need more.
 const ROOM: usize = 64;
 
 impl Abapa {
@@ -116,6 +116,9 @@ impl Abapa {
             seen.clear();
             return;
         }
+        if seen.is_empty() {
+            seen.reserve(ROOM);
+        }
         seen.push(before);
         let same_mover = seen.iter().rev().skip(1).step_by(2);
         if same_mover.fold(false, |found, board| found | (*board == core.pits)) {
@@ -165,7 +168,7 @@ impl Game for Abapa {
     fn initial(&self) -> State {
         State {
             core: Core::new(self.rules.random_starter),
-            seen: Vec::with_capacity(if self.rules.repetition { ROOM } else { 0 }),
+            seen: Vec::new(),
         }
     }
 
