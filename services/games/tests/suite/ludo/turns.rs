@@ -111,3 +111,35 @@ fn the_cap_ends_the_game_after_its_last_roll_is_played() {
     assert_eq!(finished.plies, 7);
     assert_eq!(finished.termination.name(), "cap");
 }
+
+#[test]
+fn positions_that_cannot_be_are_refused_with_their_reason() {
+    let pad: ChineseLudo = game("", 2);
+    let ring: ChineseLudo = game("start=ring1", 2);
+    for (game, own, other, die, reason) in [
+        (
+            &pad,
+            "5 h h h",
+            "31 h h h",
+            3,
+            "both seats are on one square",
+        ),
+        (&ring, "p h h h", "h h h h", 3, "planes start on the ring"),
+        (&pad, "56 56 56 56", "h h h h", 3, "phase does not go"),
+        (&pad, "5 h h h", "h h h h", 0, "phase does not go"),
+        (&pad, "5 h h h", "h h h h", 7, "die is beyond 6"),
+        (
+            &pad,
+            "57 h h h",
+            "h h h h",
+            3,
+            "neither on its way nor home",
+        ),
+    ] {
+        let state = game.position([planes(own), planes(other)], 0, die);
+        let mut bytes = Vec::new();
+        game.encode(&state, false, &mut bytes);
+        let error = game.decode(&bytes).expect_err(reason);
+        assert!(error.reason.contains(reason), "{error}, not {reason}");
+    }
+}
