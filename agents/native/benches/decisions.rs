@@ -12,7 +12,7 @@ use std::{
 
 use arena_agents::{Bot, Decision, bot, bots};
 use arena_engine::{AgentRng, Game, Node, Stream, options::Options};
-use arena_games::{Cowry, Kalah, Ruleset};
+use arena_games::{ChineseLudo, Cowry, Kalah, Ruleset};
 use arena_sdk::{
     v1::{
         ChooseMoveRequest, ChooseMovesRequest, Decision as Asked, GameContext,
@@ -36,6 +36,9 @@ fn main() {
     for info in bots() {
         if info.rulesets.is_empty() || info.rulesets.contains(&Cowry::NAME) {
             in_process::<Cowry>(info.name);
+        }
+        if info.rulesets.is_empty() || info.rulesets.contains(&ChineseLudo::NAME) {
+            in_process::<ChineseLudo>(info.name);
         }
         if info.rulesets.is_empty() || info.rulesets.contains(&Kalah::NAME) {
             in_process::<Kalah>(info.name);
