@@ -22,6 +22,7 @@ mod read;
 pub mod serve;
 #[cfg(test)]
 mod testing;
+mod yardstick;
 
 pub use bot::{Bot, Chosen, Decision};
 pub use catalogue::{BotError, BotInfo, CheckError, bot, bot_info, bots, check};

@@ -10,6 +10,7 @@ mod options;
 mod state;
 mod text;
 mod turn;
+mod value;
 mod wire;
 
 use std::{fmt::Write, sync::Arc};
@@ -22,6 +23,7 @@ use arena_engine::{
 use self::{
     board::Board,
     options::{Deadlock, Rules},
+    value::Worth,
 };
 pub use self::{
     board::Square,
@@ -39,6 +41,7 @@ pub struct Cowry {
     seats: usize,
     /// What each action is called.
     notations: Arc<[String]>,
+    worth: Arc<Worth>,
 }
 
 /// Each seat is as likely to start.
@@ -230,6 +233,10 @@ impl Game for Cowry {
             .map(|pieces| pieces.iter().map(|&piece| i64::from(piece)).sum())
     }
 
+    fn values(&self, state: &State) -> PerSeat<i64> {
+        self.value(state)
+    }
+
     fn write_action(&self, _: &State, action: ActionId, out: &mut dyn Write) {
         self.name_action(action, out);
     }
@@ -274,6 +281,7 @@ impl Ruleset for Cowry {
             .ok_or_else(|| OptionError::Together("the rings cannot be joined".to_owned()))?;
         Ok(Self {
             notations: text::notations(rules.pieces),
+            worth: Arc::new(Worth::new(&rules, &board)),
             rules: Arc::new(rules),
             board: Arc::new(board),
             seats,

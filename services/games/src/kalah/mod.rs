@@ -5,6 +5,7 @@
 mod lanes;
 mod options;
 mod text;
+mod value;
 mod wire;
 
 use std::fmt::Write;
@@ -259,6 +260,10 @@ impl Game for Kalah {
             *score = i64::from(state.board[self.store(seat)]);
         }
         scores
+    }
+
+    fn values(&self, state: &State) -> PerSeat<i64> {
+        self.value(state)
     }
 
     fn write_action(&self, _: &State, action: ActionId, out: &mut dyn Write) {

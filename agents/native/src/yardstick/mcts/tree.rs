@@ -1,0 +1,145 @@
+//! The tree: nodes in one list, the children of a node side by side.
+
+use arena_engine::{PerSeat, Seat, values::POINT};
+
+/// The place of the root.
+pub(super) const ROOT: u32 = 0;
+
+/// A position, known by the event that leads to it.
+#[derive(Clone, Copy, Default)]
+struct Node {
+    /// What the seat that chose this node got, summed up; 0 below chance.
+    reward: i64,
+    visits: u32,
+    /// Where its children begin; 0 where it has none yet.
+    first: u32,
+    children: u16,
+    /// The action or outcome.
+    event: u16,
+}
+
+/// All nodes of a decision.
+#[derive(Default)]
+pub(super) struct Tree {
+    nodes: Vec<Node>,
+}
+
+impl Tree {
+    /// Forgets all but an empty root; the room stays.
+    pub(super) fn clear(&mut self) {
+        self.nodes.clear();
+        self.nodes.push(Node::default());
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn children(&self, at: u32) -> std::ops::Range<u32> {
+        let node = &self.nodes[at as usize];
+        node.first..node.first + u32::from(node.children)
+    }
+
+    pub(super) fn child(&self, at: u32, index: usize) -> u32 {
+        self.nodes[at as usize].first + index as u32
+    }
+
+    pub(super) fn event(&self, at: u32) -> u16 {
+        self.nodes[at as usize].event
+    }
+
+    pub(super) fn is_expanded(&self, at: u32) -> bool {
+        self.nodes[at as usize].children > 0
+    }
+
+    pub(super) fn was_visited(&self, at: u32) -> bool {
+        self.nodes[at as usize].visits > 0
+    }
+
+    /// Gives a node a child for each event.
+    pub(super) fn expand(&mut self, at: u32, events: impl Iterator<Item = u16>) {
+        let first = self.nodes.len();
+        self.nodes.extend(events.map(|event| Node {
+            event,
+            ..Node::default()
+        }));
+        let children = self.nodes.len() - first;
+        let node = &mut self.nodes[at as usize];
+        node.first = first as u32;
+        node.children = children as u16;
+    }
+
+    /// Counts a line, whose nodes come with the seat that chose them.
+    pub(super) fn learn(&mut self, path: &[(u32, Option<Seat>)], rewards: &PerSeat<i64>) {
+        self.nodes[ROOT as usize].visits += 1;
+        for &(at, chooser) in path {
+            let node = &mut self.nodes[at as usize];
+            node.visits += 1;
+            if let Some(seat) = chooser {
+                node.reward += rewards[usize::from(seat)];
+            }
+        }
+    }
+
+    /// The action of the root that was tried most, of equals that with more
+    /// reward, of equals that the first; and its mean reward.
+    pub(super) fn most_visited(&self) -> (u16, i64) {
+        let children = self.children(ROOT).map(|at| &self.nodes[at as usize]);
+        let best = children.reduce(|best, node| {
+            if (node.visits, node.reward) > (best.visits, best.reward) {
+                node
+            } else {
+                best
+            }
+        });
+        best.map_or((0, 0), |node| {
+            (node.event, node.reward / i64::from(node.visits.max(1)))
+        })
+    }
+}
+
+/// UCB1: the mean reward, and a bonus for what was tried seldom.
+pub(super) struct Bonus {
+    exploration: f64,
+    /// Of each number of visits; grows as it is needed.
+    logarithms: Vec<f64>,
+}
+
+impl Bonus {
+    pub(super) fn new(exploration: f64) -> Self {
+        Self {
+            exploration,
+            logarithms: Vec::new(),
+        }
+    }
+
+    /// The child to try next: the first that was never tried, else the first
+    /// of those with the greatest mean and bonus.
+    pub(super) fn choose(&mut self, tree: &Tree, at: u32) -> u32 {
+        let logarithm = self.logarithm(tree.nodes[at as usize].visits);
+        let mut best = (f64::NEG_INFINITY, 0);
+        for child in tree.children(at) {
+            let node = &tree.nodes[child as usize];
+            if node.visits == 0 {
+                return child;
+            }
+            let visits = f64::from(node.visits);
+            let mean = node.reward as f64 / (visits * POINT as f64);
+            let bound = mean + self.exploration * (logarithm / visits).sqrt();
+            if bound > best.0 {
+                best = (bound, child);
+            }
+        }
+        best.1
+    }
+
+    fn logarithm(&mut self, visits: u32) -> f64 {
+        let index = visits as usize;
+        while self.logarithms.len() <= index {
+            // Of 0 visits nobody asks for more than a number.
+            let count = self.logarithms.len().max(1);
+            self.logarithms.push(libm::log(count as f64));
+        }
+        self.logarithms[index]
+    }
+}

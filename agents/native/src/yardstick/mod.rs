@@ -1,0 +1,49 @@
+//! Opponents for every game: they know nothing of it but its rules and its
+//! values ([`Game::values`]), so that a new game has them on its first day.
+//!
+//! Budgets count positions or iterations, never time, so that the same
+//! decision gets the same action on every machine.
+
+mod expectimax;
+mod greedy;
+mod mcts;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod toy;
+
+use arena_engine::{ActionId, AgentRng, Game, values::POINT};
+
+pub(crate) use self::{
+    expectimax::{Expectimax, specs as expectimax_specs},
+    greedy::{Greedy, specs as greedy_specs},
+    mcts::{Mcts, specs as mcts_specs},
+};
+
+/// An index drawn with the given weights, whose sum is above 0.
+#[inline]
+fn draw(rng: &mut AgentRng, weights: &[u32]) -> usize {
+    let mut point = rng.below(weights.iter().sum());
+    for (index, &weight) in weights.iter().enumerate() {
+        if point < weight {
+            return index;
+        }
+        point -= weight;
+    }
+    unreachable!("the point lies below the sum of the weights")
+}
+
+/// The position after an action.
+#[inline]
+fn after<G: Game>(game: &G, state: &G::State, action: ActionId) -> G::State {
+    let mut next = state.clone();
+    game.apply(&mut next, action);
+    next
+}
+
+/// A value as a part of a point.
+fn points(value: i64) -> f64 {
+    value as f64 / POINT as f64
+}

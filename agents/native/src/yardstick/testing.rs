@@ -1,0 +1,74 @@
+//! Asking yardsticks in tests.
+
+use std::collections::BTreeMap;
+
+use arena_engine::{ActionId, AgentRng, Game, Node, options};
+
+use crate::{
+    bot::{Bot, Chosen, Decision},
+    catalogue::{Universal, bot_info},
+    testing,
+};
+
+/// A bot for any game, known to the catalogue or not.
+pub(super) fn make<B: Universal, G: Game>(name: &str, given: &str, game: &G) -> Box<dyn Bot<G>> {
+    let specs = &bot_info(name).expect("a bot").options;
+    let resolved = options::resolve(specs, &[], &testing::options(given)).expect("options fit");
+    B::make(&resolved, game).expect("a bot")
+}
+
+/// What a bot chooses in a position where a seat has to choose.
+pub(super) fn ask<G: Game>(bot: &mut dyn Bot<G>, game: &G, state: &G::State, seed: u64) -> Chosen {
+    let Node::Decision(seat) = game.node(state) else {
+        panic!("nobody chooses in {state:?}");
+    };
+    let mut legal = Vec::new();
+    game.legal(state, &mut legal);
+    bot.choose(&Decision {
+        game,
+        state,
+        seat,
+        number: 0,
+        seed,
+        legal: &legal,
+    })
+}
+
+/// How often each action is chosen with the seeds from 0.
+pub(super) fn choices<G: Game>(
+    bot: &mut dyn Bot<G>,
+    game: &G,
+    state: &G::State,
+    seeds: u64,
+) -> BTreeMap<ActionId, u64> {
+    let mut choices = BTreeMap::new();
+    for seed in 0..seeds {
+        *choices
+            .entry(ask(bot, game, state, seed).action)
+            .or_default() += 1;
+    }
+    choices
+}
+
+/// The positions of a random game where somebody chooses among several.
+pub(super) fn decisions<G: Game>(game: &G, seed: u64) -> Vec<G::State> {
+    let mut rng = AgentRng::new(seed);
+    let mut state = game.initial();
+    let (mut legal, mut all) = (Vec::new(), Vec::new());
+    loop {
+        match game.node(&state) {
+            Node::Over(_) => return all,
+            Node::Chance(_) => {
+                let outcome = super::draw(&mut rng, game.weights(&state));
+                game.apply_outcome(&mut state, outcome as u16);
+            }
+            Node::Decision(_) => {
+                game.legal(&state, &mut legal);
+                if legal.len() > 1 {
+                    all.push(state.clone());
+                }
+                game.apply(&mut state, rng.pick(&legal));
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What holds for all yardsticks.
+
+use arena_engine::{Game, options::OptionError};
+use arena_games::{Cowry, Kalah};
+
+use super::testing::{ask, decisions};
+use crate::{
+    bot::Bot,
+    catalogue::{BotError, bot},
+    testing::{game, options},
+};
+
+const YARDSTICKS: [(&str, &str); 5] = [
+    ("greedy", "-"),
+    ("expectimax", "nodes=500"),
+    ("mcts", "iterations=60"),
+    ("mcts", "iterations=60;rollout=plies"),
+    ("mcts", "iterations=20;rollout=random"),
+];
+
+#[test]
+fn what_was_asked_before_changes_no_choice() {
+    fn check<G: Game>(game: &G) {
+        for (name, given) in YARDSTICKS {
+            let make = || -> Box<dyn Bot<G>> { bot(name, &options(given), game).expect("a bot") };
+            let mut used = make();
+            for (seed, state) in decisions(game, 5).iter().enumerate().step_by(5) {
+                let seed = seed as u64;
+                let fresh = ask(&mut *make(), game, state, seed);
+                assert_eq!(ask(&mut *used, game, state, seed), fresh, "{name} {given}");
+            }
+        }
+    }
+    check::<Kalah>(&game("-", 2));
+    check::<Cowry>(&game("-", 4));
+    check::<Cowry>(&game("preset=doubles", 2));
+}
+
+#[test]
+fn options_out_of_range_are_refused_by_name() {
+    let game: Kalah = game("-", 2);
+    for (name, given, option) in [
+        ("greedy", "tie=last", "tie"),
+        ("expectimax", "depth=0", "depth"),
+        ("expectimax", "depth=101", "depth"),
+        ("expectimax", "nodes=0", "nodes"),
+        ("expectimax", "nodes=many", "nodes"),
+        ("mcts", "iterations=0", "iterations"),
+        ("mcts", "iterations=1000001", "iterations"),
+        ("mcts", "exploration=-0.1", "exploration"),
+        ("mcts", "exploration=nan", "exploration"),
+        ("mcts", "rollout=far", "rollout"),
+        ("mcts", "rollout_plies=0", "rollout_plies"),
+    ] {
+        match bot(name, &options(given), &game).err() {
+            Some(BotError::Options {
+                error: OptionError::Value { name, .. },
+                ..
+            }) => assert_eq!(name, option),
+            other => panic!("{name} {given}: {other:?}"),
+        }
+    }
+}

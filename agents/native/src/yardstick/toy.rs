@@ -1,0 +1,131 @@
+//! A game small enough to be looked through to its end.
+
+use std::fmt::Write;
+
+use arena_engine::{ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError};
+
+/// Seats take stones from a heap in turn, one to three; who takes the last is
+/// first, and the others are ranked by what they took. With a die the most
+/// that may be taken is thrown before each turn, and a 4 is thrown again.
+#[derive(Clone, Debug)]
+pub(super) struct Heap {
+    pub(super) seats: usize,
+    pub(super) stones: u8,
+    pub(super) die: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct State {
+    pub(super) left: u8,
+    pub(super) taken: PerSeat<u8>,
+    pub(super) to_move: u8,
+    /// The most that may be taken now; 0: to be thrown.
+    pub(super) most: u8,
+    /// Stones that a 4 adds to what the seat has taken.
+    pub(super) again: u8,
+}
+
+/// 1, 2, nothing, 3, or again.
+const DIE: [u32; 5] = [3, 2, 0, 2, 1];
+
+impl Heap {
+    fn turn(&self, to_move: u8) -> (u8, u8) {
+        let most = if self.die { 0 } else { 3 };
+        (to_move % self.seats as u8, most)
+    }
+}
+
+impl Game for Heap {
+    type State = State;
+
+    const NAME: &'static str = "heap";
+    const VERSION: u32 = 1;
+
+    fn seats(&self) -> usize {
+        self.seats
+    }
+
+    fn initial(&self) -> State {
+        let (to_move, most) = self.turn(0);
+        State {
+            left: self.stones,
+            taken: [0; MAX_SEATS],
+            to_move,
+            most,
+            again: 0,
+        }
+    }
+
+    fn node(&self, state: &State) -> Node {
+        if state.left == 0 {
+            Node::Over(Ending::Normal)
+        } else if state.most == 0 {
+            Node::Chance(Some(state.to_move))
+        } else {
+            Node::Decision(state.to_move)
+        }
+    }
+
+    fn weights(&self, _: &State) -> &[u32] {
+        &DIE
+    }
+
+    fn legal(&self, state: &State, out: &mut Vec<ActionId>) {
+        out.clear();
+        out.extend(1..=u16::from(state.most.min(state.left)));
+    }
+
+    fn apply(&self, state: &mut State, action: ActionId) {
+        state.left -= action as u8;
+        state.taken[usize::from(state.to_move)] += action as u8 + state.again;
+        state.again = 0;
+        if state.left > 0 {
+            (state.to_move, state.most) = self.turn(state.to_move + 1);
+        }
+    }
+
+    fn apply_outcome(&self, state: &mut State, outcome: OutcomeId) {
+        match outcome {
+            0 | 1 => state.most = outcome as u8 + 1,
+            3 => state.most = 3,
+            _ => state.again += 2,
+        }
+    }
+
+    fn placement(&self, state: &State) -> PerSeat<u8> {
+        let first = usize::from(state.to_move);
+        let mut placement = [0; MAX_SEATS];
+        for (seat, place) in placement.iter_mut().enumerate().take(self.seats) {
+            let ahead = (0..self.seats).filter(|&other| {
+                seat != first && (other == first || state.taken[other] > state.taken[seat])
+            });
+            *place = 1 + ahead.count() as u8;
+        }
+        placement
+    }
+
+    fn scores(&self, state: &State) -> PerSeat<i64> {
+        state.taken.map(i64::from)
+    }
+
+    fn write_action(&self, _: &State, action: ActionId, out: &mut dyn Write) {
+        write!(out, "{action}").expect("a string takes all");
+    }
+
+    fn write_outcome(&self, _: &State, outcome: OutcomeId, out: &mut dyn Write) {
+        write!(out, "{outcome}").expect("a string takes all");
+    }
+
+    fn encode(&self, _: &State, _: bool, _: &mut Vec<u8>) {}
+
+    fn decode(&self, _: &[u8]) -> Result<State, PositionError> {
+        Err(PositionError {
+            ruleset: Self::NAME,
+            reason: "it keeps no positions".to_owned(),
+        })
+    }
+
+    fn draw(&self, state: &State, out: &mut dyn Write) {
+        writeln!(out, "{state:?}").expect("a string takes all");
+    }
+}

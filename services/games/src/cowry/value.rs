@@ -1,0 +1,77 @@
+//! What a position of cowry is worth.
+
+use arena_engine::{Game, PerSeat, values};
+
+use super::{
+    Cowry,
+    board::Board,
+    options::Rules,
+    state::{Phase, State},
+};
+
+/// What places and rights are worth, in thousandths of a logit.
+#[derive(Debug)]
+pub(super) struct Worth {
+    /// Of a piece by its index.
+    places: Vec<i64>,
+    /// Of the right to enter the inner rings.
+    gate: i64,
+}
+
+/// Of the turn.
+const TEMPO: i64 = 50;
+
+impl Worth {
+    pub(super) fn new(rules: &Rules, board: &Board) -> Self {
+        let (outer, goal) = (i64::from(board.outer), i64::from(board.goal));
+        let place = |index: i64| {
+            if index == goal {
+                880
+            } else if index < outer {
+                80 * index / outer
+            } else {
+                350 + 280 * (index - outer) / (goal - outer)
+            }
+        };
+        Self {
+            places: (0..=goal).map(place).collect(),
+            gate: if rules.gate { 790 } else { 0 },
+        }
+    }
+}
+
+impl Cowry {
+    /// A logistic model of where the pieces stand, of the gate and of whose
+    /// turn it is. Who has finished is ahead of all who have not. Its numbers
+    /// are fitted to games of `expectimax` with itself in preset `doubles`.
+    #[inline]
+    pub(super) fn value(&self, state: &State) -> PerSeat<i64> {
+        if let Phase::Over(_) = state.phase {
+            return values::of_placement(self.seats, &self.placement(state));
+        }
+        let mut strength = [0; arena_engine::MAX_SEATS];
+        for (seat, strength) in strength.iter_mut().enumerate().take(self.seats) {
+            let pieces = &state.pieces[seat][..self.rules.pieces];
+            *strength = pieces
+                .iter()
+                .map(|&index| self.worth.places[usize::from(index)])
+                .sum::<i64>();
+            if state.has_hit(seat) {
+                *strength += self.worth.gate;
+            }
+        }
+        if state.phase != Phase::Start {
+            strength[usize::from(state.to_move)] += TEMPO;
+        }
+        values::pairwise(self.seats, |one, other| {
+            let [first, second] = [one, other].map(|seat| state.finished[seat]);
+            match (first, second) {
+                (0, 0) => values::logistic(strength[one] - strength[other]),
+                (0, _) => 0,
+                (_, 0) => values::POINT,
+                _ if first < second => values::POINT,
+                _ => 0,
+            }
+        })
+    }
+}
