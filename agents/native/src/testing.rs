@@ -24,8 +24,8 @@ pub(crate) fn options(text: &str) -> Options {
 pub(crate) fn quick(info: &BotInfo) -> Options {
     let small = |name: &str| match name {
         "depth" | "plies" => Some(2),
-        "nodes" => Some(150),
-        "iterations" => Some(20),
+        "nodes" => Some(60),
+        "iterations" => Some(8),
         _ => None,
     };
     let specs = info.options.iter();
