@@ -1,7 +1,7 @@
 //! What both games share: the board, whose turn it is, and how seeds are sown
 //! and counted many pits at a time.
 
-use arena_engine::{ActionId, Ending, MAX_SEATS, Node, PerSeat, values};
+use arena_engine::{ActionId, Ending, MAX_SEATS, Node, PerSeat};
 
 /// Pits of a row.
 pub const ROW: usize = 6;
@@ -154,18 +154,6 @@ impl Core {
             *score = i64::from(banked);
         }
         scores
-    }
-
-    /// What each seat can expect: seeds banked ahead, worth the more the fewer
-    /// seeds are left to make up for them.
-    #[inline]
-    pub(super) fn values(&self) -> PerSeat<i64> {
-        if self.is_over() {
-            return values::of_placement(2, &self.placement());
-        }
-        let [first, second] = self.score.map(i64::from);
-        let advantage = 6_000 * (first - second) / (i64::from(self.left()) + 8);
-        values::pairwise(2, |_, _| values::logistic(advantage))
     }
 
     /// A row as one number, a byte for each pit.

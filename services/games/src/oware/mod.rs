@@ -13,6 +13,7 @@ pub mod abapa;
 pub mod anan_anan;
 mod core;
 mod text;
+mod value;
 mod wire;
 
 use arena_engine::{ActionId, Game, OutcomeId};

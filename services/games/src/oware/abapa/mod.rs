@@ -34,8 +34,19 @@ use super::{
     Core, Finish, Oware, PITS, Phase, STARTERS, Sown,
     core::{ANY, REACHING, list, pits_with},
     text,
+    value::Model,
 };
 use crate::registry::{Ruleset, RulesetInfo};
+
+/// What a position is worth.
+const MODEL: Model = Model {
+    lead: 131,
+    late: 2700,
+    pits: [
+        0, 270, 215, 280, 110, 130, 430, 290, 170, 220, 570, 670, 740, 740, 880, 930, 930,
+    ],
+    tempo: 0,
+};
 
 /// The rules with their options.
 #[derive(Clone, Debug)]
@@ -216,7 +227,7 @@ impl Game for Abapa {
 
     #[inline]
     fn values(&self, state: &State) -> PerSeat<i64> {
-        state.core.values()
+        state.core.values(&MODEL)
     }
 
     fn write_action(&self, _: &State, action: ActionId, out: &mut dyn Write) {

@@ -28,6 +28,7 @@ use super::{
     Core, Finish, Oware, Phase, ROW, STARTERS, Sown,
     core::{ANY, list, pits_with},
     text,
+    value::Model,
 };
 use crate::registry::{Ruleset, RulesetInfo};
 
@@ -41,6 +42,14 @@ const LAST_FOUR: u8 = 4;
 /// Seeds left on the board that go to who banked last with `remaining =
 /// last-eight`.
 const LAST_EIGHT: u8 = 8;
+
+/// What a position is worth.
+const MODEL: Model = Model {
+    lead: 30,
+    late: 0,
+    pits: [0, 260, 570, 510, 210, 210, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    tempo: 90,
+};
 
 /// The rules with their options.
 #[derive(Clone, Debug)]
@@ -194,7 +203,7 @@ impl Game for AnanAnan {
 
     #[inline]
     fn values(&self, state: &Core) -> PerSeat<i64> {
-        state.values()
+        state.values(&MODEL)
     }
 
     fn write_action(&self, _: &Core, action: ActionId, out: &mut dyn Write) {
