@@ -45,7 +45,7 @@ pub(crate) fn specs() -> Vec<Spec> {
                 min: 1,
                 max: 1_000_000_000,
             },
-            20_000i64,
+            5000i64,
             "positions to look at",
         ),
     ]

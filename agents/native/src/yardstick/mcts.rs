@@ -46,7 +46,7 @@ pub(crate) fn specs() -> Vec<Spec> {
                 min: 0.0,
                 max: 10.0,
             },
-            Value::Real(0.5),
+            Value::Real(0.1),
             "how much to favour what was seldom tried: the constant of UCB1, in points of a score",
         ),
         Spec::new(

@@ -18,7 +18,7 @@ fn the_winning_move_is_found_whatever_the_seed() {
             die: false,
         };
         for rollout in ROLLOUTS {
-            let given = format!("iterations=4000;rollout={rollout}");
+            let given = format!("iterations=4000;exploration=0.5;rollout={rollout}");
             let mut mcts = make::<Mcts, _>("mcts", &given, &game);
             let choices = choices(&mut *mcts, &game, &game.initial(), 20);
             let winning = u16::from(stones % 4);
@@ -34,8 +34,8 @@ fn exact(game: &Heap, state: &State) -> f64 {
         Node::Over(_) => game.values(state)[0] as f64 / POINT as f64,
         Node::Chance(_) => {
             let weights = game.weights(state);
-            // A 4 changes nothing for two seats but whose turn it is: not even
-            // that. Its weight goes to the others.
+            // A 4 changes nothing between two seats: its weight goes to the
+            // others.
             let outcomes = weights.iter().enumerate().take(4);
             let (mut sum, mut total) = (0.0, 0.0);
             for (outcome, &weight) in outcomes.filter(|(_, weight)| **weight > 0) {
@@ -93,7 +93,7 @@ fn every_seat_of_four_goes_after_its_own_reward() {
         };
         let mut state = game.initial();
         state.to_move = seat;
-        let mut mcts = make::<Mcts, _>("mcts", "iterations=200", &game);
+        let mut mcts = make::<Mcts, _>("mcts", "iterations=200;exploration=0.5", &game);
         let choices = choices(&mut *mcts, &game, &state, 10);
         assert_eq!(choices, [(3, 10)].into(), "seat {seat}");
     }
