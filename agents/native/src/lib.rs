@@ -15,7 +15,7 @@ mod chowka;
 mod cowry;
 mod kalah;
 pub mod ludo;
-mod oware;
+pub mod oware;
 mod random;
 mod read;
 #[cfg(feature = "serve")]

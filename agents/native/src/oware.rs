@@ -22,6 +22,13 @@ use self::{
 };
 use crate::{bot::Bot, read};
 
+/// The weights that go by a name, such as `ainooson-abapa-d3`, a1 first; none
+/// for an unknown one.
+#[must_use]
+pub fn named_weights(name: &str) -> Option<&'static [f64]> {
+    weights::find::<Abapa>(name).or_else(|| weights::find::<AnanAnan>(name))
+}
+
 /// The options of the search, for both games.
 pub(crate) fn specs() -> Vec<Spec> {
     vec![

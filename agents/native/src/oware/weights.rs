@@ -25,9 +25,12 @@ pub(super) fn spec<G: Features>() -> Spec {
 
 /// Weights of a name of the option.
 pub(super) fn named<G: Features>(name: &str) -> &'static [f64] {
+    find::<G>(name)
+        .unwrap_or_else(|| unreachable!("option weights was resolved by its spec, but is {name}"))
+}
+
+/// Weights of a name; none where there are none of that name.
+pub(super) fn find<G: Features>(name: &str) -> Option<&'static [f64]> {
     let found = G::NAMED.iter().find(|(known, _)| *known == name);
-    let Some((_, weights)) = found else {
-        unreachable!("option weights was resolved by its spec, but is {name}")
-    };
-    weights.as_ref()
+    found.map(|(_, weights)| weights.as_ref())
 }
