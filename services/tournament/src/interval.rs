@@ -112,7 +112,7 @@ fn wilson(mean: f64, n: f64, t: f64) -> (f64, f64) {
 }
 
 /// The two-sided 95 % point of Student's distribution.
-fn critical(freedom: u64) -> f64 {
+pub(crate) fn critical(freedom: u64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom as f64)
         .expect("degrees of freedom are above zero")
         .inverse_cdf(0.975)

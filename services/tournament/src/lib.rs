@@ -8,9 +8,12 @@
 //! - [`evolution`] is a genetic algorithm whose fitness is a tournament.
 //! - [`interval`] has the confidence interval of a mean over blocks, the unit
 //!   of statistics: games of a block share their dice and are not independent.
+//! - [`published`] has estimates for what papers print, and the rules by which
+//!   a published figure agrees with one of ours.
 
 pub mod evolution;
 pub mod interval;
+pub mod published;
 mod schedule;
 mod standings;
 mod tally;

@@ -1,0 +1,120 @@
+use super::*;
+
+fn parts(values: &[(i64, u64)]) -> Vec<Part> {
+    let part = |&(sum, count): &(i64, u64)| Part { sum, count };
+    values.iter().map(part).collect()
+}
+
+fn close(found: f64, expected: f64) {
+    assert!(
+        (found - expected).abs() < 5e-4,
+        "{found} instead of {expected}"
+    );
+}
+
+#[test]
+fn a_mean_has_the_interval_and_deviation_of_a_sample() {
+    // 2, 4, 4, 6: mean 4, variance 8/3, standard error √(2/3) = 0.8165,
+    // t(3) = 3.1824.
+    let found = mean(&parts(&[(2, 1), (4, 1), (4, 1), (6, 1)])).expect("observations");
+    close(found.value, 4.0);
+    close(found.sd.expect("four observations"), 1.633);
+    let (low, high) = found.interval.expect("four observations");
+    close(low, 4.0 - 2.5984);
+    close(high, 4.0 + 2.5984);
+    assert_eq!(found.count, 4);
+}
+
+#[test]
+fn a_ratio_of_sums_weighs_blocks_by_what_was_observed_in_them() {
+    // 6/2, 9/4, 5/2: 20/8 = 2.5; residuals 1, -1, 0; standard error
+    // √(3/2 · 2)/8 = 0.2165; t(2) = 4.3027.
+    let found = mean(&parts(&[(6, 2), (0, 0), (9, 4), (5, 2)])).expect("observations");
+    close(found.value, 2.5);
+    let (low, high) = found.interval.expect("three blocks");
+    close(low, 2.5 - 0.9315);
+    close(high, 2.5 + 0.9315);
+    close(found.sd.expect("three blocks"), 0.6124);
+}
+
+#[test]
+fn one_block_has_a_mean_and_no_interval_and_none_has_nothing() {
+    let one = mean(&parts(&[(7, 2)])).expect("observations");
+    assert_eq!((one.value, one.interval, one.sd), (3.5, None, None));
+    assert_eq!(mean(&parts(&[(0, 0)])), None);
+    assert_eq!(share(&[]), None);
+}
+
+#[test]
+fn a_share_of_single_games_has_wilsons_interval() {
+    // 30 of 100: Wilson with t(99) = 1.984: 0.2187 to 0.3963, a little more
+    // than with 1.96, as it should be.
+    let mut games = vec![Part { sum: 1, count: 1 }; 30];
+    games.resize(100, Part { sum: 0, count: 1 });
+    let found = share(&games).expect("games");
+    close(found.value, 0.3);
+    let (low, high) = found.interval.expect("games");
+    assert!((low - 0.219).abs() < 2e-3, "{low}");
+    assert!((high - 0.396).abs() < 2e-3, "{high}");
+}
+
+#[test]
+fn games_that_do_not_count_leave_a_share_as_it_is() {
+    let mut games = vec![Part { sum: 1, count: 1 }; 5];
+    games.resize(20, Part { sum: 0, count: 1 });
+    let plain = share(&games);
+    games.resize(80, Part { sum: 0, count: 0 });
+    assert_eq!(share(&games), plain);
+}
+
+#[test]
+fn a_share_never_leaves_nought_to_one() {
+    let blocks = parts(&[(3, 3), (2, 2), (1, 1), (0, 1)]);
+    let (low, high) = share(&blocks)
+        .and_then(|found| found.interval)
+        .expect("blocks");
+    assert!((0.0..=1.0).contains(&low) && (0.0..=1.0).contains(&high));
+    let sure = share(&vec![Part { sum: 2, count: 2 }; 50])
+        .and_then(|found| found.interval)
+        .expect("blocks");
+    assert!(sure.0 > 0.9 && sure.0 < 1.0 && sure.1 == 1.0, "{sure:?}");
+}
+
+#[test]
+fn counts_agree_within_the_stated_bound() {
+    // n = 50, p = 0.9: np = 45, √4.5 = 2.1213, bound 5.473 + 0.5 = 5.973.
+    assert!(count_agrees(40.0, 50, 0.9, Z_MAX));
+    assert!(count_agrees(50.0, 50, 0.9, Z_MAX));
+    assert!(!count_agrees(39.0, 50, 0.9, Z_MAX));
+    close(z_of_count(40.0, 50, 0.9).expect("chance"), -2.357);
+    // 1,000 games at a quarter: 214.7 − 0.5 to 285.3 + 0.5.
+    assert!(count_agrees(215.0, 1000, 0.25, Z_MAX));
+    assert!(!count_agrees(214.0, 1000, 0.25, Z_MAX));
+}
+
+#[test]
+fn a_share_of_all_or_nothing_accepts_only_itself() {
+    assert!(count_agrees(100.0, 100, 1.0, Z_MAX));
+    assert!(!count_agrees(99.0, 100, 1.0, Z_MAX));
+    assert_eq!(z_of_count(100.0, 100, 1.0), None);
+}
+
+#[test]
+fn means_agree_within_the_stated_bound() {
+    // sd 24 over 50: standard error 3.394, bound 8.757.
+    assert!(mean_agrees(113.0, 50, 107.0, 24.0, Z_MAX));
+    assert!(mean_agrees(115.7, 50, 107.0, 24.0, Z_MAX));
+    assert!(!mean_agrees(115.8, 50, 107.0, 24.0, Z_MAX));
+    close(z_of_mean(113.0, 50, 107.0, 24.0).expect("chance"), 1.7678);
+    assert_eq!(z_of_mean(1.0, 50, 1.0, 0.0), None);
+}
+
+#[test]
+fn another_unit_scales_everything() {
+    let found = mean(&parts(&[(2, 1), (4, 1)])).expect("observations");
+    let percent = found.scaled(100.0, -100.0);
+    close(percent.value, 200.0);
+    let (low, _) = percent.interval.expect("two observations");
+    close(low, (found.interval.expect("two").0 - 1.0) * 100.0);
+    close(percent.sd.expect("two"), found.sd.expect("two") * 100.0);
+}
