@@ -53,6 +53,12 @@ pub(crate) fn count(value: u64) -> String {
     text
 }
 
+/// `1 game`, `2 games`
+pub(crate) fn plural(value: u64, noun: &str) -> String {
+    let ending = if value == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", count(value))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,6 +9,7 @@ mod evolve;
 mod export;
 mod game;
 mod games;
+mod paper;
 mod play;
 mod run;
 mod standings;
@@ -52,6 +53,9 @@ pub(crate) enum Command {
     Play(play::PlayArgs),
     /// List the rulesets with their options
     Games(games::GamesArgs),
+    /// Run the published tables of the papers again and compare
+    #[command(subcommand)]
+    Paper(paper::PaperCommand),
     /// Write all games of a tournament, in order
     Export(export::ExportArgs),
     /// Verify, back up and restore a data folder
@@ -76,6 +80,7 @@ impl Command {
             Self::Audit(command) => block_on(command.run()),
             Self::Play(args) => block_on(args.run()),
             Self::Games(args) => args.run(),
+            Self::Paper(command) => command.run(),
             Self::Export(args) => block_on(args.run()),
             Self::Store(command) => command.run(),
             Self::Bench(args) => block_on(args.run()),

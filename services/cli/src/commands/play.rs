@@ -191,7 +191,7 @@ fn split_seats(text: &str) -> Outcome<Vec<String>> {
 }
 
 /// `name`, `name=bot` or `name=bot(key=value,…)`
-fn variant(seat: &str) -> Outcome<(String, Option<toml::Table>)> {
+pub(super) fn variant(seat: &str) -> Outcome<(String, Option<toml::Table>)> {
     let Some((name, bot)) = seat.split_once('=').filter(|(name, _)| !name.contains('(')) else {
         if seat.contains('(') {
             return Err(Failure::usage(format!(

@@ -1,0 +1,373 @@
+//! The published tables: data files that are part of the program.
+
+use std::{collections::BTreeSet, sync::LazyLock};
+
+use arena_engine::options::{self, Options};
+use arena_model::{
+    AgentName, TournamentSeed,
+    spec::{Play as PlaySettings, Spec, Variant},
+};
+use arena_tournament::published;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{
+    fields::{CellFields, Expect, File, Kind, PlayFields},
+    play,
+    quantity::Measure,
+};
+use crate::{
+    commands::play::variant,
+    failure::{Failure, Outcome},
+};
+
+/// Makes the list of tables: one line a file.
+macro_rules! files {
+    ($($id:literal,)*) => {
+        pub(super) const FILES: &[(&str, &str)] =
+            &[$(($id, include_str!(concat!("../../../papers/", $id, ".toml"))),)*];
+    };
+}
+
+files! {
+    "000-i",
+    "000-ii",
+    "000-iii",
+    "000-iv",
+    "000-vii",
+    "000-viii",
+    "001-i",
+    "001-ii",
+    "001-iii",
+    "001-iv",
+    "001-v",
+    "001-vi",
+    "001-vii",
+    "002-matches",
+    "002-weights",
+    "003-2",
+    "003-3",
+    "003-cost",
+    "003-example",
+    "003-matches",
+    "004-4-1",
+}
+
+/// What is known of the papers.
+const PAPERS: &str = include_str!("../../../papers/papers.toml");
+
+/// One of the papers, as far as its text tells.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Paper {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) authors: Option<String>,
+    pub(super) year: Option<u16>,
+    /// What it is called for short.
+    pub(super) short: String,
+}
+
+impl Paper {
+    /// Title, authors and year, as far as they are known.
+    pub(super) fn cited(&self) -> String {
+        let mut text = self.authors.clone().unwrap_or_default();
+        if let Some(year) = self.year {
+            text += &format!(" ({year})");
+        }
+        if !text.is_empty() {
+            text += ": ";
+        }
+        text + &self.title
+    }
+}
+
+/// A published table, ready to be run.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) id: &'static str,
+    pub(super) paper: Paper,
+    pub(super) name: String,
+    pub(super) title: String,
+    pub(super) protocol: String,
+    pub(super) plays: Vec<Play>,
+    pub(super) cells: Vec<Cell>,
+}
+
+/// Games of the same agents under the same rules.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Play {
+    /// Its blocks are those of the data file, and it has no seed.
+    pub(super) spec: Spec,
+    /// Resolved options of the ruleset.
+    pub(super) options: Options,
+    pub(super) seats: usize,
+    /// Nothing is drawn: all games are one.
+    pub(super) deterministic: bool,
+}
+
+/// A cell and what it is compared with.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    pub(super) row: String,
+    pub(super) column: String,
+    pub(super) published: Option<f64>,
+    pub(super) kind: Kind,
+    /// Games or observations behind the published figure.
+    pub(super) of: Option<u64>,
+    /// None where nothing of it can be measured.
+    pub(super) measure: Option<Measure>,
+    /// Place of its play, where it needs one.
+    pub(super) play: Option<usize>,
+    pub(super) above: Option<f64>,
+    pub(super) times: Option<f64>,
+    pub(super) expect: Expect,
+    pub(super) reason: Option<String>,
+    pub(super) within: Option<f64>,
+    pub(super) at_least: Option<f64>,
+    pub(super) at_most: Option<f64>,
+    pub(super) z_max: f64,
+}
+
+/// All tables, in the order of the papers.
+pub(super) fn tables() -> Outcome<&'static [Table]> {
+    static TABLES: LazyLock<Result<Vec<Table>, String>> =
+        LazyLock::new(|| FILES.iter().map(|&(id, text)| read(id, text)).collect());
+    TABLES.as_deref().map_err(Failure::failed)
+}
+
+/// The table of an id, whatever its case.
+pub(super) fn table(id: &str) -> Outcome<&'static Table> {
+    let tables = tables()?;
+    let wanted = id.to_lowercase();
+    tables
+        .iter()
+        .find(|table| table.id == wanted)
+        .ok_or_else(|| {
+            let known = tables.iter().map(|table| table.id).chain(["all"]);
+            let hint = options::nearest(&wanted, known).map_or_else(
+                || "; `arena paper list` shows what there is".to_owned(),
+                |nearest| format!(", did you mean \"{nearest}\"?"),
+            );
+            Failure::usage(format!("there is no published table \"{id}\"{hint}"))
+        })
+}
+
+fn papers() -> Result<Vec<Paper>, String> {
+    #[derive(Deserialize)]
+    struct Papers {
+        paper: Vec<Paper>,
+    }
+    let papers: Papers = toml::from_str(PAPERS).map_err(|error| format!("papers: {error}"))?;
+    Ok(papers.paper)
+}
+
+/// Reads one file; the message of what is wrong names it.
+pub(super) fn read(id: &'static str, text: &str) -> Result<Table, String> {
+    let wrong = |what: String| format!("published table {id}: {what}");
+    let file: File = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    let paper = papers()?
+        .into_iter()
+        .find(|paper| paper.id == file.paper)
+        .ok_or_else(|| wrong(format!("there is no paper {}", file.paper)))?;
+    let columns: BTreeSet<&str> = file.column.iter().map(|column| &*column.name).collect();
+    let mut table = Table {
+        id,
+        paper,
+        name: file.table,
+        title: file.title,
+        protocol: file.protocol,
+        plays: Vec::new(),
+        cells: Vec::new(),
+    };
+    for row in &file.row {
+        if let Some(column) = row.cells.keys().find(|name| !columns.contains(&***name)) {
+            return Err(wrong(format!("row {}: no column {column}", row.name)));
+        }
+        let fields = row.play.over(&file.play);
+        let play =
+            played(id, &fields).map_err(|what| wrong(format!("row {}: {what}", row.name)))?;
+        let place = play.map(|play| table.place_of(play));
+        for column in &file.column {
+            let Some(entry) = row.cells.get(&column.name) else {
+                continue;
+            };
+            let fields = entry
+                .fields()
+                .over(&row.cell)
+                .over(&column.cell)
+                .over(&file.cell);
+            let cell = cell(&row.name, &column.name, fields, place);
+            let cell = cell.and_then(|cell| table.checked(cell));
+            let wrong = |what| wrong(format!("{}, {}: {what}", row.name, column.name));
+            table.cells.push(cell.map_err(wrong)?);
+        }
+    }
+    Ok(table)
+}
+
+impl Table {
+    fn place_of(&mut self, play: Play) -> usize {
+        let known = self.plays.iter().position(|known| *known == play);
+        known.unwrap_or_else(|| {
+            self.plays.push(play);
+            self.plays.len() - 1
+        })
+    }
+
+    /// Refuses a measure that the cell's play has nothing for.
+    fn checked(&self, mut cell: Cell) -> Result<Cell, String> {
+        let Some(measure) = &cell.measure else {
+            return Ok(cell);
+        };
+        let play = cell.play.map(|place| &self.plays[place]);
+        let agents = play.map_or(0, |play| play.spec.agents.len());
+        if measure.is_played() && agents == 0 {
+            if cell.expect != Expect::None {
+                return Err("nothing is played".to_owned());
+            }
+            // As where people played.
+            cell.measure = None;
+            return Ok(cell);
+        }
+        let wanted = [measure.agent, measure.versus];
+        match wanted.into_iter().flatten().find(|&agent| agent >= agents) {
+            Some(agent) => Err(format!("there is no agent {agent}")),
+            None => Ok(cell),
+        }
+    }
+
+    /// Games at the defaults of the data file.
+    pub(super) fn games(&self) -> u64 {
+        self.plays.iter().map(|play| play.games(None)).sum()
+    }
+}
+
+impl Play {
+    /// Games of a block.
+    fn rotations(&self) -> u64 {
+        if self.spec.play.rotate {
+            self.seats as u64
+        } else {
+            1
+        }
+    }
+
+    /// Blocks for a number of games that the user asks for, else the data
+    /// file's.
+    pub(super) fn blocks(&self, games: Option<u64>) -> u64 {
+        match games {
+            // The second is to show that it is the first again.
+            _ if self.deterministic => 2,
+            Some(games) => games.div_ceil(self.rotations()),
+            None => self.spec.blocks,
+        }
+    }
+
+    /// As [`Play::blocks`], in games.
+    pub(super) fn games(&self, games: Option<u64>) -> u64 {
+        self.blocks(games) * self.rotations()
+    }
+
+    /// The spec of the games to be played, which `arena run` takes too. Its
+    /// seed derives from the user's, the table and all that is played, but not
+    /// from the number of games: more games begin with the same ones.
+    pub(super) fn spec(&self, root: &TournamentSeed, games: Option<u64>) -> Spec {
+        let mut spec = self.spec.clone();
+        spec.blocks = 1;
+        let text = format!("{root} {}", spec.to_toml());
+        spec.seed = Some(TournamentSeed::from_bytes(Sha256::digest(text).into()));
+        spec.blocks = self.blocks(games);
+        spec
+    }
+}
+
+/// What a row plays; none where it plays nothing.
+fn played(id: &str, fields: &PlayFields) -> Result<Option<Play>, String> {
+    let Some(ruleset) = &fields.ruleset else {
+        return Ok(None);
+    };
+    let given = fields.options.clone().unwrap_or_default();
+    let texts = fields.agents.as_deref().unwrap_or_default();
+    let seats = (!texts.is_empty()).then_some(texts.len());
+    let (options, seats) =
+        arena_games::resolve(ruleset, &given, seats).map_err(|error| error.to_string())?;
+    let mut agents: Vec<AgentName> = Vec::new();
+    let mut variants = Vec::new();
+    for text in texts {
+        let (name, table) = variant(text).map_err(|failure| failure.to_string())?;
+        agents.push(name.parse().map_err(|error| format!("{error}"))?);
+        if let Some(table) = table {
+            let variant: Variant = table.try_into().map_err(|error| format!("{error}"))?;
+            variants.push(variant);
+        }
+    }
+    let mut play = Play {
+        spec: Spec {
+            name: format!("paper-{id}")
+                .parse()
+                .map_err(|error| format!("{error}"))?,
+            ruleset: ruleset.clone(),
+            seed: None,
+            format: arena_model::spec::Format::RoundRobin,
+            blocks: 0,
+            seats: Some(seats),
+            records: arena_model::spec::Records::default(),
+            agents,
+            options: given,
+            variants,
+            play: PlaySettings {
+                rotate: fields.rotate.unwrap_or(false),
+                opening_plies: fields.opening_plies.unwrap_or(0),
+                ..PlaySettings::default()
+            },
+        },
+        options,
+        seats,
+        deterministic: fields.deterministic.unwrap_or(false),
+    };
+    if !play.spec.agents.is_empty() {
+        let games = fields.games.ok_or("it says of no number of games")?;
+        play.spec.blocks = games.div_ceil(play.rotations());
+        play::check(&play).map_err(|failure| failure.to_string())?;
+    }
+    Ok(Some(play))
+}
+
+fn cell(row: &str, column: &str, fields: CellFields, play: Option<usize>) -> Result<Cell, String> {
+    let kind = fields.kind.ok_or("it says of no kind")?;
+    let expect = fields.expect.ok_or("it does not say what to expect")?;
+    let measure = Measure::new(&fields)?;
+    let bounded = fields.within.is_some() || fields.at_least.is_some() || fields.at_most.is_some();
+    match expect {
+        Expect::None if fields.reason.is_none() => {
+            return Err("it gives no reason why not".to_owned());
+        }
+        Expect::None => {}
+        _ if measure.is_none() => return Err("there is nothing to compare with".to_owned()),
+        _ if bounded => {}
+        _ if kind == Kind::Value => return Err("it has no bounds".to_owned()),
+        _ if fields.of.is_none() => return Err("it says of how many".to_owned()),
+        _ => {}
+    }
+    if kind == Kind::Count && fields.of.is_none() {
+        return Err("a count without the number of games".to_owned());
+    }
+    Ok(Cell {
+        row: row.to_owned(),
+        column: column.to_owned(),
+        published: fields.published,
+        kind,
+        of: fields.of,
+        measure,
+        play,
+        above: fields.above,
+        times: fields.times,
+        expect,
+        reason: fields.reason,
+        within: fields.within,
+        at_least: fields.at_least,
+        at_most: fields.at_most,
+        z_max: fields.z_max.unwrap_or(published::Z_MAX),
+    })
+}

@@ -1,0 +1,227 @@
+//! What came of a cell.
+
+use arena_tournament::published::{self, Estimate, Part};
+use serde::Serialize;
+
+use super::{
+    data::Cell,
+    fields::{Expect, Kind},
+    quantity::{Measure, Shape, Source},
+};
+
+/// How our figure stands to the published one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) enum Verdict {
+    /// They agree as far as chance lets them.
+    #[serde(rename = "within")]
+    Within,
+    /// They do not.
+    #[serde(rename = "outside")]
+    Outside,
+    /// Nothing follows from either.
+    #[serde(rename = "not comparable")]
+    NotComparable,
+}
+
+impl Verdict {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Within => "within",
+            Self::Outside => "outside",
+            Self::NotComparable => "not comparable",
+        }
+    }
+}
+
+/// A cell with both figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Finding {
+    pub(super) table: &'static str,
+    pub(super) row: String,
+    pub(super) column: String,
+    pub(super) published: Option<f64>,
+    /// Games or observations behind the published figure.
+    pub(super) published_of: Option<u64>,
+    /// In the published figure's unit: a count is scaled to as many games.
+    pub(super) ours: Option<f64>,
+    pub(super) low: Option<f64>,
+    pub(super) high: Option<f64>,
+    /// Games or observations behind our figure; none where no chance is in it.
+    pub(super) ours_of: Option<u64>,
+    /// Published minus ours, in standard errors of the published figure.
+    pub(super) z: Option<f64>,
+    /// `R`, `Q` or `N`: what can be expected.
+    pub(super) expected: &'static str,
+    /// By what the two are said to agree.
+    pub(super) rule: Option<String>,
+    pub(super) verdict: Verdict,
+    pub(super) reason: Option<String>,
+    /// True where a clock was read, so that no two runs agree.
+    pub(super) timed: bool,
+}
+
+/// Where nothing of the kind happened in our games.
+const UNSEEN: &str = "it did not happen in the games played; play more with --games";
+
+impl Finding {
+    pub(super) fn new(table: &'static str, cell: &Cell, estimate: Option<Estimate>) -> Self {
+        let ours = estimate.map(|estimate| cell.in_its_unit(estimate));
+        let verdict = match ours {
+            _ if cell.expect == Expect::None => Verdict::NotComparable,
+            None => Verdict::NotComparable,
+            Some(ours) if cell.agrees(ours) => Verdict::Within,
+            Some(_) => Verdict::Outside,
+        };
+        let unseen = ours.is_none() && cell.expect != Expect::None;
+        let sampled = ours.filter(|ours| ours.interval.is_some());
+        Self {
+            table,
+            row: cell.row.clone(),
+            column: cell.column.clone(),
+            published: cell.published,
+            published_of: cell.of,
+            ours: ours.map(|ours| ours.value),
+            low: ours.and_then(|ours| ours.interval).map(|(low, _)| low),
+            high: ours.and_then(|ours| ours.interval).map(|(_, high)| high),
+            ours_of: sampled.map(|ours| ours.count),
+            z: ours.and_then(|ours| cell.z(ours)),
+            expected: cell.expect.letter(),
+            rule: cell.rule(),
+            verdict,
+            reason: if unseen {
+                Some(UNSEEN.to_owned())
+            } else {
+                cell.reason.clone()
+            },
+            timed: cell
+                .measure
+                .as_ref()
+                .is_some_and(|measure| measure.quantity.source() == Source::Clock),
+        }
+    }
+
+    /// True where a figure that can be expected is not what was published.
+    pub(super) fn fails(&self) -> bool {
+        self.verdict == Verdict::Outside && self.expected == Expect::Reproducible.letter()
+    }
+}
+
+/// One figure of all blocks. Without chance in it, it has no interval.
+pub(super) fn estimate(measure: &Measure, blocks: &[Vec<Part>]) -> Option<Estimate> {
+    if measure.quantity.shape() == Shape::Most {
+        let parts = blocks.iter().flatten().filter(|part| part.count > 0);
+        return parts
+            .map(|part| part.sum)
+            .max()
+            .map(|most| exact(most as f64));
+    }
+    let whole = |games: &Vec<Part>| {
+        games.iter().fold(Part::default(), |all, part| Part {
+            sum: all.sum + part.sum,
+            count: all.count + part.count,
+        })
+    };
+    let blocks: Vec<Part> = blocks.iter().map(whole).collect();
+    match measure.quantity.shape() {
+        Shape::Share => published::share(&blocks),
+        Shape::Mean | Shape::Most => published::mean(&blocks),
+    }
+}
+
+/// A figure without chance.
+pub(super) fn exact(value: f64) -> Estimate {
+    Estimate {
+        value,
+        interval: None,
+        sd: None,
+        count: 1,
+    }
+}
+
+impl Cell {
+    fn factor(&self) -> f64 {
+        match self.kind {
+            Kind::Count => self.of.map_or(1.0, |of| of as f64),
+            Kind::Percent => 100.0,
+            Kind::Share | Kind::Mean | Kind::Value => 1.0,
+        }
+    }
+
+    fn in_its_unit(&self, estimate: Estimate) -> Estimate {
+        let scaled = estimate.scaled(self.factor() * self.times.unwrap_or(1.0), 0.0);
+        match self.above {
+            Some(base) => scaled.scaled(100.0 / base, -100.0),
+            None => scaled,
+        }
+    }
+
+    /// The published figure as a number of games, and our share.
+    fn as_count(&self, ours: Estimate) -> Option<(f64, u64, f64)> {
+        let of = self.of?;
+        let games = match self.kind {
+            Kind::Count => self.published?,
+            Kind::Percent => self.published? / 100.0 * of as f64,
+            Kind::Share => self.published? * of as f64,
+            Kind::Mean | Kind::Value => return None,
+        };
+        Some((games, of, ours.value / self.factor()))
+    }
+
+    fn z(&self, ours: Estimate) -> Option<f64> {
+        if let Some((games, of, share)) = self.as_count(ours) {
+            return published::z_of_count(games, of, share);
+        }
+        published::z_of_mean(self.published?, self.of?, ours.value, ours.sd?)
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.within.is_some() || self.at_least.is_some() || self.at_most.is_some()
+    }
+
+    fn agrees(&self, ours: Estimate) -> bool {
+        if self.is_bounded() {
+            let near = self.within.is_none_or(|within| {
+                self.published
+                    .is_some_and(|published| (published - ours.value).abs() <= within)
+            });
+            return near
+                && self.at_least.is_none_or(|least| ours.value >= least)
+                && self.at_most.is_none_or(|most| ours.value <= most);
+        }
+        if let Some((games, of, share)) = self.as_count(ours) {
+            return published::count_agrees(games, of, share, self.z_max);
+        }
+        let (Some(published), Some(of)) = (self.published, self.of) else {
+            return false;
+        };
+        published::mean_agrees(
+            published,
+            of,
+            ours.value,
+            ours.sd.unwrap_or(0.0),
+            self.z_max,
+        )
+    }
+
+    /// The rule of [`Cell::agrees`] in words; none where nothing is expected.
+    fn rule(&self) -> Option<String> {
+        if self.expect == Expect::None {
+            return None;
+        }
+        if self.is_bounded() {
+            let parts = [
+                self.within.map(|within| format!("published ±{within}")),
+                self.at_least.map(|least| format!("at least {least}")),
+                self.at_most.map(|most| format!("at most {most}")),
+            ];
+            return Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
+        }
+        let (of, z) = (self.of.unwrap_or(0), self.z_max);
+        Some(match self.kind {
+            Kind::Count | Kind::Percent | Kind::Share => {
+                format!("|k - np| <= {z} sqrt(np(1 - p)) + 0.5, n = {of}")
+            }
+            Kind::Mean | Kind::Value => format!("|difference| <= {z} sd / sqrt(n), n = {of}"),
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! `arena paper list`
+
+use clap::Args;
+use serde::Serialize;
+
+use super::data::{self, Paper, Table};
+use crate::{
+    failure::Outcome,
+    output::{Format, Listing},
+    units,
+};
+
+/// List the published tables that can be run
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Games are those played unless --games says otherwise.
+
+Examples:
+  arena paper list
+  arena paper list --output json      papers, protocols and numbers of cells")]
+pub(crate) struct ListArgs {
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+/// A table, for programs.
+#[derive(Serialize)]
+pub(super) struct View<'a> {
+    id: &'a str,
+    paper: &'a Paper,
+    table: &'a str,
+    title: &'a str,
+    protocol: &'a str,
+    cells: usize,
+    games: u64,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn of(table: &'a Table) -> Self {
+        Self {
+            id: table.id,
+            paper: &table.paper,
+            table: &table.name,
+            title: &table.title,
+            protocol: &table.protocol,
+            cells: table.cells.len(),
+            games: table.games(),
+        }
+    }
+}
+
+impl ListArgs {
+    pub(super) fn run(self) -> Outcome {
+        let row = |table: &'static Table| {
+            let cells = vec![
+                table.id.to_owned(),
+                table.paper.short.clone(),
+                table.name.clone(),
+                table.title.clone(),
+                table.cells.len().to_string(),
+                units::count(table.games()),
+            ];
+            (cells, View::of(table))
+        };
+        let listing = Listing {
+            header: vec!["id", "paper", "table", "what", "cells", "games"],
+            rows: data::tables()?.iter().map(row).collect(),
+            empty: "there are no tables",
+        };
+        listing.print(self.output)
+    }
+}

@@ -1,0 +1,268 @@
+//! Plays what a table asks for, on threads of this process, without a
+//! coordinator: the same games as `arena run` plays of the same spec.
+
+use std::{
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
+};
+
+use arena_agents::{Bot, Chosen, Decision};
+use arena_engine::{
+    FaultPolicy, Finished, Game, MAX_SEATS, Match, Setup, Status, options::Options,
+};
+use arena_games::Visitor;
+use arena_model::{AgentRef, BlockSeed, Tournament, spec::Spec};
+use arena_tournament::{Schedule, published::Part};
+
+use super::{
+    course,
+    data::Play,
+    quantity::{Facts, Measure, Thought},
+};
+use crate::failure::{Failure, Outcome};
+
+/// Games that a thread takes at a time.
+const CHUNK: u64 = 4;
+
+/// What each measure got of each block, in the blocks' order; games of a block
+/// are one after the other.
+pub(super) type Parts = Vec<Vec<Vec<Part>>>;
+
+/// Plays all games of a spec. `played` is called after each, on any thread.
+pub(super) fn play(
+    play: &Play,
+    spec: &Spec,
+    measures: &[&Measure],
+    threads: usize,
+    played: &(dyn Fn() + Sync),
+) -> Outcome<Parts> {
+    let hall = Hall {
+        play,
+        spec,
+        measures,
+        threads,
+        played,
+    };
+    arena_games::visit(&spec.ruleset, &play.options, play.seats, hall).map_err(Failure::failed)?
+}
+
+/// In the order of a spec's agents.
+type Bots<G> = Vec<Box<dyn Bot<G>>>;
+
+/// Fails where an agent of a spec cannot play its ruleset.
+pub(super) fn check(play: &Play) -> Outcome {
+    struct Check<'a>(&'a Spec);
+    impl Visitor for Check<'_> {
+        type Out = Outcome;
+
+        fn visit<G: Game>(self, game: G) -> Outcome {
+            seat(&game, self.0).map(drop)
+        }
+    }
+    let spec = &play.spec;
+    arena_games::visit(&spec.ruleset, &play.options, play.seats, Check(spec))
+        .map_err(Failure::failed)?
+}
+
+/// The agents of a spec, as a tournament and as a game knows them.
+fn seat<G: Game>(game: &G, spec: &Spec) -> Outcome<(Vec<AgentRef>, Bots<G>)> {
+    let mut agents = Vec::with_capacity(spec.agents.len());
+    let mut bots = Vec::with_capacity(spec.agents.len());
+    for name in &spec.agents {
+        let variant = spec.variants.iter().find(|variant| variant.name == *name);
+        let (bot, options) = match variant {
+            Some(variant) => (&*variant.bot, variant.options.clone()),
+            None => (name.as_str(), Options::new()),
+        };
+        bots.push(arena_agents::bot(bot, &options, game).map_err(Failure::failed)?);
+        agents.push(AgentRef {
+            name: name.clone(),
+            bot: bot.to_owned(),
+            options,
+            version: String::new(),
+        });
+    }
+    Ok((agents, bots))
+}
+
+/// A set of bots and the list of their games, the same list as a coordinator
+/// makes of the spec.
+pub(super) struct Table<G: Game> {
+    schedule: Schedule,
+    names: Vec<String>,
+    bots: Bots<G>,
+    opening_plies: u32,
+}
+
+/// A finished game.
+pub(super) struct Played {
+    /// Place of each seat's agent in the spec's list.
+    agents: Vec<u16>,
+    seed: BlockSeed,
+    finished: Finished,
+    thoughts: [Thought; MAX_SEATS],
+}
+
+impl<G: Game> Table<G> {
+    pub(super) fn new(game: &G, play: &Play, spec: &Spec) -> Outcome<Self> {
+        let (agents, bots) = seat(game, spec)?;
+        let names = agents.iter().map(|agent| agent.name.to_string()).collect();
+        let tournament = Tournament {
+            name: spec.name.clone(),
+            ruleset: spec.ruleset.clone(),
+            rules_version: G::VERSION,
+            options: play.options.clone(),
+            seed: spec
+                .seed
+                .ok_or_else(|| Failure::failed("games without a seed"))?,
+            format: spec.format,
+            blocks: spec.blocks,
+            seats: play.seats,
+            agents,
+            play: spec.play.clone(),
+        };
+        Ok(Self {
+            schedule: Schedule::new(&tournament).map_err(Failure::failed)?,
+            names,
+            bots,
+            opening_plies: spec.play.opening_plies,
+        })
+    }
+
+    /// How many games there are.
+    pub(super) fn games(&self) -> u64 {
+        self.schedule.games()
+    }
+
+    fn rotations(&self) -> usize {
+        self.schedule.rotations() as usize
+    }
+
+    /// Plays a game to its end. `ask` is given the place of an agent and how
+    /// to ask it.
+    pub(super) fn play(
+        &mut self,
+        game: &G,
+        index: u64,
+        mut ask: impl FnMut(usize, &mut dyn FnMut() -> Chosen) -> Chosen,
+    ) -> Outcome<Played> {
+        let scheduled = self.schedule.game(index);
+        let names: Vec<&str> = scheduled
+            .seats
+            .iter()
+            .map(|&agent| &*self.names[usize::from(agent)])
+            .collect();
+        let setup = Setup {
+            keys: scheduled.seed.keys(&names),
+            opening_plies: self.opening_plies,
+            on_fault: FaultPolicy::default(),
+            ask_forced: false,
+        };
+        let mut thoughts = [Thought::default(); MAX_SEATS];
+        let mut play = Match::new(game.clone(), setup);
+        while let Status::Asks(question) = play.status() {
+            let seat = usize::from(question.seat);
+            let agent = usize::from(scheduled.seats[seat]);
+            let bot = &mut self.bots[agent];
+            let decision = Decision {
+                game: play.game(),
+                state: play.state(),
+                seat: question.seat,
+                number: question.number,
+                seed: question.seed,
+                legal: play.legal(),
+            };
+            let chosen = ask(agent, &mut || bot.choose(&decision));
+            thoughts[seat].add(chosen.nodes.unwrap_or(0));
+            play.answer(chosen.action.into()).map_err(|error| {
+                Failure::failed(format!(
+                    "{} in the game of seed {}: {error}",
+                    self.names[agent], scheduled.seed
+                ))
+            })?;
+        }
+        Ok(Played {
+            agents: scheduled.seats,
+            seed: scheduled.seed,
+            finished: play.finish(),
+            thoughts,
+        })
+    }
+}
+
+struct Hall<'a> {
+    play: &'a Play,
+    spec: &'a Spec,
+    measures: &'a [&'a Measure],
+    threads: usize,
+    played: &'a (dyn Fn() + Sync),
+}
+
+/// A game's number, and what it adds to each measure.
+type Row = (u64, Vec<Part>);
+
+impl Visitor for Hall<'_> {
+    type Out = Outcome<Parts>;
+
+    fn visit<G: Game>(self, game: G) -> Self::Out {
+        let per_block = Table::new(&game, self.play, self.spec)?.rotations();
+        let next = AtomicU64::new(0);
+        let rows: Mutex<Vec<Row>> = Mutex::default();
+        let work = || -> Outcome {
+            let done = self.work(&game, &next)?;
+            let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+            rows.extend(done);
+            Ok(())
+        };
+        thread::scope(|scope| {
+            let others: Vec<_> = (1..self.threads).map(|_| scope.spawn(work)).collect();
+            others.into_iter().fold(work(), |outcome, other| {
+                let panicked = |_| Err(Failure::failed("a thread that plays panicked"));
+                outcome.and(other.join().unwrap_or_else(panicked))
+            })
+        })?;
+        let mut rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
+        rows.sort_unstable_by_key(|&(index, _)| index);
+        let column = |place: usize| {
+            let parts: Vec<Part> = rows.iter().map(|(_, parts)| parts[place]).collect();
+            parts.chunks(per_block).map(<[Part]>::to_vec).collect()
+        };
+        Ok((0..self.measures.len()).map(column).collect())
+    }
+}
+
+impl Hall<'_> {
+    /// Plays games until none is left.
+    fn work<G: Game>(&self, game: &G, next: &AtomicU64) -> Outcome<Vec<Row>> {
+        let mut table = Table::new(game, self.play, self.spec)?;
+        let follows = self.measures.iter().any(|measure| measure.needs_course());
+        let mut rows = Vec::new();
+        loop {
+            let first = next.fetch_add(CHUNK, Ordering::Relaxed);
+            if first >= table.games() {
+                return Ok(rows);
+            }
+            for index in first..(first + CHUNK).min(table.games()) {
+                let played = table.play(game, index, |_, choose| choose())?;
+                let course = if follows {
+                    course::follow(game, &played.finished.events, played.seed)
+                        .map_err(Failure::failed)?
+                } else {
+                    None
+                };
+                let facts = Facts {
+                    agents: &played.agents,
+                    finished: &played.finished,
+                    thoughts: &played.thoughts,
+                    course: course.as_ref(),
+                };
+                let parts = self.measures.iter().map(|measure| measure.part(&facts));
+                rows.push((index, parts.collect()));
+                (self.played)();
+            }
+        }
+    }
+}

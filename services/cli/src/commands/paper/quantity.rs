@@ -1,0 +1,394 @@
+//! What is measured, one name each.
+
+use arena_engine::Finished;
+use arena_tournament::published::Part;
+use serde::Deserialize;
+
+use super::{
+    course::{Course, CowryCourse, LudoCourse, SeatCourse},
+    fields::{CellFields, ReplyWeight},
+};
+
+/// What a cell's figure is a figure of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Quantity {
+    /// Games in which the agent alone came first; without an agent, the mean
+    /// over all of them.
+    Wins,
+    /// Games in which the first place was shared.
+    Draws,
+    /// Actions of a game, passes included: what papers 000 and 001 call moves
+    /// or turns where a turn has one throw.
+    Plies,
+    /// The same, of games that the agent won.
+    PliesWhenWon,
+    /// The most positions that the agent looked at for one move, as it tells
+    /// (paper 001, Table VII).
+    NodesMost,
+    /// Positions that the agent looked at for a move (paper 001, Table VII).
+    Nodes,
+    /// Games in which the winner had begun, of those that the agent, or
+    /// anybody, won (paper 000, Table II).
+    Started,
+    /// Throws of the winner (paper 000, Table III).
+    WinnerThrows,
+    /// Sum of the winner's throws (paper 000, Table III).
+    WinnerPips,
+    /// Mean of the winner's throws (paper 000, Table III).
+    WinnerThrow,
+    /// Throws that the winner played (paper 000, Table IV).
+    WinnerMoves,
+    /// Mean of everybody's throws (paper 000, Table III).
+    Throw,
+    /// Throws of these values among everybody's (paper 000, Tables I, VIII).
+    ThrowShare,
+    /// Throws that the agent played (paper 000, Table VII).
+    Moves,
+    /// Sum of the values that the agent played (paper 000, Table VII).
+    Squares,
+    /// Mean of the values that the agent played (paper 000, Table VII).
+    MoveValue,
+    /// Moves of the agent that sent pieces back (paper 000, Table VII).
+    Hits,
+    /// Decisions at which the agent could hit and did not (paper 000,
+    /// Table VII: lost chances to hit).
+    HitsMissed,
+    /// How likely the ruleset makes a throw of these values (paper 000,
+    /// Tables I, VIII).
+    ThrowChance,
+    /// Mean of a throw, by the ruleset (paper 000, §V.C).
+    ThrowExpected,
+    /// Throws that take a piece home where nothing holds it up, by the
+    /// ruleset: squares of the path over the mean of a throw (paper 000, §V.C).
+    PieceThrows,
+    /// A weight of a named vector of `oware-minimax` (paper 002, Tables 1 to 4).
+    Weight,
+    /// How likely a plane hits another within its turn (paper 003, Table 2).
+    Threat,
+    /// The same by equations 12 to 15 of paper 003.
+    ThreatByFormula,
+    /// The value of a plane's move in the worked example (paper 003, §4).
+    ExampleValue,
+    /// μ(2, 1) of the worked example (paper 003, equation 19).
+    ExampleMu,
+    /// Operations of a decision with the threat matrix (paper 003,
+    /// equation 18).
+    MatrixOperations,
+    /// The same without it (paper 003, equation 17).
+    RealtimeOperations,
+    /// The one of the other in percent (paper 003, §5.2).
+    OperationsShare,
+    /// Planes that could be moved beside the chosen one whose μ with it is
+    /// below 1, in a position of each game (paper 003, Table 3).
+    MuBelowOne,
+    /// Positions, one of each game, in which two plies choose as one does
+    /// (paper 003, §6.2).
+    SameChoice,
+    /// Time of the agent for a move, in milliseconds on this machine, or how
+    /// many times that of another agent it is (paper 001, Table VI).
+    MoveTime,
+}
+
+/// How observations become one figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// A share of hits among observations.
+    Share,
+    /// A mean.
+    Mean,
+    /// The greatest of all.
+    Most,
+}
+
+/// Where a quantity comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// Games.
+    Games,
+    /// The rules or an agent's data alone.
+    Rules,
+    /// A clock, so that no two runs agree to the digit.
+    Clock,
+}
+
+impl Quantity {
+    pub(super) fn shape(self) -> Shape {
+        match self {
+            Self::Wins
+            | Self::Draws
+            | Self::Started
+            | Self::ThrowShare
+            | Self::MuBelowOne
+            | Self::SameChoice => Shape::Share,
+            Self::NodesMost => Shape::Most,
+            _ => Shape::Mean,
+        }
+    }
+
+    pub(super) fn source(self) -> Source {
+        match self {
+            Self::ThrowChance
+            | Self::ThrowExpected
+            | Self::PieceThrows
+            | Self::Weight
+            | Self::Threat
+            | Self::ThreatByFormula
+            | Self::ExampleValue
+            | Self::ExampleMu
+            | Self::MatrixOperations
+            | Self::RealtimeOperations
+            | Self::OperationsShare => Source::Rules,
+            Self::MoveTime => Source::Clock,
+            _ => Source::Games,
+        }
+    }
+
+    /// True where the game has to be followed event by event.
+    fn needs_course(self) -> bool {
+        matches!(
+            self,
+            Self::Started
+                | Self::WinnerThrows
+                | Self::WinnerPips
+                | Self::WinnerThrow
+                | Self::WinnerMoves
+                | Self::Throw
+                | Self::ThrowShare
+                | Self::Moves
+                | Self::Squares
+                | Self::MoveValue
+                | Self::Hits
+                | Self::HitsMissed
+                | Self::MuBelowOne
+                | Self::SameChoice
+        )
+    }
+
+    fn needs_agent(self) -> bool {
+        matches!(
+            self,
+            Self::PliesWhenWon
+                | Self::NodesMost
+                | Self::Nodes
+                | Self::Moves
+                | Self::Squares
+                | Self::MoveValue
+                | Self::Hits
+                | Self::HitsMissed
+                | Self::MoveTime
+        )
+    }
+}
+
+/// A quantity, and of whom or what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Measure {
+    pub(super) quantity: Quantity,
+    /// Place of an agent in the play's list.
+    pub(super) agent: Option<usize>,
+    /// The agent that this one is compared with.
+    pub(super) versus: Option<usize>,
+    /// Values of throws.
+    pub(super) values: Vec<u8>,
+    /// Row and column of a matrix.
+    pub(super) at: [u8; 2],
+    /// Name of a vector of weights, and the place of one in it.
+    pub(super) vector: String,
+    pub(super) index: usize,
+    /// Place of a plane.
+    pub(super) plane: usize,
+    /// Plies looked ahead.
+    pub(super) plies: u32,
+    pub(super) reply_weight: ReplyWeight,
+}
+
+/// A game that was played.
+#[derive(Debug)]
+pub(super) struct Facts<'a> {
+    /// Place of each seat's agent in the play's list.
+    pub(super) agents: &'a [u16],
+    pub(super) finished: &'a Finished,
+    /// By seat.
+    pub(super) thoughts: &'a [Thought],
+    /// Where a measure needs it and the ruleset has it.
+    pub(super) course: Option<&'a Course>,
+}
+
+/// What a seat's agent tells of its search.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Thought {
+    /// Decisions that it was asked for.
+    pub(super) asked: u64,
+    /// Positions looked at, in all.
+    pub(super) nodes: u64,
+    /// The most for one decision.
+    pub(super) nodes_most: u64,
+}
+
+impl Thought {
+    /// Counts one decision.
+    pub(super) fn add(&mut self, nodes: u64) {
+        self.asked += 1;
+        self.nodes += nodes;
+        self.nodes_most = self.nodes_most.max(nodes);
+    }
+}
+
+impl Measure {
+    /// What the fields of a cell say; none where nothing is measured.
+    pub(super) fn new(fields: &CellFields) -> Result<Option<Self>, String> {
+        let Some(quantity) = fields.quantity else {
+            return Ok(None);
+        };
+        if quantity.needs_agent() && fields.agent.is_none() {
+            return Err("it does not say of which agent".to_owned());
+        }
+        Ok(Some(Self {
+            quantity,
+            agent: fields.agent,
+            versus: fields.versus,
+            values: fields.values.clone().unwrap_or_default(),
+            at: fields.at.unwrap_or_default(),
+            vector: fields.vector.clone().unwrap_or_default(),
+            index: fields.index.unwrap_or(0),
+            plane: fields.plane.unwrap_or(0),
+            plies: fields.plies.unwrap_or(1),
+            reply_weight: fields.reply_weight.unwrap_or(ReplyWeight::Sixth),
+        }))
+    }
+
+    /// True where games have to be played for it.
+    pub(super) fn is_played(&self) -> bool {
+        self.quantity.source() == Source::Games
+    }
+
+    pub(super) fn needs_course(&self) -> bool {
+        self.quantity.needs_course()
+    }
+
+    /// The figure of a clock's readings, by agent.
+    pub(super) fn of_times(&self, times: &[Option<f64>]) -> Option<f64> {
+        let time = |agent: Option<usize>| times.get(agent?).copied().flatten();
+        match self.versus {
+            Some(_) => Some(time(self.agent)? / time(self.versus)?),
+            None => time(self.agent),
+        }
+    }
+
+    /// What a game adds.
+    pub(super) fn part(&self, facts: &Facts<'_>) -> Part {
+        let found = match self.quantity {
+            Quantity::Wins => Some(self.wins(facts)),
+            Quantity::Draws => Some(flag(facts.winner().is_none())),
+            Quantity::Plies => Some(one(facts.finished.plies.into())),
+            Quantity::PliesWhenWon => {
+                let won = self.seat(facts).is_some() && facts.winner() == self.seat(facts);
+                won.then(|| one(facts.finished.plies.into()))
+            }
+            Quantity::NodesMost => self.thought(facts).map(|thought| one(thought.nodes_most)),
+            Quantity::Nodes => self
+                .thought(facts)
+                .map(|thought| ratio(thought.nodes, thought.asked)),
+            _ => facts.course.and_then(|course| match course {
+                Course::Cowry(course) => self.of_cowry(facts, course),
+                Course::Ludo(course) => self.of_ludo(course),
+            }),
+        };
+        found.unwrap_or_default()
+    }
+
+    fn of_cowry(&self, facts: &Facts<'_>, course: &CowryCourse) -> Option<Part> {
+        let winner = facts.winner().map(|seat| &course.seats[seat]);
+        let mine = self.seat(facts).map(|seat| &course.seats[seat]);
+        let all = |of: fn(&SeatCourse) -> u64| course.seats.iter().map(of).sum::<u64>();
+        Some(match self.quantity {
+            Quantity::Started => {
+                let winner = facts.winner()?;
+                if self.agent.is_some() && self.seat(facts) != Some(winner) {
+                    return None;
+                }
+                flag(course.starter == Some(winner))
+            }
+            Quantity::WinnerThrows => one(winner?.thrown()),
+            Quantity::WinnerPips => one(winner?.pips()),
+            Quantity::WinnerThrow => ratio(winner?.pips(), winner?.thrown()),
+            Quantity::WinnerMoves => one(winner?.moves),
+            Quantity::Throw => ratio(all(SeatCourse::pips), all(SeatCourse::thrown)),
+            Quantity::ThrowShare => {
+                let counted = |seat: &SeatCourse| self.count(&seat.throws);
+                let hits = course.seats.iter().map(counted).sum();
+                ratio(hits, all(SeatCourse::thrown))
+            }
+            Quantity::Moves => one(mine?.moves),
+            Quantity::Squares => one(mine?.squares),
+            Quantity::MoveValue => ratio(mine?.squares, mine?.moves),
+            Quantity::Hits => one(mine?.hits),
+            Quantity::HitsMissed => one(mine?.hits_missed),
+            _ => return None,
+        })
+    }
+
+    fn of_ludo(&self, course: &LudoCourse) -> Option<Part> {
+        let ahead = match self.reply_weight {
+            ReplyWeight::Sixth => course.sixth,
+            ReplyWeight::ThirtySixth => course.thirty_sixth,
+        };
+        Some(match self.quantity {
+            Quantity::MuBelowOne => ratio(ahead.below_one, ahead.pairs),
+            Quantity::SameChoice => flag(ahead.same),
+            _ => return None,
+        })
+    }
+
+    fn wins(&self, facts: &Facts<'_>) -> Part {
+        let winner = facts.winner();
+        match self.agent {
+            Some(_) => flag(winner.is_some() && winner == self.seat(facts)),
+            None => ratio(winner.is_some().into(), facts.agents.len() as u64),
+        }
+    }
+
+    /// How often one of the measure's values was thrown.
+    fn count(&self, throws: &[u64]) -> u64 {
+        let each = arena_games::cowry::VALUES.iter().zip(throws);
+        each.filter(|(value, _)| self.values.contains(value))
+            .map(|(_, count)| count)
+            .sum()
+    }
+
+    fn seat(&self, facts: &Facts<'_>) -> Option<usize> {
+        let agent = self.agent?;
+        let mut seats = facts.agents.iter();
+        seats.position(|&other| usize::from(other) == agent)
+    }
+
+    fn thought<'a>(&self, facts: &Facts<'a>) -> Option<&'a Thought> {
+        facts.thoughts.get(self.seat(facts)?)
+    }
+}
+
+impl Facts<'_> {
+    /// The seat that came first alone.
+    fn winner(&self) -> Option<usize> {
+        let first = |&(_, &rank): &(usize, &u8)| rank == 1;
+        let mut firsts = self.finished.placement.iter().enumerate().filter(first);
+        let (seat, _) = firsts.next()?;
+        firsts.next().is_none().then_some(seat)
+    }
+}
+
+fn one(value: u64) -> Part {
+    ratio(value, 1)
+}
+
+fn flag(value: bool) -> Part {
+    one(value.into())
+}
+
+fn ratio(sum: u64, count: u64) -> Part {
+    Part {
+        sum: sum.try_into().unwrap_or(i64::MAX),
+        count,
+    }
+}

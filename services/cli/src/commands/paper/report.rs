@@ -1,0 +1,345 @@
+//! What `arena paper run` prints.
+
+use serde::Serialize;
+
+use super::{
+    finding::{Finding, Verdict},
+    list::View,
+    run::{Ran, Runner},
+};
+use crate::{
+    failure::Outcome,
+    output::{self, Format},
+    units,
+};
+
+/// All that was run, for programs. Nothing in it depends on how long it took
+/// or on the number of workers, but for cells that are timed.
+#[derive(Serialize)]
+struct Document<'a> {
+    seed: String,
+    tables: Vec<TableView<'a>>,
+}
+
+#[derive(Serialize)]
+struct TableView<'a> {
+    #[serde(flatten)]
+    table: View<'a>,
+    games_played: u64,
+    #[serde(flatten)]
+    sums: Sums,
+    plays: Vec<PlayView>,
+    findings: &'a [Finding],
+}
+
+/// Games of the same agents: a spec that `arena run` takes as well.
+#[derive(Serialize)]
+struct PlayView {
+    games: u64,
+    spec: String,
+}
+
+/// Cells by verdict.
+#[derive(Clone, Copy, Default, Serialize)]
+struct Sums {
+    within: usize,
+    outside: usize,
+    not_comparable: usize,
+    /// Of those outside, the ones that can be expected.
+    failed: usize,
+}
+
+impl Sums {
+    fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
+        let mut sums = Self::default();
+        for finding in findings {
+            match finding.verdict {
+                Verdict::Within => sums.within += 1,
+                Verdict::Outside => sums.outside += 1,
+                Verdict::NotComparable => sums.not_comparable += 1,
+            }
+            sums.failed += usize::from(finding.fails());
+        }
+        sums
+    }
+}
+
+/// One line when a table is done.
+pub(super) fn progress(ran: &Ran) -> String {
+    let sums = Sums::of(&ran.findings);
+    format!(
+        "{}: {} games in {}, {} within, {} outside, {} not comparable",
+        ran.table.id,
+        units::count(ran.games),
+        units::duration(ran.seconds),
+        sums.within,
+        sums.outside,
+        sums.not_comparable
+    )
+}
+
+pub(super) fn print(ran: &[Ran], runner: &Runner, all: bool, format: Format) -> Outcome {
+    match format {
+        Format::Json => output::json(&document(ran, runner)),
+        Format::Jsonl => findings(ran).try_for_each(output::json_line),
+        Format::Csv => output::write(&csv(ran)),
+        Format::Table if all => output::write(&summary(ran)),
+        Format::Table => ran
+            .iter()
+            .try_for_each(|one| output::write(&cells(one, runner))),
+    }
+}
+
+fn findings(ran: &[Ran]) -> impl Iterator<Item = &Finding> {
+    ran.iter().flat_map(|one| &one.findings)
+}
+
+fn document<'a>(ran: &'a [Ran], runner: &Runner) -> Document<'a> {
+    let view = |one: &'a Ran| TableView {
+        table: View::of(one.table),
+        games_played: one.games,
+        sums: Sums::of(&one.findings),
+        plays: one
+            .table
+            .plays
+            .iter()
+            .filter(|play| !play.spec.agents.is_empty())
+            .map(|play| PlayView {
+                games: play.games(runner.games),
+                spec: play.spec(&runner.seed, runner.games).to_toml(),
+            })
+            .collect(),
+        findings: &one.findings,
+    };
+    Document {
+        seed: runner.seed.to_string(),
+        tables: ran.iter().map(view).collect(),
+    }
+}
+
+const CSV_HEADER: [&str; 15] = [
+    "table",
+    "row",
+    "column",
+    "published",
+    "published_of",
+    "ours",
+    "low",
+    "high",
+    "ours_of",
+    "z",
+    "expected",
+    "rule",
+    "verdict",
+    "reason",
+    "timed",
+];
+
+fn csv(ran: &[Ran]) -> String {
+    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let count = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
+    let mut text = output::csv_line(&CSV_HEADER);
+    for finding in findings(ran) {
+        text += &output::csv_line(&[
+            finding.table.to_owned(),
+            finding.row.clone(),
+            finding.column.clone(),
+            number(finding.published),
+            count(finding.published_of),
+            number(finding.ours),
+            number(finding.low),
+            number(finding.high),
+            count(finding.ours_of),
+            number(finding.z),
+            finding.expected.to_owned(),
+            finding.rule.clone().unwrap_or_default(),
+            finding.verdict.name().to_owned(),
+            finding.reason.clone().unwrap_or_default(),
+            finding.timed.to_string(),
+        ]);
+    }
+    text
+}
+
+/// The cells of a table, with reasons below.
+pub(super) fn cells(ran: &Ran, runner: &Runner) -> String {
+    let mut reasons: Vec<&str> = Vec::new();
+    let rows: Vec<Vec<String>> = ran
+        .findings
+        .iter()
+        .map(|finding| {
+            let mut verdict = short_verdict(finding);
+            if let Some(reason) = &finding.reason {
+                let known = reasons.iter().position(|other| other == reason);
+                let place = known.unwrap_or_else(|| {
+                    reasons.push(reason);
+                    reasons.len() - 1
+                });
+                verdict += &format!(" [{}]", place + 1);
+            }
+            vec![
+                finding.row.clone(),
+                finding.column.clone(),
+                published(finding),
+                finding.ours.map_or_else(dash, figure),
+                interval(finding),
+                finding.z.map_or_else(dash, |z| format!("{z:+.1}")),
+                verdict,
+            ]
+        })
+        .collect();
+    let header = ["row", "column", "published", "ours", "95 %", "z", "verdict"];
+    let mut text = format!(
+        "{}: {}, {}\n{}\n{}\n\n",
+        ran.table.id,
+        ran.table.name,
+        ran.table.title,
+        wrapped(&ran.table.paper.cited(), ""),
+        wrapped(&ran.table.protocol, "")
+    );
+    text += &output::table(&header, &rows);
+    if !reasons.is_empty() {
+        text.push('\n');
+    }
+    for (place, reason) in reasons.into_iter().enumerate() {
+        let mark = format!("[{}] ", place + 1);
+        let indent = " ".repeat(mark.len());
+        text += &format!("{mark}{}\n", wrapped(reason, &indent));
+    }
+    let sums = Sums::of(&ran.findings);
+    text += &format!(
+        "\n{} games, seed {}: {} within, {} outside, {} not comparable\n",
+        units::count(ran.games),
+        runner.seed,
+        sums.within,
+        sums.outside,
+        sums.not_comparable
+    );
+    text
+}
+
+/// One line a table, and the cells that came out otherwise than expected.
+pub(super) fn summary(ran: &[Ran]) -> String {
+    let line = |id: String, what: String, games: u64, seconds: f64, sums: Sums| {
+        vec![
+            id,
+            what,
+            units::count(games),
+            sums.within.to_string(),
+            sums.outside.to_string(),
+            sums.not_comparable.to_string(),
+            units::duration(seconds),
+        ]
+    };
+    let mut rows: Vec<Vec<String>> = ran
+        .iter()
+        .map(|one| {
+            let what = format!("{}, {}", one.table.name, one.table.title);
+            line(
+                one.table.id.to_owned(),
+                what,
+                one.games,
+                one.seconds,
+                Sums::of(&one.findings),
+            )
+        })
+        .collect();
+    rows.push(line(
+        "all".to_owned(),
+        String::new(),
+        ran.iter().map(|one| one.games).sum(),
+        ran.iter().map(|one| one.seconds).sum(),
+        Sums::of(findings(ran)),
+    ));
+    let header = [
+        "table",
+        "what",
+        "games",
+        "within",
+        "outside",
+        "not comp.",
+        "time",
+    ];
+    let mut text = output::table(&header, &rows);
+    let outside: Vec<&Finding> = findings(ran)
+        .filter(|finding| finding.verdict == Verdict::Outside)
+        .collect();
+    if !outside.is_empty() {
+        text += "\noutside:\n";
+    }
+    for finding in outside {
+        let line = format!(
+            "{} {}, {}: published {}, ours {} {}{}",
+            finding.table,
+            finding.row,
+            finding.column,
+            published(finding),
+            finding.ours.map_or_else(dash, figure),
+            interval(finding),
+            finding
+                .reason
+                .as_ref()
+                .map_or_else(String::new, |reason| format!("; {reason}"))
+        );
+        text += &format!("  {}\n", wrapped(&line, "    "));
+    }
+    text
+}
+
+/// What was expected and what came out, for narrow columns.
+fn short_verdict(finding: &Finding) -> String {
+    match finding.verdict {
+        Verdict::NotComparable => "not comp.".to_owned(),
+        other => format!("{} {}", finding.expected, other.name()),
+    }
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+fn published(finding: &Finding) -> String {
+    finding
+        .published
+        .map_or_else(dash, |published| published.to_string())
+}
+
+fn interval(finding: &Finding) -> String {
+    match (finding.low, finding.high) {
+        (Some(low), Some(high)) => format!("[{}, {}]", figure(low), figure(high)),
+        _ => dash(),
+    }
+}
+
+/// As many digits as tell something.
+fn figure(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if size >= 1000.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 0.1 => format!("{value:.3}"),
+        size if size >= 0.001 => format!("{value:.4}"),
+        _ => format!("{value:.6}"),
+    }
+}
+
+/// Text in lines of at most 96 characters, all but the first indented.
+fn wrapped(text: &str, indent: &str) -> String {
+    const WIDTH: usize = 96;
+    let mut lines = String::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        let size = word.chars().count();
+        if length > 0 && length + 1 + size > WIDTH - indent.len() {
+            lines += "\n";
+            lines += indent;
+            length = 0;
+        } else if length > 0 {
+            lines.push(' ');
+            length += 1;
+        }
+        lines += word;
+        length += size;
+    }
+    lines
+}

@@ -1,0 +1,217 @@
+//! `arena paper run`
+
+use std::{thread, time::Instant};
+
+use arena_model::TournamentSeed;
+use arena_tournament::published::Estimate;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{
+    clock,
+    data::{self, Play, Table},
+    finding::{self, Finding},
+    play,
+    quantity::{Measure, Source},
+    report, rules,
+};
+use crate::{
+    failure::{Failure, Outcome},
+    output::{Format, interactive, note},
+    units,
+};
+
+/// Unless the user names another: any will do, but the same one gives the same
+/// figures everywhere.
+const SEED: &str = "0x5eed";
+
+/// Play a table's protocol and set our figures beside the published ones
+///
+/// Each cell is told with the published figure, ours, its 95 % interval, how
+/// many standard errors lie between the two (z), and whether ours is within
+/// what the published figure allows, outside, or not comparable, and why. The
+/// same seed gives the same figures for any number of workers.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What can be expected of a cell was settled before it was run: R, reproducible
+within stated bounds; Q, in sign or order only; N, not to be expected.
+Exit code 3 where a cell R is outside.
+
+Examples:
+  arena paper run 001-ii
+  arena paper run 001-ii --games 20000 --seed 0x7
+  arena paper run 004-4-1 --output csv > kalah.csv
+  arena paper run all --output json > tables.json")]
+pub(crate) struct RunArgs {
+    /// Id of a table, as `arena paper list` shows them, or `all`
+    id: String,
+
+    /// Games of each pairing, instead of the table's own number
+    #[arg(long, env = "ARENA_PAPER_GAMES", value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    games: Option<u64>,
+
+    /// Where all randomness comes from
+    #[arg(long, value_name = "0x…", default_value = SEED)]
+    seed: TournamentSeed,
+
+    /// Threads that play [default: as many as there are processors]
+    #[arg(long, env = "ARENA_PAPER_WORKERS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    workers: Option<u16>,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+/// A table that was run.
+pub(super) struct Ran {
+    pub(super) table: &'static Table,
+    pub(super) findings: Vec<Finding>,
+    pub(super) games: u64,
+    pub(super) seconds: f64,
+}
+
+impl RunArgs {
+    pub(super) fn run(self) -> Outcome {
+        let all = self.id.eq_ignore_ascii_case("all");
+        let tables: Vec<&'static Table> = if all {
+            data::tables()?.iter().collect()
+        } else {
+            vec![data::table(&self.id)?]
+        };
+        if cfg!(debug_assertions) && all {
+            note("warning: this is a debug build, several times slower than a release build");
+        }
+        let processors = || thread::available_parallelism().map_or(1, usize::from);
+        let runner = Runner {
+            seed: self.seed,
+            games: self.games,
+            threads: self.workers.map_or_else(processors, usize::from),
+        };
+        let mut ran = Vec::with_capacity(tables.len());
+        for table in tables {
+            let one = runner.run(table)?;
+            note(report::progress(&one));
+            ran.push(one);
+        }
+        report::print(&ran, &runner, all, self.output)?;
+        let failed: Vec<String> = ran
+            .iter()
+            .flat_map(|one| &one.findings)
+            .filter(|finding| finding.fails())
+            .map(|finding| format!("{} ({}, {})", finding.table, finding.row, finding.column))
+            .collect();
+        if failed.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::differs(format!(
+            "{} that can be expected {} outside: {}",
+            units::plural(failed.len() as u64, "figure"),
+            if failed.len() == 1 { "is" } else { "are" },
+            failed.join(", ")
+        )))
+    }
+}
+
+/// How tables are run.
+pub(super) struct Runner {
+    pub(super) seed: TournamentSeed,
+    pub(super) games: Option<u64>,
+    pub(super) threads: usize,
+}
+
+impl Runner {
+    /// Plays what a table asks for and judges its cells.
+    pub(super) fn run(&self, table: &'static Table) -> Outcome<Ran> {
+        let start = Instant::now();
+        let mut estimates: Vec<Option<Estimate>> = vec![None; table.cells.len()];
+        let mut games = 0;
+        let bar = bar(table, self.games);
+        for (place, play) in table.plays.iter().enumerate() {
+            // What is measured of this play, and in which cell.
+            let measured: Vec<(usize, &Measure)> = table
+                .cells
+                .iter()
+                .enumerate()
+                .filter(|(_, cell)| cell.play == Some(place))
+                .filter_map(|(number, cell)| Some((number, cell.measure.as_ref()?)))
+                .collect();
+            let from = |source| {
+                let same =
+                    move |(_, measure): &&(usize, &Measure)| measure.quantity.source() == source;
+                measured.iter().filter(same)
+            };
+            for &(cell, measure) in from(Source::Rules) {
+                estimates[cell] = rules::compute(measure, play)?.map(finding::exact);
+            }
+            if from(Source::Games).next().is_some() {
+                let measures: Vec<&Measure> = from(Source::Games).map(|&(_, one)| one).collect();
+                let found = self.play(play, &measures, &|| bar.inc(1))?;
+                games += play.games(self.games);
+                for (&(cell, _), estimate) in from(Source::Games).zip(found) {
+                    estimates[cell] = estimate;
+                }
+            }
+            if from(Source::Clock).next().is_some() {
+                let times = clock::move_times(play, &play.spec(&self.seed, None))?;
+                for &(cell, measure) in from(Source::Clock) {
+                    estimates[cell] = measure.of_times(&times).map(finding::exact);
+                }
+            }
+        }
+        bar.finish_and_clear();
+        let judged = table.cells.iter().zip(estimates);
+        Ok(Ran {
+            table,
+            findings: judged
+                .map(|(cell, estimate)| Finding::new(table.id, cell, estimate))
+                .collect(),
+            games,
+            seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+
+    fn play(
+        &self,
+        play: &Play,
+        measures: &[&Measure],
+        played: &(dyn Fn() + Sync),
+    ) -> Outcome<Vec<Option<Estimate>>> {
+        let spec = play.spec(&self.seed, self.games);
+        let parts = play::play(play, &spec, measures, self.threads, played)?;
+        let pairs = || measures.iter().zip(&parts);
+        if !play.deterministic {
+            let estimates = pairs().map(|(measure, blocks)| finding::estimate(measure, blocks));
+            return Ok(estimates.collect());
+        }
+        if pairs().any(|(_, blocks)| blocks.windows(2).any(|two| two[0] != two[1])) {
+            return Err(Failure::failed(format!(
+                "two games among {} differ, though nothing in them should be drawn",
+                spec.agents
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(" and ")
+            )));
+        }
+        let once = |(measure, blocks): (&&Measure, &Vec<Vec<_>>)| {
+            let estimate = finding::estimate(measure, &blocks[..1]);
+            estimate.map(|estimate| finding::exact(estimate.value))
+        };
+        Ok(pairs().map(once).collect())
+    }
+}
+
+/// Shows how far a table is, where somebody looks.
+fn bar(table: &Table, games: Option<u64>) -> ProgressBar {
+    if !interactive() {
+        return ProgressBar::hidden();
+    }
+    let all = table.plays.iter().map(|play| play.games(games)).sum();
+    let style =
+        ProgressStyle::with_template("{spinner} {msg} {pos}/{len} games {wide_bar} {eta} left")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::new(all)
+        .with_style(style)
+        .with_message(table.id)
+}

@@ -1,0 +1,224 @@
+use std::{collections::BTreeMap, fs, path::Path, sync::LazyLock};
+
+use super::{
+    data::{self, FILES, Table},
+    fields::Expect,
+    finding::{Finding, Verdict},
+    quantity::Quantity,
+    report,
+    run::{Ran, Runner},
+};
+
+fn tables() -> &'static [Table] {
+    data::tables().expect("the data files are as they should be")
+}
+
+fn runner(games: u64, threads: usize) -> Runner {
+    Runner {
+        seed: "0x5eed".parse().expect("a seed"),
+        games: Some(games),
+        threads,
+    }
+}
+
+fn run(id: &str, games: u64, threads: usize) -> Ran {
+    let table = data::table(id).expect("a table");
+    runner(games, threads).run(table).expect("it can be run")
+}
+
+#[test]
+fn every_data_file_is_part_of_the_program() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("papers");
+    let mut files: Vec<String> = fs::read_dir(folder)
+        .expect("the folder of the data files")
+        .map(|entry| entry.expect("an entry").file_name())
+        .map(|name| name.into_string().expect("a name"))
+        .filter(|name| name != "papers.toml")
+        .collect();
+    files.sort_unstable();
+    let listed: Vec<String> = FILES.iter().map(|(id, _)| format!("{id}.toml")).collect();
+    assert_eq!(listed, files);
+}
+
+/// The figures of each row, from a reading of the papers that knows nothing of
+/// the data files.
+fn printed() -> BTreeMap<(&'static str, &'static str), Vec<f64>> {
+    include_str!("data/printed.txt")
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| {
+            let parts: Vec<&str> = line.split(" | ").collect();
+            let figures = parts[2].split(' ');
+            let figures = figures.map(|figure| figure.parse().expect("a figure"));
+            ((parts[0], parts[1]), figures.collect())
+        })
+        .collect()
+}
+
+#[test]
+fn published_figures_are_those_that_the_papers_print() {
+    let mut printed = printed();
+    for table in tables() {
+        let mut rows: Vec<(&str, Vec<f64>)> = Vec::new();
+        for cell in &table.cells {
+            let Some(published) = cell.published else {
+                continue;
+            };
+            match rows.last_mut().filter(|(name, _)| *name == cell.row) {
+                Some((_, figures)) => figures.push(published),
+                None => rows.push((&cell.row, vec![published])),
+            }
+        }
+        for (row, figures) in rows {
+            let found = printed.remove(&(table.id, row));
+            assert_eq!(found, Some(figures), "{}, {row}", table.id);
+        }
+    }
+    assert!(printed.is_empty(), "in no table: {printed:?}");
+}
+
+/// Each table with a few games, for all tests that look at one.
+fn quick() -> &'static [Ran] {
+    static QUICK: LazyLock<Vec<Ran>> = LazyLock::new(|| {
+        let runner = runner(6, 2);
+        let ran = |table| runner.run(table).expect("it can be run");
+        tables().iter().map(ran).collect()
+    });
+    &QUICK
+}
+
+#[test]
+fn every_cell_that_can_be_measured_gets_a_figure() {
+    for ran in quick() {
+        assert_eq!(ran.findings.len(), ran.table.cells.len());
+        for (cell, finding) in ran.table.cells.iter().zip(&ran.findings) {
+            let Some(measure) = &cell.measure else {
+                assert_eq!(finding.ours, None);
+                continue;
+            };
+            // In a few games somebody may win none.
+            let rare = matches!(measure.quantity, Quantity::Started | Quantity::PliesWhenWon);
+            assert!(
+                finding.ours.is_some() || rare,
+                "{}, {}, {}",
+                finding.table,
+                finding.row,
+                finding.column
+            );
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_expected_is_never_compared_and_always_has_a_reason() {
+    let findings = || quick().iter().flat_map(|ran| &ran.findings);
+    for finding in findings() {
+        let none = finding.expected == Expect::None.letter();
+        let unseen = finding.ours.is_none();
+        assert_eq!(
+            finding.verdict == Verdict::NotComparable,
+            none || unseen,
+            "{finding:?}"
+        );
+        assert!(!none || finding.reason.is_some(), "{finding:?}");
+        assert_eq!(none, finding.rule.is_none(), "{finding:?}");
+    }
+    assert!(findings().any(|finding| finding.verdict == Verdict::Within));
+}
+
+#[test]
+fn figures_are_the_same_for_any_number_of_threads_and_differ_by_seed() {
+    let figures = |ran: &Ran| -> Vec<Finding> { ran.findings.clone() };
+    for id in ["000-ii", "000-vii"] {
+        let one = figures(&run(id, 60, 1));
+        assert_eq!(one, figures(&run(id, 60, 3)), "{id}");
+        let other = Runner {
+            seed: "0x7".parse().expect("a seed"),
+            ..runner(60, 2)
+        };
+        let table = data::table(id).expect("a table");
+        assert_ne!(one, figures(&other.run(table).expect("it can be run")));
+    }
+}
+
+#[test]
+fn more_games_begin_with_the_same_ones() {
+    let table = data::table("000-ii").expect("a table");
+    let spec = |games| table.plays[0].spec(&runner(games, 1).seed, Some(games));
+    assert_eq!(spec(10).seed, spec(1000).seed);
+    assert_eq!((spec(10).blocks, spec(1000).blocks), (10, 1000));
+}
+
+#[test]
+fn a_table_is_found_in_any_case_and_a_misspelt_one_named() {
+    assert_eq!(
+        data::table("000-II").map(|table| table.id).ok(),
+        Some("000-ii")
+    );
+    let told = data::table("000-iix")
+        .expect_err("no such table")
+        .to_string();
+    assert!(told.contains("did you mean \"000-ii"), "{told}");
+    let told = data::table("nonsense")
+        .expect_err("no such table")
+        .to_string();
+    assert!(told.contains("arena paper list"), "{told}");
+}
+
+const SMALL: &str = r#"
+paper = "004"
+table = "Table 0"
+title = "small"
+protocol = "none"
+[play]
+ruleset = "kalah"
+agents = ["a=random", "b=random"]
+games = 2
+[cell]
+kind = "count"
+of = 50
+quantity = "wins"
+agent = 0
+expect = "R"
+[[column]]
+name = "won"
+[[row]]
+name = "row"
+cells = { won = 25 }
+"#;
+
+#[test]
+fn a_data_file_that_is_wrong_is_refused_and_says_where() {
+    assert!(data::read("test", SMALL).is_ok());
+    for (from, to, word) in [
+        ("paper = \"004\"", "paper = \"009\"", "paper 009"),
+        ("ruleset = \"kalah\"", "ruleset = \"kallah\"", "kalah"),
+        ("a=random", "a=randm", "random"),
+        ("quantity = \"wins\"", "quantity = \"winz\"", "wins"),
+        ("of = 50\n", "", "of how many"),
+        ("of = 50", "fo = 50", "fo"),
+        ("won = 25", "wom = 25", "wom"),
+        ("expect = \"R\"", "expect = \"N\"", "reason"),
+        ("games = 2", "", "number of games"),
+        ("agent = 0", "agent = 2", "agent"),
+    ] {
+        assert!(SMALL.contains(from), "{from}");
+        let told = data::read("test", &SMALL.replace(from, to)).expect_err(to);
+        assert!(told.contains(word) && told.contains("test"), "{to}: {told}");
+    }
+}
+
+#[test]
+fn tables_fit_a_terminal() {
+    // A little more than 100, since intervals of a few games are wide.
+    let fits = |text: &str| {
+        for line in text.lines() {
+            let width = line.trim_end().chars().count();
+            assert!(width <= 108, "{width}: {line}");
+        }
+    };
+    for ran in quick() {
+        fits(&report::cells(ran, &runner(6, 2)));
+    }
+    fits(&report::summary(quick()));
+}
