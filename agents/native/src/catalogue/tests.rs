@@ -15,6 +15,11 @@ fn variants(info: &RulesetInfo) -> Vec<(String, Option<usize>)> {
     let presets = info.presets.iter();
     variants.extend(presets.map(|preset| (format!("preset={}", preset.name), None)));
     let far: &[&str] = match info.name {
+        "chinese-ludo" => &[
+            "launch=even;start=ring1;finish=bounce;hit_squares=ends",
+            "launch=five-six;finish=over;three_sixes=hangar;starter=random",
+            "three_sixes=end-turn;fly_hits_path=true;max_rolls=50",
+        ],
         "cowry" => &[
             "board=7;safe=corners;throw_mode=immediate",
             "board=9;inner=spiral;variant=doubles;end=all",
