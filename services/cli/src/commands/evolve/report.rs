@@ -44,6 +44,8 @@ pub(super) struct Report<'a> {
     told: Option<Instant>,
     /// When the generation before was played.
     before: Instant,
+    /// Seconds that generations take, the last ones counted most.
+    pace: Option<f64>,
     course: Vec<serde_json::Value>,
 }
 
@@ -66,6 +68,7 @@ impl<'a> Report<'a> {
             started: now,
             told: None,
             before: now,
+            pace: None,
             course: Vec::new(),
         }
     }
@@ -100,8 +103,10 @@ impl<'a> Report<'a> {
     }
 
     fn line(&mut self, played: &Played<'_>) {
-        let took = self.before.elapsed();
+        let took = self.before.elapsed().as_secs_f64();
         self.before = Instant::now();
+        let pace = self.pace.map_or(took, |pace| 0.9 * pace + 0.1 * took);
+        self.pace = Some(pace);
         let generations = self.spec.evolution.generations;
         let number = played.number + 1;
         let last = number == generations;
@@ -112,13 +117,13 @@ impl<'a> Report<'a> {
             return;
         }
         self.told = Some(Instant::now());
-        let left = f64::from(generations - number) * took.as_secs_f64();
+        let left = f64::from(generations - number) * pace;
         let Fitness { best, mean, spread } = played.fitness;
         note(format!(
             "generation {number}/{generations}: best {best}, mean {mean:.1}, spread {spread:.1} \
              points; first is player {}; {:.2} s{}",
             played.first,
-            took.as_secs_f64(),
+            took,
             if left >= 1.0 {
                 format!(", {} left", units::duration(left))
             } else {

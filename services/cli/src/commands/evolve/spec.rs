@@ -198,6 +198,46 @@ mod tests {
     }
 
     #[test]
+    fn the_specs_of_the_paper_are_its_protocol() {
+        for (text, letter) in [
+            (
+                include_str!("../../../../../tests/data/evolve/abapa-d3.toml"),
+                true,
+            ),
+            (
+                include_str!("../../../../../tests/data/evolve/abapa-d5.toml"),
+                true,
+            ),
+            (
+                include_str!("../../../../../tests/data/evolve/anan-anan-d3.toml"),
+                true,
+            ),
+            (
+                include_str!("../../../../../tests/data/evolve/anan-anan-d5.toml"),
+                true,
+            ),
+            (
+                include_str!("../../../../../tests/data/evolve/abapa-d3-open.toml"),
+                false,
+            ),
+            (
+                include_str!("../../../../../tests/data/evolve/anan-anan-d3-open.toml"),
+                false,
+            ),
+        ] {
+            let spec = parse(text).expect("a spec");
+            let name = spec.name.as_str();
+            assert!(
+                spec.ruleset
+                    .ends_with(name.split("-d").next().unwrap_or(name))
+            );
+            assert_eq!(spec.evolution == Settings::default(), letter, "{name}");
+            assert_eq!(spec.play == Play::default(), letter, "{name}");
+            assert_eq!(spec.options.get("preset"), Some(&"paper002".into()));
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         let cases = [
             ("", "missing field `player`"),
