@@ -4,12 +4,13 @@
 mod audits;
 mod reports;
 mod requests;
+mod ticks;
 
 use std::{collections::VecDeque, rc::Rc, time::Duration};
 
 use arena_coordinator::ledger::{
-    Bitmap, Defects, Ended, Ledger, Patience, Player, ReportId, Reports, Settings, State,
-    TournamentNo, WorkerId,
+    Bitmap, Defects, Ledger, Patience, Player, ReportId, Reports, Settings, State, TournamentNo,
+    WorkerId,
 };
 use arena_worker::protocol::{CallNo, Refusal, ReportNo, StayNo};
 
@@ -17,15 +18,12 @@ use super::{
     counts::Happening,
     disk::{Commit, Disk, Job, Kept},
     games::Spec,
-    net::{Down, Event, Known, Lent, Life, MILLI, Net, Played, SECOND, Up, tell},
+    net::{Down, Known, Lent, Life, Net, Played, SECOND, Up, tell},
     users::Request,
 };
 
 use audits::Comparison;
 
-/// How often leases are looked after while there are any, and how often else.
-const TICK: u64 = 100 * MILLI;
-const IDLE_TICK: u64 = SECOND;
 /// What may wait while the state waits for the disk.
 const INBOX_MAX: usize = 24;
 
@@ -345,57 +343,6 @@ impl<D: Defects> Coordinator<D> {
         }
         self.schedule(net);
         Ok(())
-    }
-
-    /// What has to be done now and then.
-    fn look_after(&mut self, net: &mut Net) {
-        let now = self.now(net);
-        let due = now >= self.looked_after + Duration::from_micros(TICK);
-        if due {
-            self.looked_after = now;
-            let ended = self.ledger.expire(now);
-            for _ in &ended {
-                net.counts.add(Happening::Expired);
-            }
-            self.tell_ended(net, &ended);
-        }
-        let unpark = std::mem::take(&mut self.unpark);
-        if due || unpark {
-            self.serve_parked(net);
-        }
-    }
-
-    /// It looks around again after a while in which nothing happens.
-    fn schedule(&mut self, net: &mut Net) {
-        let busy = !self.parked.is_empty() || self.ledger.leases() > 0 || self.draining.is_some();
-        self.tick = net.now + if busy { TICK } else { IDLE_TICK };
-        self.call_at_tick(net);
-    }
-
-    fn call_at_tick(&mut self, net: &mut Net) {
-        if self.tick_event <= net.now || self.tick < self.tick_event {
-            self.tick_event = self.tick;
-            net.at(self.tick, Event::Tick(self.boot));
-        }
-    }
-
-    /// Whether nothing happened since it wanted to look around.
-    pub(super) fn is_due(&mut self, net: &mut Net) -> bool {
-        let due = net.now >= self.tick;
-        if !due {
-            self.call_at_tick(net);
-        }
-        due
-    }
-
-    fn tell_ended(&self, net: &mut Net, ended: &[Ended]) {
-        for Ended { worker, lease } in ended {
-            tell!(net, "the coordinator takes lease {lease} back");
-            let to = self.present.iter().find(|to| to.number == *worker);
-            if let Some(to) = to {
-                net.down(to.who, Down::Ended(to.stay, *lease));
-            }
-        }
     }
 
     fn left(&mut self, net: &mut Net, who: Life, stay: StayNo) {

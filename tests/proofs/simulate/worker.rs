@@ -1,17 +1,13 @@
 //! A worker: the real protocol, and around it what the service does, with
 //! games that are played by the clock.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    rc::Rc,
-    time::Duration,
-};
+mod hand;
 
-use arena_coordinator::ledger::Assigned;
+use std::{collections::BTreeMap, rc::Rc, time::Duration};
+
 use arena_wire::ATTEMPTS_MAX;
 use arena_worker::protocol::{
-    Action, CallNo, Defects, Ending, Fate, LeaseNo, Playing, Progress, Protocol, Refusal, ReportNo,
-    Settings, StayNo,
+    Action, CallNo, Defects, Ending, Fate, Playing, Protocol, Refusal, ReportNo, Settings, StayNo,
 };
 
 use super::{
@@ -20,80 +16,7 @@ use super::{
     net::{Down, Event, Known, Lent, Life, Net, Played, SECOND, Up, tell},
 };
 
-struct Game {
-    lease: LeaseNo,
-    tournament: usize,
-    game: Assigned,
-    /// Of the event that ends it; 0 before it begins.
-    token: u64,
-}
-
-struct Held {
-    lease: LeaseNo,
-    plies: u64,
-    left: usize,
-}
-
-/// The games at hand.
-#[derive(Default)]
-pub(super) struct Hand {
-    capacity: usize,
-    held: Vec<Held>,
-    waiting: VecDeque<Game>,
-    playing: Vec<Game>,
-    tokens: u64,
-    /// Leases whose games go on and on, until they are dropped.
-    stuck: Vec<LeaseNo>,
-}
-
-impl Playing for Hand {
-    fn unfinished(&self) -> usize {
-        self.waiting.len() + self.playing.len()
-    }
-
-    fn is_done(&self) -> bool {
-        self.held.is_empty()
-    }
-
-    fn progress(&mut self) -> Vec<Progress> {
-        let stuck = &self.stuck;
-        let plays = self.playing.iter().any(|it| !stuck.contains(&it.lease));
-        let told = |held: &mut Held| {
-            held.plies += u64::from(plays && !stuck.contains(&held.lease));
-            Progress {
-                lease: held.lease,
-                told: held.plies,
-                plies: held.plies,
-            }
-        };
-        self.held.iter_mut().map(told).collect()
-    }
-}
-
-impl Hand {
-    fn settle(&mut self, lease: LeaseNo, games: usize) {
-        if let Some(place) = self.held.iter().position(|held| held.lease == lease) {
-            let held = &mut self.held[place];
-            held.plies += games as u64;
-            held.left -= games;
-            if held.left == 0 {
-                self.held.remove(place);
-            }
-        }
-    }
-
-    fn drop_waiting(&mut self) {
-        for game in std::mem::take(&mut self.waiting) {
-            self.settle(game.lease, 1);
-        }
-    }
-
-    fn drop_lease(&mut self, lease: LeaseNo) {
-        self.held.retain(|held| held.lease != lease);
-        self.waiting.retain(|game| game.lease != lease);
-        self.playing.retain(|game| game.lease != lease);
-    }
-}
+use hand::{Game, Hand, Held};
 
 struct Sent {
     known: Known,
@@ -120,7 +43,7 @@ impl Sent {
 pub(super) struct Worker<D: Defects> {
     pub(super) who: Life,
     protocol: Protocol<Played, D>,
-    pub(super) hand: Hand,
+    hand: Hand,
     started: u64,
     /// What its clock is ahead.
     pub(super) ahead: i64,

@@ -1,0 +1,81 @@
+//! The games that a worker has.
+
+use std::collections::VecDeque;
+
+use arena_coordinator::ledger::Assigned;
+use arena_worker::protocol::{LeaseNo, Playing, Progress};
+
+pub(super) struct Game {
+    pub(super) lease: LeaseNo,
+    pub(super) tournament: usize,
+    pub(super) game: Assigned,
+    /// Of the event that ends it; 0 before it begins.
+    pub(super) token: u64,
+}
+
+pub(super) struct Held {
+    pub(super) lease: LeaseNo,
+    pub(super) plies: u64,
+    pub(super) left: usize,
+}
+
+/// The games at hand.
+#[derive(Default)]
+pub(super) struct Hand {
+    pub(super) capacity: usize,
+    pub(super) held: Vec<Held>,
+    pub(super) waiting: VecDeque<Game>,
+    pub(super) playing: Vec<Game>,
+    pub(super) tokens: u64,
+    /// Leases whose games go on and on, until they are dropped.
+    pub(super) stuck: Vec<LeaseNo>,
+}
+
+impl Playing for Hand {
+    fn unfinished(&self) -> usize {
+        self.waiting.len() + self.playing.len()
+    }
+
+    fn is_done(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    fn progress(&mut self) -> Vec<Progress> {
+        let stuck = &self.stuck;
+        let plays = self.playing.iter().any(|it| !stuck.contains(&it.lease));
+        let told = |held: &mut Held| {
+            held.plies += u64::from(plays && !stuck.contains(&held.lease));
+            Progress {
+                lease: held.lease,
+                told: held.plies,
+                plies: held.plies,
+            }
+        };
+        self.held.iter_mut().map(told).collect()
+    }
+}
+
+impl Hand {
+    pub(super) fn settle(&mut self, lease: LeaseNo, games: usize) {
+        if let Some(place) = self.held.iter().position(|held| held.lease == lease) {
+            let held = &mut self.held[place];
+            held.plies += games as u64;
+            held.left -= games;
+            if held.left == 0 {
+                self.held.remove(place);
+            }
+        }
+    }
+
+    pub(super) fn drop_waiting(&mut self) {
+        for game in std::mem::take(&mut self.waiting) {
+            self.settle(game.lease, 1);
+        }
+    }
+
+    pub(super) fn drop_lease(&mut self, lease: LeaseNo) {
+        self.held.retain(|held| held.lease != lease);
+        self.waiting.retain(|game| game.lease != lease);
+        self.playing.retain(|game| game.lease != lease);
+    }
+}
