@@ -23,6 +23,7 @@ mod poison;
 mod power;
 mod simulate;
 mod stuck;
+mod yardsticks;
 
 use std::fmt;
 
@@ -166,6 +167,8 @@ proofs! {
     Openspiel(openspiel::OpenSpiel),
     /// Simulate schedules of everything that can go wrong, by the million.
     Simulate(simulate::Simulate),
+    /// Play yardsticks against every agent of the papers.
+    Yardsticks(yardsticks::Yardsticks),
 }
 
 /// The quick settings, or those that the flags have as defaults.
