@@ -15,7 +15,7 @@ const MATCHES: &str = include_str!("../data/yardsticks.toml");
 #[derive(Debug, clap::Args)]
 pub struct Yardsticks {
     /// Blocks of each match, of two games each.
-    #[arg(long, default_value_t = 500)]
+    #[arg(long, default_value_t = 300)]
     blocks: u64,
     /// The yardstick.
     #[arg(long, default_value = "expectimax", value_parser = ["greedy", "expectimax", "mcts"])]
@@ -157,7 +157,7 @@ impl Yardsticks {
             &more.join("\n"),
         );
         let path = world.write("spec.toml", &spec);
-        let output = world.arena(&["run", &path, "--data", "data", "--output", "json"]);
+        let output = world.arena(&["run", &path, "--workers", "2", "--output", "json"]);
         let standings = output.ok().json();
         let agents = standings["agents"].as_array().into_iter().flatten();
         let scores: BTreeMap<&str, &Value> = agents
