@@ -141,7 +141,7 @@ fn weights_that_do_not_fit_are_refused_before_a_tournament_starts() {
             "\"ainooson-abapa-d3\"",
             ["ainooson-abapa-d3", "ainooson-anan-anan-d3"],
         ),
-        ("cowry", "\"score\"", ["oware-minimax", "cowry"]),
+        ("cowry", "\"score\"", ["oware-abapa", "cowry"]),
     ] {
         let spec = world.write("wrong.toml", spec(ruleset, weights));
         let output = world

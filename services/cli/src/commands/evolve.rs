@@ -10,13 +10,17 @@ mod spec;
 
 use std::path::PathBuf;
 
-use arena_model::{TournamentSeed, engine::options::Kind};
+use arena_model::{
+    TournamentSeed,
+    engine::options::{Kind, nearest, of_ruleset},
+};
 use arena_tournament::evolution::Evolution;
 use arena_wire::{
     convert::option_spec_from_wire,
     v1::{self, GetAgentRequest},
 };
 use clap::Args;
+use tonic::Code;
 
 use self::{course::Course, report::Report, spec::EvolveSpec};
 use crate::{
@@ -244,7 +248,13 @@ async fn evolved_option(client: &mut Client, spec: &EvolveSpec) -> Outcome<List>
     let request = GetAgentRequest {
         name: name.to_owned(),
     };
-    let agent = client.get_agent(request).await?.into_inner().agent;
+    let agent = match client.get_agent(request).await {
+        Ok(answer) => answer.into_inner().agent,
+        Err(status) if status.code() == Code::NotFound => {
+            return Err(unknown(client, name).await?);
+        }
+        Err(status) => return Err(status.into()),
+    };
     let described = agent.and_then(|agent| agent.description);
     let bots = described.map_or_else(Vec::new, |described| described.bots);
     let Some(bot) = bots.iter().find(|bot| bot.name == player.bot) else {
@@ -291,13 +301,30 @@ async fn evolved_option(client: &mut Client, spec: &EvolveSpec) -> Outcome<List>
     }
 }
 
+/// That there is no such agent, and which one may be meant.
+async fn unknown(client: &mut Client, name: &str) -> Outcome<Failure> {
+    let request = v1::ListAgentsRequest {
+        page_size: 200,
+        page_token: String::new(),
+    };
+    let agents = client.list_agents(request).await?.into_inner().agents;
+    let known = agents.iter().map(|agent| agent.name.as_str());
+    let hint = nearest(name, known).map_or_else(
+        || "; `arena agent list` shows all".to_owned(),
+        |nearest| format!(", did you mean \"{nearest}\"?"),
+    );
+    Ok(Failure::usage(format!(
+        "[player] there is no agent \"{name}\"{hint}"
+    )))
+}
+
 /// The options of a bot on a ruleset that are lists of numbers.
 fn lists_of(bot: &v1::Bot, ruleset: &str) -> Outcome<Vec<List>> {
     let specs = bot.options.iter().map(option_spec_from_wire);
     let specs = specs
         .collect::<Result<Vec<_>, _>>()
         .map_err(Failure::failed)?;
-    let specs = arena_model::engine::options::of_ruleset(&specs, ruleset);
+    let specs = of_ruleset(&specs, ruleset);
     Ok(specs
         .into_iter()
         .filter_map(|spec| match spec.kind {
