@@ -140,10 +140,10 @@ impl OnDisk {
     pub(super) fn finish(mut self) -> Result<u64, Broken> {
         let server = self.coordinator();
         let url = server.url();
-        self.witness.compare(&self.id, &games(&url, &self.id))?;
+        self.witness.compare(&self.id, &url)?;
         self.world.finish_tournament(&self.id, &url);
         self.witness.stop();
-        self.witness.compare(&self.id, &games(&url, &self.id))?;
+        self.witness.compare(&self.id, &url)?;
         let found = self.world.export(&self.id, ["--coordinator", &url]);
         server.stop();
         match self.expected.difference(&found) {

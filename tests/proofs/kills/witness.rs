@@ -127,14 +127,13 @@ impl Witness {
         }
     }
 
-    /// Holds what a coordinator has of a tournament against what it has
-    /// acknowledged. Tells how many games are known to be the very play that
+    /// Holds what a coordinator has of a tournament against what was
+    /// acknowledged before it is asked. Tells how many games are known to be the very play that
     /// was acknowledged.
-    pub(in crate::proofs) fn compare(
-        &self,
-        tournament: &str,
-        games: &[v1::GameReport],
-    ) -> Result<u64, Broken> {
+    pub(in crate::proofs) fn compare(&self, tournament: &str, url: &str) -> Result<u64, Broken> {
+        // What is acknowledged from now on may be missing in the list.
+        let acknowledged = lock(&self.shared.acknowledged).clone();
+        let games = games(url, tournament);
         if let Some(lost) = &*lock(&self.shared.lost) {
             return Err(Broken::new(lost));
         }
@@ -143,7 +142,7 @@ impl Witness {
             .filter_map(|game| Some((game.record.as_ref()?.index, play(game)?)))
             .collect();
         let mut same = 0;
-        for ((of, index), told) in lock(&self.shared.acknowledged).iter() {
+        for ((of, index), told) in &acknowledged {
             if of != tournament {
                 continue;
             }
