@@ -104,7 +104,7 @@ fn an_evolution_that_cannot_be_is_refused_and_leaves_nothing() {
         (
             "[player]",
             "[player]\nevolve = \"depth\"",
-            &["depth", "weights"],
+            &["depth", "to evolve"],
         ),
         ("oware-anan-anan", "kalah", &["oware-minimax", "kalah"]),
     ];

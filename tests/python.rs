@@ -11,7 +11,7 @@ fn a_python_agent_registered_as_a_binary_plays_at_a_board_of_four() {
         .arena(&[
             "agent",
             "register",
-            "greedy",
+            "my-greedy",
             "--binary",
             agent,
             "--coordinator",
@@ -26,7 +26,7 @@ fn a_python_agent_registered_as_a_binary_plays_at_a_board_of_four() {
         "table",
         "cowry",
         6,
-        &["random", "aggressive", "defensive", "greedy"],
+        &["random", "aggressive", "defensive", "my-greedy"],
         "seats = 4",
     );
     let id = world.start_tournament("table", &spec, &url);
@@ -60,13 +60,13 @@ fn a_python_agent_plays_kalah_the_same_on_one_worker_and_on_three() {
         "sowing",
         "kalah",
         3,
-        &["greedy", "random"],
+        &["my-greedy", "random"],
         "[play]\nopening_plies = 3",
     );
     let play = |data: &str, workers: &str| {
         let _ = world
             .arena(&[
-                "agent", "register", "greedy", "--binary", agent, "--data", data,
+                "agent", "register", "my-greedy", "--binary", agent, "--data", data,
             ])
             .ok();
         world.tournament(&spec, data, &["--workers", workers]).2

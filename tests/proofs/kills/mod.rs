@@ -20,7 +20,7 @@ use operator::Server;
 use witness::{Records, Witness};
 
 /// Agents of the tournaments: three of the papers' as processes, and a binary.
-const AGENTS: [&str; 4] = ["random", "aggressive", "defensive", "greedy"];
+const AGENTS: [&str; 4] = ["random", "aggressive", "defensive", "my-greedy"];
 /// The longest that a tournament may take once nothing disturbs it.
 const CALM: Duration = Duration::from_secs(300);
 
@@ -344,10 +344,10 @@ fn register(world: &World, access: [&str; 2]) {
     let agent = repository().join("agents/sdk/python/examples/greedy.py");
     let agent = agent.to_str().expect("UTF-8");
     let [flag, place] = access;
-    let known = world.arena(&["agent", "show", "greedy", flag, place]);
+    let known = world.arena(&["agent", "show", "my-greedy", flag, place]);
     if known.code != Some(0) {
         let arguments = [
-            "agent", "register", "greedy", "--binary", agent, flag, place,
+            "agent", "register", "my-greedy", "--binary", agent, flag, place,
         ];
         let _ = world.arena(&arguments).ok();
     }
