@@ -66,7 +66,13 @@ fn a_python_agent_plays_kalah_the_same_on_one_worker_and_on_three() {
     let play = |data: &str, workers: &str| {
         let _ = world
             .arena(&[
-                "agent", "register", "my-greedy", "--binary", agent, "--data", data,
+                "agent",
+                "register",
+                "my-greedy",
+                "--binary",
+                agent,
+                "--data",
+                data,
             ])
             .ok();
         world.tournament(&spec, data, &["--workers", workers]).2

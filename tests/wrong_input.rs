@@ -206,7 +206,13 @@ fn a_version_with_other_bytes_is_refused_unless_replaced() {
         let path = world.write("greedy.py", text);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a file");
         let arguments = [
-            "agent", "register", "my-greedy", "--binary", &path, "--data", "data",
+            "agent",
+            "register",
+            "my-greedy",
+            "--binary",
+            &path,
+            "--data",
+            "data",
         ];
         world.arena(&[&arguments[..], more].concat())
     };

@@ -347,7 +347,13 @@ fn register(world: &World, access: [&str; 2]) {
     let known = world.arena(&["agent", "show", "my-greedy", flag, place]);
     if known.code != Some(0) {
         let arguments = [
-            "agent", "register", "my-greedy", "--binary", agent, flag, place,
+            "agent",
+            "register",
+            "my-greedy",
+            "--binary",
+            agent,
+            flag,
+            place,
         ];
         let _ = world.arena(&arguments).ok();
     }

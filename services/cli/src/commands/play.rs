@@ -190,7 +190,30 @@ fn split_seats(text: &str) -> Outcome<Vec<String>> {
         .collect())
 }
 
-/// `name`, `name=bot` or `name=bot(key=value,…)`
+/// Splits at the commas that are not inside brackets.
+fn split_options(list: &str) -> Vec<&str> {
+    let mut inside = false;
+    let pieces = list.split(move |c| {
+        match c {
+            '[' => inside = true,
+            ']' => inside = false,
+            _ => {}
+        }
+        c == ',' && !inside
+    });
+    pieces.filter(|piece| !piece.trim().is_empty()).collect()
+}
+
+/// A list of numbers as TOML has it, else the text as it stands.
+fn option_value(seat: &str, text: &str) -> Outcome<toml::Value> {
+    if !text.starts_with('[') {
+        return Ok(text.into());
+    }
+    text.parse()
+        .map_err(|_| Failure::usage(format!("seat {seat}: {text} is not a list of numbers")))
+}
+
+/// `name`, `name=bot` or `name=bot(key=value,…)`, a list of numbers as `[1, -2.5]`
 pub(super) fn variant(seat: &str) -> Outcome<(String, Option<toml::Table>)> {
     let Some((name, bot)) = seat.split_once('=').filter(|(name, _)| !name.contains('(')) else {
         if seat.contains('(') {
@@ -205,13 +228,14 @@ pub(super) fn variant(seat: &str) -> Outcome<(String, Option<toml::Table>)> {
         None => (bot, ""),
     };
     let mut options = toml::Table::new();
-    for pair in list.split(',').filter(|pair| !pair.trim().is_empty()) {
+    for pair in split_options(list) {
         let Some((key, value)) = pair.split_once('=') else {
             return Err(Failure::usage(format!(
                 "seat {seat}: {pair} is not KEY=VALUE"
             )));
         };
-        options.insert(key.trim().to_owned(), value.trim().to_owned().into());
+        let value = option_value(seat, value.trim())?;
+        options.insert(key.trim().to_owned(), value);
     }
     let mut table = toml::Table::new();
     table.insert("name".into(), name.into());
@@ -246,6 +270,14 @@ mod tests {
         assert_eq!(table["options"]["depth"].as_str(), Some("8"));
         assert_eq!(table["options"]["h_flag"].as_str(), Some("2"));
         assert!(variant("kalah-alphabeta(depth=8)").is_err());
+        let (_, table) = variant("w=oware-minimax(weights=[1, -2.5,0],depth=2)")
+            .map_err(|failure| failure.to_string())
+            .expect("a variant");
+        let options = &table.expect("a table")["options"];
+        let weights = options["weights"].as_array().expect("a list");
+        assert_eq!((weights.len(), weights[1].as_float()), (3, Some(-2.5)));
+        assert_eq!(options["depth"].as_str(), Some("2"));
+        assert!(variant("w=oware-minimax(weights=[1,x])").is_err());
         assert!(variant("random").is_ok_and(|(name, table)| name == "random" && table.is_none()));
     }
 }
