@@ -68,6 +68,7 @@ impl Plan {
             play: Some((&spec.play).into()),
             hash_only: spec.records == Records::Hash,
         };
+        let settings = spec.settings()?;
         let tournament = Tournament {
             name: spec.name,
             ruleset: spec.ruleset,
@@ -75,6 +76,7 @@ impl Plan {
             options,
             seed,
             format: spec.format,
+            settings,
             blocks: spec.blocks,
             seats,
             agents: refs,

@@ -8,7 +8,12 @@ use arena_engine::{
 };
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{name::AgentName, seed::TournamentSeed};
+pub use crate::format::Format;
+use crate::{
+    format::{self, Settings, Tables},
+    name::AgentName,
+    seed::TournamentSeed,
+};
 
 /// A spec that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,15 +43,6 @@ fn did_you_mean(nearest: Option<&String>, known: &[String]) -> String {
         || format!("; known keys are {}", known.join(", ")),
         |nearest| format!(", did you mean \"{nearest}\"?"),
     )
-}
-
-/// Who plays whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Format {
-    /// Every group of agents plays every other.
-    #[default]
-    RoundRobin,
 }
 
 /// How decisions are sent.
@@ -167,7 +163,7 @@ pub struct Spec {
     )]
     pub seed: Option<TournamentSeed>,
     /// Who plays whom.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "format_name")]
     pub format: Format,
     /// Blocks for each group.
     #[serde(default = "default_blocks")]
@@ -189,6 +185,9 @@ pub struct Spec {
     /// How games are played.
     #[serde(default)]
     pub play: Play,
+    /// What is set of the format.
+    #[serde(flatten)]
+    pub tables: Tables,
 }
 
 fn default_blocks() -> u64 {
@@ -197,7 +196,7 @@ fn default_blocks() -> u64 {
 
 const KEYS: &[&str] = &[
     "name", "ruleset", "seed", "format", "blocks", "seats", "records", "agents", "options",
-    "agent", "play",
+    "agent", "play", "gauntlet", "sprt", "swiss", "knockout", "ladder", "fixed",
 ];
 /// All keys of `[play]`.
 pub const PLAY_KEYS: &[&str] = &[
@@ -231,6 +230,13 @@ impl Spec {
                 check_keys(variant, VARIANT_KEYS, " in [[agent]]")?;
             }
         }
+        for (name, keys) in format::TABLES {
+            if let Some(toml::Value::Table(table)) = table.get(name) {
+                check_keys(table, keys, &format!(" in [{name}]"))?;
+            }
+        }
+        // Of what is flattened into a spec the reader would not tell the place.
+        toml::from_str::<Tables>(text).map_err(toml_error)?;
         let spec: Self = toml::from_str(text).map_err(toml_error)?;
         spec.check()?;
         Ok(spec)
@@ -298,7 +304,15 @@ impl Spec {
                 return fail(format!("option \"{name}\" must be a finite number"));
             }
         }
-        Ok(())
+        self.settings().map(drop)
+    }
+
+    /// The settings of its format with all defaults filled in.
+    ///
+    /// # Errors
+    /// [`SpecError::Value`] where they do not go with the rest of the spec.
+    pub fn settings(&self) -> Result<Option<Settings>, SpecError> {
+        Settings::resolve(self.format, &self.tables, self.blocks, &self.agents)
     }
 }
 
@@ -321,6 +335,20 @@ pub fn check_keys(table: &toml::Table, known: &[&str], place: &str) -> Result<()
             known: known.iter().map(|&key| key.to_owned()).collect(),
         }),
     }
+}
+
+/// Reads the name of a format.
+fn format_name<'de, D: Deserializer<'de>>(from: D) -> Result<Format, D::Error> {
+    let text = String::deserialize(from)?;
+    let known = Format::ALL.into_iter().find(|format| format.name() == text);
+    known.ok_or_else(|| {
+        let names = Format::ALL.map(Format::name);
+        let hint = nearest(&text, names).map_or_else(
+            || format!("use one of {}", names.join(", ")),
+            |nearest| format!("did you mean \"{nearest}\"?"),
+        );
+        serde::de::Error::custom(format!("format = \"{text}\" is not known, {hint}"))
+    })
 }
 
 /// Reads a seed in quotes, or a whole number without.
@@ -437,7 +465,10 @@ mod tests {
             ("blocks = \"many\"", "expected u64"),
             ("seed = \"five\"", "\"five\" is not a seed"),
             ("seed = -1", "a seed is text"),
-            ("format = \"swizz\"", "unknown variant `swizz`"),
+            (
+                "format = \"swizz\"",
+                "format = \"swizz\" is not known, did you mean \"swiss\"?",
+            ),
             (
                 "records = \"hahs\"",
                 "records = \"hahs\" is not known, did you mean \"hash\"?",

@@ -6,9 +6,10 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     canonical::canonical_json,
+    format::{Format, Settings},
     name::AgentName,
     seed::TournamentSeed,
-    spec::{Format, Play},
+    spec::Play,
 };
 
 /// An agent as far as it can change a record. How it is reached is not part
@@ -40,6 +41,9 @@ pub struct Tournament {
     pub seed: TournamentSeed,
     /// Who plays whom.
     pub format: Format,
+    /// What is set of the format; none where it has nothing to set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Settings>,
     /// Blocks for each group.
     pub blocks: u64,
     /// Players of a game.
@@ -71,6 +75,7 @@ impl Tournament {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::Swiss;
 
     fn tournament() -> Tournament {
         Tournament {
@@ -80,6 +85,7 @@ mod tests {
             options: Options::from([("pits".to_owned(), 6.into())]),
             seed: "0x5eed".parse().expect("a seed"),
             format: Format::RoundRobin,
+            settings: None,
             blocks: 10,
             seats: 2,
             agents: vec![AgentRef {
@@ -102,7 +108,7 @@ mod tests {
     #[test]
     fn an_id_follows_all_that_can_change_a_record_but_not_the_name() {
         let id = tournament().id(1);
-        let changes: [fn(&mut Tournament); 10] = [
+        let changes: [fn(&mut Tournament); 11] = [
             |t| t.ruleset.push('x'),
             |t| t.rules_version += 1,
             |t| t.options.clear(),
@@ -110,6 +116,7 @@ mod tests {
             |t| t.blocks += 1,
             |t| t.seats += 1,
             |t| t.play.opening_plies += 1,
+            |t| t.settings = Some(Settings::Swiss(Swiss { rounds: Some(3) })),
             |t| t.agents[0].bot.push('x'),
             |t| t.agents[0].version.push('x'),
             |t| {

@@ -8,6 +8,7 @@
 //! - [`evolution`] is a genetic algorithm whose fitness is a tournament.
 //! - [`interval`] has the confidence interval of a mean over blocks, the unit
 //!   of statistics: games of a block share their dice and are not independent.
+//! - [`sequential`] has tests that may end early.
 //! - [`published`] has estimates for what papers print, and the rules by which
 //!   a published figure agrees with one of ours.
 
@@ -15,6 +16,7 @@ pub mod evolution;
 pub mod interval;
 pub mod published;
 mod schedule;
+pub mod sequential;
 mod standings;
 mod tally;
 #[cfg(test)]

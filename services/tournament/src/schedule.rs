@@ -13,7 +13,7 @@
 //! Without `rotate` a block is one game, and the base order of every block is
 //! the group in the order of the spec.
 
-use arena_model::{BlockSeed, Tournament, TournamentSeed};
+use arena_model::{BlockSeed, Tournament, TournamentSeed, format::Format};
 
 /// A tournament that cannot be scheduled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +25,12 @@ pub enum ScheduleError {
         seats: usize,
         /// The most that can be scheduled.
         most: usize,
+    },
+    /// A format that has no schedule.
+    #[error("format = \"{format}\" cannot be scheduled by this release")]
+    Format {
+        /// Its name.
+        format: &'static str,
     },
     /// Not enough agents for one game.
     #[error(
@@ -98,6 +104,11 @@ impl Schedule {
     pub fn new(tournament: &Tournament) -> Result<Self, ScheduleError> {
         let seats = tournament.seats;
         let agents = tournament.agents.len();
+        if tournament.format != Format::RoundRobin {
+            return Err(ScheduleError::Format {
+                format: tournament.format.name(),
+            });
+        }
         if !(2..=SEATS_MAX).contains(&seats) {
             return Err(ScheduleError::Seats {
                 seats,

@@ -20,6 +20,7 @@ pub(crate) fn tournament(agents: usize, seats: usize, blocks: u64) -> Tournament
         options: Default::default(),
         seed: "0x5eed".parse().expect("a seed"),
         format: Default::default(),
+        settings: None,
         blocks,
         seats,
         agents: (0..agents).map(agent).collect(),

@@ -152,6 +152,7 @@ impl EvolveSpec {
             ruleset: self.ruleset.clone(),
             seed: Some(seed),
             format: Default::default(),
+            tables: Default::default(),
             blocks: self.blocks,
             seats: Some(2),
             records: self.records,

@@ -310,6 +310,7 @@ fn played(id: &str, fields: &PlayFields) -> Result<Option<Play>, String> {
             ruleset: ruleset.clone(),
             seed: None,
             format: arena_model::spec::Format::RoundRobin,
+            tables: Default::default(),
             blocks: 0,
             seats: Some(seats),
             records: arena_model::spec::Records::default(),

@@ -119,6 +119,7 @@ impl<G: Game> Table<G> {
                 .seed
                 .ok_or_else(|| Failure::failed("games without a seed"))?,
             format: spec.format,
+            settings: spec.settings().map_err(Failure::failed)?,
             blocks: spec.blocks,
             seats: play.seats,
             agents,

@@ -1,0 +1,415 @@
+//! Tournament formats: their names, and what a spec may set of each.
+//!
+//! A format has a table of the spec that is named after it; what a spec leaves
+//! out has a default, which [`Settings::resolve`] fills in, so that a default
+//! that is written down makes no other tournament.
+
+use arena_engine::options::nearest;
+use serde::{Deserialize, Serialize};
+
+use crate::{name::AgentName, spec::SpecError};
+
+/// Who plays whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// Every group of agents plays every other.
+    #[default]
+    RoundRobin,
+    /// Challengers against a field.
+    Gauntlet,
+    /// One agent against another until it is clear who is stronger.
+    Sprt,
+    /// Rounds in which those meet who stand alike.
+    Swiss,
+    /// Who loses is out.
+    Knockout,
+    /// Those meet of whom the next block tells most.
+    Ladder,
+    /// A list of games.
+    Fixed,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::RoundRobin,
+        Self::Gauntlet,
+        Self::Sprt,
+        Self::Swiss,
+        Self::Knockout,
+        Self::Ladder,
+        Self::Fixed,
+    ];
+
+    /// As specs write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RoundRobin => "round-robin",
+            Self::Gauntlet => "gauntlet",
+            Self::Sprt => "sprt",
+            Self::Swiss => "swiss",
+            Self::Knockout => "knockout",
+            Self::Ladder => "ladder",
+            Self::Fixed => "fixed",
+        }
+    }
+}
+
+/// What the Elo numbers of a test mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EloModel {
+    /// A score of 1 / (1 + 10^(−elo / 400)).
+    #[default]
+    Logistic,
+    /// The score's distance from one half in standard deviations of a game,
+    /// times 800 / ln 10.
+    Normalized,
+}
+
+/// How many losses put an agent out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Elimination {
+    /// One.
+    #[default]
+    Single,
+    /// Two.
+    Double,
+}
+
+/// Who is taken for stronger before the first game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Seeding {
+    /// Who stands before others in the spec.
+    #[default]
+    Listed,
+    /// Drawn from the tournament's seed.
+    Drawn,
+}
+
+/// `[gauntlet]`
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Gauntlet {
+    /// Who meets all others; the first agent where none is named.
+    pub challengers: Vec<AgentName>,
+}
+
+/// `[sprt]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sprt {
+    /// Elo of the first agent over the second, where the answer is no.
+    pub elo0: f64,
+    /// And where it is yes.
+    pub elo1: f64,
+    /// Chance to say yes where `elo0` is true.
+    pub alpha: f64,
+    /// Chance to say no where `elo1` is true.
+    pub beta: f64,
+    /// What Elo means.
+    pub model: EloModel,
+    /// Blocks between two looks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<u64>,
+}
+
+impl Default for Sprt {
+    fn default() -> Self {
+        Self {
+            elo0: 0.0,
+            elo1: 5.0,
+            alpha: 0.05,
+            beta: 0.05,
+            model: EloModel::default(),
+            step: None,
+        }
+    }
+}
+
+/// `[swiss]`
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Swiss {
+    /// How many; ⌈log2 of the agents⌉ where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<u64>,
+}
+
+/// `[knockout]`
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Knockout {
+    /// How many losses put an agent out.
+    pub elimination: Elimination,
+    /// Who is taken for stronger.
+    pub seeding: Seeding,
+}
+
+/// `[ladder]`
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ladder {
+    /// After so many it ends; blocks × agents where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks_total: Option<u64>,
+    /// Blocks that are chosen at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<u64>,
+}
+
+/// `[fixed]`
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fixed {
+    /// Agents by name, in the order of the seats.
+    pub games: Vec<Vec<AgentName>>,
+}
+
+/// The settings of a tournament's format; round robin has none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Settings {
+    /// Of a gauntlet.
+    Gauntlet(Gauntlet),
+    /// Of a sequential test.
+    Sprt(Sprt),
+    /// Of a Swiss tournament.
+    Swiss(Swiss),
+    /// Of a knockout.
+    Knockout(Knockout),
+    /// Of a ladder.
+    Ladder(Ladder),
+    /// Of a list of games.
+    Fixed(Fixed),
+}
+
+/// The formats' tables of a spec.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tables {
+    /// `[gauntlet]`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gauntlet: Option<Gauntlet>,
+    /// `[sprt]`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sprt: Option<Sprt>,
+    /// `[swiss]`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub swiss: Option<Swiss>,
+    /// `[knockout]`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub knockout: Option<Knockout>,
+    /// `[ladder]`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ladder: Option<Ladder>,
+    /// `[fixed]`
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed: Option<Fixed>,
+}
+
+/// The names of the tables with the keys of each.
+pub const TABLES: [(&str, &[&str]); 6] = [
+    ("gauntlet", &["challengers"]),
+    ("sprt", &["elo0", "elo1", "alpha", "beta", "model", "step"]),
+    ("swiss", &["rounds"]),
+    ("knockout", &["elimination", "seeding"]),
+    ("ladder", &["blocks_total", "step"]),
+    ("fixed", &["games"]),
+];
+
+/// The fewest blocks between two looks of a test that are chosen by default.
+const STEP_MIN: u64 = 16;
+/// The most.
+const STEP_MAX: u64 = 1024;
+/// About so many looks has a test by default.
+const LOOKS: u64 = 50;
+/// Beyond it a score is 0 or 1 to the last digit.
+const ELO_MAX: f64 = 2000.0;
+
+impl Tables {
+    /// The tables that are there.
+    fn given(&self) -> impl Iterator<Item = &'static str> {
+        let given = [
+            self.gauntlet.is_some(),
+            self.sprt.is_some(),
+            self.swiss.is_some(),
+            self.knockout.is_some(),
+            self.ladder.is_some(),
+            self.fixed.is_some(),
+        ];
+        TABLES
+            .iter()
+            .zip(given)
+            .filter_map(|((name, _), given)| given.then_some(*name))
+    }
+}
+
+impl Settings {
+    /// What the tables of a spec come to for its format; none for a format
+    /// without settings.
+    ///
+    /// # Errors
+    /// [`SpecError::Value`] where a table belongs to another format, a value is
+    /// out of its range, or a name is of no agent.
+    pub fn resolve(
+        format: Format,
+        tables: &Tables,
+        blocks: u64,
+        agents: &[AgentName],
+    ) -> Result<Option<Self>, SpecError> {
+        if let Some(table) = tables.given().find(|table| *table != format.name()) {
+            return fail(format!(
+                "[{table}] is of another format: this tournament has format = \"{}\"",
+                format.name()
+            ));
+        }
+        Ok(Some(match format {
+            Format::RoundRobin => return Ok(None),
+            Format::Gauntlet => Self::Gauntlet(gauntlet(tables.gauntlet.clone(), agents)?),
+            Format::Sprt => Self::Sprt(sprt(tables.sprt.clone(), blocks)?),
+            Format::Swiss => Self::Swiss(swiss(tables.swiss.clone(), agents)?),
+            Format::Knockout => Self::Knockout(tables.knockout.clone().unwrap_or_default()),
+            Format::Ladder => Self::Ladder(ladder(tables.ladder.clone(), blocks, agents)?),
+            Format::Fixed => Self::Fixed(fixed(tables.fixed.clone(), agents)?),
+        }))
+    }
+}
+
+fn fail<T>(text: String) -> Result<T, SpecError> {
+    Err(SpecError::Value(text))
+}
+
+/// Fails where a name is of no agent.
+fn known(place: &str, name: &AgentName, agents: &[AgentName]) -> Result<(), SpecError> {
+    if agents.contains(name) {
+        return Ok(());
+    }
+    let names = agents.iter().map(AgentName::as_str);
+    let hint = nearest(name.as_str(), names).map_or_else(
+        || ": it is not listed in agents".to_owned(),
+        |nearest| format!(", did you mean \"{nearest}\"?"),
+    );
+    fail(format!("{place}: no agent \"{name}\"{hint}"))
+}
+
+fn gauntlet(given: Option<Gauntlet>, agents: &[AgentName]) -> Result<Gauntlet, SpecError> {
+    let mut given = given.unwrap_or_default();
+    if given.challengers.is_empty() {
+        given.challengers.extend(agents.first().cloned());
+    }
+    for (place, name) in given.challengers.iter().enumerate() {
+        known("[gauntlet] challengers", name, agents)?;
+        if given.challengers[..place].contains(name) {
+            return fail(format!(
+                "[gauntlet] challengers: \"{name}\" is listed twice"
+            ));
+        }
+    }
+    // Their order changes no game.
+    let place = |name: &AgentName| agents.iter().position(|agent| agent == name);
+    given.challengers.sort_by_key(place);
+    Ok(given)
+}
+
+fn sprt(given: Option<Sprt>, blocks: u64) -> Result<Sprt, SpecError> {
+    let given = given.unwrap_or_default();
+    for (name, elo) in [("elo0", given.elo0), ("elo1", given.elo1)] {
+        if !(-ELO_MAX..=ELO_MAX).contains(&elo) {
+            return fail(format!(
+                "[sprt] {name} = {elo}: must be from {} to {ELO_MAX}",
+                -ELO_MAX
+            ));
+        }
+    }
+    if given.elo0 >= given.elo1 {
+        return fail(format!(
+            "[sprt] elo0 = {} and elo1 = {}: elo0 must be below elo1, \
+             the test asks which of the two is nearer to the truth",
+            given.elo0, given.elo1
+        ));
+    }
+    for (name, chance) in [("alpha", given.alpha), ("beta", given.beta)] {
+        if !(chance > 0.0 && chance < 0.5) {
+            return fail(format!(
+                "[sprt] {name} = {chance}: must be above 0 and below 0.5"
+            ));
+        }
+    }
+    let step = given
+        .step
+        .unwrap_or_else(|| blocks.div_ceil(LOOKS).clamp(STEP_MIN, STEP_MAX));
+    if step == 0 {
+        return fail("[sprt] step = 0: must be at least 1".to_owned());
+    }
+    Ok(Sprt {
+        step: Some(step.min(blocks)),
+        ..given
+    })
+}
+
+fn swiss(given: Option<Swiss>, agents: &[AgentName]) -> Result<Swiss, SpecError> {
+    let opponents = (agents.len() as u64).saturating_sub(1);
+    let enough = u64::from(agents.len().max(2).next_power_of_two().ilog2());
+    let rounds = given.unwrap_or_default().rounds.unwrap_or(enough);
+    if rounds == 0 {
+        return fail("[swiss] rounds = 0: must be at least 1".to_owned());
+    }
+    if opponents > 0 && rounds > opponents {
+        return fail(format!(
+            "[swiss] rounds = {rounds}: with {} agents each has only {opponents} opponents, \
+             lower rounds or list more agents",
+            agents.len()
+        ));
+    }
+    Ok(Swiss {
+        rounds: Some(rounds),
+    })
+}
+
+fn ladder(given: Option<Ladder>, blocks: u64, agents: &[AgentName]) -> Result<Ladder, SpecError> {
+    let given = given.unwrap_or_default();
+    let count = agents.len().max(1) as u64;
+    let total = given.blocks_total.unwrap_or(blocks.saturating_mul(count));
+    let step = given.step.unwrap_or_else(|| {
+        let looks = total.div_ceil(LOOKS);
+        looks.clamp(count.min(STEP_MIN), STEP_MAX.max(count))
+    });
+    for (name, value) in [("blocks_total", total), ("step", step)] {
+        if value == 0 {
+            return fail(format!("[ladder] {name} = 0: must be at least 1"));
+        }
+    }
+    Ok(Ladder {
+        blocks_total: Some(total),
+        step: Some(step.min(total)),
+    })
+}
+
+fn fixed(given: Option<Fixed>, agents: &[AgentName]) -> Result<Fixed, SpecError> {
+    let given = given.unwrap_or_default();
+    if given.games.is_empty() {
+        return fail(
+            "format = \"fixed\" needs its games: [fixed] games = [[\"a\", \"b\"], …]".to_owned(),
+        );
+    }
+    for (number, game) in given.games.iter().enumerate() {
+        let place = format!("[fixed] games, number {}", number + 1);
+        if game.is_empty() {
+            return fail(format!("{place}: names nobody"));
+        }
+        for (seat, name) in game.iter().enumerate() {
+            known(&place, name, agents)?;
+            if game[..seat].contains(name) {
+                return fail(format!("{place}: \"{name}\" would play against itself"));
+            }
+        }
+    }
+    Ok(given)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+use super::*;
+use crate::spec::Spec;
+
+const LEAST: &str = "name = \"t\"\nruleset = \"kalah\"\nagents = [\"ada\", \"bob\", \"cy\"]\n";
+
+fn settings(more: &str) -> Result<Option<Settings>, SpecError> {
+    Spec::parse(&format!("{LEAST}{more}\n"))?.settings()
+}
+
+#[track_caller]
+fn resolved(more: &str) -> Settings {
+    settings(more).expect(more).expect("settings")
+}
+
+#[test]
+fn what_a_spec_leaves_out_of_a_format_has_the_documented_default() {
+    assert_eq!(settings("").expect("a spec"), None);
+    let Settings::Gauntlet(gauntlet) = resolved("format = \"gauntlet\"") else {
+        panic!("not a gauntlet");
+    };
+    let names: Vec<&str> = gauntlet.challengers.iter().map(AgentName::as_str).collect();
+    assert_eq!(names, ["ada"]);
+    let sprt = Settings::Sprt(Sprt {
+        step: Some(16),
+        ..Sprt::default()
+    });
+    assert_eq!(resolved("format = \"sprt\""), sprt);
+    let swiss = Settings::Swiss(Swiss { rounds: Some(2) });
+    assert_eq!(resolved("format = \"swiss\""), swiss);
+    let ladder = Settings::Ladder(Ladder {
+        blocks_total: Some(300),
+        step: Some(6),
+    });
+    assert_eq!(resolved("format = \"ladder\""), ladder);
+    let knockout = Settings::Knockout(Knockout {
+        elimination: Elimination::Single,
+        seeding: Seeding::Listed,
+    });
+    assert_eq!(resolved("format = \"knockout\""), knockout);
+}
+
+#[test]
+fn a_default_that_is_written_down_is_the_same_tournament() {
+    for (format, written) in [
+        ("gauntlet", "challengers = [\"ada\"]"),
+        (
+            "sprt",
+            "elo0 = 0\nelo1 = 5\nalpha = 0.05\nbeta = 0.05\nmodel = \"logistic\"\nstep = 16",
+        ),
+        ("swiss", "rounds = 2"),
+        ("knockout", "elimination = \"single\"\nseeding = \"listed\""),
+        ("ladder", "blocks_total = 300\nstep = 6"),
+    ] {
+        let format = format!("format = \"{format}\"");
+        let table = format.replace("format = \"", "[").replace('"', "]");
+        assert_eq!(
+            resolved(&format),
+            resolved(&format!("{format}\n{table}\n{written}"))
+        );
+    }
+}
+
+#[test]
+fn a_spec_with_settings_is_read_back_as_it_was_written() {
+    let text = format!(
+        "{LEAST}format = \"sprt\"\n[sprt]\nelo0 = -3\nelo1 = 2.5\nmodel = \"normalized\"\n"
+    );
+    let spec = Spec::parse(&text).expect("a spec");
+    assert_eq!(Spec::parse(&spec.to_toml()).expect("a spec"), spec);
+}
+
+#[test]
+fn the_order_of_challengers_makes_no_other_tournament() {
+    let format = "format = \"gauntlet\"\n[gauntlet]\nchallengers";
+    assert_eq!(
+        resolved(&format!("{format} = [\"cy\", \"ada\"]")),
+        resolved(&format!("{format} = [\"ada\", \"cy\"]"))
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_format_is_named() {
+    let cases = [
+        ("[swiss]\nrounds = 2", "[swiss] is of another format"),
+        (
+            "format = \"sprt\"\n[sprt]\nelo = 3",
+            "unknown key \"elo\" in [sprt], did you mean \"elo0\"?",
+        ),
+        (
+            "format = \"sprt\"\n[sprt]\nelo0 = 5\nelo1 = 0",
+            "elo0 = 5 and elo1 = 0: elo0 must be below elo1",
+        ),
+        (
+            "format = \"sprt\"\n[sprt]\nelo1 = inf",
+            "[sprt] elo1 = inf: must be",
+        ),
+        (
+            "format = \"sprt\"\n[sprt]\nalpha = 0.5",
+            "[sprt] alpha = 0.5",
+        ),
+        ("format = \"sprt\"\n[sprt]\nbeta = nan", "[sprt] beta = NaN"),
+        ("format = \"sprt\"\n[sprt]\nstep = 0", "[sprt] step = 0"),
+        ("format = \"sprt\"\n[sprt]\nelo0 = \"x\"", "elo0"),
+        (
+            "format = \"gauntlet\"\n[gauntlet]\nchallengers = [\"adda\"]",
+            "no agent \"adda\", did you mean \"ada\"?",
+        ),
+        (
+            "format = \"gauntlet\"\n[gauntlet]\nchallengers = [\"ada\", \"ada\"]",
+            "\"ada\" is listed twice",
+        ),
+        (
+            "format = \"swiss\"\n[swiss]\nrounds = 3",
+            "only 2 opponents",
+        ),
+        ("format = \"swiss\"\n[swiss]\nrounds = 0", "at least 1"),
+        (
+            "format = \"ladder\"\n[ladder]\nstep = 0",
+            "[ladder] step = 0",
+        ),
+        ("format = \"fixed\"", "needs its games"),
+        (
+            "format = \"fixed\"\n[fixed]\ngames = [[\"ada\", \"bob\"], []]",
+            "number 2: names nobody",
+        ),
+        (
+            "format = \"fixed\"\n[fixed]\ngames = [[\"ada\", \"bobb\"]]",
+            "number 1: no agent \"bobb\", did you mean \"bob\"?",
+        ),
+        (
+            "format = \"fixed\"\n[fixed]\ngames = [[\"ada\", \"ada\"]]",
+            "would play against itself",
+        ),
+        (
+            "[knokout]\n",
+            "unknown key \"knokout\", did you mean \"knockout\"?",
+        ),
+        (
+            "format = \"knockout\"\n[knockout]\nseeding = \"drwn\"",
+            "drwn",
+        ),
+    ];
+    for (more, expected) in cases {
+        let error = settings(more).expect_err(more);
+        assert!(error.to_string().contains(expected), "{more}: {error}");
+    }
+}

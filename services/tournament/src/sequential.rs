@@ -1,0 +1,3 @@
+//! Tests that may end early.
+
+pub mod gsprt;

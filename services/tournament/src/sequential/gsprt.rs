@@ -1,0 +1,179 @@
+//! The generalised sequential probability ratio test over blocks.
+//!
+//! The outcome of a block is what share of its units one side got; how often
+//! each outcome came is all that the test looks at: five outcomes where two
+//! agents play a pair of games, more where blocks have more games or seats.
+//! The log-likelihood ratio compares the likeliest distribution of outcomes
+//! under each of two hypotheses about their mean (M. Van den Bergh, "A
+//! practical introduction to the GSPRT", sections 2 and 3), or about their mean
+//! in standard deviations ("Normalized Elo", section 4). Outcomes that never
+//! came count as a thousandth of one, as fishtest has it.
+//!
+//! Which games are played follows from these numbers, so they have to be the
+//! same on every machine: logarithms and powers are those of the crate `libm`.
+
+use arena_model::format::{EloModel, Sprt};
+
+/// What an outcome that never came counts as.
+const NEVER: f64 = 1e-3;
+/// Halvings that take an interval down to the last digit.
+const HALVINGS: u32 = 80;
+/// Rounds within which the likeliest distribution of a given mean in standard
+/// deviations is found.
+const ROUNDS: u32 = 10;
+/// Normalised Elo of one standard deviation: 800 / ln 10.
+const ELO_OF_DEVIATION: f64 = 800.0 / std::f64::consts::LN_10;
+
+/// The log-likelihood ratio of `elo1` to `elo0`, of blocks of so many games.
+/// `counts[u]` are the blocks in which the side that is tested got `u` of the
+/// `counts.len() − 1` units that a block has. None without a block, or where
+/// there is only one outcome to have. Never infinite.
+#[must_use]
+pub fn llr(counts: &[u64], games: u32, test: &Sprt) -> Option<f64> {
+    let blocks: u64 = counts.iter().sum();
+    if blocks == 0 || counts.len() < 2 {
+        return None;
+    }
+    let whole = (counts.len() - 1) as f64;
+    let weight = |count: u64| if count == 0 { NEVER } else { count as f64 };
+    let sum: f64 = counts.iter().map(|&count| weight(count)).sum();
+    let seen: Vec<Outcome> = counts
+        .iter()
+        .enumerate()
+        .map(|(units, &count)| Outcome {
+            score: units as f64 / whole,
+            chance: weight(count) / sum,
+        })
+        .collect();
+    let each = match test.model {
+        EloModel::Logistic => {
+            let [none, some] = [test.elo0, test.elo1].map(|elo| likeliest(&seen, score(elo)));
+            ratio(&seen, &none?, &some?)
+        }
+        EloModel::Normalized => {
+            let of_block = libm::sqrt(f64::from(games)) / ELO_OF_DEVIATION;
+            let [none, some] = [test.elo0, test.elo1].map(|elo| elo * of_block);
+            match (standard(&seen, none), standard(&seen, some)) {
+                (Some(none), Some(some)) => ratio(&seen, &none, &some),
+                _ => of_normal(&seen, none, some),
+            }
+        }
+    };
+    Some(sum * each)
+}
+
+/// Below the first the answer is no, above the second it is yes: ln(β / (1 − α))
+/// and ln((1 − β) / α), Wald's bounds.
+#[must_use]
+pub fn bounds(test: &Sprt) -> (f64, f64) {
+    (
+        libm::log(test.beta / (1.0 - test.alpha)),
+        libm::log((1.0 - test.beta) / test.alpha),
+    )
+}
+
+/// The score that goes with a difference of Elo.
+#[must_use]
+pub fn score(elo: f64) -> f64 {
+    1.0 / (1.0 + libm::exp10(-elo / 400.0))
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Outcome {
+    /// From 0 to 1.
+    score: f64,
+    /// How often it comes, of one.
+    chance: f64,
+}
+
+/// The mean log-likelihood ratio of a block.
+fn ratio(seen: &[Outcome], none: &[f64], some: &[f64]) -> f64 {
+    let each = seen.iter().zip(none.iter().zip(some));
+    each.map(|(seen, (none, some))| seen.chance * libm::log(some / none))
+        .sum()
+}
+
+/// The chances nearest to what was seen under which the mean is this.
+fn likeliest(seen: &[Outcome], mean: f64) -> Option<Vec<f64>> {
+    let away: Vec<f64> = seen.iter().map(|seen| seen.score - mean).collect();
+    reweighed(seen, &away)
+}
+
+/// The chances nearest to what was seen under which the mean is so many
+/// standard deviations above one half.
+fn standard(seen: &[Outcome], deviations: f64) -> Option<Vec<f64>> {
+    let mut chances = vec![1.0 / seen.len() as f64; seen.len()];
+    for _ in 0..ROUNDS {
+        let (mean, variance) = moments(seen, &chances);
+        let deviation = libm::sqrt(variance);
+        let away: Vec<f64> = seen
+            .iter()
+            .map(|seen| {
+                let from_mean = (mean - seen.score) / deviation;
+                seen.score - 0.5 - deviations * deviation * (1.0 + from_mean * from_mean) / 2.0
+            })
+            .collect();
+        let next = reweighed(seen, &away)?;
+        let moved = next.iter().zip(&chances).map(|(a, b)| (a - b).abs());
+        let moved = moved.fold(0.0, f64::max);
+        chances = next;
+        if moved < 1e-9 {
+            break;
+        }
+    }
+    Some(chances)
+}
+
+fn moments(seen: &[Outcome], chances: &[f64]) -> (f64, f64) {
+    let each = || seen.iter().zip(chances);
+    let mean: f64 = each().map(|(seen, chance)| chance * seen.score).sum();
+    let variance = each()
+        .map(|(seen, chance)| chance * (seen.score - mean) * (seen.score - mean))
+        .sum();
+    (mean, variance)
+}
+
+/// Chances p / (1 + x·away) with x such that the mean of `away` is 0 under
+/// them; none where it has one sign only.
+fn reweighed(seen: &[Outcome], away: &[f64]) -> Option<Vec<f64>> {
+    let least = away.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = away.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if !(least < 0.0 && most > 0.0) {
+        return None;
+    }
+    // The sum falls from +∞ at the lower end to −∞ at the upper.
+    let sum = |x: f64| -> f64 {
+        let each = seen.iter().zip(away);
+        each.map(|(seen, away)| seen.chance * away / (1.0 + x * away))
+            .sum()
+    };
+    let (mut low, mut high) = (-1.0 / most, -1.0 / least);
+    for _ in 0..HALVINGS {
+        let middle = low + (high - low) / 2.0;
+        if sum(middle) > 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let x = low + (high - low) / 2.0;
+    let chances = seen.iter().zip(away);
+    Some(
+        chances
+            .map(|(seen, away)| seen.chance / (1.0 + x * away))
+            .collect(),
+    )
+}
+
+/// The mean log-likelihood ratio were outcomes normal, for bounds so wide that
+/// no distribution over the outcomes has them.
+fn of_normal(seen: &[Outcome], none: f64, some: f64) -> f64 {
+    let chances: Vec<f64> = seen.iter().map(|seen| seen.chance).collect();
+    let (mean, variance) = moments(seen, &chances);
+    let found = (mean - 0.5) / libm::sqrt(variance);
+    let distance = |to: f64| 1.0 + (found - to) * (found - to);
+    libm::log(distance(none) / distance(some)) / 2.0
+}
+
+#[cfg(test)]
+mod tests;
