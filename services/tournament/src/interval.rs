@@ -17,14 +17,17 @@
 //! The critical value t is Student's, for as many degrees of freedom as the
 //! variance is estimated with.
 
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::sequential::confidence;
 
 /// Weight of d = 1 in its estimate, in blocks of variance 1.
 const WEIGHT_OF_ONE: f64 = 0.5;
 
 /// Sums over the blocks of one group: of a whole number of units from 0 to the
 /// same highest number in each block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moments {
     /// Blocks.
     pub blocks: u64,
@@ -42,9 +45,16 @@ impl Moments {
         self.squares += units * units;
     }
 
+    /// Counts so many blocks of as many units.
+    pub fn add_alike(&mut self, blocks: u64, units: u64) {
+        self.blocks += blocks;
+        self.sum += blocks * units;
+        self.squares += blocks * units * units;
+    }
+
     /// Sum of the squared distances from the mean, in units; exact up to the
     /// one division.
-    fn spread(self) -> f64 {
+    pub(crate) fn spread(self) -> f64 {
         if self.blocks == 0 {
             return 0.0;
         }
@@ -66,39 +76,168 @@ impl std::ops::Add for Moments {
     }
 }
 
+/// The blocks of several groups, as shares of the most that a block can have.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Blocks {
+    count: u64,
+    groups: u64,
+    sum: f64,
+    squares: f64,
+    within: f64,
+}
+
+impl Blocks {
+    /// Adds the blocks of one group, each of 0 to `units_max` units. Sums of
+    /// reals: the same groups in the same order give the same to the bit.
+    pub fn add(&mut self, group: Moments, units_max: u64) {
+        if group.blocks == 0 || units_max == 0 {
+            return;
+        }
+        let most = units_max as f64;
+        self.count += group.blocks;
+        self.groups += 1;
+        self.sum += group.sum as f64 / most;
+        self.squares += group.squares as f64 / (most * most);
+        self.within += group.spread() / (most * most);
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The mean share; none without a block.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then(|| (self.sum / self.count as f64).clamp(0.0, 1.0))
+    }
+
+    /// Sum of squared distances within groups, and its degrees of freedom.
+    ///
+    /// With fewer than two blocks in a group on average their own variance is
+    /// hardly known: the groups are taken as one, which can only widen.
+    pub(crate) fn spread(&self) -> (f64, u64) {
+        if self.count >= 2 * self.groups {
+            (self.within, self.count - self.groups)
+        } else {
+            let n = self.count as f64;
+            let all = self.squares - self.sum * self.sum / n;
+            (all.max(0.0), self.count.saturating_sub(1))
+        }
+    }
+
+    /// The 95 % interval of the mean, for one look after a number of blocks
+    /// that was fixed beforehand. None without a block; 0 to 1 with only one,
+    /// which says nothing of how blocks vary.
+    #[must_use]
+    pub fn fixed(&self) -> Option<(f64, f64)> {
+        self.within_errors(critical)
+    }
+
+    /// An interval that holds the mean at all times at once in 95 % of
+    /// tournaments, however often one looks; narrowest around `horizon` blocks.
+    #[must_use]
+    pub fn anytime(&self, horizon: f64) -> Option<(f64, f64)> {
+        let n = self.count as f64;
+        self.within_errors(|freedom| confidence::bound(n, freedom, horizon))
+    }
+
+    /// What lies within so many standard errors of the mean, given the degrees
+    /// of freedom of their estimate.
+    fn within_errors(&self, errors: impl Fn(u64) -> f64) -> Option<(f64, f64)> {
+        let mean = self.mean()?;
+        if self.count == 1 {
+            return Some((0.0, 1.0));
+        }
+        let (spread, freedom) = self.spread();
+        let n = self.count as f64;
+        let variance = spread / freedom as f64;
+        Some(wilson(mean, n / share(n, variance, mean), errors(freedom)))
+    }
+}
+
 /// The 95 % interval of a block's mean as a share of `units_max`, from the
-/// blocks of each group. None without a block; 0 to 1 with only one, which says
-/// nothing of how blocks vary.
+/// blocks of each group; as [`Blocks::fixed`].
 #[must_use]
 pub fn of_mean(groups: impl Iterator<Item = Moments>, units_max: u64) -> Option<(f64, f64)> {
-    let mut all = Moments::default();
-    let mut within = 0.0;
-    let mut strata = 0;
-    for group in groups.filter(|group| group.blocks > 0) {
-        all = all + group;
-        within += group.spread();
-        strata += 1;
-    }
-    if all.blocks == 0 || units_max == 0 {
-        return None;
-    }
-    if all.blocks == 1 {
-        return Some((0.0, 1.0));
-    }
-    // With fewer than two blocks in a group on average their own variance is
-    // hardly known: the groups are taken as one, which can only widen.
-    let (spread, freedom) = if all.blocks >= 2 * strata {
-        (within, all.blocks - strata)
-    } else {
-        (all.spread(), all.blocks - 1)
+    let mut blocks = Blocks::default();
+    groups.for_each(|group| blocks.add(group, units_max));
+    blocks.fixed()
+}
+
+/// The difference of two agents' means over blocks, from −1 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Difference {
+    pub(crate) mean: f64,
+    /// Of the mean.
+    variance: f64,
+    /// The harmonic mean of both numbers of blocks.
+    blocks: f64,
+    freedom: u64,
+}
+
+/// The difference of two means, given the sum over the blocks they share of
+/// their covariance in one block. None where one has no block.
+pub(crate) fn difference(of: [&Blocks; 2], covariance: f64) -> Option<Difference> {
+    let [first, second] = of;
+    let mean = first.mean()? - second.mean()?;
+    let counts = of.map(|blocks| blocks.count as f64);
+    let own = |blocks: &Blocks| {
+        let (spread, freedom) = blocks.spread();
+        spread / freedom.max(1) as f64 / blocks.count as f64
     };
-    let n = all.blocks as f64;
-    let most = units_max as f64;
-    let mean = all.sum as f64 / (n * most);
-    let variance = spread / (most * most) / freedom as f64;
-    let share = ((n * variance + WEIGHT_OF_ONE) / (n * mean * (1.0 - mean) + WEIGHT_OF_ONE))
-        .clamp(0.0, 1.0);
-    Some(wilson(mean, n / share, critical(freedom)))
+    let shared = 2.0 * covariance / (counts[0] * counts[1]);
+    Some(Difference {
+        mean,
+        variance: (own(first) + own(second) - shared).max(0.0),
+        blocks: 2.0 * counts[0] * counts[1] / (counts[0] + counts[1]),
+        freedom: first.spread().1.min(second.spread().1),
+    })
+}
+
+impl Difference {
+    /// As [`Blocks::fixed`].
+    pub(crate) fn fixed(self) -> Option<(f64, f64)> {
+        self.within_errors(critical)
+    }
+
+    /// As [`Blocks::anytime`].
+    pub(crate) fn anytime(self, horizon: f64) -> Option<(f64, f64)> {
+        self.within_errors(|freedom| confidence::bound(self.blocks, freedom, horizon))
+    }
+
+    /// Half the difference and a half is a mean of values from 0 to 1.
+    fn within_errors(self, errors: impl Fn(u64) -> f64) -> Option<(f64, f64)> {
+        if self.freedom == 0 {
+            return Some((-1.0, 1.0));
+        }
+        let middle = f64::midpoint(self.mean, 1.0).clamp(0.0, 1.0);
+        let variance = self.blocks * self.variance / 4.0;
+        let share = share(self.blocks, variance, middle);
+        let (low, high) = wilson(middle, self.blocks / share, errors(self.freedom));
+        Some((
+            (2.0 * low - 1.0).min(self.mean),
+            (2.0 * high - 1.0).max(self.mean),
+        ))
+    }
+}
+
+/// An interval that holds the mean shown with it.
+pub(crate) fn stretched(
+    interval: Option<(f64, f64)>,
+    mean: Option<f64>,
+) -> (Option<f64>, Option<f64>) {
+    match (interval, mean) {
+        (Some((low, high)), Some(mean)) => (Some(low.min(mean)), Some(high.max(mean))),
+        _ => (None, None),
+    }
+}
+
+/// How much of the highest possible variance the blocks have, drawn towards 1.
+fn share(n: f64, variance: f64, mean: f64) -> f64 {
+    let most = n * mean * (1.0 - mean);
+    ((n * variance + WEIGHT_OF_ONE) / (most + WEIGHT_OF_ONE)).clamp(0.0, 1.0)
 }
 
 /// Wilson's interval of a share observed in `n` trials.

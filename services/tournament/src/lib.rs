@@ -14,6 +14,7 @@
 
 pub mod evolution;
 pub mod interval;
+mod pairs;
 pub mod published;
 mod schedule;
 pub mod sequential;
@@ -22,6 +23,7 @@ mod tally;
 #[cfg(test)]
 mod testing;
 
+pub use pairs::PairStanding;
 pub use schedule::{Schedule, ScheduleError, ScheduledGame};
-pub use standings::{AgentStanding, Standings, TournamentState};
-pub use tally::{Tally, TallyState};
+pub use standings::{AgentStanding, Pairing, SeatStanding, Standings, TournamentState};
+pub use tally::{Evidence, Tally, TallyState};

@@ -1,3 +1,4 @@
-//! Tests that may end early.
+//! What holds however often one looks: tests that may end early, and intervals.
 
+pub mod confidence;
 pub mod gsprt;

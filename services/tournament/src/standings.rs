@@ -55,6 +55,41 @@ pub struct Standings {
     /// What a reader of the numbers should know; whole sentences.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// What each seat scored, whoever sat there; seat 0 moves first.
+    #[serde(default)]
+    pub seats: Vec<SeatStanding>,
+    /// What it gained that games were played in blocks, where it can be told.
+    #[serde(default)]
+    pub pairing: Option<Pairing>,
+}
+
+/// One seat in the standings.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SeatStanding {
+    /// From 0, which moves first.
+    pub seat: u32,
+    /// Games that are not void.
+    pub games: u64,
+    /// Mean score of who sat there.
+    pub score: Option<f64>,
+    /// Lower end of its 95 % interval, over complete blocks.
+    pub score_low: Option<f64>,
+    /// Upper end.
+    pub score_high: Option<f64>,
+}
+
+/// What the blocks gained in this tournament, over games dealt singly with the
+/// same agents at the same seats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Pairing {
+    /// Complete blocks that it is told from.
+    pub blocks: u64,
+    /// By how much the variance of scores was lower, as a share of that of
+    /// single games; below 0 where it was higher.
+    pub variance_reduction: f64,
+    /// As many single games more would have told as much; none where nothing
+    /// varied between blocks.
+    pub games_saved: Option<i64>,
 }
 
 /// One agent in the standings.
@@ -83,6 +118,20 @@ pub struct AgentStanding {
     pub score_low: Option<f64>,
     /// Upper end.
     pub score_high: Option<f64>,
+    /// Sum of the scores of its games.
+    #[serde(default)]
+    pub points: f64,
+    /// Lower end of an interval of the score that holds at all times at once in
+    /// 95 % of tournaments, however often one looks.
+    #[serde(default)]
+    pub score_anytime_low: Option<f64>,
+    /// Upper end.
+    #[serde(default)]
+    pub score_anytime_high: Option<f64>,
+    /// Games that it ended first, second and so on; a shared place counts as
+    /// the best of those shared.
+    #[serde(default)]
+    pub ranks: Vec<u64>,
     /// Wins by games.
     pub win_rate: Option<f64>,
     /// Lower end of the win rate's 95 % interval, over complete blocks.

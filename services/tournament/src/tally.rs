@@ -5,18 +5,28 @@
 //! narrow no interval; where such a mean lies outside the interval of the
 //! complete blocks, the interval is stretched to it.
 
+mod evidence;
+mod group;
+mod pairing;
+mod ranking;
 mod state;
 
 use std::collections::{BTreeMap, HashMap};
 
-use arena_model::{Tournament, result::GameResult};
+use arena_model::{Tournament, engine::MAX_SEATS, format::Format, result::GameResult};
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    interval::{self, Moments},
+    interval::{self, Blocks, Moments, stretched},
     schedule::{Schedule, ScheduleError},
-    standings::{AgentStanding, Standings, TournamentState},
+    standings::{AgentStanding, SeatStanding, Standings, TournamentState},
 };
+use group::{Block, UnitsBySeat};
+use ranking::{members, ranking};
 
+pub use evidence::Evidence;
+pub(crate) use group::GroupSums;
+pub(crate) use ranking::Ranking;
 pub use state::TallyState;
 
 /// Results of one tournament, summed. Memory grows with agents, groups and
@@ -27,12 +37,16 @@ pub struct Tally {
     schedule: Schedule,
     names: Vec<String>,
     agents: Vec<Sums>,
-    /// By group, and in it by the agent's place in the group.
-    groups: BTreeMap<u64, Box<[BlockSums]>>,
+    seats: Vec<SeatSums>,
+    groups: BTreeMap<u64, GroupSums>,
     partial: HashMap<u64, Partial>,
     games: u64,
     voids: u64,
     sameness: Sameness,
+    /// Blocks of an agent around which anytime intervals are narrowest.
+    horizon: f64,
+    /// The same for blocks of a pair.
+    horizon_pair: f64,
 }
 
 /// Sums over the games of one agent.
@@ -45,26 +59,43 @@ struct Sums {
     /// Two for each seat beaten, one for each tied.
     units: u64,
     plies: u64,
+    /// Games by how many came before it.
+    ranks: [u64; MAX_SEATS],
     faults: BTreeMap<&'static str, u64>,
 }
 
-/// Sums over the complete blocks of one agent in one group.
-#[derive(Clone, Copy, Debug, Default)]
-struct BlockSums {
-    units: Moments,
-    wins: Moments,
+/// Sums over the games of one seat, whoever sat there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct SeatSums {
+    games: u64,
+    units: u64,
+    /// Over complete blocks.
+    blocks: Moments,
 }
 
 /// A block some of whose games are there.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Partial {
     /// One bit for each rotation.
     played: u32,
-    void: bool,
-    /// Units and wins by the agent's place in the group.
-    members: Box<[(u64, u64)]>,
+    /// Those of them that are void.
+    void: u32,
+    /// By rotation; what is void or not there means nothing.
+    rankings: [Ranking; MAX_SEATS],
+    units: UnitsBySeat,
     /// Sum of what [`outcome_hash`] says of its games.
     outcome: u64,
+}
+
+impl Partial {
+    /// Of the games that are there and not void.
+    fn rankings(&self) -> impl Iterator<Item = Ranking> + '_ {
+        let told = self.played & !self.void;
+        let rankings = self.rankings.iter().enumerate();
+        rankings
+            .filter(move |(rotation, _)| told & (1 << rotation) != 0)
+            .map(|(_, &ranking)| ranking)
+    }
 }
 
 /// Whether all blocks of a group that had the same base order came out alike.
@@ -94,26 +125,44 @@ impl Sameness {
     }
 }
 
+/// Complete blocks of one agent.
+#[derive(Clone, Copy, Debug, Default)]
+struct AgentBlocks {
+    score: Blocks,
+    wins: Blocks,
+}
+
 impl Tally {
     /// A tally without results.
     ///
     /// # Errors
     /// [`ScheduleError`] where the tournament cannot be scheduled.
     pub fn new(tournament: &Tournament) -> Result<Self, ScheduleError> {
+        let schedule = Schedule::new(tournament)?;
+        let seats = schedule.seats();
+        if seats > MAX_SEATS {
+            return Err(ScheduleError::Seats {
+                seats,
+                most: MAX_SEATS,
+            });
+        }
         Ok(Self {
             tournament_id: tournament.id(1),
-            schedule: Schedule::new(tournament)?,
+            schedule,
             names: tournament
                 .agents
                 .iter()
                 .map(|agent| agent.name.to_string())
                 .collect(),
             agents: vec![Sums::default(); tournament.agents.len()],
+            seats: vec![SeatSums::default(); seats],
             groups: BTreeMap::new(),
             partial: HashMap::new(),
             games: 0,
             voids: 0,
             sameness: Sameness::default(),
+            horizon: horizon(tournament, seats, 1),
+            horizon_pair: horizon(tournament, seats, 2),
         })
     }
 
@@ -142,63 +191,96 @@ impl Tally {
         if !belongs {
             return;
         }
-        let scores = units(&result.placement);
-        if !self.add_to_block(result, &scores) {
+        let members = members(&result.seats);
+        let ranking = (!result.placement.is_empty())
+            .then(|| ranking(&result.seats, &members, &result.placement));
+        if !self.add_to_block(result, &members, ranking) {
             return;
         }
         self.games += 1;
-        self.voids += u64::from(result.placement.is_empty());
-        for (seat, &agent) in result.seats.iter().enumerate() {
+        self.voids += u64::from(ranking.is_none());
+        for (seat, (&agent, member)) in result.seats.iter().zip(members).enumerate() {
             let sums = &mut self.agents[usize::from(agent)];
-            sums.add(result, seat, scores.get(seat).copied());
+            for kind in result.faults_of(seat) {
+                *sums.faults.entry(kind.name()).or_default() += 1;
+            }
+            let Some(ranking) = ranking else {
+                sums.voids += 1;
+                continue;
+            };
+            sums.add(ranking, usize::from(member), seats);
+            sums.plies += u64::from(result.plies);
+            self.seats[seat].games += 1;
+            self.seats[seat].units += ranking.units(usize::from(member), seats);
         }
     }
 
     /// Adds a game to its block; false where it is there already.
-    fn add_to_block(&mut self, result: &GameResult, scores: &[(u64, Place)]) -> bool {
+    fn add_to_block(
+        &mut self,
+        result: &GameResult,
+        members: &[u8; MAX_SEATS],
+        ranking: Option<Ranking>,
+    ) -> bool {
         let rotations = self.schedule.rotations();
         let block = result.index / u64::from(rotations);
         let rotation = (result.index % u64::from(rotations)) as u32;
-        let partial = self.partial.entry(block).or_insert_with(|| Partial {
-            played: 0,
-            void: false,
-            members: vec![(0, 0); result.seats.len()].into(),
-            outcome: 0,
-        });
-        let new = partial.played & (1 << rotation) == 0;
+        let partial = self.partial.entry(block).or_default();
+        let bit = 1 << rotation;
+        let new = partial.played & bit == 0;
         debug_assert!(new, "game {} came twice", result.index);
         if !new {
             return false;
         }
-        partial.played |= 1 << rotation;
-        partial.void |= result.placement.is_empty();
+        partial.played |= bit;
         partial.outcome = partial.outcome.wrapping_add(outcome_hash(rotation, result));
-        for (&agent, &(units, place)) in result.seats.iter().zip(scores) {
-            let member = result.seats.iter().filter(|&&other| other < agent).count();
-            partial.members[member].0 += units;
-            partial.members[member].1 += u64::from(place == Place::First);
+        match ranking {
+            None => partial.void |= bit,
+            Some(ranking) => {
+                let size = result.seats.len();
+                partial.rankings[rotation as usize] = ranking;
+                for (seat, member) in members
+                    .iter()
+                    .take(size)
+                    .map(|&m| usize::from(m))
+                    .enumerate()
+                {
+                    partial.units[member][seat] += ranking.units(member, size) as u8;
+                }
+            }
         }
-        if partial.played.count_ones() == rotations {
-            self.complete(block);
+        if partial.played.count_ones() == rotations
+            && let Some(partial) = self.partial.remove(&block)
+        {
+            self.complete(block, &partial, &result.seats);
         }
         true
     }
 
-    fn complete(&mut self, block: u64) {
-        let Some(partial) = self.partial.remove(&block).filter(|block| !block.void) else {
-            return;
-        };
+    /// Takes in a block all games of which are there.
+    fn complete(&mut self, block: u64, partial: &Partial, seats: &[u16]) {
         let group = self.schedule.group_of(block);
+        let sums = self.groups.entry(group).or_insert_with(|| {
+            let mut agents = seats.to_vec();
+            agents.sort_unstable();
+            GroupSums::new(&agents)
+        });
+        partial
+            .rankings()
+            .for_each(|ranking| sums.add_game(ranking));
+        if partial.void != 0 {
+            return;
+        }
+        sums.add_block(Block {
+            rankings: &partial.rankings[..self.schedule.rotations() as usize],
+            units: &partial.units,
+        });
+        for (seat, sums) in self.seats.iter_mut().enumerate() {
+            let units = partial.units.iter().map(|units| u64::from(units[seat]));
+            sums.blocks.add(units.sum());
+        }
         let order = self.schedule.order_of(block);
         self.sameness.add((group, order), partial.outcome);
-        let sums = self
-            .groups
-            .entry(group)
-            .or_insert_with(|| vec![BlockSums::default(); partial.members.len()].into());
-        for (sums, &(units, wins)) in sums.iter_mut().zip(&partial.members) {
-            sums.units.add(units);
-            sums.wins.add(wins);
-        }
     }
 
     /// The standings: `finished` where every game has a result, else `running`,
@@ -206,10 +288,16 @@ impl Tally {
     /// and latencies, non-determinism and the last fault, which no result tells.
     #[must_use]
     pub fn standings(&self) -> Standings {
-        let mut blocks: Vec<Vec<BlockSums>> = vec![Vec::new(); self.agents.len()];
-        for (&group, sums) in &self.groups {
-            for (agent, &sums) in self.schedule.group(group).into_iter().zip(sums) {
-                blocks[usize::from(agent)].push(sums);
+        let rotations = u64::from(self.schedule.rotations());
+        let most = self.units_most();
+        let mut blocks = vec![AgentBlocks::default(); self.agents.len()];
+        for group in self.groups.values() {
+            for share in group.shares(rotations) {
+                let of_agent = &mut blocks[usize::from(share.agent)];
+                of_agent
+                    .score
+                    .add(share.sums.units, share.seats * rotations * most);
+                of_agent.wins.add(share.sums.wins, share.seats * rotations);
             }
         }
         let mut agents: Vec<AgentStanding> = self
@@ -237,23 +325,43 @@ impl Tally {
             games_total: total,
             agents,
             notes: self.notes(),
+            seats: self.seat_standings(),
+            pairing: self.pairing(),
         }
     }
 
-    fn standing(&self, name: &str, sums: &Sums, blocks: &[BlockSums]) -> AgentStanding {
-        let games = sums.wins + sums.draws + sums.losses;
-        let most = 2 * (self.schedule.seats() as u64 - 1);
+    fn seat_standings(&self) -> Vec<SeatStanding> {
+        let most = self.units_most();
         let rotations = u64::from(self.schedule.rotations());
+        let standing = |(seat, sums): (usize, &SeatSums)| {
+            let score = mean(sums.units, sums.games * most);
+            let interval = interval::of_mean([sums.blocks].into_iter(), rotations * most);
+            let (score_low, score_high) = stretched(interval, score);
+            SeatStanding {
+                seat: seat as u32,
+                games: sums.games,
+                score,
+                score_low,
+                score_high,
+            }
+        };
+        self.seats.iter().enumerate().map(standing).collect()
+    }
+
+    /// The most units of one game.
+    fn units_most(&self) -> u64 {
+        2 * (self.seats.len() as u64 - 1)
+    }
+
+    fn standing(&self, name: &str, sums: &Sums, blocks: &AgentBlocks) -> AgentStanding {
+        let games = sums.wins + sums.draws + sums.losses;
+        let most = self.units_most();
         let score = mean(sums.units, games * most);
         let win_rate = mean(sums.wins, games);
-        let (score_low, score_high) = stretched(
-            interval::of_mean(blocks.iter().map(|block| block.units), rotations * most),
-            score,
-        );
-        let (win_rate_low, win_rate_high) = stretched(
-            interval::of_mean(blocks.iter().map(|block| block.wins), rotations),
-            win_rate,
-        );
+        let (score_low, score_high) = stretched(blocks.score.fixed(), score);
+        let (score_anytime_low, score_anytime_high) =
+            stretched(blocks.score.anytime(self.horizon), score);
+        let (win_rate_low, win_rate_high) = stretched(blocks.wins.fixed(), win_rate);
         AgentStanding {
             agent: name.to_owned(),
             games,
@@ -270,11 +378,15 @@ impl Tally {
             score,
             score_low,
             score_high,
+            points: sums.units as f64 / most as f64,
+            score_anytime_low,
+            score_anytime_high,
+            ranks: sums.ranks[..self.seats.len()].to_vec(),
             win_rate,
             win_rate_low,
             win_rate_high,
             plies_mean: mean(sums.plies, games),
-            blocks: blocks.iter().map(|block| block.units.blocks).sum(),
+            blocks: blocks.score.count(),
             latency_us_p50: None,
             latency_us_p99: None,
             non_deterministic: false,
@@ -303,50 +415,18 @@ impl Tally {
 }
 
 impl Sums {
-    fn add(&mut self, result: &GameResult, seat: usize, score: Option<(u64, Place)>) {
-        for kind in result.faults_of(seat) {
-            *self.faults.entry(kind.name()).or_default() += 1;
-        }
-        let Some((units, place)) = score else {
-            self.voids += 1;
-            return;
-        };
-        self.units += units;
-        self.plies += u64::from(result.plies);
-        match place {
-            Place::First => self.wins += 1,
-            Place::SharedFirst => self.draws += 1,
-            Place::Behind => self.losses += 1,
+    fn add(&mut self, ranking: Ranking, member: usize, size: usize) {
+        let before = ranking.before(member);
+        self.units += ranking.units(member, size);
+        self.ranks[usize::from(before)] += 1;
+        if before > 0 {
+            self.losses += 1;
+        } else if ranking.wins(member, size) {
+            self.wins += 1;
+        } else {
+            self.draws += 1;
         }
     }
-}
-
-/// A seat's place as standings count it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    First,
-    SharedFirst,
-    Behind,
-}
-
-/// Of each seat, two units for each seat beaten and one for each tied, and its
-/// place; empty when void.
-fn units(placement: &[u8]) -> Vec<(u64, Place)> {
-    placement
-        .iter()
-        .map(|&own| {
-            let beaten = placement.iter().filter(|&&other| other > own).count() as u64;
-            let tied = placement.iter().filter(|&&other| other == own).count() as u64 - 1;
-            let place = if beaten + tied + 1 < placement.len() as u64 {
-                Place::Behind
-            } else if tied == 0 {
-                Place::First
-            } else {
-                Place::SharedFirst
-            };
-            (2 * beaten + tied, place)
-        })
-        .collect()
 }
 
 /// What tells one outcome of a game from another, without its moves: FNV-1a
@@ -364,16 +444,21 @@ fn outcome_hash(rotation: u32, result: &GameResult) -> u64 {
     })
 }
 
-fn mean(sum: u64, count: u64) -> Option<f64> {
-    (count > 0).then(|| sum as f64 / count as f64)
+/// Blocks that one agent, or two together, play if all goes by the spec.
+fn horizon(tournament: &Tournament, seats: usize, agents: usize) -> f64 {
+    let blocks = tournament.blocks as f64;
+    match tournament.format {
+        Format::RoundRobin => {
+            let others = tournament.agents.len() - agents;
+            let choose = |n: f64, k: usize| n * (others - k) as f64 / (k + 1) as f64;
+            blocks * (0..seats - agents).fold(1.0, choose)
+        }
+        _ => blocks,
+    }
 }
 
-/// An interval that holds the mean shown with it.
-fn stretched(interval: Option<(f64, f64)>, mean: Option<f64>) -> (Option<f64>, Option<f64>) {
-    match (interval, mean) {
-        (Some((low, high)), Some(mean)) => (Some(low.min(mean)), Some(high.max(mean))),
-        _ => (None, None),
-    }
+fn mean(sum: u64, count: u64) -> Option<f64> {
+    (count > 0).then(|| sum as f64 / count as f64)
 }
 
 #[cfg(test)]

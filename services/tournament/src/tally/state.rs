@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use arena_model::{Tournament, engine::FaultKind};
+use arena_model::{
+    Tournament,
+    engine::{FaultKind, MAX_SEATS},
+};
 use serde::{Deserialize, Serialize};
 
-use super::{BlockSums, Partial, Sameness, Sums, Tally};
-use crate::{interval::Moments, schedule::ScheduleError};
+use super::{Partial, Sameness, SeatSums, Sums, Tally, group::GroupSums};
+use crate::schedule::ScheduleError;
 
 /// All that a [`Tally`] has learnt. Only for the release that wrote it: what
 /// the numbers mean is told nowhere else.
@@ -15,15 +18,13 @@ pub struct TallyState {
     games: u64,
     voids: u64,
     agents: Vec<AgentState>,
-    groups: Vec<(u64, Vec<[Numbers; 2]>)>,
-    partial: Vec<(u64, PartialState)>,
+    seats: Vec<SeatSums>,
+    groups: Vec<(u64, GroupSums)>,
+    partial: Vec<(u64, Partial)>,
     differs: bool,
     blocks: u64,
     outcomes: Vec<(u64, u64, u64)>,
 }
-
-/// Blocks, sum, and sum of squares.
-type Numbers = (u64, u64, u64);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct AgentState {
@@ -33,15 +34,8 @@ struct AgentState {
     voids: u64,
     units: u64,
     plies: u64,
+    ranks: [u64; MAX_SEATS],
     faults: BTreeMap<String, u64>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct PartialState {
-    played: u32,
-    void: bool,
-    members: Vec<(u64, u64)>,
-    outcome: u64,
 }
 
 impl TallyState {
@@ -56,36 +50,19 @@ impl Tally {
     /// What it has learnt so far.
     #[must_use]
     pub fn state(&self) -> TallyState {
-        let numbers = |moments: Moments| (moments.blocks, moments.sum, moments.squares);
-        let sums = |sums: &[BlockSums]| {
-            let sums = sums.iter();
-            sums.map(|sums| [sums.units, sums.wins].map(numbers))
-                .collect()
-        };
-        let partial = |(&block, partial): (&u64, &Partial)| {
-            let state = PartialState {
-                played: partial.played,
-                void: partial.void,
-                members: partial.members.to_vec(),
-                outcome: partial.outcome,
-            };
-            (block, state)
-        };
-        let outcomes = &self.sameness.outcomes;
+        let groups = self.groups.iter();
+        let partial = self.partial.iter();
+        let outcomes = self.sameness.outcomes.iter();
         TallyState {
             games: self.games,
             voids: self.voids,
             agents: self.agents.iter().map(Sums::state).collect(),
-            groups: self
-                .groups
-                .iter()
-                .map(|(&group, of_group)| (group, sums(of_group)))
-                .collect(),
-            partial: self.partial.iter().map(partial).collect(),
+            seats: self.seats.clone(),
+            groups: groups.map(|(&id, group)| (id, group.clone())).collect(),
+            partial: partial.map(|(&id, block)| (id, block.clone())).collect(),
             differs: self.sameness.differs,
             blocks: self.sameness.blocks,
             outcomes: outcomes
-                .iter()
                 .map(|(&(group, order), &outcome)| (group, order, outcome))
                 .collect(),
         }
@@ -101,49 +78,23 @@ impl Tally {
         state: TallyState,
     ) -> Result<Option<Self>, ScheduleError> {
         let mut tally = Self::new(tournament)?;
-        let schedule = &tally.schedule;
-        let seats = schedule.seats();
-        let groups_fit = state
-            .groups
-            .iter()
-            .all(|(group, sums)| *group < schedule.groups() && sums.len() == seats);
-        let partial_fit = state
-            .partial
-            .iter()
-            .all(|(block, partial)| *block < schedule.blocks() && partial.members.len() == seats);
-        if state.agents.len() != tally.agents.len()
-            || state.games > schedule.games()
-            || !(groups_fit && partial_fit)
-        {
+        let seats = tally.seats.len();
+        let agents = tally.agents.len();
+        let mut groups = state.groups.iter();
+        let fits = state.agents.len() == agents
+            && state.seats.len() == seats
+            && state.games <= tally.schedule.games()
+            && groups.all(|(_, group)| group.fits(seats, agents));
+        if !fits {
             return Ok(None);
         }
-        let moments = |(blocks, sum, squares)| Moments {
-            blocks,
-            sum,
-            squares,
-        };
-        let group = |(group, sums): (u64, Vec<[Numbers; 2]>)| {
-            let sums = sums.into_iter().map(|sums| {
-                let [units, wins] = sums.map(moments);
-                BlockSums { units, wins }
-            });
-            (group, sums.collect())
-        };
-        let partial = |(block, state): (u64, PartialState)| {
-            let partial = Partial {
-                played: state.played,
-                void: state.void,
-                members: state.members.into(),
-                outcome: state.outcome,
-            };
-            (block, partial)
-        };
+        let outcomes = state.outcomes.into_iter();
         tally.games = state.games;
         tally.voids = state.voids;
         tally.agents = state.agents.into_iter().map(Sums::of).collect();
-        tally.groups = state.groups.into_iter().map(group).collect();
-        tally.partial = state.partial.into_iter().map(partial).collect();
-        let outcomes = state.outcomes.into_iter();
+        tally.seats = state.seats;
+        tally.groups = state.groups.into_iter().collect();
+        tally.partial = state.partial.into_iter().collect();
         tally.sameness = Sameness {
             differs: state.differs,
             blocks: state.blocks,
@@ -165,6 +116,7 @@ impl Sums {
             voids: self.voids,
             units: self.units,
             plies: self.plies,
+            ranks: self.ranks,
             faults: faults
                 .map(|(&kind, &count)| (kind.to_owned(), count))
                 .collect(),
@@ -180,6 +132,7 @@ impl Sums {
             voids: state.voids,
             units: state.units,
             plies: state.plies,
+            ranks: state.ranks,
             faults: state
                 .faults
                 .into_iter()

@@ -1,0 +1,223 @@
+//! Each agent beside each other one.
+//!
+//! Where both sit in one game, who came before whom is a game between the two.
+//! Intervals are over blocks, as everywhere. The difference of two agents'
+//! scores is that over all their games, whoever else was in them; what blocks
+//! they share makes the two depend on each other, and their covariance within
+//! groups is taken into account.
+
+use std::{cmp::Ordering, collections::BTreeMap};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    interval::{self, Blocks, Moments},
+    tally::{Evidence, GroupSums, Ranking},
+};
+
+/// Two agents beside each other, from the first one's side.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PairStanding {
+    /// The one that is earlier in the spec.
+    pub agent: String,
+    /// The other one.
+    pub opponent: String,
+    /// Games in which both sat; counted for each pair of seats.
+    pub games: u64,
+    /// Those in which the first came before the other.
+    pub wins: u64,
+    /// Those in which they shared a place.
+    pub draws: u64,
+    /// The others.
+    pub losses: u64,
+    /// Complete blocks of them.
+    pub blocks: u64,
+    /// (wins + half the draws) / games.
+    pub score: Option<f64>,
+    /// Lower end of its 95 % interval, for one look.
+    pub score_low: Option<f64>,
+    /// Upper end.
+    pub score_high: Option<f64>,
+    /// Lower end of its 95 % interval for as many looks as one likes.
+    pub score_anytime_low: Option<f64>,
+    /// Upper end.
+    pub score_anytime_high: Option<f64>,
+    /// The first one's score over all games less the other's, over complete
+    /// blocks.
+    pub difference: Option<f64>,
+    /// Lower end of its 95 % interval, for one look.
+    pub difference_low: Option<f64>,
+    /// Upper end.
+    pub difference_high: Option<f64>,
+    /// Lower end of its 95 % interval for as many looks as one likes.
+    pub difference_anytime_low: Option<f64>,
+    /// Upper end.
+    pub difference_anytime_high: Option<f64>,
+}
+
+/// What two agents have together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pair {
+    /// Losses, draws and wins of the first.
+    games: [u64; 3],
+    blocks: Blocks,
+    together: Together,
+}
+
+impl Evidence {
+    /// All pairs of agents, in the order of the spec.
+    #[must_use]
+    pub fn pairs(&self) -> Vec<PairStanding> {
+        let agents = self.names.len();
+        let mut alone = vec![Blocks::default(); agents];
+        let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
+        for group in &self.groups {
+            let sides = sides(group);
+            let most = 2 * (self.seats as u64 - 1) * self.rotations;
+            let shares: Vec<_> = group.shares(self.rotations);
+            for share in &shares {
+                alone[usize::from(share.agent)].add(share.sums.units, share.seats * most);
+            }
+            for (place, (first, own)) in sides.iter().enumerate() {
+                for (offset, (second, others)) in sides.iter().enumerate().skip(place + 1) {
+                    let pair = pairs.entry((*first, *second)).or_default();
+                    pair.add(group, self, own, others);
+                    let moments = [place, offset].map(|side| shares[side].sums.units);
+                    let most = [place, offset].map(|side| shares[side].seats * most);
+                    let both = group.moments(self.rotations, |ranking| {
+                        let members = own.iter().chain(others);
+                        members.map(|&m| ranking.units(m, self.seats)).sum()
+                    });
+                    pair.together.add(moments, both, most);
+                }
+            }
+        }
+        let ordered = (0..agents).flat_map(|a| (a + 1..agents).map(move |b| (a, b)));
+        ordered
+            .map(|(a, b)| {
+                let pair = pairs.get(&(a, b)).copied().unwrap_or_default();
+                self.standing((a, b), &pair, [&alone[a], &alone[b]])
+            })
+            .collect()
+    }
+
+    fn standing(&self, (a, b): (usize, usize), pair: &Pair, alone: [&Blocks; 2]) -> PairStanding {
+        let [losses, draws, wins] = pair.games;
+        let games = losses + draws + wins;
+        let score = (games > 0).then(|| (2 * wins + draws) as f64 / (2 * games) as f64);
+        let ends = |interval| interval::stretched(interval, score);
+        let (score_low, score_high) = ends(pair.blocks.fixed());
+        let (score_anytime_low, score_anytime_high) = ends(pair.blocks.anytime(self.horizon_pair));
+        let difference = interval::difference(alone, pair.together.covariance());
+        let fixed = difference.and_then(interval::Difference::fixed);
+        let anytime = difference.and_then(|difference| difference.anytime(self.horizon));
+        PairStanding {
+            agent: self.names[a].clone(),
+            opponent: self.names[b].clone(),
+            games,
+            wins,
+            draws,
+            losses,
+            blocks: pair.blocks.count(),
+            score,
+            score_low,
+            score_high,
+            score_anytime_low,
+            score_anytime_high,
+            difference: difference.map(|difference| difference.mean),
+            difference_low: fixed.map(|ends| ends.0),
+            difference_high: fixed.map(|ends| ends.1),
+            difference_anytime_low: anytime.map(|ends| ends.0),
+            difference_anytime_high: anytime.map(|ends| ends.1),
+        }
+    }
+}
+
+/// A group's agents, each with its members.
+fn sides(group: &GroupSums) -> Vec<(usize, Vec<usize>)> {
+    let mut sides: Vec<(usize, Vec<usize>)> = Vec::new();
+    for (member, &agent) in group.agents().iter().enumerate() {
+        let agent = usize::from(agent);
+        match sides.last_mut() {
+            Some((last, members)) if *last == agent => members.push(member),
+            _ => sides.push((agent, vec![member])),
+        }
+    }
+    sides
+}
+
+impl Pair {
+    fn add(&mut self, group: &GroupSums, evidence: &Evidence, own: &[usize], others: &[usize]) {
+        let couples = || {
+            own.iter()
+                .flat_map(|&a| others.iter().map(move |&b| (a, b)))
+        };
+        for (ranking, count) in group.games() {
+            for (a, b) in couples() {
+                self.games[units(ranking, a, b) as usize] += count;
+            }
+        }
+        let worth = |ranking| couples().map(|(a, b)| units(ranking, a, b)).sum();
+        let most = 2 * couples().count() as u64 * evidence.rotations;
+        self.blocks
+            .add(group.moments(evidence.rotations, worth), most);
+    }
+}
+
+/// Two where the first came before the other, one where they shared a place.
+fn units(ranking: Ranking, first: usize, second: usize) -> u64 {
+    match ranking.compare(first, second) {
+        Ordering::Less => 2,
+        Ordering::Equal => 1,
+        Ordering::Greater => 0,
+    }
+}
+
+/// How two agents' units go together over the blocks that both played.
+#[derive(Clone, Copy, Debug, Default)]
+struct Together {
+    count: u64,
+    groups: u64,
+    sums: [f64; 2],
+    product: f64,
+    within: f64,
+}
+
+impl Together {
+    /// Adds the blocks of one group: each agent's moments, those of the sum of
+    /// both, and the most that each can have in a block.
+    fn add(&mut self, moments: [Moments; 2], both: Moments, most: [u64; 2]) {
+        let [first, second] = moments;
+        if both.blocks == 0 {
+            return;
+        }
+        let scale = most[0] as f64 * most[1] as f64;
+        let product = (both.squares - first.squares - second.squares) as f64 / 2.0;
+        self.count += both.blocks;
+        self.groups += 1;
+        self.sums[0] += first.sum as f64 / most[0] as f64;
+        self.sums[1] += second.sum as f64 / most[1] as f64;
+        self.product += product / scale;
+        let spread = both.spread() - first.spread() - second.spread();
+        self.within += spread / 2.0 / scale;
+    }
+
+    /// Of one block, times the number of blocks; as [`Blocks::spread`] has it
+    /// for variances.
+    fn covariance(&self) -> f64 {
+        let n = self.count as f64;
+        if self.count < 2 {
+            return 0.0;
+        }
+        let (spread, freedom) = if self.count >= 2 * self.groups {
+            (self.within, self.count - self.groups)
+        } else {
+            let means = self.sums[0] * self.sums[1] / n;
+            (self.product - means, self.count - 1)
+        };
+        n * spread / freedom as f64
+    }
+}
+
+#[cfg(test)]
+mod tests;

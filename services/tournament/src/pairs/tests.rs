@@ -1,0 +1,104 @@
+use crate::{
+    Schedule, Tally,
+    testing::{Draws, result, tournament},
+};
+
+/// All games of a tournament with random placements.
+fn played(agents: usize, seats: usize, blocks: u64, seed: u64) -> Tally {
+    let tournament = tournament(agents, seats, blocks);
+    let schedule = Schedule::new(&tournament).expect("a schedule");
+    let mut tally = Tally::new(&tournament).expect("a tally");
+    let mut draws = Draws(seed);
+    for game in schedule.iter() {
+        let points: Vec<u64> = (0..seats).map(|_| draws.below(4)).collect();
+        let before = |own: &u64| points.iter().filter(|&other| other > own).count() as u8;
+        let placement: Vec<u8> = points.iter().map(|own| 1 + before(own)).collect();
+        tally.add(&result(game, &placement, 10));
+    }
+    tally
+}
+
+#[test]
+fn two_agents_are_a_pair_with_the_score_of_the_standings() {
+    let tally = played(2, 2, 40, 5);
+    let standings = tally.standings();
+    let first = standings.agents.iter().find(|agent| agent.agent == "a0");
+    let first = first.expect("a0");
+    let [pair] = &tally.evidence().pairs()[..] else {
+        panic!("one pair");
+    };
+    assert_eq!(
+        (pair.wins, pair.draws, pair.losses),
+        (first.wins, first.draws, first.losses)
+    );
+    assert_eq!(pair.score, first.score);
+    assert_eq!(
+        (pair.score_low, pair.score_high),
+        (first.score_low, first.score_high)
+    );
+    let anytime = (pair.score_anytime_low, pair.score_anytime_high);
+    assert_eq!(anytime, (first.score_anytime_low, first.score_anytime_high));
+    // One's gain is the other's loss: the difference is twice the score, less 1.
+    let twice = |score: Option<f64>| 2.0 * score.expect("a score") - 1.0;
+    for (difference, score) in [
+        (pair.difference, pair.score),
+        (pair.difference_low, pair.score_low),
+        (pair.difference_high, pair.score_high),
+    ] {
+        assert!(
+            (difference.expect("a difference") - twice(score)).abs() < 1e-9,
+            "{pair:?}"
+        );
+    }
+}
+
+#[test]
+fn pairs_of_four_seats_add_up_to_the_scores() {
+    let tally = played(5, 4, 6, 9);
+    let (standings, pairs) = (tally.standings(), tally.evidence().pairs());
+    assert_eq!(pairs.len(), 10);
+    for agent in &standings.agents {
+        let mut units = 0;
+        let mut games = 0;
+        for pair in &pairs {
+            games +=
+                pair.games * u64::from(pair.agent == agent.agent || pair.opponent == agent.agent);
+            units += if pair.agent == agent.agent {
+                2 * pair.wins + pair.draws
+            } else if pair.opponent == agent.agent {
+                2 * pair.losses + pair.draws
+            } else {
+                0
+            };
+        }
+        assert_eq!(games, 3 * agent.games);
+        assert_eq!(Some(units as f64 / (2 * games) as f64), agent.score);
+    }
+}
+
+#[test]
+fn agents_that_never_met_have_no_score_and_still_a_difference() {
+    let tournament = tournament(3, 2, 4);
+    let schedule = Schedule::new(&tournament).expect("a schedule");
+    let mut tally = Tally::new(&tournament).expect("a tally");
+    // All but the games of a1 and a2.
+    for game in schedule.iter().filter(|game| game.seats.contains(&0)) {
+        tally.add(&result(game, &[1, 2], 10));
+    }
+    let pairs = tally.evidence().pairs();
+    let last = &pairs[2];
+    assert_eq!((last.games, last.score, last.score_low), (0, None, None));
+    assert_eq!(last.difference, Some(0.0));
+    assert!(last.difference_low < Some(0.0) && last.difference_high > Some(0.0));
+}
+
+#[test]
+fn games_of_incomplete_blocks_count_in_pairs_but_in_no_interval() {
+    let tournament = tournament(3, 3, 1);
+    let schedule = Schedule::new(&tournament).expect("a schedule");
+    let mut tally = Tally::new(&tournament).expect("a tally");
+    tally.add(&result(schedule.game(1), &[1, 2, 3], 10));
+    let pairs = tally.evidence().pairs();
+    assert_eq!((pairs[0].games, pairs[0].blocks), (1, 0));
+    assert_eq!((pairs[0].score_low, pairs[0].difference), (None, None));
+}

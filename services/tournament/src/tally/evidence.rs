@@ -1,0 +1,58 @@
+//! What is compared: the sums of all groups, apart from the tally.
+
+use std::collections::BTreeMap;
+
+use super::{Tally, group::GroupSums};
+
+/// What a tally knows of who met whom and how that ended: a copy to reckon
+/// with at leisure, while the tally goes on.
+#[derive(Clone, Debug)]
+pub struct Evidence {
+    /// In the order of the spec.
+    pub(crate) names: Vec<String>,
+    pub(crate) seats: usize,
+    /// Games of a block.
+    pub(crate) rotations: u64,
+    /// Games of incomplete blocks are in the games, not in the blocks.
+    pub(crate) groups: Vec<GroupSums>,
+    /// Blocks that a pair of agents plays together if all goes by the spec.
+    pub(crate) horizon_pair: f64,
+    /// Blocks that an agent plays if all goes by the spec.
+    pub(crate) horizon: f64,
+}
+
+impl Tally {
+    /// What there is to compare agents by.
+    #[must_use]
+    pub fn evidence(&self) -> Evidence {
+        let mut begun: BTreeMap<u64, GroupSums> = BTreeMap::new();
+        for (&block, partial) in &self.partial {
+            let id = self.schedule.group_of(block);
+            let group = begun.entry(id).or_insert_with(|| {
+                let known = self.groups.get(&id).cloned();
+                known.unwrap_or_else(|| GroupSums::new(&self.schedule.group(id)))
+            });
+            partial
+                .rankings()
+                .for_each(|ranking| group.add_game(ranking));
+        }
+        let mut groups = Vec::with_capacity(self.groups.len() + begun.len());
+        let mut pending = begun.into_iter().peekable();
+        for (id, group) in &self.groups {
+            while let Some((_, fresh)) = pending.next_if(|(other, _)| other < id) {
+                groups.push(fresh);
+            }
+            let touched = pending.next_if(|(other, _)| other == id);
+            groups.push(touched.map_or_else(|| group.clone(), |(_, fresh)| fresh));
+        }
+        groups.extend(pending.map(|(_, fresh)| fresh));
+        Evidence {
+            names: self.names.clone(),
+            seats: self.seats.len(),
+            rotations: u64::from(self.schedule.rotations()),
+            groups,
+            horizon_pair: self.horizon_pair,
+            horizon: self.horizon,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+use super::*;
+use crate::{
+    tally::ranking::{members, ranking},
+    testing::Draws,
+};
+
+/// Blocks of random placements with ties, each as rankings and units by seat.
+fn blocks(agents: &[u16], rotations: usize, count: u64) -> Vec<(Vec<Ranking>, UnitsBySeat)> {
+    let mut draws = Draws(3);
+    let size = agents.len();
+    let block = |_| {
+        let mut units = UnitsBySeat::default();
+        let rankings = (0..rotations).map(|rotation| {
+            let mut seats = agents.to_vec();
+            seats.rotate_left(rotation);
+            let points: Vec<u64> = (0..size).map(|_| draws.below(3)).collect();
+            let before = |own: &u64| points.iter().filter(|&other| other > own).count() as u8;
+            let placement: Vec<u8> = points.iter().map(|own| 1 + before(own)).collect();
+            let members = members(&seats);
+            let ranking = ranking(&seats, &members, &placement);
+            for (seat, &member) in members.iter().take(size).enumerate() {
+                units[usize::from(member)][seat] += ranking.units(usize::from(member), size) as u8;
+            }
+            ranking
+        });
+        (rankings.collect(), units)
+    };
+    (0..count).map(block).collect()
+}
+
+#[test]
+fn sums_of_products_give_what_the_blocks_themselves_give() {
+    let cases: [(&[u16], usize); 8] = [
+        (&[0, 1], 2),
+        (&[0, 1], 1),
+        (&[0, 1, 2], 3),
+        (&[0, 1, 2, 3], 4),
+        (&[0, 1, 2, 3], 1),
+        (&[7, 7], 2),
+        (&[5, 5, 8, 8], 4),
+        (&[5, 8, 8], 3),
+    ];
+    for (agents, rotations) in cases {
+        let blocks = blocks(agents, rotations, 200);
+        let size = agents.len();
+        let mut sums = GroupSums::new(agents);
+        for (rankings, units) in &blocks {
+            rankings.iter().for_each(|&ranking| sums.add_game(ranking));
+            sums.add_block(Block { rankings, units });
+        }
+        let expected = |worth: &dyn Fn(Ranking) -> u64| {
+            let mut moments = Moments::default();
+            for (rankings, _) in &blocks {
+                moments.add(rankings.iter().map(|&ranking| worth(ranking)).sum());
+            }
+            moments
+        };
+        let n = rotations as u64;
+        assert_eq!(
+            sums.games().iter().map(|(_, count)| count).sum::<u64>(),
+            200 * n
+        );
+        for member in 0..size {
+            let units = |ranking: Ranking| ranking.units(member, size);
+            assert_eq!(sums.moments(n, units), expected(&units), "{agents:?}");
+            let squares = expected(&|ranking| units(ranking).pow(2)).sum;
+            assert_eq!(sums.squares(member, n), squares, "{agents:?}");
+            // A member sits at each seat once where it is an agent by itself.
+            let apart = distinct(agents).count() == size;
+            for seat in (0..size).filter(|_| rotations > 1 && apart) {
+                let at_seat = blocks
+                    .iter()
+                    .map(|(_, units)| u64::from(units[member][seat]));
+                assert_eq!(
+                    sums.units_at(member, seat),
+                    at_seat.sum::<u64>(),
+                    "{agents:?}"
+                );
+            }
+        }
+        let mut first = 0;
+        for share in sums.shares(n) {
+            let own = first..first + share.seats as usize;
+            first = own.end;
+            let units = |ranking: Ranking| own.clone().map(|m| ranking.units(m, size)).sum();
+            let wins = |ranking: Ranking| u64::from(own.clone().any(|m| ranking.wins(m, size)));
+            assert_eq!(share.sums.units, expected(&units), "{agents:?}");
+            assert_eq!(share.sums.wins, expected(&wins), "{agents:?}");
+        }
+        assert_eq!(first, size);
+    }
+}

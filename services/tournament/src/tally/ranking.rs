@@ -1,0 +1,123 @@
+//! Who came before whom in one game.
+
+use std::cmp::Ordering;
+
+use arena_model::engine::MAX_SEATS;
+use serde::{Deserialize, Serialize};
+
+/// A weak order of a group's members: of each, how many came before it, in two
+/// bits. Members are the group's agents in ascending order; where one agent
+/// holds several seats its better place comes first, since which of its seats
+/// was which says nothing.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub(crate) struct Ranking(u8);
+
+impl Ranking {
+    /// From how many came before each member; what lies beyond them is 0.
+    #[must_use]
+    pub(crate) const fn of(before: [u8; MAX_SEATS]) -> Self {
+        let [a, b, c, d] = before;
+        Self((a & 3) | (b & 3) << 2 | (c & 3) << 4 | (d & 3) << 6)
+    }
+
+    /// How many members came before this one.
+    #[must_use]
+    pub(crate) fn before(self, member: usize) -> u8 {
+        (self.0 >> (2 * member)) & 3
+    }
+
+    /// How a member's place compares to another's: `Less` is better.
+    #[must_use]
+    pub(crate) fn compare(self, member: usize, other: usize) -> Ordering {
+        self.before(member).cmp(&self.before(other))
+    }
+
+    /// Two for each of the `size` members behind it, one for each beside it.
+    #[must_use]
+    pub(crate) fn units(self, member: usize, size: usize) -> u64 {
+        let others = (0..size).filter(|&other| other != member);
+        others
+            .map(|other| match self.compare(member, other) {
+                Ordering::Less => 2,
+                Ordering::Equal => 1,
+                Ordering::Greater => 0,
+            })
+            .sum()
+    }
+
+    /// The only first.
+    #[must_use]
+    pub(crate) fn wins(self, member: usize, size: usize) -> bool {
+        self.units(member, size) == 2 * (size as u64 - 1)
+    }
+}
+
+/// Which member of its group sits at each seat: agents in ascending order, the
+/// seats of one agent from the left.
+#[must_use]
+pub(crate) fn members(seats: &[u16]) -> [u8; MAX_SEATS] {
+    let mut members = [0; MAX_SEATS];
+    for (seat, (member, &agent)) in members.iter_mut().zip(seats).enumerate() {
+        let earlier =
+            |(place, &other): (usize, &u16)| other < agent || (other == agent && place < seat);
+        *member = seats
+            .iter()
+            .enumerate()
+            .filter(|&each| earlier(each))
+            .count() as u8;
+    }
+    members
+}
+
+/// The ranking of a game, of the same seats and members.
+#[must_use]
+pub(crate) fn ranking(seats: &[u16], members: &[u8; MAX_SEATS], placement: &[u8]) -> Ranking {
+    let mut before = [0; MAX_SEATS];
+    let mut agents = [0; MAX_SEATS];
+    let size = seats.len().min(MAX_SEATS);
+    for (seat, &own) in placement.iter().enumerate().take(size) {
+        let member = usize::from(members[seat]);
+        before[member] = placement.iter().filter(|&&other| other < own).count() as u8;
+        agents[member] = seats[seat];
+    }
+    let mut start = 0;
+    while start < size {
+        let same = agents[start..size]
+            .iter()
+            .take_while(|&&agent| agent == agents[start]);
+        let end = start + same.count();
+        before[start..end].sort_unstable();
+        start = end;
+    }
+    Ranking::of(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ranking_tells_places_units_and_wins() {
+        let seats = [7, 3, 9, 5];
+        let members = members(&seats);
+        assert_eq!(members, [2, 0, 3, 1]);
+        let ranking = ranking(&seats, &members, &[1, 2, 4, 2]);
+        let of = |member: usize| (ranking.before(member), ranking.units(member, 4));
+        assert_eq!([0, 1, 2, 3].map(of), [(1, 3), (1, 3), (0, 6), (3, 0)]);
+        assert!(ranking.wins(2, 4) && !ranking.wins(0, 4));
+    }
+
+    #[test]
+    fn seats_of_one_agent_are_taken_best_first() {
+        let seats = [4, 2, 4, 2];
+        let members = members(&seats);
+        assert_eq!(members, [2, 0, 3, 1]);
+        let one = ranking(&seats, &members, &[1, 2, 3, 4]);
+        let other = ranking(&seats, &members, &[3, 4, 1, 2]);
+        assert_eq!(one, other);
+        assert_eq!([0, 1, 2, 3].map(|member| one.before(member)), [1, 3, 0, 2]);
+    }
+}
