@@ -67,6 +67,7 @@ impl Plan {
             agents: setups,
             play: Some((&spec.play).into()),
             hash_only: spec.records == Records::Hash,
+            luck: true,
         };
         let settings = spec.settings()?;
         let tournament = Tournament {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::{
     fault::{FaultKind, SeatFault},
     game::{ActionId, Game, Node, PerSeat},
+    luck::luck,
     r#match::{Event, Finished, IllegalAction, Match, Setup, Status},
     perft::perft,
     replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps},
@@ -29,6 +30,11 @@ pub trait AnyGame: Send + Sync {
         events: &[Event],
         visit: &mut dyn FnMut(Described<'_>),
     ) -> Result<Outcome, ReplayError>;
+    /// See [`luck()`].
+    ///
+    /// # Errors
+    /// As there.
+    fn luck(&self, events: &[Event]) -> Result<Vec<i32>, ReplayError>;
     /// See [`resolve_steps`].
     ///
     /// # Errors
@@ -103,6 +109,10 @@ impl<G: Game> AnyGame for G {
         visit: &mut dyn FnMut(Described<'_>),
     ) -> Result<Outcome, ReplayError> {
         replay(self, events, |_, described| visit(described))
+    }
+
+    fn luck(&self, events: &[Event]) -> Result<Vec<i32>, ReplayError> {
+        luck(self, events)
     }
 
     fn resolve_steps(&self, steps: &[Step]) -> Result<Vec<Event>, ReplayError> {

@@ -125,6 +125,21 @@ pub trait Game: Clone + Send + Sync + 'static {
         }
     }
 
+    /// At a chance node: appends what each of [`Game::weights`] is worth to each
+    /// seat, as [`Game::values`] counts, for [`crate::luck()`].
+    ///
+    /// It tells more where it knows what an outcome can be used for; what a
+    /// position without its use is worth may be the same for all. It is asked
+    /// at every chance node of every game and should cost as little as a move.
+    /// Numbers are part of records: they change with [`Game::VERSION`] only.
+    fn chance_values(&self, state: &Self::State, out: &mut Vec<PerSeat<i64>>) {
+        for outcome in 0..self.weights(state).len() as OutcomeId {
+            let mut after = state.clone();
+            self.apply_outcome(&mut after, outcome);
+            out.push(self.values(&after));
+        }
+    }
+
     /// Writes what people call an action, in ASCII without spaces.
     fn write_action(&self, state: &Self::State, action: ActionId, out: &mut dyn Write);
 

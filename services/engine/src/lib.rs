@@ -11,7 +11,8 @@
 //! - [`replay()`] applies the events of a finished game again, checking each.
 //! - [`AnyGame`] and [`AnyMatch`] are the same without the type parameter, for
 //!   code that handles any ruleset.
-//! - [`values`] says what positions are worth, in whole numbers.
+//! - [`values`] says what positions are worth, in whole numbers, and [`luck()`]
+//!   what chance gave to each seat.
 //! - [`options`] describes and resolves the options of rulesets and of bots.
 
 #![deny(clippy::float_arithmetic)]
@@ -19,6 +20,7 @@
 mod erased;
 mod fault;
 mod game;
+mod luck;
 mod r#match;
 pub mod options;
 mod perft;
@@ -29,6 +31,7 @@ pub mod values;
 pub use erased::{AnyGame, AnyMatch};
 pub use fault::{FaultKind, SeatFault, Termination};
 pub use game::{ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat};
+pub use luck::luck;
 pub use r#match::{Event, FaultPolicy, Finished, IllegalAction, Match, Question, Setup, Status};
 pub use perft::perft;
 pub use random::{AgentRng, GameKeys, Key, Stream};

@@ -3,6 +3,7 @@
 use crate::{
     fault::{FaultKind, SeatFault, Termination},
     game::{ActionId, Game, MAX_SEATS, Node, OutcomeId, PerSeat, Seat},
+    luck::Luck,
     random::{GameKeys, Stream},
 };
 
@@ -113,6 +114,9 @@ pub struct Finished {
     pub placement: Vec<u8>,
     /// The ruleset's own score of each seat.
     pub scores: Vec<i64>,
+    /// What chance gave to each seat, in millionths of a game's score, see
+    /// [`crate::luck()`]; empty where there was no chance.
+    pub luck: Vec<i32>,
     /// Actions played.
     pub plies: u32,
     /// Actions played by each seat.
@@ -141,6 +145,7 @@ pub struct Match<G: Game> {
     decisions: PerSeat<u32>,
     forfeited: PerSeat<bool>,
     faults: Vec<SeatFault>,
+    luck: Luck,
     dice: PerSeat<Option<Stream>>,
     table: Option<Stream>,
     opening: Option<Stream>,
@@ -165,6 +170,7 @@ impl<G: Game> Match<G> {
             decisions: [0; MAX_SEATS],
             forfeited: [false; MAX_SEATS],
             faults: Vec::new(),
+            luck: Luck::new(),
             dice: [const { None }; MAX_SEATS],
             table: None,
             opening: None,
@@ -292,6 +298,7 @@ impl<G: Game> Match<G> {
         Finished {
             placement,
             scores: self.game.scores(&self.state)[..seats].to_vec(),
+            luck: self.luck.finish(seats),
             events: self.events,
             opening_plies: self.opened,
             plies: self.plies,
@@ -339,6 +346,7 @@ impl<G: Game> Match<G> {
             }
         };
         let outcome = stream.weighted(self.game.weights(&self.state)) as OutcomeId;
+        self.luck.add(&self.game, &self.state, outcome);
         self.game.apply_outcome(&mut self.state, outcome);
         self.events.push(Event::chance(outcome));
     }

@@ -33,6 +33,9 @@ pub struct GameRecord {
     pub placement: Vec<u8>,
     /// The ruleset's own score of each seat.
     pub scores: Vec<i64>,
+    /// What chance gave to each seat, in millionths of a game's score; empty
+    /// where there was no chance, and in records that were made without.
+    pub luck: Vec<i32>,
     /// Actions played.
     pub plies: u32,
     /// Actions played by each seat.
@@ -61,6 +64,7 @@ impl GameRecord {
             opening_plies: if void { 0 } else { game.opening_plies },
             placement: game.placement,
             scores: if void { vec![0; count] } else { game.scores },
+            luck: if void { Vec::new() } else { game.luck },
             plies: if void { 0 } else { game.plies },
             decisions: if void { vec![0; count] } else { game.decisions },
             termination: game.termination,
@@ -77,6 +81,7 @@ impl GameRecord {
             block: self.block,
             seats: self.seats.clone(),
             placement: self.placement.clone(),
+            luck: self.luck.clone(),
             plies: self.plies,
             termination: self.termination,
             faults: self.faults.clone(),

@@ -13,6 +13,9 @@ pub struct GameResult {
     pub seats: Vec<u16>,
     /// 1-based rank of each seat; empty when void.
     pub placement: Vec<u8>,
+    /// What chance gave to each seat, in millionths of a game's score; empty
+    /// where that is not known or there was no chance.
+    pub luck: Vec<i32>,
     /// Actions played.
     pub plies: u32,
     /// How it ended.

@@ -35,6 +35,7 @@ pub(crate) fn result(game: ScheduledGame, placement: &[u8], plies: u32) -> GameR
         block: game.block,
         seats: game.seats,
         placement: placement.to_vec(),
+        luck: Vec::new(),
         plies,
         termination: if placement.is_empty() {
             Termination::Void

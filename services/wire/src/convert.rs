@@ -255,6 +255,7 @@ impl From<&GameRecord> for v1::GameRecord {
             opening_plies: record.opening_plies,
             placement: record.placement.iter().map(|&rank| rank.into()).collect(),
             scores: record.scores.clone(),
+            luck: record.luck.clone(),
             plies: record.plies,
             decisions: record.decisions.clone(),
             termination: v1::Termination::from(record.termination).into(),
@@ -294,10 +295,11 @@ impl TryFrom<&v1::GameRecord> for GameRecord {
         if message.decisions.len() != seats.len()
             || message.scores.len() != seats.len()
             || !(placement.is_empty() || placement.len() == seats.len())
+            || !(message.luck.is_empty() || message.luck.len() == seats.len())
         {
             return wrong(
                 MESSAGE,
-                "decisions, scores and placement need one value a seat",
+                "decisions, scores, luck and placement need one value a seat",
             );
         }
         let Some(termination) = termination(message.termination()) else {
@@ -335,6 +337,7 @@ impl TryFrom<&v1::GameRecord> for GameRecord {
             opening_plies: message.opening_plies,
             placement,
             scores: message.scores.clone(),
+            luck: message.luck.clone(),
             plies: message.plies,
             decisions: message.decisions.clone(),
             termination,

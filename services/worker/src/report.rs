@@ -55,7 +55,7 @@ impl Sealer {
     pub(crate) fn seal(
         &mut self,
         game: &v1::GameAssignment,
-        finished: Finished,
+        mut finished: Finished,
         timed: Timed,
         latencies_us: Vec<u32>,
         fault_details: Vec<v1::FaultDetail>,
@@ -68,6 +68,9 @@ impl Sealer {
             latencies_us,
             latency: Vec::new(),
         };
+        if !self.rules.wire().luck {
+            finished.luck = Vec::new();
+        }
         let mut record = self.record(game, finished);
         let sealed = self.lines.seal(&mut record, self.rules.game());
         if let Err(error) = sealed {
@@ -127,6 +130,7 @@ impl Sealer {
             opening_plies: 0,
             placement: Vec::new(),
             scores: Vec::new(),
+            luck: Vec::new(),
             plies: 0,
             decisions: Vec::new(),
             termination: Termination::Void,

@@ -321,6 +321,7 @@ pub(super) fn won(game: &v1::GameAssignment, winner: usize) -> v1::GameReport {
             .map(|seat| 1 + u8::from(seat != winner))
             .collect(),
         scores: vec![0; seats],
+        luck: Vec::new(),
         plies: 30,
         decisions: vec![15; seats],
         termination: Termination::Normal,

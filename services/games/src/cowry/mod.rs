@@ -5,6 +5,8 @@
 //! the Chowka Bhara paper with doubles and for two; both are options here.
 
 mod board;
+mod chance;
+mod fitted;
 mod moves;
 mod options;
 mod state;
@@ -22,6 +24,7 @@ use arena_engine::{
 
 use self::{
     board::Board,
+    chance::Chances,
     options::{Deadlock, Rules},
     value::Worth,
 };
@@ -42,6 +45,7 @@ pub struct Cowry {
     /// What each action is called.
     notations: Arc<[String]>,
     worth: Arc<Worth>,
+    chances: Arc<Chances>,
 }
 
 /// Each seat is as likely to start.
@@ -237,6 +241,10 @@ impl Game for Cowry {
         self.value(state)
     }
 
+    fn chance_values(&self, state: &State, out: &mut Vec<PerSeat<i64>>) {
+        self.list_chances(state, out);
+    }
+
     fn write_action(&self, _: &State, action: ActionId, out: &mut dyn Write) {
         self.name_action(action, out);
     }
@@ -282,6 +290,7 @@ impl Ruleset for Cowry {
         Ok(Self {
             notations: text::notations(rules.pieces),
             worth: Arc::new(Worth::new(&rules, &board)),
+            chances: Arc::new(Chances::new(&rules, &board, seats)),
             rules: Arc::new(rules),
             board: Arc::new(board),
             seats,

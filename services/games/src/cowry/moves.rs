@@ -42,11 +42,23 @@ enum Step {
 
 /// Doubles of opponents on the outer ring, bits by the mover's index.
 #[derive(Clone, Copy, Default)]
-struct Doubles {
+pub(super) struct Doubles {
     /// Those that stop pieces from passing.
-    blocking: u64,
+    pub(super) blocking: u64,
     /// Those on squares where pieces are hit.
     vulnerable: u64,
+}
+
+impl Doubles {
+    /// True where a double stands strictly between two indices.
+    pub(super) fn bars(self, from: u8, to: u8) -> bool {
+        self.blocking & between(from, to) != 0
+    }
+
+    /// True where a double stands on this index and could be hit.
+    pub(super) fn holds(self, index: u8) -> bool {
+        index < 64 && self.vulnerable >> index & 1 == 1
+    }
 }
 
 impl Cowry {
@@ -129,7 +141,7 @@ impl Cowry {
     }
 
     #[inline]
-    fn doubles(&self, state: &State, seat: usize) -> Doubles {
+    pub(super) fn doubles(&self, state: &State, seat: usize) -> Doubles {
         if !self.rules.doubles {
             return Doubles::default();
         }
@@ -172,7 +184,7 @@ impl Cowry {
     /// The piece that goes along with this one, which is the lowest of its
     /// square; a double moves together on the outer ring only.
     #[inline]
-    fn partner(&self, pieces: &[u8], piece: usize) -> Option<usize> {
+    pub(super) fn partner(&self, pieces: &[u8], piece: usize) -> Option<usize> {
         let here = pieces[piece];
         if here >= self.board.outer || pieces[..piece].contains(&here) {
             return None;

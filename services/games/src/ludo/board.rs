@@ -24,7 +24,7 @@ const JUMP: i8 = 4;
 /// From the hangar to home.
 const WAY: usize = 58;
 /// Faces of the die.
-const FACES: usize = 6;
+pub(super) const FACES: usize = 6;
 
 /// What a roll does to a plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //! usual answers where it is silent.
 
 mod board;
+mod chance;
 mod options;
 mod state;
 mod text;
@@ -260,6 +261,10 @@ impl Game for ChineseLudo {
             return of_placement(2, &self.placement(state));
         }
         pairwise(2, |_, _| values::first_seat(state))
+    }
+
+    fn chance_values(&self, state: &State, out: &mut Vec<PerSeat<i64>>) {
+        self.list_chances(state, out);
     }
 
     fn write_action(&self, state: &State, action: ActionId, out: &mut dyn Write) {

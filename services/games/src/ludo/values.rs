@@ -9,7 +9,7 @@
 use arena_engine::values::logistic;
 
 use super::{
-    board::{HANGAR, HOME, PAD, RING_LAST},
+    board::{HANGAR, HOME, PAD, PLANES, RING_LAST},
     state::{Phase, State},
 };
 
@@ -20,12 +20,12 @@ const FROM_GATE: i16 = 264;
 const RING_SQUARE: i16 = 10;
 const COLUMN_SQUARE: i16 = 25;
 /// What it is worth to roll next.
-const TURN: i32 = 23;
+pub(super) const TURN: i32 = 23;
 /// Thousandths of odds for a lead as large as the square root of what is left.
-const SCALE: i32 = 113;
+pub(super) const SCALE: i32 = 113;
 
 /// Distances by progress, the hangar's last.
-const DISTANCES: [i16; 64] = {
+pub(super) const DISTANCES: [i16; 64] = {
     let mut distances = [0; 64];
     let mut progress = PAD as usize;
     while progress < HOME as usize {
@@ -42,12 +42,16 @@ const DISTANCES: [i16; 64] = {
     distances
 };
 
+/// What a seat's planes have to go, in tenths of a square.
+#[inline]
+pub(super) fn distance(planes: &[i8; PLANES]) -> i32 {
+    let distances = planes.map(|plane| DISTANCES[usize::from(plane as u8) % 64]);
+    distances.into_iter().map(i32::from).sum()
+}
+
 /// What seat 0 can expect of a game that is not over, in millionths.
 pub(super) fn first_seat(state: &State) -> i64 {
-    let [first, second] = state.r.map(|planes| {
-        let distances = planes.map(|plane| DISTANCES[usize::from(plane as u8) % 64]);
-        distances.into_iter().map(i32::from).sum::<i32>()
-    });
+    let [first, second] = state.r.map(|planes| distance(&planes));
     let turn = match (state.phase, state.to_move) {
         (Phase::Start, _) => 0,
         (_, 0) => TURN,

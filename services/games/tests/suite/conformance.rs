@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use arena_engine::{
-    Described, Game, MAX_SEATS, Node, PerSeat, Step, Stream, Termination, options::Options, replay,
-    resolve_steps, values,
+    Described, Finished, Game, MAX_SEATS, Node, PerSeat, Step, Stream, Termination, luck,
+    options::Options, replay, resolve_steps, values,
 };
 use arena_games::{Visitor, resolve, rulesets, visit};
 
@@ -71,6 +71,7 @@ fn check_game<G: Game>(game: &G, case: &Case, seed: u64) {
     }
     assert_eq!(outcome.plies, finished.plies, "{label}");
     assert_eq!(outcome.decisions, finished.decisions, "{label}");
+    check_luck(game, &finished, label);
     let resolved = resolve_steps(game, &steps).unwrap_or_else(|error| panic!("{label}: {error}"));
     assert_eq!(resolved, finished.events, "{label}: notation names events");
 
@@ -131,6 +132,7 @@ fn check_node<G: Game>(game: &G, state: &G::State, label: &str) {
                 name
             };
             check_names((0..weights.len() as u16).map(name), label);
+            check_chances(game, state, label);
         }
         Node::Over(_) => panic!("{label}: over before its last event"),
     }
@@ -158,6 +160,50 @@ fn check_values<G: Game>(game: &G, state: &G::State, label: &str) {
         told[..seats].iter().all(in_range),
         "{label}: {told:?} in {state:?}"
     );
+}
+
+/// Every outcome has a value for each seat, as positions have.
+fn check_chances<G: Game>(game: &G, state: &G::State, label: &str) {
+    let seats = game.seats();
+    let mut told = vec![[7; MAX_SEATS]];
+    game.chance_values(state, &mut told);
+    assert_eq!(told.len(), 1 + game.weights(state).len(), "{label}");
+    for told in &told[1..] {
+        let sum: i64 = told[..seats].iter().sum();
+        let off = (sum - values::POINT * seats as i64 / 2).abs();
+        assert!(
+            off <= i64::from(seats > 2),
+            "{label}: {told:?} in {state:?}"
+        );
+        let in_range = |value| (0..=values::POINT).contains(value);
+        assert!(
+            told[..seats].iter().all(in_range),
+            "{label}: {told:?} in {state:?}"
+        );
+    }
+}
+
+/// Luck is there where chance was, the same from events alone, and nothing in
+/// all.
+fn check_luck<G: Game>(game: &G, finished: &Finished, label: &str) {
+    let told = luck(game, &finished.events).expect("what was played can be replayed");
+    assert_eq!(told, finished.luck, "{label}");
+    let chances = finished
+        .events
+        .iter()
+        .filter(|event| !event.is_action())
+        .count();
+    let seats = if chances > 0 { game.seats() } else { 0 };
+    assert_eq!(told.len(), seats, "{label}");
+    // A drawn starter alone may be worth nothing.
+    assert!(
+        chances < 2 || told.iter().any(|&luck| luck != 0),
+        "{label}: a game with dice and no luck"
+    );
+    // Values of more than two seats are rounded at every node.
+    let rounding = if seats > 2 { chances as i64 + 4 } else { 0 };
+    let sum: i64 = told.iter().map(|&luck| i64::from(luck)).sum();
+    assert!(sum.abs() <= rounding, "{label}: {told:?}");
 }
 
 /// Notes values that claim to be certain.

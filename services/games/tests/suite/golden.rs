@@ -37,9 +37,16 @@ struct GoldenGame {
     scores: Vec<i64>,
     #[serde(default)]
     plies: u32,
+    #[serde(default)]
+    luck: Vec<i32>,
     /// Of all events.
     #[serde(default)]
     digest: String,
+    /// Of what every outcome of every chance node was worth; empty where there
+    /// was none. Another number needs another version of the rules: luck is in
+    /// records.
+    #[serde(default)]
+    values: String,
     /// Notation of the events, where they are few enough.
     #[serde(default)]
     events: String,
@@ -71,7 +78,9 @@ impl Golden {
             placement: Vec::new(),
             scores: Vec::new(),
             plies: 0,
+            luck: Vec::new(),
             digest: String::new(),
+            values: String::new(),
             events: String::new(),
         };
         let perft = |(words, seats): &(String, usize)| GoldenPerft {
@@ -113,18 +122,25 @@ impl Visitor for Play<'_> {
 
     fn visit<G: Game>(self, game: G) -> GoldenGame {
         let finished = play_at_random(&game, setup(self.0.seed));
-        let mut digest = 0xcbf2_9ce4_8422_2325_u64;
+        let mut digest = Digest::new();
         for event in &finished.events {
-            // FNV-1a over the two bytes of each event.
-            for byte in event.to_bits().to_le_bytes() {
-                digest = (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
+            digest.add(&event.to_bits().to_le_bytes());
         }
         let mut events = Vec::new();
-        replay(&game, &finished.events, |_, described| {
+        let mut chances = Digest::new();
+        let mut values = Vec::new();
+        replay(&game, &finished.events, |state, described| {
             events.push(described.name.to_owned());
+            if !described.event.is_action() {
+                values.clear();
+                game.chance_values(state, &mut values);
+                for value in values.iter().flatten() {
+                    chances.add(&value.to_le_bytes());
+                }
+            }
         })
         .expect("what was played can be replayed");
+        let no_chance = finished.luck.is_empty();
         if events.len() > EVENTS_SHOWN_MAX {
             events.clear();
         }
@@ -136,9 +152,34 @@ impl Visitor for Play<'_> {
             placement: finished.placement,
             scores: finished.scores,
             plies: finished.plies,
-            digest: format!("{digest:016x}"),
+            luck: finished.luck,
+            digest: digest.text(),
+            values: if no_chance {
+                String::new()
+            } else {
+                chances.text()
+            },
             events: events.join(" "),
         }
+    }
+}
+
+/// FNV-1a.
+struct Digest(u64);
+
+impl Digest {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn text(&self) -> String {
+        format!("{:016x}", self.0)
     }
 }
 

@@ -40,6 +40,8 @@ struct Line {
     events: Vec<LineEvent>,
     placement: Option<Vec<u8>>,
     scores: Vec<i64>,
+    #[serde(default)]
+    luck: Vec<i32>,
     plies: u32,
     decisions: Vec<u32>,
     #[serde(deserialize_with = "termination")]
@@ -229,6 +231,7 @@ impl ParsedRecord {
             opening_plies: opening_plies as u32,
             placement: line.placement.clone().unwrap_or_default(),
             scores: line.scores.clone(),
+            luck: line.luck.clone(),
             plies: line.plies,
             decisions: line.decisions.clone(),
             termination: line.termination,

@@ -68,6 +68,13 @@ pub(super) fn check_result(record: &GameRecord, game: &dyn AnyGame) -> Result<()
         format!("{:?}", record.scores),
         format!("{:?}", outcome.scores),
     )?;
+    if !record.luck.is_empty() {
+        differs(
+            "luck",
+            format!("{:?}", record.luck),
+            format!("{:?}", game.luck(&record.events)?),
+        )?;
+    }
     if record.termination == Termination::Forfeit {
         return Ok(());
     }

@@ -176,6 +176,10 @@ pub(super) fn write_tail(out: &mut String, record: &GameRecord, hash: Option<&[u
     }
     out.push_str(",\"scores\":");
     write_list(out, &record.scores);
+    if !record.luck.is_empty() {
+        out.push_str(",\"luck\":");
+        write_list(out, &record.luck);
+    }
     out.push_str(",\"plies\":");
     write_number(out, record.plies);
     out.push_str(",\"decisions\":");

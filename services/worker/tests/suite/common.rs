@@ -98,6 +98,7 @@ pub(crate) fn setup(ruleset: &str, agents: Vec<v1::AgentSetup>) -> v1::Tournamen
             ask_forced: false,
         }),
         hash_only: false,
+        luck: true,
     }
 }
 

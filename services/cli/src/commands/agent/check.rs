@@ -179,6 +179,7 @@ impl CheckArgs {
             agents: vec![agent],
             play: Some((&play).into()),
             hash_only: false,
+            luck: true,
         };
         let game = v1::GameAssignment {
             index: 0,
