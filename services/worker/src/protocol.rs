@@ -48,6 +48,16 @@ const REPORT_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often progress is told at most and at least.
 const HEARTBEAT: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
+/// A lease whose games are not all over, or not all answered for.
+#[derive(Debug)]
+struct Held {
+    lease: Rc<Lease>,
+    /// What the coordinator was told of it last.
+    told: u64,
+    /// Refusals of the coordinator that count as signs of life.
+    excuses: u64,
+}
+
 /// A worker's side of the protocol. `R` is what is reported of a game.
 #[derive(Debug)]
 pub struct Protocol<R, D: Defects = Sound> {
@@ -56,12 +66,14 @@ pub struct Protocol<R, D: Defects = Sound> {
     presence: Presence,
     /// When progress was told last.
     beat: Duration,
+    /// How many reports had been refused by then.
+    refusals: u64,
     /// The request for games that is not answered.
     asking: Option<CallNo>,
     calls: CallNo,
     ask_backoff: Backoff,
     ask_from: Duration,
-    leases: BTreeMap<LeaseNo, Rc<Lease>>,
+    leases: BTreeMap<LeaseNo, Held>,
     leases_ever: LeaseNo,
     /// Leases of earlier stays.
     stale: Stale,
@@ -81,6 +93,7 @@ impl<R, D: Defects> Protocol<R, D> {
             jitter: Jitter::new(settings.seed),
             presence: Presence::new(settings.connect_timeout),
             beat: Duration::ZERO,
+            refusals: 0,
             asking: None,
             calls: 0,
             ask_backoff: Backoff::new(LEASE_PAUSE),
@@ -171,10 +184,9 @@ impl<R, D: Defects> Protocol<R, D> {
 
     /// Leases of a stay that the coordinator does not have any more.
     pub fn leases_ended(&mut self, number: StayNo, ended: &[u64]) {
-        let ended = self
-            .leases
-            .iter()
-            .filter(|(_, lease)| lease.stay.number == number && ended.contains(&lease.lease_id));
+        let ended = self.leases.iter().filter(|(_, Held { lease, .. })| {
+            lease.stay.number == number && ended.contains(&lease.lease_id)
+        });
         self.actions
             .extend(ended.map(|(&number, _)| Action::Drop(number)));
     }
@@ -201,7 +213,12 @@ impl<R, D: Defects> Protocol<R, D> {
             lease_id,
             tournament: tournament.to_owned(),
         };
-        self.leases.insert(self.leases_ever, Rc::new(lease));
+        let held = Held {
+            lease: Rc::new(lease),
+            told: 0,
+            excuses: 0,
+        };
+        self.leases.insert(self.leases_ever, held);
         Some(self.leases_ever)
     }
 
@@ -240,8 +257,8 @@ impl<R, D: Defects> Protocol<R, D> {
 
     /// A game of a lease is over; `bytes` is what its result takes in a report.
     pub fn finished(&mut self, now: Duration, number: LeaseNo, result: R, bytes: usize) {
-        if let Some(lease) = self.leases.get(&number) {
-            self.reports.add(now, (number, lease), result, bytes);
+        if let Some(held) = self.leases.get(&number) {
+            self.reports.add(now, (number, &held.lease), result, bytes);
         }
     }
 
@@ -302,22 +319,33 @@ impl<R, D: Defects> Protocol<R, D> {
             return None;
         }
         self.beat = now;
+        let refused = self.reports.refusals() - self.refusals;
+        self.refusals += refused;
         let progress = games.progress();
-        self.leases
-            .retain(|number, _| progress.iter().any(|live| live.lease == *number));
+        let live: BTreeMap<LeaseNo, &Progress> =
+            progress.iter().map(|live| (live.lease, live)).collect();
+        let reports = &self.reports;
+        self.leases.retain(|number, held| {
+            let unanswered = reports.holds(*number);
+            // A lease must not end because the coordinator has no time for the
+            // results of it.
+            held.excuses += if unanswered { refused } else { 0 };
+            if let Some(live) = live.get(number) {
+                held.told = live.told;
+            }
+            unanswered || live.contains_key(number)
+        });
         let is_current = |lease: &Lease| lease.stay.number == stay.number;
         let earlier = progress.iter().filter(|live| {
-            let lease = self.leases.get(&live.lease);
-            lease.is_some_and(|lease| !is_current(lease))
+            let held = self.leases.get(&live.lease);
+            held.is_some_and(|held| !is_current(&held.lease))
         });
         let hung = self.stale.hung(now, earlier);
         if !D::KEEPS_STALE {
             self.actions.extend(hung.into_iter().map(Action::Drop));
         }
-        let leases = progress.iter().filter_map(|live| {
-            let lease = self.leases.get(&live.lease)?;
-            is_current(lease).then_some((lease.lease_id, live.told))
-        });
+        let leases = self.leases.values().filter(|held| is_current(&held.lease));
+        let leases = leases.map(|held| (held.lease.lease_id, held.told + held.excuses));
         Some(Action::Beat {
             leases: leases.collect(),
             timeout: stay.heartbeat * 10,

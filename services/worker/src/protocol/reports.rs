@@ -65,6 +65,7 @@ impl<R> Group<R> {
 /// A report that is not answered.
 #[derive(Debug)]
 struct Call {
+    lease: LeaseNo,
     games: usize,
     /// It has an attempt that failed in the place of a game that was refused.
     replaced: bool,
@@ -88,6 +89,8 @@ pub(super) struct Reports<R, D> {
     unanswered: usize,
     /// The coordinator wants no new reports before this.
     rest: Duration,
+    /// How often it had too much to do to take one.
+    refusals: u64,
     defects: PhantomData<D>,
 }
 
@@ -99,6 +102,7 @@ impl<R, D: Defects> Reports<R, D> {
             ever: 0,
             unanswered: 0,
             rest: Duration::ZERO,
+            refusals: 0,
             defects: PhantomData,
         }
     }
@@ -127,6 +131,16 @@ impl<R, D: Defects> Reports<R, D> {
         self.unanswered
     }
 
+    /// Whether a lease has games that are not answered for.
+    pub(super) fn holds(&self, lease: LeaseNo) -> bool {
+        self.groups.contains_key(&lease) || self.calls.values().any(|call| call.lease == lease)
+    }
+
+    /// How often the coordinator had too much to do to take a report.
+    pub(super) fn refusals(&self) -> u64 {
+        self.refusals
+    }
+
     /// What is to be sent now: what was not taken before, and what is enough
     /// for a report or waited long; everything where `all` says so.
     pub(super) fn due(&mut self, now: Duration, all: bool) -> Option<Due<R>> {
@@ -151,13 +165,14 @@ impl<R, D: Defects> Reports<R, D> {
         if group.games.is_empty() {
             self.groups.remove(&number);
         }
-        let report = self.call(games.len(), None);
+        let report = self.call(number, games.len(), None);
         Some(Due::New(report, lease, games))
     }
 
-    fn call(&mut self, games: usize, again: Option<Duration>) -> ReportNo {
+    fn call(&mut self, lease: LeaseNo, games: usize, again: Option<Duration>) -> ReportNo {
         self.ever += 1;
         let call = Call {
+            lease,
             games,
             replaced: false,
             backoff: Backoff::new(RETRY_FIRST),
@@ -196,12 +211,12 @@ impl<R, D: Defects> Reports<R, D> {
             Refusal::Never => {}
             Refusal::Contents if call.replaced || D::DROPS_REFUSED => {}
             Refusal::Contents if call.games > 1 => {
-                let games = call.games;
+                let (lease, games) = (call.lease, call.games);
                 self.calls.remove(&report);
                 let first = games / 2;
                 return Fate::Split {
                     first,
-                    halves: [first, games - first].map(|half| self.call(half, Some(now))),
+                    halves: [first, games - first].map(|half| self.call(lease, half, Some(now))),
                 };
             }
             Refusal::Contents => {
@@ -213,6 +228,7 @@ impl<R, D: Defects> Reports<R, D> {
                 let again = now + call.backoff.next(jitter, refusal);
                 call.again = Some(again);
                 if matches!(refusal, Refusal::Busy { .. }) {
+                    self.refusals += 1;
                     self.rest = self.rest.max(again);
                 }
                 return Fate::Again;

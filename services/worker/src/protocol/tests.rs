@@ -140,6 +140,41 @@ fn a_busy_coordinator_gets_no_report_before_it_wants_one() {
 }
 
 #[test]
+fn a_lease_whose_results_a_busy_coordinator_refuses_is_told_of_until_they_are_taken() {
+    let mut worker = Worker::lent(1);
+    let lease = worker.hand.lease;
+    worker.protocol.finished(Duration::ZERO, lease, 1, 100);
+    worker.hand.games = 0;
+    let mut report = None;
+    let mut told = Vec::new();
+    for second in 0..30 {
+        let now = SECOND * second;
+        for action in worker.all(now) {
+            match action {
+                Action::Report { report: number, .. } => report = Some(number),
+                Action::ReportAgain { .. } => {}
+                Action::Beat { leases, .. } => told.push(leases),
+                _ => continue,
+            }
+            if let Some(report) = report {
+                let busy = Refusal::Busy { after: None };
+                worker.protocol.not_reported(now, report, busy);
+            }
+        }
+    }
+    let plies: Vec<u64> = told.iter().flatten().map(|&(_, plies)| plies).collect();
+    assert!(plies.len() > 20, "told of at each beat: {told:?}");
+    let grows = plies.windows(10).all(|ten| ten[9] > ten[0]);
+    assert!(grows, "a sign of life within the deadline: {plies:?}");
+    worker.protocol.reported(report.expect("it was reported"));
+    let after = worker.all(SECOND * 40).into_iter().find_map(|it| match it {
+        Action::Beat { leases, .. } => Some(leases),
+        _ => None,
+    });
+    assert_eq!(after, Some(Vec::new()), "over once it is answered");
+}
+
+#[test]
 fn a_worker_that_is_not_known_any_more_joins_again_and_plays_on_what_began() {
     let mut worker = Worker::lent(8);
     let now = SECOND * 2;
