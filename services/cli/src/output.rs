@@ -58,7 +58,14 @@ impl<T: Serialize> Listing<T> {
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// A table with numbers to the right.
+/// Columns of the terminal that stdout is; none elsewhere, where every row is
+/// to stay on its line.
+fn columns() -> Option<u16> {
+    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.max(60))
+}
+
+/// A table with numbers to the right. On a terminal that is narrower, long
+/// cells go over several lines.
 pub(crate) fn table<'a>(
     header: &[&str],
     rows: impl IntoIterator<Item = &'a Vec<String>>,
@@ -68,6 +75,11 @@ pub(crate) fn table<'a>(
         .load_style(STYLE)
         .set_content_arrangement(ContentArrangement::Disabled)
         .set_header(header);
+    if let Some(columns) = columns() {
+        table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(columns);
+    }
     let mut numeric = vec![true; header.len()];
     for row in rows {
         for (column, cell) in row.iter().enumerate() {
