@@ -196,7 +196,7 @@ impl Core {
             Command::Info(id, reply) => {
                 drop(reply.send(self.entry(&id).map(|entry| Arc::clone(&entry.info))));
             }
-            Command::Standing(id, reply) => drop(reply.send(self.standing(&id))),
+            Command::Standing(id, reply) => drop(reply.send(self.told(&id))),
             Command::Shown(id, reply) => drop(reply.send(self.shown(&id))),
             Command::Watch(id, reply) => {
                 drop(reply.send(self.entry(&id).map(|entry| entry.version.subscribe())));

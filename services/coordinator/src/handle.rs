@@ -8,6 +8,7 @@ use std::{
 
 use arena_model::result::GameResult;
 use arena_store::{Position, Store, StoreError, StoredGame};
+use arena_tournament::Evidence;
 use arena_wire::v1;
 use tokio::sync::{
     mpsc::{self, error::TrySendError},
@@ -77,6 +78,8 @@ pub(crate) struct Version {
 /// A tournament as it stands.
 pub(crate) enum Standing {
     Known(Box<v1::WatchTournamentResponse>),
+    /// With what agents are compared by.
+    Told(Box<v1::WatchTournamentResponse>, Box<Evidence>),
     /// Its results have to be added up first.
     Unloaded(Arc<Info>),
 }
@@ -107,8 +110,9 @@ pub(crate) enum Command {
     Tournament(String, Reply<v1::Tournament>),
     Tournaments(Reply<Vec<v1::Tournament>>),
     Info(String, Reply<Arc<Info>>),
+    /// Answered with what agents are compared by.
     Standing(String, Reply<Standing>),
-    /// As [`Command::Standing`], for those who watch: may be a moment old.
+    /// For those who watch: may be a moment old.
     Shown(String, Reply<Standing>),
     Watch(String, Reply<watch::Receiver<Version>>),
     Loaded(Arc<Info>, Box<Results>),

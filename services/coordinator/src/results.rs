@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use arena_model::{GameRecord, Tournament, result::GameResult};
 use arena_store::{Position, Store, StoredGame};
 use arena_telemetry::LatencyHistogram;
-use arena_tournament::{Schedule, Standings, Tally};
+use arena_tournament::{Schedule, SeatStanding, Standings, Tally};
 use arena_wire::v1;
 use prost::Message;
 
@@ -264,6 +264,8 @@ impl Results {
             games_total,
             agents,
             notes,
+            seats,
+            pairing,
             ..
         } = standings;
         let agents = agents
@@ -293,6 +295,11 @@ impl Results {
                     blocks: standing.blocks,
                     last_fault: last_fault.unwrap_or_default(),
                     non_deterministic: place.is_some_and(&flagged),
+                    score_anytime_low: standing.score_anytime_low,
+                    score_anytime_high: standing.score_anytime_high,
+                    points: standing.points,
+                    ranks: standing.ranks,
+                    ..v1::AgentStanding::default()
                 }
             })
             .collect();
@@ -303,8 +310,24 @@ impl Results {
             games_total,
             agents,
             notes,
-            audits: None,
+            seats: seats.into_iter().map(seat_message).collect(),
+            pairing: pairing.map(|pairing| v1::Pairing {
+                blocks: pairing.blocks,
+                variance_reduction: pairing.variance_reduction,
+                games_saved: pairing.games_saved,
+            }),
+            ..v1::Standings::default()
         }
+    }
+}
+
+fn seat_message(seat: SeatStanding) -> v1::SeatStanding {
+    v1::SeatStanding {
+        seat: seat.seat,
+        games: seat.games,
+        score: seat.score,
+        score_low: seat.score_low,
+        score_high: seat.score_high,
     }
 }
 

@@ -5,6 +5,7 @@ mod coordinator;
 mod gate;
 mod metrics;
 mod pages;
+mod standings;
 mod worker;
 
 pub(crate) use coordinator::CoordinatorRpc;

@@ -12,6 +12,7 @@
 //! - [`published`] has estimates for what papers print, and the rules by which
 //!   a published figure agrees with one of ours.
 
+mod comparison;
 pub mod evolution;
 pub mod interval;
 mod pairs;
@@ -23,6 +24,7 @@ mod tally;
 #[cfg(test)]
 mod testing;
 
+pub use comparison::Comparison;
 pub use pairs::PairStanding;
 pub use schedule::{Schedule, ScheduleError, ScheduledGame};
 pub use standings::{AgentStanding, Pairing, SeatStanding, Standings, TournamentState};

@@ -191,6 +191,7 @@ impl Asking {
         for _ in 0..STANDINGS {
             let request = GetStandingsRequest {
                 tournament_id: self.id.clone(),
+                ..Default::default()
             };
             let asked = Instant::now();
             let answer = self.runtime.block_on(self.client.get_standings(request))?;

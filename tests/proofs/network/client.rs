@@ -240,6 +240,7 @@ impl User {
         }
         let request = v1::GetStandingsRequest {
             tournament_id: id.to_owned(),
+            ..Default::default()
         };
         let standings = self
             .ask("standings", async |mut client| {

@@ -1,18 +1,18 @@
 //! `arena standings`, and the standings at the end of `arena run`.
 
-use std::collections::BTreeMap;
+mod view;
 
 use arena_wire::v1;
 use clap::Args;
-use serde::Serialize;
 
 use crate::{
     access::{AccessArgs, Client},
     failure::Outcome,
     output::{self, Format, Listing},
-    progress::state_name,
     units,
 };
+
+pub(super) use view::AuditsView;
 
 /// Show who stands where in a tournament
 #[derive(Debug, Args)]
@@ -47,6 +47,8 @@ impl StandingsArgs {
 pub(crate) async fn show(client: &mut Client, id: &str, format: Format) -> Outcome {
     let request = v1::GetStandingsRequest {
         tournament_id: id.to_owned(),
+        pairs: false,
+        anchor: String::new(),
     };
     let standings = client
         .get_standings(request)
@@ -55,40 +57,6 @@ pub(crate) async fn show(client: &mut Client, id: &str, format: Format) -> Outco
         .standings
         .unwrap_or_default();
     print(&standings, format)
-}
-
-/// The contract of `--output json`.
-#[derive(Serialize)]
-struct View<'a> {
-    tournament_id: &'a str,
-    state: &'static str,
-    games: u64,
-    games_total: u64,
-    agents: Vec<AgentView<'a>>,
-    notes: &'a [String],
-    audits: Option<AuditsView>,
-}
-
-/// Games played again to compare.
-#[derive(Serialize)]
-pub(super) struct AuditsView {
-    due: u64,
-    agreed: u64,
-    differing: u64,
-    waiting: u64,
-    given_up: u64,
-}
-
-impl From<v1::Audits> for AuditsView {
-    fn from(audits: v1::Audits) -> Self {
-        Self {
-            due: audits.due,
-            agreed: audits.agreed,
-            differing: audits.differing,
-            waiting: audits.waiting,
-            given_up: audits.given_up,
-        }
-    }
 }
 
 /// The same in words.
@@ -117,67 +85,10 @@ pub(super) fn told(audits: &v1::Audits) -> String {
     text
 }
 
-#[derive(Serialize)]
-struct AgentView<'a> {
-    agent: &'a str,
-    games: u64,
-    wins: u64,
-    draws: u64,
-    losses: u64,
-    voids: u64,
-    faults: u64,
-    score: Option<f64>,
-    score_low: Option<f64>,
-    score_high: Option<f64>,
-    plies_mean: Option<f64>,
-    win_rate: Option<f64>,
-    win_rate_low: Option<f64>,
-    win_rate_high: Option<f64>,
-    blocks: u64,
-    latency_us_p50: Option<f64>,
-    latency_us_p99: Option<f64>,
-    faults_by_kind: &'a BTreeMap<String, u64>,
-    last_fault: Option<&'a str>,
-    non_deterministic: bool,
-}
-
-fn view(agent: &v1::AgentStanding) -> AgentView<'_> {
-    AgentView {
-        agent: &agent.agent,
-        games: agent.games,
-        wins: agent.wins,
-        draws: agent.draws,
-        losses: agent.losses,
-        voids: agent.voids,
-        faults: agent.faults,
-        score: agent.score,
-        score_low: agent.score_low,
-        score_high: agent.score_high,
-        plies_mean: agent.plies_mean,
-        win_rate: agent.win_rate,
-        win_rate_low: agent.win_rate_low,
-        win_rate_high: agent.win_rate_high,
-        blocks: agent.blocks,
-        latency_us_p50: agent.latency_us_p50,
-        latency_us_p99: agent.latency_us_p99,
-        faults_by_kind: &agent.faults_by_kind,
-        last_fault: Some(agent.last_fault.as_str()).filter(|text| !text.is_empty()),
-        non_deterministic: agent.non_deterministic,
-    }
-}
-
 /// Prints standings.
 pub(crate) fn print(standings: &v1::Standings, format: Format) -> Outcome {
     if format == Format::Json {
-        return output::json(&View {
-            tournament_id: &standings.tournament_id,
-            state: state_name(standings.state()),
-            games: standings.games,
-            games_total: standings.games_total,
-            agents: standings.agents.iter().map(view).collect(),
-            notes: &standings.notes,
-            audits: standings.audits.map(AuditsView::from),
-        });
+        return output::json(&view::view(standings));
     }
     let people = format == Format::Table;
     let header = if people {
@@ -227,7 +138,7 @@ pub(crate) fn print(standings: &v1::Standings, format: Format) -> Outcome {
             } else {
                 csv_cells(place, agent)
             };
-            (cells, view(agent))
+            (cells, view::agent(agent))
         })
         .collect();
     let listing = Listing {

@@ -204,6 +204,7 @@ async fn measure(
 async fn standings(client: &mut Client, id: &str) -> Result<v1::Standings, Box<dyn Error>> {
     let request = v1::GetStandingsRequest {
         tournament_id: id.to_owned(),
+        ..Default::default()
     };
     let answer = client.get_standings(request).await?.into_inner();
     Ok(answer.standings.unwrap_or_default())

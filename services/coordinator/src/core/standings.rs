@@ -40,7 +40,20 @@ impl Core {
         Ok(standing)
     }
 
-    pub(super) fn standing(&mut self, id: &str) -> Result<Standing, Error> {
+    /// How a tournament stands, and by what agents are compared.
+    pub(super) fn told(&mut self, id: &str) -> Result<Standing, Error> {
+        let standing = self.standing(id)?;
+        let Standing::Known(message) = standing else {
+            return Ok(standing);
+        };
+        let results = self.entry(id)?.results.as_ref();
+        Ok(match results.map(|results| results.tally.evidence()) {
+            Some(evidence) => Standing::Told(message, Box::new(evidence)),
+            None => Standing::Known(message),
+        })
+    }
+
+    fn standing(&mut self, id: &str) -> Result<Standing, Error> {
         let now = self.now();
         let workers = self.workers.len() as u32;
         let entry = self.entry(id)?;

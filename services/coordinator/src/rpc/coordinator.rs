@@ -1,6 +1,6 @@
 //! What users ask.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::pin::Pin;
 
 use arena_model::GameId;
 use arena_store::{Collection, StoredGame};
@@ -10,15 +10,12 @@ use tokio::sync::mpsc;
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::{binaries, pages};
+use super::{binaries, pages, standings};
 use crate::{
     error::Error,
-    handle::{Change, Command, Handle, Reply, Standing, Version},
-    results::{self, Info, Results},
+    handle::{Change, Command, Handle},
+    results,
 };
-
-/// Between two messages of a watch.
-const WATCH_STEP: Duration = Duration::from_millis(250);
 
 /// The service.
 pub(crate) struct CoordinatorRpc {
@@ -196,7 +193,7 @@ impl CoordinatorService for CoordinatorRpc {
         let (sender, receiver) = mpsc::channel(1);
         let handle = self.handle.clone();
         tokio::spawn(async move {
-            match watch(&handle, &id, versions, &sender).await {
+            match standings::watch(&handle, &id, versions, &sender).await {
                 Ok(()) | Err(Error::Draining) => {}
                 // A watcher that is gone needs no reason.
                 Err(error) => drop(sender.send(Err(error.into())).await),
@@ -209,14 +206,9 @@ impl CoordinatorService for CoordinatorRpc {
         &self,
         request: Request<v1::GetStandingsRequest>,
     ) -> Answer<v1::GetStandingsResponse> {
-        let standing = standing(
-            &self.handle,
-            &request.into_inner().tournament_id,
-            Command::Standing,
-        )
-        .await?;
+        let standings = standings::get(&self.handle, request.into_inner()).await?;
         Ok(Response::new(v1::GetStandingsResponse {
-            standings: standing.standings,
+            standings: Some(standings),
         }))
     }
 
@@ -354,77 +346,4 @@ fn page_of_games(
         page.games.push(report);
     }
     Ok(page)
-}
-
-/// How a tournament stands; its results are added up first where needed.
-async fn standing(
-    handle: &Handle,
-    id: &str,
-    command: fn(String, Reply<Standing>) -> Command,
-) -> Result<v1::WatchTournamentResponse, Error> {
-    loop {
-        let asked = id.to_owned();
-        match handle.ask(|reply| command(asked, reply)).await? {
-            Standing::Known(standing) => return Ok(*standing),
-            Standing::Unloaded(info) => load(handle, info).await?,
-        }
-    }
-}
-
-async fn load(handle: &Handle, info: Arc<Info>) -> Result<(), Error> {
-    let of = Arc::clone(&info);
-    let results = handle
-        .with_store(move |store| {
-            let (results, _) = Results::load(&of, store).map_err(|error| Error::Damaged {
-                what: format!("tournament {}", of.id),
-                problem: error.to_string(),
-            })?;
-            Ok(results)
-        })
-        .await?;
-    handle.tell(Command::Loaded(info, Box::new(results))).await
-}
-
-/// Sends how a tournament stands, at once and after changes, until it is over
-/// or the coordinator stops.
-async fn watch(
-    handle: &Handle,
-    id: &str,
-    mut versions: tokio::sync::watch::Receiver<Version>,
-    sender: &mpsc::Sender<Result<v1::WatchTournamentResponse, Status>>,
-) -> Result<(), Error> {
-    let mut stopping = handle.stopping.clone();
-    let mut changed = true;
-    loop {
-        changed |= matches!(versions.has_changed(), Ok(true));
-        versions.mark_unchanged();
-        let standing = standing(handle, id, Command::Shown).await?;
-        let over = matches!(
-            standing.state(),
-            v1::TournamentState::Finished | v1::TournamentState::Cancelled
-        );
-        if sender.send(Ok(standing)).await.is_err() || over || *stopping.borrow_and_update() {
-            return Ok(());
-        }
-        tokio::select! {
-            () = tokio::time::sleep(WATCH_STEP) => {}
-            // The end is told at once: many wait for it to go on.
-            _ = versions.wait_for(|version| version.over) => changed = true,
-            _ = stopping.changed() => continue,
-            () = sender.closed() => return Ok(()),
-        }
-        // What was shown may have been a moment old. After the step, which is
-        // longer than that moment, it is shown once more.
-        if std::mem::take(&mut changed) {
-            continue;
-        }
-        tokio::select! {
-            ended = versions.changed() => match ended {
-                Ok(()) => changed = true,
-                Err(_) => return Ok(()),
-            },
-            _ = stopping.changed() => {}
-            () = sender.closed() => return Ok(()),
-        }
-    }
 }

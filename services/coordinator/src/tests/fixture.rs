@@ -176,6 +176,7 @@ impl Fixture {
     pub(super) async fn standings(&mut self, id: &str) -> v1::Standings {
         let request = v1::GetStandingsRequest {
             tournament_id: id.to_owned(),
+            ..Default::default()
         };
         let answer = self
             .coordinator

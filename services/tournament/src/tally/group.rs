@@ -70,7 +70,7 @@ impl GroupSums {
     pub(crate) fn add_game(&mut self, ranking: Ranking) {
         match self {
             Self::Two(sums) => sums.games[TwoSums::outcome(ranking)] += 1,
-            Self::More(sums) => bump(&mut sums.games, ranking, 1),
+            Self::More(sums) => sums.games.add(ranking, 1),
         }
     }
 
@@ -97,7 +97,7 @@ impl GroupSums {
                 let games = TwoSums::RANKINGS.into_iter().zip(sums.games);
                 games.filter(|&(_, count)| count > 0).collect()
             }
-            Self::More(sums) => sums.games.clone(),
+            Self::More(sums) => sums.games.iter().collect(),
         }
     }
 
@@ -108,7 +108,7 @@ impl GroupSums {
             Self::Two(sums) => sums.products(rotations),
             Self::More(sums) => {
                 let products = sums.products.iter();
-                products.map(|&((r, s), sum)| (r, s, sum)).collect()
+                products.map(|((r, s), sum)| (r, s, sum)).collect()
             }
         }
     }
@@ -167,7 +167,11 @@ impl GroupSums {
     pub(crate) fn fits(&self, seats: usize, agents: usize) -> bool {
         let sound = match self {
             Self::Two(_) => true,
-            Self::More(sums) => sums.shares.len() == distinct(&sums.agents).count(),
+            Self::More(sums) => {
+                sums.shares.len() == distinct(&sums.agents).count()
+                    && sums.games.fits()
+                    && sums.products.fits()
+            }
         };
         sound
             && self.agents().len() == seats
@@ -323,9 +327,9 @@ impl TwoSums {
 pub(crate) struct MoreSums {
     agents: Vec<u16>,
     /// Incomplete blocks included.
-    games: Vec<(Ranking, u64)>,
+    games: Counts<Ranking>,
     blocks: u64,
-    products: Vec<((Ranking, Ranking), u64)>,
+    products: Counts<(Ranking, Ranking)>,
     /// By member and seat, over complete blocks.
     units: [[u64; 4]; 4],
     /// Squares of a game's units by member, over complete blocks.
@@ -339,9 +343,9 @@ impl MoreSums {
     fn new(agents: &[u16]) -> Self {
         Self {
             agents: agents.to_vec(),
-            games: Vec::new(),
+            games: Counts::default(),
             blocks: 0,
-            products: Vec::new(),
+            products: Counts::default(),
             units: [[0; 4]; 4],
             squares: [0; 4],
             shares: vec![BlockSums::default(); distinct(agents).count()],
@@ -353,10 +357,10 @@ impl MoreSums {
         // Counted pair by pair of games: a game with itself once, two games of
         // one ranking twice, of two rankings once for the pair in order.
         for (place, &one) in block.rankings.iter().enumerate() {
-            bump(&mut self.products, (one, one), 1);
+            self.products.add((one, one), 1);
             for &other in &block.rankings[..place] {
                 let pair = (one.min(other), one.max(other));
-                bump(&mut self.products, pair, if one == other { 2 } else { 1 });
+                self.products.add(pair, if one == other { 2 } else { 1 });
             }
         }
         let size = self.agents.len();
@@ -389,11 +393,41 @@ pub(crate) fn distinct(agents: &[u16]) -> impl Iterator<Item = (u16, u64)> + '_ 
         .map(|same| (same[0], same.len() as u64))
 }
 
-/// Adds to a key's number in a list sorted by key.
-fn bump<K: Ord>(list: &mut Vec<(K, u64)>, key: K, by: u64) {
-    match list.binary_search_by(|(known, _)| known.cmp(&key)) {
-        Ok(place) => list[place].1 += by,
-        Err(place) => list.insert(place, (key, by)),
+/// A number for each key that came, by key. Keys and numbers lie apart, so that
+/// a search stays within a few lines of the cache.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Counts<K> {
+    keys: Vec<K>,
+    numbers: Vec<u64>,
+}
+
+impl<K> Default for Counts<K> {
+    fn default() -> Self {
+        Self {
+            keys: Vec::new(),
+            numbers: Vec::new(),
+        }
+    }
+}
+
+impl<K: Ord + Copy> Counts<K> {
+    fn add(&mut self, key: K, by: u64) {
+        match self.keys.binary_search(&key) {
+            Ok(place) => self.numbers[place] += by,
+            Err(place) => {
+                self.keys.insert(place, key);
+                self.numbers.insert(place, by);
+            }
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (K, u64)> + '_ {
+        self.keys.iter().copied().zip(self.numbers.iter().copied())
+    }
+
+    /// What is read from outside may be anything.
+    fn fits(&self) -> bool {
+        self.keys.is_sorted() && self.keys.len() == self.numbers.len()
     }
 }
 

@@ -36,16 +36,8 @@ impl Ranking {
     }
 
     /// Two for each of the `size` members behind it, one for each beside it.
-    #[must_use]
     pub(crate) fn units(self, member: usize, size: usize) -> u64 {
-        let others = (0..size).filter(|&other| other != member);
-        others
-            .map(|other| match self.compare(member, other) {
-                Ordering::Less => 2,
-                Ordering::Equal => 1,
-                Ordering::Greater => 0,
-            })
-            .sum()
+        u64::from(UNITS[size - 1][usize::from(self.0)][member])
     }
 
     /// The only first.
@@ -53,6 +45,29 @@ impl Ranking {
     pub(crate) fn wins(self, member: usize, size: usize) -> bool {
         self.units(member, size) == 2 * (size as u64 - 1)
     }
+}
+
+/// Units by number of members less one, ranking and member: looked up several
+/// times for each result.
+static UNITS: [[[u8; MAX_SEATS]; 256]; MAX_SEATS] = units();
+
+const fn units() -> [[[u8; MAX_SEATS]; 256]; MAX_SEATS] {
+    let mut units = [[[0; MAX_SEATS]; 256]; MAX_SEATS];
+    // `for` is not possible in a constant.
+    let mut place = 0;
+    while place < MAX_SEATS * 256 * MAX_SEATS * MAX_SEATS {
+        let (other, rest) = (place % MAX_SEATS, place / MAX_SEATS);
+        let (member, rest) = (rest % MAX_SEATS, rest / MAX_SEATS);
+        let (code, last) = (rest % 256, rest / 256);
+        let own = (code >> (2 * member)) & 3;
+        let its = (code >> (2 * other)) & 3;
+        if other != member && other <= last && member <= last {
+            let beaten = if own < its { 2 } else { (own == its) as u8 };
+            units[last][code][member] += beaten;
+        }
+        place += 1;
+    }
+    units
 }
 
 /// Which member of its group sits at each seat: agents in ascending order, the

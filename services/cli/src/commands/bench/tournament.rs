@@ -230,6 +230,7 @@ impl Bench {
     async fn without_faults(&mut self) -> Outcome {
         let request = v1::GetStandingsRequest {
             tournament_id: self.id.clone(),
+            ..Default::default()
         };
         let response = self.client.get_standings(request).await?.into_inner();
         let agents = response.standings.unwrap_or_default().agents;

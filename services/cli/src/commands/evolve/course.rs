@@ -186,7 +186,10 @@ impl Course {
                 )));
             }
         }
-        let request = GetStandingsRequest { tournament_id: id };
+        let request = GetStandingsRequest {
+            tournament_id: id,
+            ..Default::default()
+        };
         let standings = client.get_standings(request).await?.into_inner().standings;
         Ok(standings.unwrap_or_default())
     }

@@ -1,0 +1,254 @@
+//! Standings as `--output json` prints them.
+
+use std::collections::BTreeMap;
+
+use arena_wire::v1;
+use serde::Serialize;
+
+use crate::progress::state_name;
+
+/// The contract of `--output json`.
+#[derive(Serialize)]
+pub(crate) struct View<'a> {
+    tournament_id: &'a str,
+    state: &'static str,
+    games: u64,
+    games_total: u64,
+    agents: Vec<AgentView<'a>>,
+    seats: Vec<SeatView>,
+    ratings: Option<RatingsView<'a>>,
+    pairs: Vec<PairView<'a>>,
+    pairing: Option<PairingView>,
+    intervals: IntervalsView,
+    notes: &'a [String],
+    audits: Option<AuditsView>,
+}
+
+/// How often one may look at which interval.
+#[derive(Serialize)]
+struct IntervalsView {
+    level: f64,
+    /// `…_low` and `…_high`.
+    fixed: &'static str,
+    /// `…_anytime_low` and `…_anytime_high`.
+    anytime: &'static str,
+}
+
+/// What is said of intervals.
+const INTERVALS: IntervalsView = IntervalsView {
+    level: 0.95,
+    fixed: "over blocks; for one look after a number of blocks fixed beforehand",
+    anytime: "over blocks; at all times at once, however often one looks",
+};
+
+/// Games played again to compare.
+#[derive(Serialize)]
+pub(crate) struct AuditsView {
+    due: u64,
+    agreed: u64,
+    differing: u64,
+    waiting: u64,
+    given_up: u64,
+}
+
+#[derive(Serialize)]
+pub(crate) struct AgentView<'a> {
+    agent: &'a str,
+    games: u64,
+    wins: u64,
+    draws: u64,
+    losses: u64,
+    voids: u64,
+    faults: u64,
+    points: f64,
+    score: Option<f64>,
+    score_low: Option<f64>,
+    score_high: Option<f64>,
+    score_anytime_low: Option<f64>,
+    score_anytime_high: Option<f64>,
+    rating: Option<f64>,
+    rating_low: Option<f64>,
+    rating_high: Option<f64>,
+    nash: Option<f64>,
+    plies_mean: Option<f64>,
+    win_rate: Option<f64>,
+    win_rate_low: Option<f64>,
+    win_rate_high: Option<f64>,
+    ranks: &'a [u64],
+    blocks: u64,
+    latency_us_p50: Option<f64>,
+    latency_us_p99: Option<f64>,
+    faults_by_kind: &'a BTreeMap<String, u64>,
+    last_fault: Option<&'a str>,
+    non_deterministic: bool,
+}
+
+#[derive(Serialize)]
+struct SeatView {
+    seat: u32,
+    games: u64,
+    score: Option<f64>,
+    score_low: Option<f64>,
+    score_high: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct PairingView {
+    blocks: u64,
+    variance_reduction: f64,
+    games_saved: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct RatingsView<'a> {
+    model: &'a str,
+    /// What a rating of a natural logarithm of strength is multiplied by.
+    elo: f64,
+    /// Null: the mean of all ratings is 0.
+    anchor: Option<&'a str>,
+    prior_elo: f64,
+    /// Weights of ties of two, three and four.
+    ties: &'a [f64],
+    components: u32,
+}
+
+#[derive(Serialize)]
+pub(crate) struct PairView<'a> {
+    agent: &'a str,
+    opponent: &'a str,
+    games: u64,
+    wins: u64,
+    draws: u64,
+    losses: u64,
+    blocks: u64,
+    score: Option<f64>,
+    score_low: Option<f64>,
+    score_high: Option<f64>,
+    score_anytime_low: Option<f64>,
+    score_anytime_high: Option<f64>,
+    difference: Option<f64>,
+    difference_low: Option<f64>,
+    difference_high: Option<f64>,
+    difference_anytime_low: Option<f64>,
+    difference_anytime_high: Option<f64>,
+    rating_difference: Option<f64>,
+    rating_difference_low: Option<f64>,
+    rating_difference_high: Option<f64>,
+    superiority: Option<f64>,
+}
+
+/// The whole of it.
+pub(crate) fn view(standings: &v1::Standings) -> View<'_> {
+    View {
+        tournament_id: &standings.tournament_id,
+        state: state_name(standings.state()),
+        games: standings.games,
+        games_total: standings.games_total,
+        agents: standings.agents.iter().map(agent).collect(),
+        seats: standings.seats.iter().map(seat).collect(),
+        ratings: standings.ratings.as_ref().map(ratings),
+        pairs: standings.pairs.iter().map(pair).collect(),
+        pairing: standings.pairing.map(|pairing| PairingView {
+            blocks: pairing.blocks,
+            variance_reduction: pairing.variance_reduction,
+            games_saved: pairing.games_saved,
+        }),
+        intervals: INTERVALS,
+        notes: &standings.notes,
+        audits: standings.audits.map(AuditsView::from),
+    }
+}
+
+/// One agent.
+pub(crate) fn agent(agent: &v1::AgentStanding) -> AgentView<'_> {
+    AgentView {
+        agent: &agent.agent,
+        games: agent.games,
+        wins: agent.wins,
+        draws: agent.draws,
+        losses: agent.losses,
+        voids: agent.voids,
+        faults: agent.faults,
+        points: agent.points,
+        score: agent.score,
+        score_low: agent.score_low,
+        score_high: agent.score_high,
+        score_anytime_low: agent.score_anytime_low,
+        score_anytime_high: agent.score_anytime_high,
+        rating: agent.rating,
+        rating_low: agent.rating_low,
+        rating_high: agent.rating_high,
+        nash: agent.nash,
+        plies_mean: agent.plies_mean,
+        win_rate: agent.win_rate,
+        win_rate_low: agent.win_rate_low,
+        win_rate_high: agent.win_rate_high,
+        ranks: &agent.ranks,
+        blocks: agent.blocks,
+        latency_us_p50: agent.latency_us_p50,
+        latency_us_p99: agent.latency_us_p99,
+        faults_by_kind: &agent.faults_by_kind,
+        last_fault: Some(agent.last_fault.as_str()).filter(|text| !text.is_empty()),
+        non_deterministic: agent.non_deterministic,
+    }
+}
+
+fn seat(seat: &v1::SeatStanding) -> SeatView {
+    SeatView {
+        seat: seat.seat,
+        games: seat.games,
+        score: seat.score,
+        score_low: seat.score_low,
+        score_high: seat.score_high,
+    }
+}
+
+fn ratings(ratings: &v1::Ratings) -> RatingsView<'_> {
+    RatingsView {
+        model: &ratings.model,
+        elo: 400.0 / std::f64::consts::LN_10,
+        anchor: Some(ratings.anchor.as_str()).filter(|name| !name.is_empty()),
+        prior_elo: ratings.prior_elo,
+        ties: &ratings.ties,
+        components: ratings.components,
+    }
+}
+
+/// Two agents beside each other.
+pub(crate) fn pair(pair: &v1::PairStanding) -> PairView<'_> {
+    PairView {
+        agent: &pair.agent,
+        opponent: &pair.opponent,
+        games: pair.games,
+        wins: pair.wins,
+        draws: pair.draws,
+        losses: pair.losses,
+        blocks: pair.blocks,
+        score: pair.score,
+        score_low: pair.score_low,
+        score_high: pair.score_high,
+        score_anytime_low: pair.score_anytime_low,
+        score_anytime_high: pair.score_anytime_high,
+        difference: pair.difference,
+        difference_low: pair.difference_low,
+        difference_high: pair.difference_high,
+        difference_anytime_low: pair.difference_anytime_low,
+        difference_anytime_high: pair.difference_anytime_high,
+        rating_difference: pair.rating_difference,
+        rating_difference_low: pair.rating_difference_low,
+        rating_difference_high: pair.rating_difference_high,
+        superiority: pair.superiority,
+    }
+}
+
+impl From<v1::Audits> for AuditsView {
+    fn from(audits: v1::Audits) -> Self {
+        Self {
+            due: audits.due,
+            agreed: audits.agreed,
+            differing: audits.differing,
+            waiting: audits.waiting,
+            given_up: audits.given_up,
+        }
+    }
+}

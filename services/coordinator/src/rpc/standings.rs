@@ -1,0 +1,164 @@
+//! How tournaments stand, for those who ask and those who watch.
+
+use std::{sync::Arc, time::Duration};
+
+use arena_tournament::{Comparison, Evidence};
+use arena_wire::v1;
+use tokio::sync::mpsc;
+use tonic::Status;
+
+use crate::{
+    error::Error,
+    handle::{Command, Handle, Standing, Version},
+    results::{Info, Results},
+};
+
+/// Between two messages of a watch.
+const WATCH_STEP: Duration = Duration::from_millis(250);
+/// Pairs are told unasked where there are at most so many agents.
+const AGENTS_PAIRED: usize = 32;
+/// Above so many agents the pairs would not fit a message.
+const AGENTS_PAIRED_MAX: usize = 200;
+
+/// The standings with all comparisons between agents.
+pub(super) async fn get(
+    handle: &Handle,
+    request: v1::GetStandingsRequest,
+) -> Result<v1::Standings, Error> {
+    let (standing, evidence) = told(handle, &request.tournament_id).await?;
+    let mut standings = standing.standings.unwrap_or_default();
+    let Some(evidence) = evidence else {
+        return Ok(standings);
+    };
+    let agents = standings.agents.len();
+    if request.pairs && agents > AGENTS_PAIRED_MAX {
+        return Err(Error::Request(format!(
+            "{agents} agents make too many pairs to show, the most is {AGENTS_PAIRED_MAX} agents: \
+             leave out --pairs and --crosstable"
+        )));
+    }
+    let pairs = request.pairs || agents <= AGENTS_PAIRED;
+    // Reckoning takes a while where there are many agents, and no other
+    // request may wait for it.
+    let compared = handle
+        .with_store(move |_| Ok(evidence.compare(pairs)))
+        .await?;
+    add(&mut standings, compared);
+    Ok(standings)
+}
+
+/// Puts comparisons into standings.
+fn add(standings: &mut v1::Standings, compared: Comparison) {
+    standings.pairs = compared.pairs.into_iter().map(pair).collect();
+}
+
+fn pair(pair: arena_tournament::PairStanding) -> v1::PairStanding {
+    v1::PairStanding {
+        agent: pair.agent,
+        opponent: pair.opponent,
+        games: pair.games,
+        wins: pair.wins,
+        draws: pair.draws,
+        losses: pair.losses,
+        blocks: pair.blocks,
+        score: pair.score,
+        score_low: pair.score_low,
+        score_high: pair.score_high,
+        score_anytime_low: pair.score_anytime_low,
+        score_anytime_high: pair.score_anytime_high,
+        difference: pair.difference,
+        difference_low: pair.difference_low,
+        difference_high: pair.difference_high,
+        difference_anytime_low: pair.difference_anytime_low,
+        difference_anytime_high: pair.difference_anytime_high,
+        rating_difference: None,
+        rating_difference_low: None,
+        rating_difference_high: None,
+        superiority: None,
+    }
+}
+
+/// How a tournament stands, for those who watch.
+async fn shown(handle: &Handle, id: &str) -> Result<v1::WatchTournamentResponse, Error> {
+    loop {
+        let asked = id.to_owned();
+        match handle.ask(|reply| Command::Shown(asked, reply)).await? {
+            Standing::Known(standing) | Standing::Told(standing, _) => return Ok(*standing),
+            Standing::Unloaded(info) => load(handle, info).await?,
+        }
+    }
+}
+
+/// How a tournament stands, with what agents are compared by; its results are
+/// added up first where needed.
+async fn told(
+    handle: &Handle,
+    id: &str,
+) -> Result<(v1::WatchTournamentResponse, Option<Box<Evidence>>), Error> {
+    loop {
+        let asked = id.to_owned();
+        match handle.ask(|reply| Command::Standing(asked, reply)).await? {
+            Standing::Known(standing) => return Ok((*standing, None)),
+            Standing::Told(standing, evidence) => return Ok((*standing, Some(evidence))),
+            Standing::Unloaded(info) => load(handle, info).await?,
+        }
+    }
+}
+
+async fn load(handle: &Handle, info: Arc<Info>) -> Result<(), Error> {
+    let of = Arc::clone(&info);
+    let results = handle
+        .with_store(move |store| {
+            let (results, _) = Results::load(&of, store).map_err(|error| Error::Damaged {
+                what: format!("tournament {}", of.id),
+                problem: error.to_string(),
+            })?;
+            Ok(results)
+        })
+        .await?;
+    handle.tell(Command::Loaded(info, Box::new(results))).await
+}
+
+/// Sends how a tournament stands, at once and after changes, until it is over
+/// or the coordinator stops.
+pub(super) async fn watch(
+    handle: &Handle,
+    id: &str,
+    mut versions: tokio::sync::watch::Receiver<Version>,
+    sender: &mpsc::Sender<Result<v1::WatchTournamentResponse, Status>>,
+) -> Result<(), Error> {
+    let mut stopping = handle.stopping.clone();
+    let mut changed = true;
+    loop {
+        changed |= matches!(versions.has_changed(), Ok(true));
+        versions.mark_unchanged();
+        let standing = shown(handle, id).await?;
+        let over = matches!(
+            standing.state(),
+            v1::TournamentState::Finished | v1::TournamentState::Cancelled
+        );
+        if sender.send(Ok(standing)).await.is_err() || over || *stopping.borrow_and_update() {
+            return Ok(());
+        }
+        tokio::select! {
+            () = tokio::time::sleep(WATCH_STEP) => {}
+            // The end is told at once: many wait for it to go on.
+            _ = versions.wait_for(|version| version.over) => changed = true,
+            _ = stopping.changed() => continue,
+            () = sender.closed() => return Ok(()),
+        }
+        // What was shown may have been a moment old. After the step, which is
+        // longer than that moment, it is shown once more.
+        if std::mem::take(&mut changed) {
+            continue;
+        }
+        tokio::select! {
+            ended = versions.changed() => match ended {
+                Ok(()) => changed = true,
+                Err(_) => return Ok(()),
+            },
+            _ = stopping.changed() => {}
+            () = sender.closed() => return Ok(()),
+        }
+    }
+}
