@@ -8,6 +8,7 @@ mod failure;
 mod model;
 mod output;
 mod progress;
+mod report;
 mod signals;
 mod units;
 mod workers;

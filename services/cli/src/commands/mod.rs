@@ -6,11 +6,12 @@ mod bench;
 pub(crate) mod coordinator;
 mod demo;
 mod evolve;
-mod export;
+pub(crate) mod export;
 mod game;
 mod games;
 mod paper;
 mod play;
+mod report;
 mod run;
 mod standings;
 mod store;
@@ -22,6 +23,8 @@ use std::future::Future;
 use clap::Subcommand;
 
 use crate::failure::{Failure, Outcome};
+
+pub(crate) use standings::told as told_audits;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -58,6 +61,8 @@ pub(crate) enum Command {
     Paper(paper::PaperCommand),
     /// Write all games of a tournament, in order
     Export(export::ExportArgs),
+    /// Write what a tournament showed, for people
+    Report(report::ReportArgs),
     /// Verify, back up and restore a data folder
     #[command(subcommand)]
     Store(store::StoreCommand),
@@ -82,6 +87,7 @@ impl Command {
             Self::Games(args) => args.run(),
             Self::Paper(command) => command.run(),
             Self::Export(args) => block_on(args.run()),
+            Self::Report(args) => block_on(args.run()),
             Self::Store(command) => command.run(),
             Self::Bench(args) => block_on(args.run()),
         }

@@ -60,7 +60,7 @@ pub(crate) async fn show(client: &mut Client, id: &str, format: Format) -> Outco
 }
 
 /// The same in words.
-pub(super) fn told(audits: &v1::Audits) -> String {
+pub(crate) fn told(audits: &v1::Audits) -> String {
     let mut text = format!(
         "audits: {} of {} games played again, {} differ",
         audits.agreed + audits.differing,

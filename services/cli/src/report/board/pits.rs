@@ -1,0 +1,105 @@
+//! Kalah and both Owares: two rows of pits, and what is banked beside them.
+//! Seat 0's row is below, sown to the right.
+
+use arena_games::{
+    Abapa, AnanAnan, Kalah, kalah,
+    oware::{Core, abapa},
+};
+
+use super::{Board, Drawn, label};
+
+/// From pit to pit.
+const STEP: f32 = 62.0;
+/// Half the side of a pit.
+const HALF: f32 = 27.0;
+/// Width of a store with the room around it.
+const STORE: f32 = 76.0;
+/// Above and below the rows, for the offsets.
+const MARGIN: f32 = 24.0;
+
+/// Pits of seat 0, then of seat 1, then what each banked.
+fn board(pits: usize, sides: [&str; 2]) -> Board {
+    let inner = pits as f32 * STEP;
+    let width = inner + 2.0 * STORE;
+    let rows = [MARGIN + 1.5 * STEP + 8.0, MARGIN + 0.5 * STEP];
+    let height = rows[0] + 0.5 * STEP + MARGIN;
+    let mut places = Vec::new();
+    let mut names = Vec::new();
+    let mut art = String::new();
+    for (seat, side) in sides.iter().enumerate() {
+        for offset in 0..pits {
+            let along = if seat == 0 { offset } else { pits - 1 - offset };
+            let x = STORE + (along as f32 + 0.5) * STEP;
+            places.push((x, rows[seat], HALF, HALF));
+            names.push(format!("{side} {offset}"));
+            let y = if seat == 0 { height - 9.0 } else { 11.0 };
+            label(&mut art, "offset", (x, y), &offset.to_string());
+        }
+    }
+    let middle = (rows[0] + rows[1]) / 2.0;
+    for (seat, side) in sides.iter().enumerate() {
+        // Who moves first banks to the right, as in Kalah.
+        let x = if seat == 0 {
+            width - STORE / 2.0
+        } else {
+            STORE / 2.0
+        };
+        places.push((x, middle, HALF, STEP - 4.0));
+        names.push(format!("{side} banked"));
+        let y = if seat == 0 { height - 9.0 } else { 11.0 };
+        label(&mut art, &format!("side seat{seat}"), (x, y), side);
+    }
+    Board::Pits {
+        width: width as u32,
+        height: height as u32,
+        art,
+        pits: places,
+        names,
+    }
+}
+
+impl Drawn for Kalah {
+    fn board(&self) -> Board {
+        board(self.pits(), ["Seat 0", "Seat 1"])
+    }
+
+    fn numbers(&self, state: &kalah::State, out: &mut Vec<i16>) {
+        for seat in 0..2 {
+            out.extend(
+                self.row(state, seat)
+                    .iter()
+                    .map(|&stones| i16::from(stones)),
+            );
+        }
+        out.extend((0..2).map(|seat| i16::from(state.board[self.store(seat)])));
+    }
+}
+
+fn oware(core: &Core, out: &mut Vec<i16>) {
+    out.extend(
+        core.pits
+            .iter()
+            .chain(&core.score)
+            .map(|&seeds| i16::from(seeds)),
+    );
+}
+
+impl Drawn for Abapa {
+    fn board(&self) -> Board {
+        board(6, ["South", "North"])
+    }
+
+    fn numbers(&self, state: &abapa::State, out: &mut Vec<i16>) {
+        oware(&state.core, out);
+    }
+}
+
+impl Drawn for AnanAnan {
+    fn board(&self) -> Board {
+        board(6, ["South", "North"])
+    }
+
+    fn numbers(&self, core: &Core, out: &mut Vec<i16>) {
+        oware(core, out);
+    }
+}

@@ -1,0 +1,150 @@
+use arena_engine::{FaultPolicy, GameKeys, Setup, options::Options};
+
+use super::*;
+
+/// A game that nobody was asked in.
+fn random_game(game: &dyn AnyGame) -> Vec<Event> {
+    let played = game.start(Setup {
+        keys: GameKeys {
+            dice: [[1; 32], [2; 32], [3; 32], [4; 32]],
+            table: [5; 32],
+            opening: [6; 32],
+            agents: [[7; 32]; 4],
+            substitute: [[8; 32]; 4],
+        },
+        opening_plies: u32::MAX,
+        on_fault: FaultPolicy::Forfeit,
+        ask_forced: false,
+    });
+    played.finish().events
+}
+
+fn header(ruleset: &str, options: Options) -> RecordHeader {
+    RecordHeader {
+        tournament_id: "t-0123456789".to_owned(),
+        ruleset: ruleset.to_owned(),
+        rules_version: 1,
+        options,
+        agents: Vec::new(),
+    }
+}
+
+/// What a page does with the steps.
+fn last_position(start: &Value, steps: &[Step]) -> Vec<Value> {
+    let mut position = start.as_array().expect("a list").clone();
+    for step in steps {
+        for (place, value) in &step.changes {
+            if value.is_null() {
+                position.truncate(*place);
+            } else if *place == position.len() {
+                position.push(value.clone());
+            } else {
+                position[*place] = value.clone();
+            }
+        }
+    }
+    position
+}
+
+/// Every ruleset for each number of players it allows.
+fn each(mut check: impl FnMut(&RecordHeader, usize, &dyn AnyGame)) {
+    for info in arena_games::rulesets() {
+        for seats in info.seats.0..=info.seats.1 {
+            let (options, seats) =
+                arena_games::resolve(info.name, &Options::new(), Some(seats)).expect("defaults");
+            let game = arena_games::build(info.name, &options, seats).expect("defaults");
+            check(&header(info.name, options), seats, &*game);
+        }
+    }
+}
+
+#[test]
+fn every_ruleset_has_a_drawn_board_and_every_position_is_on_it() {
+    each(|header, seats, game| {
+        let boards = Boards::of(header, seats);
+        let events = random_game(game);
+        let (start, steps) = boards.steps(game, &events).expect("a game replays");
+        let plies = events.iter().filter(|event| event.is_action()).count();
+        assert_eq!(steps.len(), plies, "{}", header.ruleset);
+        let numbers = |values: &[Value]| -> Vec<i64> {
+            values
+                .iter()
+                .map(|value| value.as_i64().expect("a number"))
+                .collect()
+        };
+        let all = steps.iter().flat_map(|step| &step.changes);
+        match boards.board() {
+            Board::Pieces {
+                pieces,
+                least,
+                spots,
+                width,
+                height,
+                ..
+            } => {
+                assert_eq!(spots.len(), seats);
+                assert_eq!(start.as_array().map(Vec::len), Some(seats * pieces));
+                for (place, value) in all {
+                    let value = value.as_i64().expect("a number") - i64::from(least);
+                    let (x, y) = spots[place / pieces][usize::try_from(value).expect("a spot")];
+                    assert!(x > 0.0 && x < width as f32 && y > 0.0 && y < height as f32);
+                }
+            }
+            Board::Pits { pits, names, .. } => {
+                assert_eq!(pits.len(), names.len());
+                let first = numbers(start.as_array().expect("a list"));
+                let last = numbers(&last_position(&start, &steps));
+                assert_eq!(first.len(), pits.len());
+                assert_eq!(first.iter().sum::<i64>(), last.iter().sum::<i64>());
+            }
+            Board::Text => panic!("{} has no drawing", header.ruleset),
+        }
+    });
+}
+
+#[test]
+fn a_ruleset_without_a_drawing_is_shown_as_game_show_shows_it() {
+    each(|header, _, game| {
+        let events = random_game(game);
+        let mut boards = Vec::new();
+        game.replay_drawn(&events, &mut |board, _| boards.push(board.to_owned()))
+            .expect("a game replays");
+        let (start, steps) = Lines.steps(game, &events).expect("a game replays");
+        let text = |lines: &[Value]| {
+            let lines = lines.iter().map(|line| line.as_str().expect("text"));
+            lines.map(|line| format!("{line}\n")).collect::<String>()
+        };
+        assert_eq!(text(start.as_array().expect("lines")), boards[0]);
+        let last = last_position(&start, &steps);
+        assert_eq!(
+            text(&last),
+            *boards.last().expect("a board"),
+            "{}",
+            header.ruleset
+        );
+    });
+}
+
+#[test]
+fn a_step_tells_who_did_what_after_which_throw() {
+    let (options, seats) =
+        arena_games::resolve("cowry", &Options::new(), Some(2)).expect("defaults");
+    let game = arena_games::build("cowry", &options, seats).expect("defaults");
+    let events = random_game(&*game);
+    let boards = Boards::of(&header("cowry", options), seats);
+    let (_, steps) = boards.steps(&*game, &events).expect("a game replays");
+    let drawn: usize = steps
+        .iter()
+        .map(|step| {
+            step.drawn
+                .split(' ')
+                .filter(|name| !name.is_empty())
+                .count()
+        })
+        .sum();
+    let chance = events.iter().filter(|event| !event.is_action()).count();
+    // What is drawn behind the last ply belongs to none.
+    assert!(drawn > 0 && drawn <= chance);
+    let first = serde_json::to_value(&steps[0]).expect("a list");
+    assert!(first[0].is_number() && first[1].is_string() && first[2].is_string());
+}

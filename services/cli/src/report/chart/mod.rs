@@ -1,0 +1,94 @@
+//! Drawings of a report, as SVG and tables. Places are in percent of the width,
+//! so that text keeps its size on every screen; what can be pointed at is also
+//! written out.
+
+mod course;
+mod dots;
+mod heat;
+mod latencies;
+mod lengths;
+
+use std::fmt::Write;
+
+pub(super) use course::course;
+pub(super) use dots::{scores, seats};
+pub(super) use heat::heat;
+pub(super) use latencies::latencies;
+pub(super) use lengths::lengths;
+
+/// Text as it may stand in HTML and in its attributes.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A span of values along the width.
+#[derive(Clone, Copy)]
+struct Scale {
+    low: f64,
+    high: f64,
+}
+
+impl Scale {
+    /// One that holds all of these with a little room, within bounds.
+    fn around(values: impl Iterator<Item = f64>, bounds: (f64, f64), least: f64) -> Self {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for value in values {
+            low = low.min(value);
+            high = high.max(value);
+        }
+        if low > high {
+            return Self {
+                low: bounds.0,
+                high: bounds.1,
+            };
+        }
+        let room = ((high - low) * 0.06).max((least - (high - low)) / 2.0);
+        Self {
+            low: (low - room).max(bounds.0),
+            high: (high + room).min(bounds.1),
+        }
+    }
+
+    /// In percent of the width.
+    fn at(self, value: f64) -> f64 {
+        if self.high > self.low {
+            (value - self.low) / (self.high - self.low) * 100.0
+        } else {
+            50.0
+        }
+    }
+
+    /// Round values in it, a handful.
+    fn ticks(self) -> Vec<f64> {
+        let steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25];
+        let step = steps
+            .into_iter()
+            .find(|step| (self.high - self.low) / step <= 5.0)
+            .unwrap_or(0.25);
+        let first = (self.low / step).ceil() as i64;
+        let last = (self.high / step).floor() as i64;
+        (first..=last).map(|tick| tick as f64 * step).collect()
+    }
+}
+
+/// A share as percent, without a needless zero.
+fn percent(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    text.strip_suffix(".0").unwrap_or(&text).to_owned()
+}
+
+/// `write!` to a text cannot fail.
+fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
+    let _ = out.write_fmt(text);
+}

@@ -1,0 +1,108 @@
+//! Reports of a tournament: gathered once from the coordinator, then written as
+//! a page, as Markdown, or as JUnit's XML.
+
+pub(crate) mod board;
+mod chart;
+mod gather;
+mod page;
+mod sample;
+mod scan;
+mod words;
+
+use std::collections::BTreeMap;
+
+use arena_engine::options::Options;
+use arena_telemetry::LatencyHistogram;
+use arena_wire::v1;
+
+pub(crate) use gather::gather;
+pub(crate) use page::html;
+pub(crate) use sample::Sample;
+
+/// A share from 0 to 1 with its 95 % interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Estimate {
+    pub(crate) value: f64,
+    /// Absent where nothing can be said of how far off it may be.
+    pub(crate) interval: Option<(f64, f64)>,
+}
+
+/// All that a report shows of a tournament. Agents are numbered as in the
+/// standings, best first.
+pub(crate) struct Report {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) state: v1::TournamentState,
+    pub(crate) games: u64,
+    pub(crate) games_total: u64,
+    pub(crate) created_unix_us: u64,
+    pub(crate) finished_unix_us: u64,
+    pub(crate) format: String,
+    pub(crate) seed: String,
+    pub(crate) ruleset: String,
+    pub(crate) rules_version: u32,
+    pub(crate) options: Options,
+    pub(crate) seats: usize,
+    pub(crate) spec_toml: String,
+    /// Chance outcomes and moves are not kept.
+    pub(crate) hash_only: bool,
+    pub(crate) agents: Vec<Agent>,
+    /// By row and column: how the row's agent did against the column's.
+    pub(crate) pairs: Vec<Vec<Option<Pair>>>,
+    /// By seat: what it scores, whoever sits there.
+    pub(crate) seat_scores: Vec<Option<Estimate>>,
+    /// Plies of a game, and how many games had them.
+    pub(crate) lengths: BTreeMap<u32, u64>,
+    pub(crate) terminations: BTreeMap<&'static str, u64>,
+    pub(crate) faults: Vec<Fault>,
+    /// Faults beside those listed.
+    pub(crate) faults_unlisted: u64,
+    pub(crate) samples: Vec<Sample>,
+    /// Which board the samples are played on.
+    pub(crate) board: board::Board,
+    /// SHA-256 of `arena export --records hash`.
+    pub(crate) digest: String,
+    pub(crate) notes: Vec<String>,
+    pub(crate) audits: Option<v1::Audits>,
+}
+
+/// An agent of a report.
+pub(crate) struct Agent {
+    pub(crate) standing: v1::AgentStanding,
+    pub(crate) version: String,
+    pub(crate) bot: String,
+    pub(crate) options: Options,
+    /// How it was reached.
+    pub(crate) source: String,
+    pub(crate) latencies: LatencyHistogram,
+    /// By step of the tournament's index: mean score of all its games so far.
+    pub(crate) course: Vec<Option<f64>>,
+    /// By seat: its score where it sits there.
+    pub(crate) seat_scores: Vec<Option<f64>>,
+}
+
+/// Two agents in the games that both played.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pair {
+    pub(crate) games: u64,
+    /// Games in which the first was placed before, with, and behind the second.
+    pub(crate) results: [u64; 3],
+    pub(crate) score: Estimate,
+}
+
+/// A fault with what is known of it.
+pub(crate) struct Fault {
+    pub(crate) agent: String,
+    pub(crate) game: String,
+    pub(crate) ply: u32,
+    pub(crate) kind: &'static str,
+    pub(crate) message: String,
+    pub(crate) stderr: String,
+}
+
+impl Report {
+    /// True where all games that there will be are in it.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.state == v1::TournamentState::Finished
+    }
+}

@@ -1,0 +1,194 @@
+//! A report as one page that needs nothing else: styles, script, drawings and
+//! games are in it, and its policy lets nothing be loaded.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, UNIX_EPOCH},
+};
+
+use askama::Template;
+use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::{Agent, Report, chart, words};
+use crate::{
+    failure::{Failure, Outcome},
+    progress::state_name,
+    units,
+};
+
+const CSS: &str = include_str!("report.css");
+const JS: &str = include_str!("report.js");
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    report: &'a Report,
+    headline: String,
+    summary: Vec<String>,
+    parts: Vec<(&'static str, &'static str)>,
+    state: &'static str,
+    games: String,
+    games_total: String,
+    started: Option<String>,
+    finished: Option<String>,
+    rows: Vec<Row<'a>>,
+    dots: String,
+    heat: String,
+    course: String,
+    seats: String,
+    lengths: String,
+    endings: String,
+    latencies: String,
+    games_json: String,
+    css: &'static str,
+    js: &'static str,
+    css_hash: String,
+    js_hash: String,
+    version: &'static str,
+}
+
+/// An agent in the tables.
+struct Row<'a> {
+    name: &'a str,
+    games: String,
+    wins: String,
+    draws: String,
+    losses: String,
+    win_rate: String,
+    plies: String,
+    faults: String,
+    faulty: bool,
+    kinds: String,
+    by_seat: Vec<String>,
+    bot: &'a str,
+    version: &'a str,
+    options: String,
+    source: &'a str,
+}
+
+/// The page of a report.
+pub(crate) fn html(report: &Report) -> Outcome<String> {
+    let mut parts = vec![("summary", "In short")];
+    if report.games > 0 {
+        parts.extend([
+            ("standings", "Standings"),
+            ("pairs", "Head to head"),
+            ("course", "Over the tournament"),
+            ("seats", "Who moves first"),
+            ("lengths", "Lengths"),
+            ("latencies", "Thinking"),
+            ("faults", "Faults"),
+            ("samples", "Games"),
+        ]);
+    }
+    parts.push(("again", "Play it again"));
+    let page = Page {
+        report,
+        headline: words::headline(report),
+        summary: words::summary(report),
+        parts,
+        state: state_name(report.state),
+        games: units::count(report.games),
+        games_total: units::count(report.games_total),
+        started: date(report.created_unix_us),
+        finished: date(report.finished_unix_us),
+        rows: report.agents.iter().map(row).collect(),
+        dots: chart::scores(report),
+        heat: chart::heat(report),
+        course: chart::course(report),
+        seats: chart::seats(report),
+        lengths: chart::lengths(&report.lengths),
+        endings: endings(report),
+        latencies: chart::latencies(report),
+        games_json: script_json(&json!({ "board": report.board, "samples": report.samples })),
+        css: CSS,
+        js: JS,
+        css_hash: source_hash(CSS),
+        js_hash: source_hash(JS),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    page.render().map_err(Failure::failed)
+}
+
+fn row(agent: &Agent) -> Row<'_> {
+    let standing = &agent.standing;
+    let options = agent.options.iter();
+    let options: Vec<String> = options
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    let share = |score: &Option<f64>| {
+        score.map_or_else(|| "–".to_owned(), |score| format!("{:.1}%", score * 100.0))
+    };
+    Row {
+        name: &standing.agent,
+        games: units::count(standing.games),
+        wins: units::count(standing.wins),
+        draws: units::count(standing.draws),
+        losses: units::count(standing.losses),
+        win_rate: units::interval(
+            standing.win_rate,
+            standing.win_rate_low,
+            standing.win_rate_high,
+        ),
+        plies: units::mean(standing.plies_mean),
+        faults: units::count(standing.faults),
+        faulty: standing.faults > 0,
+        kinds: kinds(&standing.faults_by_kind),
+        by_seat: agent.seat_scores.iter().map(share).collect(),
+        bot: &agent.bot,
+        version: &agent.version,
+        options: options.join(", "),
+        source: &agent.source,
+    }
+}
+
+fn kinds<'a>(counts: impl IntoIterator<Item = (&'a String, &'a u64)>) -> String {
+    let mut kinds: Vec<String> = counts
+        .into_iter()
+        .map(|(kind, count)| format!("{} {kind}", units::count(*count)))
+        .collect();
+    kinds.sort_unstable();
+    kinds.join(", ")
+}
+
+/// How games ended.
+fn endings(report: &Report) -> String {
+    let ended: Vec<String> = report
+        .terminations
+        .iter()
+        .map(|(how, count)| format!("{how} {}", units::count(*count)))
+        .collect();
+    format!("How games ended: {}.", ended.join(", "))
+}
+
+/// Day and time in UTC; none where there is none.
+pub(crate) fn date(unix_us: u64) -> Option<String> {
+    (unix_us > 0).then(|| {
+        let time = UNIX_EPOCH + Duration::from_micros(unix_us);
+        let text = humantime::format_rfc3339_seconds(time).to_string();
+        text.replace('T', " ").replace('Z', " UTC")
+    })
+}
+
+/// The length that this share of the games does not exceed.
+pub(crate) fn quantile(lengths: &BTreeMap<u32, u64>, share: f64) -> Option<u32> {
+    let games: u64 = lengths.values().sum();
+    let rank = ((games as f64 * share).ceil() as u64).max(1);
+    let mut seen = 0;
+    lengths.iter().find_map(|(&plies, &count)| {
+        seen += count;
+        (seen >= rank).then_some(plies)
+    })
+}
+
+/// JSON that may stand in a script element: nothing in it closes the element.
+fn script_json(value: &serde_json::Value) -> String {
+    value.to_string().replace('<', "\\u003c")
+}
+
+/// How a policy names what it lets through.
+fn source_hash(text: &str) -> String {
+    format!("sha256-{}", BASE64.encode(Sha256::digest(text)))
+}

@@ -1,0 +1,348 @@
+//! One pass over the games of a tournament, in index order. Memory grows with
+//! agents, not with games.
+
+use std::collections::BTreeMap;
+
+use arena_engine::Termination;
+use arena_model::GameRecord;
+use arena_telemetry::LatencyHistogram;
+use arena_tournament::interval::{self, Moments};
+use arena_wire::v1;
+use sha2::{Digest, Sha256};
+
+use super::{Estimate, Fault, Pair};
+
+/// Points of a course.
+const STEPS: usize = 120;
+/// Faults that are kept whole, of all agents together and of one.
+const FAULTS_MAX: usize = 200;
+const FAULTS_OF_ONE: usize = 40;
+/// Of an agent's last words, in bytes.
+const STDERR_MAX: usize = 4000;
+
+/// Sums over the games of a tournament. Agents are numbered as in its spec.
+pub(super) struct Scan {
+    tournament: String,
+    names: Vec<String>,
+    games_total: u64,
+    rotations: u32,
+    agents: Vec<Sums>,
+    pairs: BTreeMap<(u16, u16), PairSums>,
+    seats: Vec<SeatSums>,
+    block: Block,
+    digest: Sha256,
+    pub(super) games: u64,
+    pub(super) lengths: BTreeMap<u32, u64>,
+    pub(super) terminations: BTreeMap<&'static str, u64>,
+    pub(super) faults: Vec<Fault>,
+    pub(super) faults_unlisted: u64,
+}
+
+/// Of one agent.
+#[derive(Clone)]
+struct Sums {
+    latencies: LatencyHistogram,
+    /// By step of the index: share of the points and games there.
+    steps: Vec<(f64, u64)>,
+    /// By seat: the same.
+    seats: Vec<(f64, u64)>,
+    faults: usize,
+}
+
+/// Of two agents; the units of a game are 2 for a place before, 1 for the same.
+#[derive(Clone, Copy, Default)]
+struct PairSums {
+    results: [u64; 3],
+    blocks: Moments,
+}
+
+/// Of one seat; the units of a game are 2 for each seat beaten, 1 for each tied.
+#[derive(Clone, Copy, Default)]
+struct SeatSums {
+    units: u64,
+    games: u64,
+    blocks: Moments,
+}
+
+/// The block whose games are coming.
+#[derive(Default)]
+struct Block {
+    number: u64,
+    games: u32,
+    void: bool,
+    pairs: BTreeMap<(u16, u16), u64>,
+    seats: Vec<u64>,
+}
+
+impl Scan {
+    pub(super) fn new(
+        tournament: &str,
+        names: Vec<String>,
+        seats: usize,
+        rotate: bool,
+        games_total: u64,
+    ) -> Self {
+        let sums = Sums {
+            latencies: LatencyHistogram::new(),
+            steps: vec![(0.0, 0); STEPS],
+            seats: vec![(0.0, 0); seats],
+            faults: 0,
+        };
+        Self {
+            tournament: tournament.to_owned(),
+            games_total,
+            rotations: if rotate { seats as u32 } else { 1 },
+            agents: vec![sums; names.len()],
+            names,
+            pairs: BTreeMap::new(),
+            seats: vec![SeatSums::default(); seats],
+            block: Block::default(),
+            digest: Sha256::new(),
+            games: 0,
+            lengths: BTreeMap::new(),
+            terminations: BTreeMap::new(),
+            faults: Vec::new(),
+            faults_unlisted: 0,
+        }
+    }
+
+    /// Adds a game; `line` is its line in an export of hashes.
+    pub(super) fn add(&mut self, record: &GameRecord, side: &v1::GameReport, line: &str) {
+        self.digest.update(line.as_bytes());
+        self.digest.update(b"\n");
+        self.games += 1;
+        *self
+            .terminations
+            .entry(record.termination.name())
+            .or_default() += 1;
+        self.add_latencies(side);
+        self.add_faults(record, side);
+        if record.block != self.block.number {
+            self.close_block();
+            self.block.number = record.block;
+        }
+        self.block.games += 1;
+        self.block.void |= record.placement.is_empty();
+        if record.termination == Termination::Void || record.placement.is_empty() {
+            return;
+        }
+        *self.lengths.entry(record.plies).or_default() += 1;
+        self.add_scores(record);
+        self.add_pairs(record);
+    }
+
+    fn add_scores(&mut self, record: &GameRecord) {
+        let step = (record.index * STEPS as u64 / self.games_total.max(1)).min(STEPS as u64 - 1);
+        let most = 2 * (record.seats.len() as u64 - 1);
+        self.block.seats.resize(record.seats.len(), 0);
+        for (seat, &agent) in record.seats.iter().enumerate() {
+            let units = units(&record.placement, seat);
+            let share = units as f64 / most as f64;
+            if let Some(sums) = self.agents.get_mut(usize::from(agent)) {
+                add(&mut sums.steps[step as usize], share);
+                if let Some(sums) = sums.seats.get_mut(seat) {
+                    add(sums, share);
+                }
+            }
+            if let Some(sums) = self.seats.get_mut(seat) {
+                sums.units += units;
+                sums.games += 1;
+            }
+            self.block.seats[seat] += units;
+        }
+    }
+
+    fn add_pairs(&mut self, record: &GameRecord) {
+        for (seat, &agent) in record.seats.iter().enumerate() {
+            for (other_seat, &other) in record.seats.iter().enumerate() {
+                if agent >= other {
+                    continue;
+                }
+                let (mine, theirs) = (record.placement[seat], record.placement[other_seat]);
+                let place = match mine.cmp(&theirs) {
+                    std::cmp::Ordering::Less => 0,
+                    std::cmp::Ordering::Equal => 1,
+                    std::cmp::Ordering::Greater => 2,
+                };
+                let key = (agent, other);
+                self.pairs.entry(key).or_default().results[place] += 1;
+                *self.block.pairs.entry(key).or_default() += 2 - place as u64;
+            }
+        }
+    }
+
+    fn add_latencies(&mut self, side: &v1::GameReport) {
+        for latency in side.timing.iter().flat_map(|timing| &timing.latency) {
+            let buckets = latency.buckets.iter().copied();
+            let counted =
+                LatencyHistogram::from_buckets(buckets.zip(latency.counts.iter().copied()));
+            if let (Some(sums), Ok(counted)) =
+                (self.agents.get_mut(latency.agent as usize), counted)
+            {
+                sums.latencies.merge(&counted);
+            }
+        }
+    }
+
+    fn add_faults(&mut self, record: &GameRecord, side: &v1::GameReport) {
+        for fault in &record.faults {
+            let agent = record.seats.get(usize::from(fault.seat)).copied();
+            let Some(agent) = agent.map(usize::from) else {
+                continue;
+            };
+            let Some(sums) = self.agents.get_mut(agent) else {
+                continue;
+            };
+            sums.faults += 1;
+            if sums.faults > FAULTS_OF_ONE || self.faults.len() >= FAULTS_MAX {
+                self.faults_unlisted += 1;
+                continue;
+            }
+            let detail = side
+                .fault_details
+                .iter()
+                .find(|detail| detail.seat == u32::from(fault.seat));
+            let stderr = detail.map_or("", |detail| detail.stderr_tail.trim_end());
+            let from = stderr.ceil_char_boundary(stderr.len().saturating_sub(STDERR_MAX));
+            self.faults.push(Fault {
+                agent: self.names[agent].clone(),
+                game: format!("{}/{}", self.tournament, record.index),
+                ply: fault.ply,
+                kind: fault.kind.name(),
+                message: detail.map_or_else(String::new, |detail| detail.message.clone()),
+                stderr: stderr[from..].to_owned(),
+            });
+        }
+    }
+
+    /// A block counts once all its games are there, none of them void.
+    fn close_block(&mut self) {
+        let block = std::mem::take(&mut self.block);
+        if block.games != self.rotations || block.void {
+            return;
+        }
+        for (key, units) in block.pairs {
+            self.pairs.entry(key).or_default().blocks.add(units);
+        }
+        for (sums, units) in self.seats.iter_mut().zip(block.seats) {
+            sums.blocks.add(units);
+        }
+    }
+
+    /// Takes in the last block.
+    pub(super) fn finish(&mut self) {
+        self.close_block();
+    }
+
+    /// How an agent did against another one.
+    pub(super) fn pair(&self, agent: u16, other: u16) -> Option<Pair> {
+        let sums = self.pairs.get(&(agent.min(other), agent.max(other)))?;
+        let [before, with, behind] = sums.results;
+        let games = before + with + behind;
+        let value = (2 * before + with) as f64 / (2 * games) as f64;
+        // An agent meets another at most once in a game.
+        let most = 2 * u64::from(self.rotations);
+        let interval = stretched(interval::of_mean([sums.blocks].into_iter(), most), value);
+        let pair = Pair {
+            games,
+            results: sums.results,
+            score: Estimate { value, interval },
+        };
+        Some(if agent < other { pair } else { pair.turned() })
+    }
+
+    /// What a seat scores, whoever sits there.
+    pub(super) fn seat(&self, seat: usize) -> Option<Estimate> {
+        let sums = self.seats.get(seat).filter(|sums| sums.games > 0)?;
+        let most = 2 * (self.seats.len() as u64 - 1);
+        let value = sums.units as f64 / (sums.games * most) as f64;
+        let of_blocks =
+            interval::of_mean([sums.blocks].into_iter(), most * u64::from(self.rotations));
+        Some(Estimate {
+            value,
+            interval: stretched(of_blocks, value),
+        })
+    }
+
+    /// Seats of a game.
+    pub(super) fn seats(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// An agent's latencies.
+    pub(super) fn latencies(&self, agent: usize) -> LatencyHistogram {
+        self.agents[agent].latencies.clone()
+    }
+
+    /// An agent's mean score after each step, from its first game on.
+    pub(super) fn course(&self, agent: usize) -> Vec<Option<f64>> {
+        let played = self.games * STEPS as u64 / self.games_total.max(1);
+        let mut sum = (0.0, 0);
+        let steps = self.agents[agent].steps.iter().enumerate();
+        steps
+            .map(|(step, &(points, games))| {
+                sum.0 += points;
+                sum.1 += games;
+                let reached = step as u64 <= played || games > 0;
+                (reached && sum.1 > 0).then(|| sum.0 / sum.1 as f64)
+            })
+            .collect()
+    }
+
+    /// An agent's score by seat.
+    pub(super) fn by_seat(&self, agent: usize) -> Vec<Option<f64>> {
+        let seats = self.agents[agent].seats.iter();
+        seats
+            .map(|&(points, games)| (games > 0).then(|| points / games as f64))
+            .collect()
+    }
+
+    /// SHA-256 of all lines that were added.
+    pub(super) fn digest(&self) -> String {
+        hex::encode(self.digest.clone().finalize())
+    }
+}
+
+impl Pair {
+    /// As the other one sees it.
+    fn turned(self) -> Self {
+        let [before, with, behind] = self.results;
+        Self {
+            games: self.games,
+            results: [behind, with, before],
+            score: Estimate {
+                value: 1.0 - self.score.value,
+                interval: self
+                    .score
+                    .interval
+                    .map(|(low, high)| (1.0 - high, 1.0 - low)),
+            },
+        }
+    }
+}
+
+/// Two for each seat beaten, one for each tied.
+fn units(placement: &[u8], seat: usize) -> u64 {
+    let others = placement
+        .iter()
+        .enumerate()
+        .filter(|&(other, _)| other != seat);
+    others
+        .map(|(_, &rank)| match placement[seat].cmp(&rank) {
+            std::cmp::Ordering::Less => 2,
+            std::cmp::Ordering::Equal => 1,
+            std::cmp::Ordering::Greater => 0,
+        })
+        .sum()
+}
+
+fn add(sums: &mut (f64, u64), share: f64) {
+    sums.0 += share;
+    sums.1 += 1;
+}
+
+/// Games of incomplete blocks count in the mean and not in the interval, which
+/// is stretched where the mean lies outside.
+fn stretched(interval: Option<(f64, f64)>, value: f64) -> Option<(f64, f64)> {
+    interval.map(|(low, high)| (low.min(value), high.max(value)))
+}

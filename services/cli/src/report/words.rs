@@ -1,0 +1,199 @@
+//! What a report says in sentences.
+
+use arena_wire::v1::TournamentState;
+
+use super::{Estimate, Report};
+use crate::{commands::told_audits, progress::state_name, units};
+
+/// The points of a report that a reader should take home, most telling first.
+pub(crate) fn summary(report: &Report) -> Vec<String> {
+    let mut said = Vec::new();
+    said.extend(progress(report));
+    if report.games == 0 {
+        said.push("No game has finished yet, so nothing can be said of the agents.".to_owned());
+        said.extend(report.notes.iter().cloned());
+        return said;
+    }
+    said.extend(leader(report));
+    said.extend(undecided(report));
+    said.extend(cycle(report));
+    said.extend(first_seat(report));
+    said.extend(lengths(report));
+    said.extend(faults(report));
+    said.extend(audits(report));
+    said.extend(report.notes.iter().cloned());
+    said
+}
+
+/// One sentence for the top of the page.
+pub(crate) fn headline(report: &Report) -> String {
+    let Some(best) = report.agents.first().filter(|_| report.games > 0) else {
+        return "No games yet".to_owned();
+    };
+    if is_clear(report) {
+        format!("{} is first, and clearly so", best.standing.agent)
+    } else {
+        format!("{} is first, but not clearly so", best.standing.agent)
+    }
+}
+
+fn progress(report: &Report) -> Option<String> {
+    (!report.is_whole()).then(|| {
+        let rest = match report.state {
+            TournamentState::Running => "what follows is about these games only",
+            TournamentState::Paused => "it goes on when it is resumed",
+            _ => "it will not go on",
+        };
+        format!(
+            "The tournament is {}: {} of {} games are played, and {rest}.",
+            state_name(report.state),
+            units::count(report.games),
+            units::count(report.games_total),
+        )
+    })
+}
+
+/// Whether the first one's interval lies above that of every other one.
+fn is_clear(report: &Report) -> bool {
+    let Some((first, rest)) = report.agents.split_first() else {
+        return false;
+    };
+    let low = first.standing.score_low;
+    rest.iter()
+        .all(|other| match (low, other.standing.score_high) {
+            (Some(low), Some(high)) => low > high,
+            _ => false,
+        })
+}
+
+fn leader(report: &Report) -> Option<String> {
+    let (first, rest) = report.agents.split_first()?;
+    let standing = &first.standing;
+    let mut text = format!(
+        "{} scored best: {} of the points over {}",
+        standing.agent,
+        units::interval(standing.score, standing.score_low, standing.score_high),
+        units::plural(standing.games, "game"),
+    );
+    if let Some(second) = rest.first() {
+        let other = &second.standing;
+        text += &format!(
+            "; {} follows with {}",
+            other.agent,
+            units::interval(other.score, other.score_low, other.score_high),
+        );
+        text += if is_clear(report) {
+            ". The intervals do not meet, so the first place is clear"
+        } else {
+            ". The intervals meet, so the first place may be luck"
+        };
+    }
+    Some(text + ".")
+}
+
+/// Pairs of which nobody can say who is better.
+fn undecided(report: &Report) -> Option<String> {
+    let mut all = 0;
+    let mut open = 0;
+    for (row, pairs) in report.pairs.iter().enumerate() {
+        for pair in pairs[row + 1..].iter().flatten() {
+            all += 1;
+            let decided = pair
+                .score
+                .interval
+                .is_some_and(|(low, high)| low > 0.5 || high < 0.5);
+            open += u64::from(!decided);
+        }
+    }
+    match (all, open) {
+        (0, _) => None,
+        (1, 0) => Some("Between the two the better one is told apart from the other.".to_owned()),
+        (1, _) => Some("The two cannot be told apart by these games.".to_owned()),
+        (_, 0) => Some(format!(
+            "In all {all} pairs one is told apart from the other."
+        )),
+        _ => Some(format!(
+            "Of {all} pairs {open} cannot be told apart by these games: the interval of \
+             their score has 50% in it."
+        )),
+    }
+}
+
+/// Three agents each of which beats the next, beyond doubt.
+fn cycle(report: &Report) -> Option<String> {
+    let beats = |a: usize, b: usize| {
+        report.pairs[a][b]
+            .and_then(|pair| pair.score.interval)
+            .is_some_and(|(low, _)| low > 0.5)
+    };
+    let count = report.agents.len();
+    let name = |agent: usize| &report.agents[agent].standing.agent;
+    (0..count)
+        .flat_map(|a| (a + 1..count).map(move |b| (a, b)))
+        .flat_map(|(a, b)| (a + 1..count).map(move |c| (a, b, c)))
+        .find(|&(a, b, c)| b != c && beats(a, b) && beats(b, c) && beats(c, a))
+        .map(|(a, b, c)| {
+            format!(
+                "One number cannot rank this field: {} beats {}, {} beats {}, and {} beats {}.",
+                name(a),
+                name(b),
+                name(b),
+                name(c),
+                name(c),
+                name(a)
+            )
+        })
+}
+
+fn first_seat(report: &Report) -> Option<String> {
+    let first: Estimate = (*report.seat_scores.first()?)?;
+    let fair = 0.5;
+    let (low, high) = first.interval?;
+    let shown = units::interval(Some(first.value), Some(low), Some(high));
+    Some(if low > fair {
+        format!("Whoever moves first has the better of it: seat 0 scores {shown}.")
+    } else if high < fair {
+        format!("Whoever moves first has the worse of it: seat 0 scores {shown}.")
+    } else {
+        format!(
+            "To move first is neither better nor worse, as far as can be told: seat 0 scores {shown}."
+        )
+    })
+}
+
+fn lengths(report: &Report) -> Option<String> {
+    let middle = super::page::quantile(&report.lengths, 0.5)?;
+    let shortest = report.lengths.keys().next()?;
+    let longest = report.lengths.keys().next_back()?;
+    Some(format!(
+        "Half of the games have {middle} plies or fewer; the shortest has {shortest}, the longest {longest}."
+    ))
+}
+
+fn faults(report: &Report) -> Option<String> {
+    let faulty: Vec<String> = report
+        .agents
+        .iter()
+        .filter(|agent| agent.standing.faults > 0)
+        .map(|agent| {
+            format!(
+                "{} ({})",
+                agent.standing.agent,
+                units::count(agent.standing.faults)
+            )
+        })
+        .collect();
+    let void = report.terminations.get("void").copied().unwrap_or(0);
+    let mut text = if faulty.is_empty() {
+        "Nobody made a fault".to_owned()
+    } else {
+        format!("Faults were made by {}", faulty.join(", "))
+    };
+    if void > 0 {
+        text += &format!(
+            "; {} void and count for nobody",
+            units::plural(void, "game is").replace("game iss", "games are")
+        );
+    }
+    Some(text + ".")
+}
