@@ -75,7 +75,7 @@ pub(crate) async fn gather(client: &mut Client, id: &str) -> Outcome<Report> {
         games_total: standings.games_total,
         created_unix_us: tournament.created_unix_us,
         finished_unix_us: tournament.finished_unix_us,
-        format: format_name(&spec),
+        format: spec.format.name(),
         seed: spec.seed.to_string(),
         ruleset: spec.ruleset,
         rules_version: spec.rules_version,
@@ -154,19 +154,5 @@ fn agent(
         course: scan.course(number),
         seat_scores: scan.by_seat(number),
         standing,
-    }
-}
-
-/// As specs write it.
-fn format_name(spec: &Tournament) -> String {
-    match serde_json::to_value(&spec.format) {
-        Ok(serde_json::Value::String(name)) => name,
-        Ok(serde_json::Value::Object(fields)) => fields
-            .get("format")
-            .or_else(|| fields.get("name"))
-            .and_then(serde_json::Value::as_str)
-            .unwrap_or_default()
-            .to_owned(),
-        _ => String::new(),
     }
 }

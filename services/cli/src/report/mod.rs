@@ -37,7 +37,7 @@ pub(crate) struct Report {
     pub(crate) games_total: u64,
     pub(crate) created_unix_us: u64,
     pub(crate) finished_unix_us: u64,
-    pub(crate) format: String,
+    pub(crate) format: &'static str,
     pub(crate) seed: String,
     pub(crate) ruleset: String,
     pub(crate) rules_version: u32,

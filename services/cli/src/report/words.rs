@@ -190,10 +190,13 @@ fn faults(report: &Report) -> Option<String> {
         format!("Faults were made by {}", faulty.join(", "))
     };
     if void > 0 {
-        text += &format!(
-            "; {} void and count for nobody",
-            units::plural(void, "game is").replace("game iss", "games are")
-        );
+        let games = units::plural(void, "game");
+        text += &format!("; {games} could not be played and counts for nobody");
     }
     Some(text + ".")
+}
+
+fn audits(report: &Report) -> Option<String> {
+    let told = report.audits.as_ref().map(told_audits)?;
+    Some(format!("{}{}.", told[..1].to_uppercase(), &told[1..]))
 }
