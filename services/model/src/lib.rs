@@ -4,6 +4,7 @@
 pub use arena_engine as engine;
 
 mod canonical;
+pub mod expect;
 pub mod format;
 mod name;
 pub mod record;

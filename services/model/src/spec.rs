@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use crate::format::Format;
 use crate::{
+    expect::{Expectation, Sentences},
     format::{self, Settings, Tables},
     name::AgentName,
     seed::TournamentSeed,
@@ -176,6 +177,9 @@ pub struct Spec {
     pub records: Records,
     /// Names: registered agents, native bots, or variants below.
     pub agents: Vec<AgentName>,
+    /// What is expected of the outcome; it changes none.
+    #[serde(default, skip_serializing_if = "Sentences::is_empty")]
+    pub expect: Sentences,
     /// Options of the ruleset.
     #[serde(default, skip_serializing_if = "Options::is_empty")]
     pub options: Options,
@@ -196,7 +200,7 @@ fn default_blocks() -> u64 {
 
 const KEYS: &[&str] = &[
     "name", "ruleset", "seed", "format", "blocks", "seats", "records", "agents", "options",
-    "agent", "play", "gauntlet", "sprt", "swiss", "knockout", "ladder", "fixed",
+    "agent", "play", "expect", "gauntlet", "sprt", "swiss", "knockout", "ladder", "fixed",
 ];
 /// All keys of `[play]`.
 pub const PLAY_KEYS: &[&str] = &[
@@ -304,7 +308,16 @@ impl Spec {
                 return fail(format!("option \"{name}\" must be a finite number"));
             }
         }
+        self.expectations()?;
         self.settings().map(drop)
+    }
+
+    /// What is expected of the outcome, understood.
+    ///
+    /// # Errors
+    /// [`SpecError::Value`] with what in a sentence is wrong.
+    pub fn expectations(&self) -> Result<Vec<Expectation>, SpecError> {
+        self.expect.read(&self.agents)
     }
 
     /// The settings of its format with all defaults filled in.
@@ -447,6 +460,19 @@ mod tests {
     }
 
     #[test]
+    fn expectations_are_read_back_as_they_were_written() {
+        for written in [
+            "expect = [\"a beats b at 95 %\", \"no faults\"]\n",
+            "[expect]\nsound = \"no faults\"\nstrong = \"a beats b at 95 %\"\n",
+        ] {
+            let spec = Spec::parse(&format!("{LEAST}{written}[options]\npits = 4\n"));
+            let spec = spec.expect("a spec");
+            assert_eq!(spec.expectations().map(|all| all.len()), Ok(2));
+            assert_eq!(Spec::parse(&spec.to_toml()).expect("a spec"), spec);
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         let cases = [
             (
@@ -490,6 +516,12 @@ mod tests {
                 "defined but not listed",
             ),
             ("[options]\npits = nan", "must be a finite number"),
+            (
+                "expect = [\"a beats c by 5 elo\"]",
+                "expect \"a beats c by 5 elo\": there is no agent \"c\"",
+            ),
+            ("[expect]\nstrong = \"a bets b\"", "did you mean \"beats\"?"),
+            ("[expect]\nstrong = 5", "a list of sentences, or a table"),
         ];
         for (line, expected) in cases {
             let error = Spec::parse(&format!("{LEAST}{line}\n")).expect_err(line);
