@@ -337,7 +337,7 @@ impl<'a> Reader<'a> {
         }
         let percent = self.number("a percentage")?;
         self.wants("%")?;
-        if percent < 50.0 || percent > 99.99 {
+        if !(50.0..=99.99).contains(&percent) {
             return Err(format!(
                 "at {percent} %: how sure it is to be must be from 50 % to 99.99 %"
             ));

@@ -20,6 +20,8 @@ pub(crate) async fn gather(client: &mut Client, id: &str) -> Outcome<Report> {
     let standings = client
         .get_standings(v1::GetStandingsRequest {
             tournament_id: id.to_owned(),
+            pairs: true,
+            anchor: String::new(),
         })
         .await?
         .into_inner()

@@ -157,6 +157,7 @@ impl EvolveSpec {
             seats: Some(2),
             records: self.records,
             agents: variants.iter().map(|player| player.name.clone()).collect(),
+            expect: Default::default(),
             options: self.options.clone(),
             variants,
             play: self.play.clone(),

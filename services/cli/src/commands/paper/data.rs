@@ -315,6 +315,7 @@ fn played(id: &str, fields: &PlayFields) -> Result<Option<Play>, String> {
             seats: Some(seats),
             records: arena_model::spec::Records::default(),
             agents,
+            expect: Default::default(),
             options: given,
             variants,
             play: PlaySettings {
