@@ -1,24 +1,173 @@
 //! Agents beside each other: what is reckoned when somebody asks, not while
 //! games come in.
 
-use serde::{Deserialize, Serialize};
+use crate::{
+    nash,
+    pairs::{PairStanding, couples},
+    ratings::{RatingDifference, Ratings},
+    tally::Evidence,
+};
 
-use crate::{pairs::PairStanding, tally::Evidence};
+/// What is wanted of a comparison.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    /// Each agent beside each other one.
+    pub pairs: bool,
+    /// The agent whose rating is 0; none: the mean of all is.
+    pub anchor: Option<usize>,
+}
 
 /// All that compares agents.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub struct Comparison {
+    /// Ratings of all agents; none without a game.
+    pub ratings: Option<Ratings>,
     /// Each agent beside each other one, in the order of the spec; empty where
     /// not wanted.
-    pub pairs: Vec<PairStanding>,
+    pub pairs: Vec<Compared>,
+    /// Each agent's share of the Nash average, in the order of the spec; none
+    /// where some have not met, or there are too many or only two.
+    pub nash: Option<Vec<f64>>,
+    /// What a reader of the numbers should know; whole sentences.
+    pub notes: Vec<String>,
+}
+
+/// Two agents beside each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// By their games.
+    pub pair: PairStanding,
+    /// By their ratings.
+    pub rating: Option<RatingDifference>,
 }
 
 impl Evidence {
-    /// Compares all agents, pair by pair where wanted.
+    /// The place in the spec of an agent.
     #[must_use]
-    pub fn compare(&self, pairs: bool) -> Comparison {
+    pub fn agent(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|known| known == name)
+    }
+
+    /// The name of an agent.
+    ///
+    /// # Panics
+    /// Where there is no such agent.
+    #[must_use]
+    pub fn name(&self, agent: usize) -> &str {
+        &self.names[agent]
+    }
+
+    /// Compares all agents.
+    #[must_use]
+    pub fn compare(&self, wanted: Wanted) -> Comparison {
+        let ratings = self.ratings(wanted.anchor);
+        let paired = wanted.pairs || self.names.len() <= nash::AGENTS_MAX;
+        let pairs = if paired { self.pairs() } else { Vec::new() };
+        let nash = nash::average(self.names.len(), &pairs);
+        let mut notes = ratings
+            .as_ref()
+            .map_or_else(Vec::new, |ratings| self.notes(ratings));
+        notes.extend(self.cycle(&pairs));
+        let compared = pairs.into_iter().zip(couples(self.names.len()));
+        let compared = compared.map(|(pair, (one, other))| Compared {
+            pair,
+            rating: ratings
+                .as_ref()
+                .map(|ratings| ratings.difference(one, other)),
+        });
         Comparison {
-            pairs: if pairs { self.pairs() } else { Vec::new() },
+            pairs: compared.filter(|_| wanted.pairs).collect(),
+            ratings,
+            nash,
+            notes,
         }
     }
+
+    /// What ratings do not say by themselves.
+    fn notes(&self, ratings: &Ratings) -> Vec<String> {
+        let mut notes = Vec::new();
+        let sets = &ratings.components;
+        if sets.len() > 1 {
+            let told = sets.iter().take(SETS_TOLD).map(|set| self.listed(set));
+            let told: Vec<_> = told.collect();
+            let more = if sets.len() > SETS_TOLD { "; …" } else { "" };
+            notes.push(format!(
+                "No games link {} sets of agents ({}{more}): their ratings are comparable within \
+                 a set only.",
+                sets.len(),
+                told.join("; ")
+            ));
+        }
+        for (all, told, end) in [(true, "won", "least"), (false, "lost", "most")] {
+            let perfect = self.perfect(all);
+            if !perfect.is_empty() {
+                notes.push(format!(
+                    "{} {told} every game: the rating is held finite by a prior alone, and is at \
+                     {end} what the nearer end of its interval says.",
+                    self.listed(&perfect)
+                ));
+            }
+        }
+        notes
+    }
+
+    /// Agents that came before all others in every game, or behind.
+    fn perfect(&self, all: bool) -> Vec<usize> {
+        let mut games = vec![0_u64; self.names.len()];
+        let mut units = vec![0_u64; self.names.len()];
+        for group in &self.groups {
+            for (ranking, count) in group.games() {
+                for (member, &agent) in group.agents().iter().enumerate() {
+                    games[usize::from(agent)] += count;
+                    units[usize::from(agent)] += count * ranking.units(member, self.seats);
+                }
+            }
+        }
+        let most = 2 * (self.seats as u64 - 1);
+        let wanted = |agent: &usize| {
+            let expected = if all { games[*agent] * most } else { 0 };
+            games[*agent] > 0 && units[*agent] == expected
+        };
+        (0..self.names.len()).filter(wanted).collect()
+    }
+
+    /// Three agents of whom each beats the next, by whole intervals.
+    fn cycle(&self, pairs: &[PairStanding]) -> Option<String> {
+        let agents = self.names.len();
+        if pairs.is_empty() || agents > nash::AGENTS_MAX {
+            return None;
+        }
+        let mut beats = vec![vec![false; agents]; agents];
+        for ((one, other), pair) in couples(agents).zip(pairs) {
+            beats[one][other] = pair.score_low > Some(0.5);
+            beats[other][one] = pair.score_high.is_some_and(|high| high < 0.5);
+        }
+        let triples = (0..agents).flat_map(|a| (0..agents).map(move |b| (a, b)));
+        let found = triples.filter(|&(a, b)| beats[a][b]).find_map(|(a, b)| {
+            (0..agents)
+                .find(|&c| beats[b][c] && beats[c][a])
+                .map(|c| [a, b, c])
+        })?;
+        let [a, b, c] = found.map(|agent| &self.names[agent]);
+        Some(format!(
+            "{a} beats {b}, {b} beats {c}, and {c} beats {a}: no order of strengths fits all; the \
+             Nash average says who is left when each plays its best answers."
+        ))
+    }
+
+    fn listed(&self, agents: &[usize]) -> String {
+        let names = agents
+            .iter()
+            .take(NAMES_TOLD)
+            .map(|&agent| self.names[agent].as_str());
+        let mut text = names.collect::<Vec<_>>().join(", ");
+        if agents.len() > NAMES_TOLD {
+            text += &format!(" and {} more", agents.len() - NAMES_TOLD);
+        }
+        text
+    }
 }
+
+/// More would make no reader the wiser.
+const SETS_TOLD: usize = 4;
+const NAMES_TOLD: usize = 5;

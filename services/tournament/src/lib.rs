@@ -9,14 +9,17 @@
 //! - [`interval`] has the confidence interval of a mean over blocks, the unit
 //!   of statistics: games of a block share their dice and are not independent.
 //! - [`sequential`] has tests that may end early.
+//! - [`ratings`] has strengths by maximum likelihood, on the Elo scale.
 //! - [`published`] has estimates for what papers print, and the rules by which
 //!   a published figure agrees with one of ours.
 
 mod comparison;
 pub mod evolution;
 pub mod interval;
+mod nash;
 mod pairs;
 pub mod published;
+pub mod ratings;
 mod schedule;
 pub mod sequential;
 mod standings;
@@ -24,7 +27,7 @@ mod tally;
 #[cfg(test)]
 mod testing;
 
-pub use comparison::Comparison;
+pub use comparison::{Compared, Comparison, Wanted};
 pub use pairs::PairStanding;
 pub use schedule::{Schedule, ScheduleError, ScheduledGame};
 pub use standings::{AgentStanding, Pairing, SeatStanding, Standings, TournamentState};

@@ -92,8 +92,7 @@ impl Evidence {
                 }
             }
         }
-        let ordered = (0..agents).flat_map(|a| (a + 1..agents).map(move |b| (a, b)));
-        ordered
+        couples(agents)
             .map(|(a, b)| {
                 let pair = pairs.get(&(a, b)).copied().unwrap_or_default();
                 self.standing((a, b), &pair, [&alone[a], &alone[b]])
@@ -131,6 +130,11 @@ impl Evidence {
             difference_anytime_high: anytime.map(|ends| ends.1),
         }
     }
+}
+
+/// All pairs of so many agents, in the order of the spec.
+pub(crate) fn couples(agents: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..agents).flat_map(move |one| (one + 1..agents).map(move |other| (one, other)))
 }
 
 /// A group's agents, each with its members.

@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use arena_tournament::{Comparison, Evidence};
+use arena_tournament::{
+    Compared, Comparison, Evidence, Wanted,
+    ratings::{ELO, PRIOR},
+};
 use arena_wire::v1;
 use tokio::sync::mpsc;
 use tonic::Status;
@@ -37,22 +40,58 @@ pub(super) async fn get(
              leave out --pairs and --crosstable"
         )));
     }
-    let pairs = request.pairs || agents <= AGENTS_PAIRED;
+    let anchor = match request.anchor.as_str() {
+        "" => None,
+        name => Some(evidence.agent(name).ok_or_else(|| {
+            Error::Request(format!(
+                "the anchor {name:?} is no agent of tournament {}",
+                request.tournament_id
+            ))
+        })?),
+    };
+    let wanted = Wanted {
+        pairs: request.pairs || agents <= AGENTS_PAIRED,
+        anchor,
+    };
     // Reckoning takes a while where there are many agents, and no other
     // request may wait for it.
-    let compared = handle
-        .with_store(move |_| Ok(evidence.compare(pairs)))
+    let (compared, evidence) = handle
+        .with_store(move |_| Ok((evidence.compare(wanted), evidence)))
         .await?;
-    add(&mut standings, compared);
+    add(&mut standings, &evidence, compared);
     Ok(standings)
 }
 
 /// Puts comparisons into standings.
-fn add(standings: &mut v1::Standings, compared: Comparison) {
+fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison) {
+    for standing in &mut standings.agents {
+        let Some(agent) = evidence.agent(&standing.agent) else {
+            continue;
+        };
+        if let Some(ratings) = &compared.ratings {
+            let rating = ratings.agents[agent];
+            standing.rating = Some(rating.value);
+            standing.rating_low = rating.interval.map(|ends| ends.0);
+            standing.rating_high = rating.interval.map(|ends| ends.1);
+        }
+        standing.nash = compared.nash.as_ref().map(|nash| nash[agent]);
+    }
+    standings.ratings = compared.ratings.map(|ratings| v1::Ratings {
+        model: ratings.model.name().to_owned(),
+        anchor: ratings
+            .anchor
+            .map_or_else(String::new, |agent| evidence.name(agent).to_owned()),
+        prior_elo: PRIOR * ELO,
+        ties: ratings.ties.to_vec(),
+        components: ratings.components.len() as u32,
+    });
     standings.pairs = compared.pairs.into_iter().map(pair).collect();
+    standings.notes.extend(compared.notes);
 }
 
-fn pair(pair: arena_tournament::PairStanding) -> v1::PairStanding {
+fn pair(compared: Compared) -> v1::PairStanding {
+    let Compared { pair, rating } = compared;
+    let interval = rating.and_then(|rating| rating.interval);
     v1::PairStanding {
         agent: pair.agent,
         opponent: pair.opponent,
@@ -71,10 +110,10 @@ fn pair(pair: arena_tournament::PairStanding) -> v1::PairStanding {
         difference_high: pair.difference_high,
         difference_anytime_low: pair.difference_anytime_low,
         difference_anytime_high: pair.difference_anytime_high,
-        rating_difference: None,
-        rating_difference_low: None,
-        rating_difference_high: None,
-        superiority: None,
+        rating_difference: rating.map(|rating| rating.value),
+        rating_difference_low: interval.map(|ends| ends.0),
+        rating_difference_high: interval.map(|ends| ends.1),
+        superiority: rating.and_then(|rating| rating.superiority),
     }
 }
 

@@ -88,7 +88,7 @@ async fn sums_are_taken_up_where_the_chain_has_their_place_and_nowhere_else() {
             |sums| sums["link"] = "00".repeat(32).into(),
             |sums| sums["packs"] = (sums["packs"].as_u64().expect("a number") - 1).into(),
             |sums| sums["packs"] = 1_000_000.into(),
-            |sums| sums["format"] = 2.into(),
+            |sums| sums["format"] = 1_000.into(),
             |sums| sums["release"] = "0.0.0-other".into(),
             |sums| drop(sums.as_object_mut().expect("a document").remove("release")),
             |sums| sums["tournament"] = "cup-0123456789".into(),

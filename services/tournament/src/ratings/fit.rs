@@ -1,0 +1,187 @@
+//! The likeliest strengths, and what they depend on.
+
+use arena_model::engine::MAX_SEATS;
+
+use super::{
+    matrix::Matrix,
+    model::{Expected, FEATURES, Features, Strengths, TIES, features, steps},
+};
+use crate::tally::{Evidence, GroupSums, Ranking};
+
+/// Newton's method is at the maximum long before.
+const STEPS_MAX: usize = 100;
+/// A step of so little, in log strengths, is the last.
+const STEP_LAST: f64 = 1e-10;
+
+/// Log strengths of all agents, then ln of the weights of ties.
+#[derive(Clone, Debug)]
+pub(super) struct Fit {
+    pub(super) values: Vec<f64>,
+    /// Where the weight of a tie of two to four is; none: no such tie came.
+    pub(super) ties: [Option<usize>; TIES],
+    /// Minus the second derivatives of the log posterior.
+    pub(super) information: Matrix,
+}
+
+/// A function's value and derivatives at a point.
+struct Point {
+    value: f64,
+    gradient: Vec<f64>,
+    information: Matrix,
+}
+
+impl Fit {
+    /// The maximum of the likelihood of all games, times a normal prior of mean
+    /// 0 and this precision for each log.
+    pub(super) fn new(evidence: &Evidence, precision: f64) -> Self {
+        let agents = evidence.names.len();
+        let mut ties = [None; TIES];
+        let mut size = agents;
+        for (count, place) in (2_u32..).zip(&mut ties) {
+            if evidence.groups.iter().any(|group| has_tie(group, count)) {
+                *place = Some(size);
+                size += 1;
+            }
+        }
+        let mut fit = Self {
+            values: vec![0.0; size],
+            ties,
+            information: Matrix::zero(size),
+        };
+        let mut point = fit.point(evidence, precision);
+        for _ in 0..STEPS_MAX {
+            let step = point.information.solve(&point.gradient);
+            let before = fit.values.clone();
+            let mut factor = 1.0;
+            let next = loop {
+                for ((value, before), step) in fit.values.iter_mut().zip(&before).zip(&step) {
+                    *value = before + factor * step;
+                }
+                let next = fit.point(evidence, precision);
+                // Concave: a step short enough goes up.
+                if next.value >= point.value || factor < 1e-6 {
+                    break next;
+                }
+                factor /= 2.0;
+            };
+            point = next;
+            if step.iter().all(|step| step.abs() < STEP_LAST) {
+                break;
+            }
+        }
+        fit.information = point.information;
+        fit
+    }
+
+    /// Where the group's features are among the parameters.
+    pub(super) fn places(&self, group: &GroupSums) -> [Option<usize>; FEATURES] {
+        let mut places = [None; FEATURES];
+        for (place, &agent) in places.iter_mut().zip(group.agents()) {
+            *place = Some(usize::from(agent));
+        }
+        places[MAX_SEATS..].copy_from_slice(&self.ties);
+        places
+    }
+
+    fn strengths(&self, group: &GroupSums) -> Strengths {
+        let mut logs = [0.0; MAX_SEATS];
+        for (log, &agent) in logs.iter_mut().zip(group.agents()) {
+            *log = self.values[usize::from(agent)];
+        }
+        Strengths {
+            size: group.agents().len(),
+            logs,
+            ties: self.ties.map(|place| place.map(|place| self.values[place])),
+        }
+    }
+
+    /// The gradient of each ranking's log likelihood.
+    pub(super) fn scores(&self, group: &GroupSums) -> impl Fn(Ranking) -> Features + use<> {
+        let strengths = self.strengths(group);
+        let mut means = [[0.0; FEATURES]; 1 << MAX_SEATS];
+        for (from, mean) in means.iter_mut().enumerate().take(1 << strengths.size) {
+            if from.count_ones() > 1 {
+                *mean = strengths.expected(from as u8).mean;
+            }
+        }
+        move |ranking| {
+            let mut score = [0.0; FEATURES];
+            for step in steps(ranking, strengths.size) {
+                let came = features(step.first);
+                let mean = &means[usize::from(step.from)];
+                for ((score, came), mean) in score.iter_mut().zip(came).zip(mean) {
+                    *score += came - mean;
+                }
+            }
+            score
+        }
+    }
+
+    fn point(&self, evidence: &Evidence, precision: f64) -> Point {
+        let mut point = Point {
+            value: 0.0,
+            gradient: vec![0.0; self.values.len()],
+            information: Matrix::zero(self.values.len()),
+        };
+        for (place, value) in self.values.iter().enumerate() {
+            point.value -= precision * value * value / 2.0;
+            point.gradient[place] -= precision * value;
+            point.information.add(place, place, precision);
+        }
+        for group in &evidence.groups {
+            point.add(group, self);
+        }
+        point
+    }
+}
+
+impl Point {
+    fn add(&mut self, group: &GroupSums, fit: &Fit) {
+        let strengths = fit.strengths(group);
+        let places = fit.places(group);
+        let mut known: [Option<Expected>; 1 << MAX_SEATS] = [None; 1 << MAX_SEATS];
+        let mut taken = [0_u64; 1 << MAX_SEATS];
+        let mut gradient = [0.0; FEATURES];
+        for (ranking, count) in group.games() {
+            for step in steps(ranking, strengths.size) {
+                let from = usize::from(step.from);
+                let expected = known[from].get_or_insert_with(|| strengths.expected(step.from));
+                taken[from] += count;
+                let odds = strengths.log_odds(step.first).unwrap_or(0.0);
+                self.value += count as f64 * (odds - expected.log_sum);
+                let came = features(step.first);
+                for ((sum, came), mean) in gradient.iter_mut().zip(came).zip(expected.mean) {
+                    *sum += count as f64 * (came - mean);
+                }
+            }
+        }
+        let told = || {
+            places
+                .iter()
+                .enumerate()
+                .filter_map(|(i, place)| Some((i, (*place)?)))
+        };
+        for (i, place) in told() {
+            self.gradient[place] += gradient[i];
+        }
+        for (expected, count) in known.iter().zip(taken) {
+            let Some(expected) = expected else { continue };
+            for (i, row) in told() {
+                for (j, column) in told() {
+                    let value = expected.covariance[i][j];
+                    if value != 0.0 {
+                        self.information.add(row, column, count as f64 * value);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether so many members shared a place in some game, being first of those
+/// who were left.
+fn has_tie(group: &GroupSums, count: u32) -> bool {
+    let size = group.agents().len();
+    let of = |ranking| steps(ranking, size).any(|step| step.first.count_ones() == count);
+    group.games().iter().any(|&(ranking, _)| of(ranking))
+}

@@ -1,0 +1,156 @@
+//! How likely a ranking is, given strengths.
+//!
+//! The first of a set S of players are drawn from all its subsets T, with odds
+//! of δ_|T| times the geometric mean of their strengths, δ_1 = 1; then the next
+//! from those left, until at most one is. With two players this is R. R.
+//! Davidson, "On extending the Bradley-Terry model to accommodate ties in paired
+//! comparison experiments", Journal of the American Statistical Association 65,
+//! 1970; without ties the model of R. L. Plackett, "The analysis of
+//! permutations", Applied Statistics 24, 1975, and R. D. Luce; with both, the
+//! Davidson–Luce model of D. Firth, I. Kosmidis and H. L. Turner,
+//! "Davidson-Luce model for multi-item choice with ties", 2019
+//! (arXiv:1909.07123). In log strengths and log δ it is an exponential family
+//! at each step, so that the likelihood is concave.
+
+use arena_model::engine::MAX_SEATS;
+
+use crate::tally::Ranking;
+
+/// Sizes of ties: two to four.
+pub(crate) const TIES: usize = MAX_SEATS - 1;
+/// Members and ties.
+pub(crate) const FEATURES: usize = MAX_SEATS + TIES;
+
+/// What a step adds to the log odds of a ranking, by member and by size of tie.
+pub(crate) type Features = [f64; FEATURES];
+
+/// Log strengths and tie weights of one group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Strengths {
+    /// Members that there are.
+    pub(crate) size: usize,
+    pub(crate) logs: [f64; MAX_SEATS],
+    /// ln δ of ties of two to four; none: they do not happen.
+    pub(crate) ties: [Option<f64>; TIES],
+}
+
+/// One step: who could be first, and who was.
+pub(crate) struct Step {
+    pub(crate) from: u8,
+    pub(crate) first: u8,
+}
+
+/// Mean and covariance of a step's features over all its outcomes, and ln of
+/// the sum of their odds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected {
+    pub(crate) log_sum: f64,
+    pub(crate) mean: Features,
+    pub(crate) covariance: [Features; FEATURES],
+}
+
+/// The steps of a ranking; sets of members are bits.
+pub(crate) fn steps(ranking: Ranking, size: usize) -> impl Iterator<Item = Step> {
+    let mut left = (1_u8 << size) - 1;
+    std::iter::from_fn(move || {
+        if left.count_ones() < 2 {
+            return None;
+        }
+        let members = move |set: u8| (0..size).filter(move |m| set & (1 << m) != 0);
+        let best = members(left).map(|m| ranking.before(m)).min()?;
+        let first = members(left).filter(|&m| ranking.before(m) == best);
+        let first = first.fold(0, |set, m| set | 1 << m);
+        let from = left;
+        left &= !first;
+        Some(Step { from, first })
+    })
+}
+
+/// What an outcome of a step counts as.
+pub(crate) fn features(first: u8) -> Features {
+    let count = first.count_ones() as usize;
+    let mut features = [0.0; FEATURES];
+    for (member, feature) in features.iter_mut().take(MAX_SEATS).enumerate() {
+        if first & (1 << member) != 0 {
+            *feature = 1.0 / count as f64;
+        }
+    }
+    if count > 1 {
+        features[MAX_SEATS + count - 2] = 1.0;
+    }
+    features
+}
+
+impl Strengths {
+    /// ln of an outcome's odds; none where it does not happen.
+    pub(crate) fn log_odds(&self, first: u8) -> Option<f64> {
+        let count = first.count_ones() as usize;
+        let tie = if count > 1 {
+            self.ties[count - 2]?
+        } else {
+            0.0
+        };
+        let members = (0..self.size).filter(|m| first & (1 << m) != 0);
+        Some(tie + members.map(|m| self.logs[m]).sum::<f64>() / count as f64)
+    }
+
+    /// Of a step from this set.
+    pub(crate) fn expected(&self, from: u8) -> Expected {
+        let subsets = (1..=from).filter(|set| set & !from == 0);
+        let odds: Vec<(u8, f64)> = subsets
+            .filter_map(|set| Some((set, self.log_odds(set)?)))
+            .collect();
+        let top = odds.iter().map(|&(_, log)| log).fold(f64::MIN, f64::max);
+        let sum: f64 = odds.iter().map(|&(_, log)| libm::exp(log - top)).sum();
+        let mut expected = Expected {
+            log_sum: top + libm::log(sum),
+            mean: [0.0; FEATURES],
+            covariance: [[0.0; FEATURES]; FEATURES],
+        };
+        for &(set, log) in &odds {
+            let chance = libm::exp(log - top) / sum;
+            let features = features(set);
+            for (i, &one) in features.iter().enumerate().filter(|(_, one)| **one != 0.0) {
+                expected.mean[i] += chance * one;
+                for (j, &other) in features.iter().enumerate() {
+                    expected.covariance[i][j] += chance * one * other;
+                }
+            }
+        }
+        for i in 0..FEATURES {
+            for j in 0..FEATURES {
+                expected.covariance[i][j] -= expected.mean[i] * expected.mean[j];
+            }
+        }
+        expected
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_players_are_davidsons() {
+        let (d, tie) = (0.7_f64, -0.4_f64);
+        let strengths = Strengths {
+            size: 2,
+            logs: [d, 0.0, 0.0, 0.0],
+            ties: [Some(tie), None, None],
+        };
+        let expected = strengths.expected(0b11);
+        let sum = d.exp() + 1.0 + tie.exp() * (d / 2.0).exp();
+        assert!((expected.log_sum - sum.ln()).abs() < 1e-12);
+        let first = (d.exp() + 0.5 * tie.exp() * (d / 2.0).exp()) / sum;
+        assert!((expected.mean[0] - first).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_ranking_with_ties_is_taken_step_by_step() {
+        let ranking = Ranking::of([1, 0, 1, 3]);
+        let steps: Vec<_> = steps(ranking, 4)
+            .map(|step| (step.from, step.first))
+            .collect();
+        assert_eq!(steps, [(0b1111, 0b0010), (0b1101, 0b0101)]);
+    }
+}

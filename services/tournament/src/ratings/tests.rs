@@ -1,0 +1,222 @@
+use super::*;
+use crate::{
+    Schedule, Tally,
+    testing::{Draws, result, tournament},
+};
+
+/// A tally of a tournament whose games end as told; void where it says so.
+fn played(
+    (agents, seats, blocks): (usize, usize, u64),
+    mut end: impl FnMut(&crate::ScheduledGame) -> Option<Vec<u8>>,
+) -> Tally {
+    let tournament = tournament(agents, seats, blocks);
+    let schedule = Schedule::new(&tournament).expect("a schedule");
+    let mut tally = Tally::new(&tournament).expect("a tally");
+    for game in schedule.iter() {
+        if let Some(placement) = end(&game) {
+            tally.add(&result(game, &placement, 10));
+        }
+    }
+    tally
+}
+
+/// Placements drawn, better for agents listed earlier.
+fn drawn(draws: &mut Draws, seats: &[u16], spread: u64) -> Vec<u8> {
+    let points: Vec<u64> = seats
+        .iter()
+        .map(|&agent| draws.below(spread) + 9 - u64::from(agent).min(9))
+        .collect();
+    let before = |own: &u64| points.iter().filter(|&other| other > own).count() as u8;
+    points.iter().map(|own| 1 + before(own)).collect()
+}
+
+#[test]
+fn two_agents_without_draws_have_the_log_odds_of_a_win() {
+    let mut game = 0;
+    let tally = played((2, 2, 10), |scheduled| {
+        game += 1;
+        let first = (scheduled.seats[0] == 0) == (game <= 15);
+        Some(if first { vec![1, 2] } else { vec![2, 1] })
+    });
+    let ratings = tally
+        .evidence()
+        .ratings_with_prior(None, 1e6)
+        .expect("games");
+    let difference = ratings.difference(0, 1);
+    assert!((difference.value - ELO * (15.0_f64 / 5.0).ln()).abs() < 1e-6);
+    assert!((ratings.agents[0].value - difference.value / 2.0).abs() < 1e-6);
+    assert_eq!((ratings.model, ratings.ties), (Model::Davidson, [0.0; 3]));
+    // Without a prior the mean of all is not known, and no variance either.
+    let ratings = tally.evidence().ratings(None).expect("games");
+    assert!(ratings.difference(0, 1).superiority > Some(0.9));
+}
+
+#[test]
+fn draws_weigh_as_davidson_has_it() {
+    // w : d : l = 5 : 4 : 1 is √5 : ν : 1/√5 of Davidson's model.
+    let mut game = 0;
+    let tally = played((2, 2, 5), |scheduled| {
+        game += 1;
+        let own = scheduled.seats.iter().position(|&agent| agent == 0)?;
+        let mut placement = vec![1, 1];
+        match game {
+            1..=5 => placement[1 - own] = 2,
+            6 => placement[own] = 2,
+            _ => {}
+        }
+        Some(placement)
+    });
+    let ratings = tally
+        .evidence()
+        .ratings_with_prior(None, 1e6)
+        .expect("games");
+    assert!((ratings.difference(0, 1).value - ELO * 5.0_f64.ln()).abs() < 1e-6);
+    assert!(
+        (ratings.ties[0] - 4.0 / 5.0_f64.sqrt()).abs() < 1e-6,
+        "{:?}",
+        ratings.ties
+    );
+}
+
+#[test]
+fn an_anchor_has_rating_nothing_and_moves_no_difference() {
+    let mut draws = Draws(4);
+    let tally = played((5, 2, 20), |game| Some(drawn(&mut draws, &game.seats, 8)));
+    let evidence = tally.evidence();
+    let free = evidence.ratings(None).expect("games");
+    let held = evidence.ratings(Some(3)).expect("games");
+    assert_eq!(held.agents[3].value, 0.0);
+    assert_eq!(held.agents[3].interval, Some((0.0, 0.0)));
+    let sum: f64 = free.agents.iter().map(|rating| rating.value).sum();
+    assert!(sum.abs() < 1e-6);
+    for agent in 0..5 {
+        let difference = free.agents[agent].value - free.agents[3].value;
+        assert!((held.agents[agent].value - difference).abs() < 1e-6);
+        assert_eq!(held.difference(agent, 1), free.difference(agent, 1));
+    }
+}
+
+#[test]
+fn a_perfect_score_has_a_finite_rating_and_a_wide_interval() {
+    for (blocks, lowest) in [(10, 100.0), (100, 300.0)] {
+        let tally = played((2, 2, blocks), |game| {
+            Some(if game.seats[0] == 0 {
+                vec![1, 2]
+            } else {
+                vec![2, 1]
+            })
+        });
+        let difference = tally
+            .evidence()
+            .ratings(None)
+            .expect("games")
+            .difference(0, 1);
+        let (low, high) = difference.interval.expect("blocks");
+        assert!(lowest < low && high < 4000.0, "{difference:?}");
+        assert!(high - low > 500.0, "{difference:?}");
+    }
+}
+
+#[test]
+fn games_of_four_find_who_is_better() {
+    let mut draws = Draws(8);
+    let tally = played((6, 4, 10), |game| Some(drawn(&mut draws, &game.seats, 8)));
+    let ratings = tally.evidence().ratings(None).expect("games");
+    assert_eq!(ratings.model, Model::PlackettLuce);
+    for pair in ratings.agents.windows(2) {
+        assert!(pair[0].value > pair[1].value, "{:?}", ratings.agents);
+    }
+    assert!(ratings.ties[0] > 0.0);
+    assert!(ratings.difference(0, 5).superiority > Some(0.999));
+}
+
+#[test]
+fn agents_that_no_games_link_are_told_apart() {
+    let tally = played((5, 2, 4), |game| {
+        let sides = [game.seats[0] < 2, game.seats[1] < 2];
+        (sides[0] == sides[1]).then(|| vec![1, 2])
+    });
+    let ratings = tally.evidence().ratings(None).expect("games");
+    assert_eq!(ratings.components, [vec![0, 1], vec![2, 3, 4]]);
+    assert!(ratings.agents.iter().all(|rating| rating.value.is_finite()));
+    let (low, high) = ratings.difference(0, 4).interval.expect("blocks");
+    assert!(high - low > 1000.0, "{low} {high}");
+}
+
+#[test]
+fn nothing_is_invented_where_nothing_was_played() {
+    let tally = played((3, 2, 4), |_| None);
+    assert!(tally.evidence().ratings(None).is_none());
+    let mut game = 0;
+    let tally = played((3, 2, 4), |_| {
+        game += 1;
+        (game <= 2).then(|| vec![1, 1])
+    });
+    let ratings = tally.evidence().ratings(None).expect("games");
+    assert!(
+        ratings
+            .agents
+            .iter()
+            .all(|rating| rating.interval.is_none())
+    );
+    assert_eq!(ratings.difference(0, 1).superiority, None);
+}
+
+#[test]
+fn no_number_is_ever_infinite_or_none() {
+    for seed in 0..200 {
+        let mut draws = Draws(seed);
+        let seats = 2 + draws.below(3) as usize;
+        let agents = seats + draws.below(4) as usize;
+        let (kept, void) = (1 + draws.below(10), draws.below(3) * 5);
+        let spread = 1 + draws.below(12);
+        let tally = played((agents, seats, 1 + draws.below(8)), |game| {
+            if draws.below(10) >= kept {
+                return None;
+            }
+            if void > 0 && draws.below(void) == 0 {
+                return Some(Vec::new());
+            }
+            Some(drawn(&mut draws, &game.seats, spread))
+        });
+        let evidence = tally.evidence();
+        let fine = |value: f64| assert!(value.is_finite(), "{value} of seed {seed}");
+        for pair in evidence.pairs() {
+            let text = serde_json::to_value(&pair).expect("JSON");
+            for value in text.as_object().expect("a pair").values() {
+                value.as_f64().into_iter().for_each(fine);
+            }
+        }
+        let Some(ratings) = evidence.ratings(None) else {
+            continue;
+        };
+        for (agent, rating) in ratings.agents.iter().enumerate() {
+            fine(rating.value);
+            if let Some((low, high)) = rating.interval {
+                fine(low);
+                fine(high);
+                assert!(low <= rating.value && rating.value <= high);
+            }
+            let difference = ratings.difference(agent, 0);
+            difference.superiority.into_iter().for_each(fine);
+        }
+    }
+}
+
+#[test]
+fn many_agents_have_about_the_intervals_of_the_full_covariance() {
+    let mut draws = Draws(2);
+    let tally = played((40, 2, 4), |game| Some(drawn(&mut draws, &game.seats, 12)));
+    let evidence = tally.evidence();
+    let precision = 1.0 / (PRIOR * PRIOR);
+    let fit = Fit::new(&evidence, precision);
+    let full = Errors::of(&evidence, &fit, precision, 40).expect("blocks");
+    let own = Errors::of(&evidence, &fit, precision, 39).expect("blocks");
+    let pairs = full
+        .variances_from_mean(40)
+        .into_iter()
+        .zip(own.variances_from_mean(40));
+    for (full, own) in pairs {
+        assert!((0.9..1.1).contains(&(own / full)), "{own} {full}");
+    }
+}
