@@ -3,7 +3,7 @@
 //! Each progress has a distance in tenths of a square, launching and the exact
 //! last roll included; who is nearer by many times the square root of what both
 //! still have to go is likely to win, as luck adds up. All numbers were fitted
-//! to 33,000 positions of 3,000 games of `ludo-threat`, `move-first` and
+//! to about 20,000 positions of 3,000 games of `ludo-threat`, `move-first` and
 //! `random` against each other by the likelihood of who won.
 
 use arena_engine::values::logistic;

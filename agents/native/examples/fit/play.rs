@@ -1,0 +1,67 @@
+//! Games of agents against each other.
+
+use arena_agents::{Bot, Decision};
+use arena_engine::{
+    AgentRng, FaultPolicy, Finished, Game, GameKeys, MAX_SEATS, Match, Setup, Status,
+    options::Options,
+};
+
+/// Agents by name, options behind a colon as `key=value`.
+pub(crate) fn bots<G: Game>(names: &[&str], game: &G) -> Vec<Box<dyn Bot<G>>> {
+    let bot = |name: &&str| {
+        let (name, options) = name.split_once(':').unwrap_or((name, ""));
+        let mut given = Options::new();
+        for pair in options.split(',').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').expect("key=value");
+            given.insert(key.to_owned(), value.into());
+        }
+        arena_agents::bot(name, &given, game).expect("an agent of this game")
+    };
+    names.iter().map(bot).collect()
+}
+
+/// A game of agents drawn from the list, from a number.
+pub(crate) fn game<G: Game>(game: &G, bots: &mut [Box<dyn Bot<G>>], number: u64) -> Finished {
+    let mut rng = AgentRng::new(number);
+    let seats: Vec<usize> = (0..game.seats())
+        .map(|_| rng.below(bots.len() as u32) as usize)
+        .collect();
+    let setup = Setup {
+        keys: keys(&mut rng),
+        opening_plies: 0,
+        on_fault: FaultPolicy::Forfeit,
+        ask_forced: false,
+    };
+    let mut play = Match::new(game.clone(), setup);
+    while let Status::Asks(question) = play.status() {
+        let bot = &mut bots[seats[usize::from(question.seat)]];
+        let chosen = bot.choose(&Decision {
+            game: play.game(),
+            state: play.state(),
+            seat: question.seat,
+            number: question.number,
+            seed: question.seed,
+            legal: play.legal(),
+        });
+        play.answer(chosen.action.into())
+            .expect("an agent of ours chooses what is legal");
+    }
+    play.finish()
+}
+
+fn keys(rng: &mut AgentRng) -> GameKeys {
+    let mut key = || {
+        let mut key = [0; 32];
+        for chunk in key.chunks_exact_mut(8) {
+            chunk.copy_from_slice(&rng.word().to_le_bytes());
+        }
+        key
+    };
+    GameKeys {
+        dice: [(); MAX_SEATS].map(|()| key()),
+        table: key(),
+        opening: key(),
+        agents: [(); MAX_SEATS].map(|()| key()),
+        substitute: [(); MAX_SEATS].map(|()| key()),
+    }
+}
