@@ -43,7 +43,9 @@ const PARAMETERS: usize = TURN as usize + 1;
 pub(crate) fn fit(games: u64, word: &str) {
     for (name, options, seats) in TABLES {
         if name.contains(word) {
-            table(name, options, seats, games);
+            // More seats make more pairs.
+            let pairs = seats * (seats - 1) / 2;
+            table(name, options, seats, games / pairs as u64);
         }
     }
 }
@@ -83,32 +85,25 @@ fn table(name: &str, words: &str, seats: usize, games: u64) {
     }
     let held = samples.len() / 5;
     let (tested, fitted) = samples.split_at(held);
-    let start: Vec<f64> = (0..PARAMETERS).map(|at| at as f64 / 400.0).collect();
+    let start: Vec<f64> = vec![0.0; PARAMETERS];
     println!("// {name}: {} games, {} pairs", games, samples.len());
-    for model in [Model::Linear, Model::Root] {
-        let found = model.fit(fitted, start.clone());
-        println!(
-            "// {}: {:.5} nats, held out {:.5}",
-            if model == Model::Linear {
-                "linear"
-            } else {
-                "root"
-            },
-            model.likelihood(fitted, &found),
-            model.likelihood(tested, &found),
-        );
-        let sum = |terms: &[(u16, f32)]| -> f64 {
-            terms
-                .iter()
-                .map(|&(at, n)| found[usize::from(at)] * f64::from(n))
-                .sum()
-        };
-        let gained: f64 = turns
+    let found = Model::Linear.fit(fitted, start);
+    println!(
+        "// {:.5} nats, held out {:.5}",
+        Model::Linear.likelihood(fitted, &found),
+        Model::Linear.likelihood(tested, &found),
+    );
+    let sum = |terms: &[(u16, f32)]| -> f64 {
+        terms
             .iter()
-            .map(|(before, after)| sum(after) - sum(before))
-            .sum();
-        print(name, &found, gained / throws as f64);
-    }
+            .map(|&(at, n)| found[usize::from(at)] * f64::from(n))
+            .sum()
+    };
+    let gained: f64 = turns
+        .iter()
+        .map(|(before, after)| sum(after) - sum(before))
+        .sum();
+    print(name, &found, gained / throws as f64);
 }
 
 /// What counts for a seat.

@@ -56,39 +56,40 @@ pub(crate) fn fit(games: u64, word: &str) {
     let (tested, fitted) = samples.split_at(held);
     let start: Vec<f64> = (0..PARAMETERS).map(|at| at as f64 / 100.0).collect();
     println!("// LUDO: {} games, {} positions", games, samples.len());
-    for model in [Model::Linear, Model::Root] {
-        let found = model.fit(fitted, start.clone());
-        println!(
-            "// {}: {:.5} nats, held out {:.5}",
-            if model == Model::Linear {
-                "linear"
-            } else {
-                "root"
-            },
-            model.likelihood(fitted, &found),
-            model.likelihood(tested, &found),
-        );
-        let sum = |terms: &[(u16, f32)]| -> f64 {
-            terms
-                .iter()
-                .map(|&(at, n)| found[usize::from(at)] * f64::from(n))
-                .sum()
-        };
-        let gained: f64 = turns
-            .iter()
-            .map(|(before, after)| sum(after) - sum(before))
-            .sum();
-        let whole = |value: f64| (1000.0 * value).round() as i64;
-        let places: Vec<i64> = found[..usize::from(TURN)]
-            .iter()
-            .map(|&v| whole(v))
-            .collect();
-        println!("places: {places:?},");
-        println!("turn: {},", whole(found[usize::from(TURN)]));
-        println!("extra: {},", whole(gained / rolls as f64));
+    let mut found = Model::Root.fit(fitted, start);
+    println!(
+        "// {:.5} nats, held out {:.5}",
+        Model::Root.likelihood(fitted, &found),
+        Model::Root.likelihood(tested, &found),
+    );
+    // Where no plane rests nothing was learnt.
+    let mut rests = [false; PARAMETERS];
+    let leads = samples.iter().flat_map(|sample| &sample.lead);
+    leads.for_each(|&(at, _)| rests[usize::from(at)] = true);
+    for at in 2..usize::from(TURN) {
+        if !rests[at] {
+            found[at] = found[at - 1];
+        }
     }
+    let sum = |terms: &[(u16, f32)]| -> f64 {
+        terms
+            .iter()
+            .map(|&(at, n)| found[usize::from(at)] * f64::from(n))
+            .sum()
+    };
+    let gained: f64 = turns
+        .iter()
+        .map(|(before, after)| sum(after) - sum(before))
+        .sum();
+    let whole = |value: f64| (1000.0 * value).round() as i64;
+    let places: Vec<i64> = found[..usize::from(TURN)]
+        .iter()
+        .map(|&v| whole(v))
+        .collect();
+    println!("PLACES: {places:?},");
+    println!("TURN: {},", whole(found[usize::from(TURN)]));
+    println!("EXTRA: {},", whole(gained / rolls as f64));
 }
-
 /// What counts for a seat: its planes, the hangar for nothing.
 fn terms(state: &State, seat: usize) -> Vec<(u16, f32)> {
     let mut counts = [0.0; PARAMETERS];

@@ -6,6 +6,9 @@
 //! games a table unless told, only the tables whose name contains the word. The
 //! same number of games gives the same tables, whoever runs it.
 //!
+//! `… -- GAMES gain` prints instead how much of what scores vary by luck explains,
+//! over so many blocks a pair of agents.
+//!
 //! The model is a lead by many times the square root of what all have to go:
 //! dice add up, so that the same lead is worth more the less there is to come.
 //! It is fitted by the likelihood of who comes before whom, over the pairs of
@@ -14,6 +17,7 @@
 #![expect(clippy::print_stdout, reason = "a program that prints")]
 
 mod cowry;
+mod gain;
 mod ludo;
 mod model;
 mod play;
@@ -24,6 +28,10 @@ fn main() {
     let games = env::args().nth(1).and_then(|text| text.parse().ok());
     let word = env::args().nth(2).unwrap_or_default();
     let games = games.unwrap_or(20_000);
+    if word == "gain" {
+        gain::show(games);
+        return;
+    }
     cowry::fit(games, &word);
     ludo::fit(games, &word);
 }

@@ -26,8 +26,19 @@ pub(crate) fn game<G: Game>(game: &G, bots: &mut [Box<dyn Bot<G>>], number: u64)
     let seats: Vec<usize> = (0..game.seats())
         .map(|_| rng.below(bots.len() as u32) as usize)
         .collect();
+    let keys = keys(&mut rng);
+    seated(game, bots, &seats, keys)
+}
+
+/// A game of the agents with these places in the list.
+pub(crate) fn seated<G: Game>(
+    game: &G,
+    bots: &mut [Box<dyn Bot<G>>],
+    seats: &[usize],
+    keys: GameKeys,
+) -> Finished {
     let setup = Setup {
-        keys: keys(&mut rng),
+        keys,
         opening_plies: 0,
         on_fault: FaultPolicy::Forfeit,
         ask_forced: false,
@@ -49,7 +60,8 @@ pub(crate) fn game<G: Game>(game: &G, bots: &mut [Box<dyn Bot<G>>], number: u64)
     play.finish()
 }
 
-fn keys(rng: &mut AgentRng) -> GameKeys {
+/// All keys of a game, drawn.
+pub(crate) fn keys(rng: &mut AgentRng) -> GameKeys {
     let mut key = || {
         let mut key = [0; 32];
         for chunk in key.chunks_exact_mut(8) {

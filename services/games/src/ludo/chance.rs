@@ -12,24 +12,27 @@ use arena_engine::{
 use super::{
     ChineseLudo, SIX,
     board::{FACES, HANGAR, HOME, PLANES},
+    fitted::{EXTRA, PLACES, TURN},
     options::ThreeSixes,
     state::{Phase, State},
-    values::{DISTANCES, SCALE, TURN, distance},
 };
 
-/// Worth of bringing the last plane home, in tenths of a square.
-const WIN: i32 = 1 << 14;
-/// Worth of another roll, in tenths of a square.
-const EXTRA: i32 = 60;
+/// Worth of bringing the last plane home, beyond what places are worth.
+const WIN: i32 = 1 << 16;
+/// Worth of all planes at home.
+const ALL: i32 = PLANES as i32 * PLACES[PLACES.len() - 1];
 
 impl ChineseLudo {
     /// Appends the value of each outcome of the chance node that is due.
     pub(super) fn list_chances(&self, state: &State, out: &mut Vec<PerSeat<i64>>) {
-        let left = state.r.map(|planes| distance(&planes));
-        // Ten times the root, so that rounding it down costs little.
-        let spread = (100 * (left[0] + left[1])).isqrt().max(1);
+        let worth = state.r.map(|planes| worth(&planes));
+        // 64 times the root, so that rounding it down costs little; both have
+        // some way to go, or the game would be over.
+        let left = (2 * ALL - worth[0] - worth[1]).max(1) as u32;
+        let spread = i64::from((left << 12).isqrt());
         let mut push = |seat: usize, lead: i32| {
-            let own = logistic(i64::from(10 * SCALE * lead / spread));
+            // Thousandths: 64 times the root of 1000 is 2024.
+            let own = logistic(2024 * i64::from(lead) / spread);
             let mut values = [0; arena_engine::MAX_SEATS];
             values[seat] = own;
             values[1 - seat] = POINT - own;
@@ -42,12 +45,12 @@ impl ChineseLudo {
             return;
         }
         let seat = usize::from(state.to_move & 1);
-        let lead = left[1 - seat] - left[seat];
+        let lead = worth[seat] - worth[1 - seat];
         for die in 1..=FACES as u8 {
             let six = die == SIX;
             if six && state.sixes == 2 && self.rules.three_sixes != ThreeSixes::Nothing {
                 let lost = match self.rules.three_sixes {
-                    ThreeSixes::Hangar => self.grounded(state, seat) - left[seat],
+                    ThreeSixes::Hangar => worth[seat] - grounded(&state.r[seat]),
                     _ => 0,
                 };
                 push(seat, lead - lost);
@@ -56,13 +59,6 @@ impl ChineseLudo {
             let again = if six { EXTRA } else { 0 };
             push(seat, lead + self.best_use(state, seat, die) + again);
         }
-    }
-
-    /// What is left to go where all planes that are not home have to start
-    /// again.
-    fn grounded(&self, state: &State, seat: usize) -> i32 {
-        let planes = state.r[seat].map(|plane| if plane == HOME { HOME } else { HANGAR });
-        distance(&planes)
     }
 
     /// What the best use of a roll gains on the other seat.
@@ -76,11 +72,11 @@ impl ChineseLudo {
                 continue;
             }
             let landing = self.board.landing(plane, die);
-            let mut gain = i32::from(at(plane) - at(landing.to));
+            let mut gain = at(landing.to) - at(plane);
             if landing.hits != 0 {
                 for &other in others {
                     if landing.hits & super::progress_bit(other) != 0 {
-                        gain += i32::from(at(HANGAR) - at(other));
+                        gain += at(other) - at(HANGAR);
                     }
                 }
             }
@@ -94,6 +90,16 @@ impl ChineseLudo {
 }
 
 #[inline]
-fn at(progress: i8) -> i16 {
-    DISTANCES[usize::from(progress as u8) % 64]
+fn at(progress: i8) -> i32 {
+    PLACES[(progress - HANGAR) as usize]
+}
+
+#[inline]
+fn worth(planes: &[i8; PLANES]) -> i32 {
+    planes.iter().map(|&plane| at(plane)).sum()
+}
+
+/// Worth of a seat's planes where those that are not home start again.
+fn grounded(planes: &[i8; PLANES]) -> i32 {
+    worth(&planes.map(|plane| if plane == HOME { HOME } else { HANGAR }))
 }

@@ -6,6 +6,7 @@
 
 mod board;
 mod chance;
+mod fitted;
 mod options;
 mod state;
 mod text;

@@ -20,12 +20,12 @@ const FROM_GATE: i16 = 264;
 const RING_SQUARE: i16 = 10;
 const COLUMN_SQUARE: i16 = 25;
 /// What it is worth to roll next.
-pub(super) const TURN: i32 = 23;
+const TURN: i32 = 23;
 /// Thousandths of odds for a lead as large as the square root of what is left.
-pub(super) const SCALE: i32 = 113;
+const SCALE: i32 = 113;
 
 /// Distances by progress, the hangar's last.
-pub(super) const DISTANCES: [i16; 64] = {
+const DISTANCES: [i16; 64] = {
     let mut distances = [0; 64];
     let mut progress = PAD as usize;
     while progress < HOME as usize {
@@ -44,7 +44,7 @@ pub(super) const DISTANCES: [i16; 64] = {
 
 /// What a seat's planes have to go, in tenths of a square.
 #[inline]
-pub(super) fn distance(planes: &[i8; PLANES]) -> i32 {
+fn distance(planes: &[i8; PLANES]) -> i32 {
     let distances = planes.map(|plane| DISTANCES[usize::from(plane as u8) % 64]);
     distances.into_iter().map(i32::from).sum()
 }

@@ -1,0 +1,193 @@
+//! What luck explains of scores, and scores without it.
+//!
+//! A seat's luck has mean zero, whatever it was measured with
+//! (`arena_engine::luck`), so that what it explains of the blocks' scores can be
+//! taken out: the adjusted score is where the line through the blocks, score
+//! against luck, crosses no luck (a control variate with an estimated
+//! coefficient: P. Glasserman, "Monte Carlo Methods in Financial Engineering",
+//! 2003, section 4.1). The slope is one for all groups of an agent, each group
+//! having a mean of its own. The variance is that of a regression line at a
+//! point, which has the error of the slope in it, and the degrees of freedom
+//! are one fewer than those of the mean.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Tally, group::distinct};
+use crate::interval::{self, Moments};
+
+/// Millionths of a game's score.
+const POINT: f64 = 1e6;
+/// Below so many degrees of freedom the slope is hardly known, and nothing is
+/// adjusted.
+const FREEDOM_MIN: u64 = 10;
+
+/// Sums over the complete blocks of one agent in one group. Wide enough for any
+/// luck that fits a record, in any number of games.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct LuckSums {
+    blocks: u64,
+    luck: i128,
+    squares: i128,
+    /// Luck by units.
+    products: i128,
+}
+
+impl LuckSums {
+    /// Counts a block with this luck and so many units.
+    pub(super) fn add(&mut self, luck: i64, units: u64) {
+        let luck = i128::from(luck);
+        self.blocks += 1;
+        self.luck += luck;
+        self.squares += luck * luck;
+        self.products += luck * i128::from(units);
+    }
+}
+
+/// An agent's blocks, as shares of what a block can have at most.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Adjusting {
+    blocks: u64,
+    groups: u64,
+    /// True once blocks were there whose luck is not known.
+    unknown: bool,
+    luck: f64,
+    score: f64,
+    /// Sums of squares and products, and the same within groups.
+    all: Spread,
+    within: Spread,
+}
+
+/// Sums of squares and products.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spread {
+    score: f64,
+    luck: f64,
+    both: f64,
+}
+
+/// A score with luck taken out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Adjusted {
+    pub(super) score: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    /// Share of the variance of blocks that luck explains, less what it would
+    /// by chance.
+    pub(super) share: f64,
+    /// As many games more would have told as much; none where nothing is left
+    /// to vary.
+    pub(super) games_saved: Option<f64>,
+}
+
+impl Adjusting {
+    /// Adds the blocks of one group, each of 0 to `units_max` units, that sum up
+    /// what `seats` seats had.
+    pub(super) fn add(&mut self, units: Moments, luck: Option<&LuckSums>, units_max: u64, games: u64) {
+        if units.blocks == 0 {
+            return;
+        }
+        let Some(luck) = luck.filter(|luck| luck.blocks == units.blocks) else {
+            self.unknown = true;
+            return;
+        };
+        let n = units.blocks as f64;
+        let most = units_max as f64;
+        // A game's luck is of a game's score; so is a block's of a block's.
+        let scale = POINT * games as f64;
+        let sums = Spread {
+            score: units.squares as f64 / (most * most),
+            luck: luck.squares as f64 / (scale * scale),
+            both: luck.products as f64 / (most * scale),
+        };
+        let blocks = i128::from(units.blocks);
+        let of_luck = blocks * luck.squares - luck.luck * luck.luck;
+        let of_both = blocks * luck.products - luck.luck * i128::from(units.sum);
+        self.blocks += units.blocks;
+        self.groups += 1;
+        self.score += units.sum as f64 / most;
+        self.luck += luck.luck as f64 / scale;
+        self.all = self.all.plus(sums);
+        self.within = self.within.plus(Spread {
+            score: units.spread() / (most * most),
+            luck: of_luck as f64 / n / (scale * scale),
+            both: of_both as f64 / n / (most * scale),
+        });
+    }
+
+    /// Mean luck of a block's games, in parts of a game's score.
+    pub(super) fn luck_mean(&self) -> Option<f64> {
+        (self.blocks > 0 && !self.unknown).then(|| self.luck / self.blocks as f64)
+    }
+
+    /// The score without luck, of `games` games; none where luck is not known
+    /// or blocks are few.
+    pub(super) fn adjusted(&self, games: u64) -> Option<Adjusted> {
+        let n = self.blocks as f64;
+        if self.unknown || self.blocks == 0 {
+            return None;
+        }
+        // As with means: groups of one block say nothing of how blocks vary.
+        let (spread, groups) = if self.blocks >= 2 * self.groups {
+            (self.within, self.groups)
+        } else {
+            let centred = Spread {
+                score: self.all.score - self.score * self.score / n,
+                luck: self.all.luck - self.luck * self.luck / n,
+                both: self.all.both - self.luck * self.score / n,
+            };
+            (centred, 1)
+        };
+        let freedom = self.blocks.checked_sub(groups + 1)?;
+        if freedom < FREEDOM_MIN || spread.luck <= 0.0 || spread.score <= 0.0 {
+            return None;
+        }
+        let (mean, luck) = (self.score / n, self.luck / n);
+        let slope = spread.both / spread.luck;
+        let score = (mean - slope * luck).clamp(0.0, 1.0);
+        let left = (spread.score - slope * spread.both).max(0.0) / freedom as f64;
+        let before = spread.score / (freedom + 1) as f64;
+        let variance = left * (1.0 + n * luck * luck / spread.luck);
+        let (low, high) = interval::around(score, variance, n, freedom);
+        Some(Adjusted {
+            score,
+            low,
+            high,
+            share: 1.0 - left / before,
+            games_saved: (left > 0.0).then(|| (games as f64 * (before / left - 1.0)).round()),
+        })
+    }
+}
+
+impl Spread {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            score: self.score + other.score,
+            luck: self.luck + other.luck,
+            both: self.both + other.both,
+        }
+    }
+}
+
+impl Tally {
+    /// Takes in the luck of a complete block of a group, by member.
+    pub(super) fn add_luck(&mut self, group: u64, luck: &[i64; 4], units: &[[u8; 4]; 4], seats: &[u16]) {
+        let mut agents = seats.to_vec();
+        agents.sort_unstable();
+        let sums = self
+            .luck
+            .entry(group)
+            .or_insert_with(|| vec![LuckSums::default(); distinct(&agents).count()]);
+        let mut member = 0;
+        for ((_, count), sums) in distinct(&agents).zip(sums) {
+            let own = member..member + count as usize;
+            member = own.end;
+            let units = own.clone().flat_map(|member| units[member]);
+            sums.add(luck[own].iter().sum(), units.map(u64::from).sum());
+        }
+    }
+
+    /// Whether the luck of any block is known.
+    pub(super) fn knows_luck(&self) -> bool {
+        !self.luck.is_empty()
+    }
+}
