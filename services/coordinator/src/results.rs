@@ -299,6 +299,12 @@ impl Results {
                     score_anytime_high: standing.score_anytime_high,
                     points: standing.points,
                     ranks: standing.ranks,
+                    score_adjusted: standing.score_adjusted,
+                    score_adjusted_low: standing.score_adjusted_low,
+                    score_adjusted_high: standing.score_adjusted_high,
+                    luck_mean: standing.luck_mean,
+                    luck_share: standing.luck_share,
+                    luck_games_saved: standing.luck_games_saved,
                     ..v1::AgentStanding::default()
                 }
             })

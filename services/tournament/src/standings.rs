@@ -154,4 +154,25 @@ pub struct AgentStanding {
     /// The last thing it did wrong, for people.
     #[serde(default)]
     pub last_fault: Option<String>,
+    /// The score over complete blocks with luck taken out; none where luck is
+    /// not known and where blocks are few.
+    #[serde(default)]
+    pub score_adjusted: Option<f64>,
+    /// Lower end of its 95 % interval.
+    #[serde(default)]
+    pub score_adjusted_low: Option<f64>,
+    /// Upper end.
+    #[serde(default)]
+    pub score_adjusted_high: Option<f64>,
+    /// Mean luck of a game, in parts of its score; 0 is expected.
+    #[serde(default)]
+    pub luck_mean: Option<f64>,
+    /// Share of the variance of scores over blocks that luck explains, less
+    /// what anything would by chance.
+    #[serde(default)]
+    pub luck_share: Option<f64>,
+    /// As many games more would have told as much as taking luck out did; below
+    /// 0 where it did harm.
+    #[serde(default)]
+    pub luck_games_saved: Option<i64>,
 }

@@ -7,6 +7,7 @@
 
 mod evidence;
 mod group;
+mod luck;
 mod pairing;
 mod ranking;
 mod state;
@@ -22,6 +23,7 @@ use crate::{
     standings::{AgentStanding, SeatStanding, Standings, TournamentState},
 };
 use group::{Block, UnitsBySeat};
+use luck::{Adjusting, LuckSums};
 use ranking::{members, ranking};
 
 pub use evidence::Evidence;
@@ -39,6 +41,8 @@ pub struct Tally {
     agents: Vec<Sums>,
     seats: Vec<SeatSums>,
     groups: BTreeMap<u64, GroupSums>,
+    /// By group and in it by agent; empty where luck is not known.
+    luck: BTreeMap<u64, Vec<LuckSums>>,
     partial: HashMap<u64, Partial>,
     games: u64,
     voids: u64,
@@ -83,6 +87,9 @@ struct Partial {
     /// By rotation; what is void or not there means nothing.
     rankings: [Ranking; MAX_SEATS],
     units: UnitsBySeat,
+    /// Games whose luck is known, as bits, and its sums by member.
+    lucky: u32,
+    luck: [i64; MAX_SEATS],
     /// Sum of what [`outcome_hash`] says of its games.
     outcome: u64,
 }
@@ -130,6 +137,7 @@ impl Sameness {
 struct AgentBlocks {
     score: Blocks,
     wins: Blocks,
+    adjusting: Adjusting,
 }
 
 impl Tally {
@@ -157,6 +165,7 @@ impl Tally {
             agents: vec![Sums::default(); tournament.agents.len()],
             seats: vec![SeatSums::default(); seats],
             groups: BTreeMap::new(),
+            luck: BTreeMap::new(),
             partial: HashMap::new(),
             games: 0,
             voids: 0,
@@ -238,6 +247,12 @@ impl Tally {
             None => partial.void |= bit,
             Some(ranking) => {
                 let size = result.seats.len();
+                if result.luck.len() == size {
+                    partial.lucky |= bit;
+                }
+                for (&member, &luck) in members.iter().zip(&result.luck) {
+                    partial.luck[usize::from(member)] += i64::from(luck);
+                }
                 partial.rankings[rotation as usize] = ranking;
                 for (seat, member) in members
                     .iter()
@@ -275,6 +290,9 @@ impl Tally {
             rankings: &partial.rankings[..self.schedule.rotations() as usize],
             units: &partial.units,
         });
+        if partial.lucky == partial.played {
+            self.add_luck(group, partial, seats);
+        }
         for (seat, sums) in self.seats.iter_mut().enumerate() {
             let units = partial.units.iter().map(|units| u64::from(units[seat]));
             sums.blocks.add(units.sum());
@@ -291,13 +309,20 @@ impl Tally {
         let rotations = u64::from(self.schedule.rotations());
         let most = self.units_most();
         let mut blocks = vec![AgentBlocks::default(); self.agents.len()];
-        for group in self.groups.values() {
-            for share in group.shares(rotations) {
+        for (id, group) in &self.groups {
+            let luck = self.luck.get(id);
+            for (place, share) in group.shares(rotations).into_iter().enumerate() {
                 let of_agent = &mut blocks[usize::from(share.agent)];
                 of_agent
                     .score
                     .add(share.sums.units, share.seats * rotations * most);
                 of_agent.wins.add(share.sums.wins, share.seats * rotations);
+                of_agent.adjusting.add(
+                    share.sums.units,
+                    luck.and_then(|luck| luck.get(place)),
+                    share.seats * rotations,
+                    most,
+                );
             }
         }
         let mut agents: Vec<AgentStanding> = self
@@ -314,6 +339,7 @@ impl Tally {
                 .then_with(|| a.agent.cmp(&b.agent))
         });
         let total = self.schedule.games();
+        let notes = self.notes(luck::note(&agents));
         Standings {
             tournament_id: self.tournament_id.clone(),
             state: if self.games == total {
@@ -324,7 +350,7 @@ impl Tally {
             games: self.games,
             games_total: total,
             agents,
-            notes: self.notes(),
+            notes,
             seats: self.seat_standings(),
             pairing: self.pairing(),
         }
@@ -362,6 +388,7 @@ impl Tally {
         let (score_anytime_low, score_anytime_high) =
             stretched(blocks.score.anytime(self.horizon), score);
         let (win_rate_low, win_rate_high) = stretched(blocks.wins.fixed(), win_rate);
+        let adjusted = blocks.adjusting.adjusted(games);
         AgentStanding {
             agent: name.to_owned(),
             games,
@@ -391,11 +418,17 @@ impl Tally {
             latency_us_p99: None,
             non_deterministic: false,
             last_fault: None,
+            score_adjusted: adjusted.map(|adjusted| adjusted.score),
+            score_adjusted_low: adjusted.map(|adjusted| adjusted.low),
+            score_adjusted_high: adjusted.map(|adjusted| adjusted.high),
+            luck_mean: blocks.adjusting.luck_mean(),
+            luck_share: adjusted.map(|adjusted| adjusted.share),
+            luck_games_saved: adjusted.and_then(|adjusted| adjusted.games_saved),
         }
     }
 
-    fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
+    fn notes(&self, luck: Option<String>) -> Vec<String> {
+        let mut notes = Vec::from_iter(luck);
         if self.sameness.all_alike() {
             notes.push(
                 "All blocks of the same agents came out the same: more blocks say nothing new. \

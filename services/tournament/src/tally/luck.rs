@@ -12,8 +12,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Tally, group::distinct};
-use crate::interval::{self, Moments};
+use super::{Partial, Tally, group::distinct};
+use crate::{
+    interval::{self, Moments},
+    standings::AgentStanding,
+};
 
 /// Millionths of a game's score.
 const POINT: f64 = 1e6;
@@ -76,13 +79,13 @@ pub(super) struct Adjusted {
     pub(super) share: f64,
     /// As many games more would have told as much; none where nothing is left
     /// to vary.
-    pub(super) games_saved: Option<f64>,
+    pub(super) games_saved: Option<i64>,
 }
 
 impl Adjusting {
-    /// Adds the blocks of one group, each of 0 to `units_max` units, that sum up
-    /// what `seats` seats had.
-    pub(super) fn add(&mut self, units: Moments, luck: Option<&LuckSums>, units_max: u64, games: u64) {
+    /// Adds the blocks of one group, of `games` games of the agent with at most
+    /// `most` units each.
+    pub(super) fn add(&mut self, units: Moments, luck: Option<&LuckSums>, games: u64, most: u64) {
         if units.blocks == 0 {
             return;
         }
@@ -91,8 +94,7 @@ impl Adjusting {
             return;
         };
         let n = units.blocks as f64;
-        let most = units_max as f64;
-        // A game's luck is of a game's score; so is a block's of a block's.
+        let most = (games * most) as f64;
         let scale = POINT * games as f64;
         let sums = Spread {
             score: units.squares as f64 / (most * most),
@@ -153,7 +155,8 @@ impl Adjusting {
             low,
             high,
             share: 1.0 - left / before,
-            games_saved: (left > 0.0).then(|| (games as f64 * (before / left - 1.0)).round()),
+            games_saved: (left > 0.0)
+                .then(|| (games as f64 * (before / left - 1.0)).round() as i64),
         })
     }
 }
@@ -168,26 +171,41 @@ impl Spread {
     }
 }
 
+/// What a table of adjusted scores should have said beside it; none where there
+/// is nothing adjusted.
+pub(super) fn note(agents: &[AgentStanding]) -> Option<String> {
+    let shares = agents.iter().filter_map(|agent| agent.luck_share);
+    let whole = |share: f64| (100.0 * share).round().max(0.0) as u64;
+    let shares: Vec<u64> = shares.map(whole).collect();
+    let (least, most) = (shares.iter().min()?, shares.iter().max()?);
+    let range = if least == most {
+        format!("{most} %")
+    } else {
+        format!("{least} to {most} %")
+    };
+    Some(format!(
+        "Luck with the dice explains {range} of what scores varied by from block to block: \
+         scores adjusted for it (--output json, csv) are surer by that."
+    ))
+}
+
 impl Tally {
-    /// Takes in the luck of a complete block of a group, by member.
-    pub(super) fn add_luck(&mut self, group: u64, luck: &[i64; 4], units: &[[u8; 4]; 4], seats: &[u16]) {
+    /// Takes in the luck of a complete block of a group.
+    pub(super) fn add_luck(&mut self, group: u64, block: &Partial, seats: &[u16]) {
         let mut agents = seats.to_vec();
         agents.sort_unstable();
-        let sums = self
-            .luck
-            .entry(group)
-            .or_insert_with(|| vec![LuckSums::default(); distinct(&agents).count()]);
+        let fresh = || vec![LuckSums::default(); distinct(&agents).count()];
+        let sums = self.luck.entry(group).or_insert_with(fresh);
         let mut member = 0;
         for ((_, count), sums) in distinct(&agents).zip(sums) {
             let own = member..member + count as usize;
             member = own.end;
-            let units = own.clone().flat_map(|member| units[member]);
-            sums.add(luck[own].iter().sum(), units.map(u64::from).sum());
+            let units = own.clone().flat_map(|member| block.units[member]);
+            let units = units.map(u64::from).sum();
+            sums.add(block.luck[own].iter().sum(), units);
         }
     }
-
-    /// Whether the luck of any block is known.
-    pub(super) fn knows_luck(&self) -> bool {
-        !self.luck.is_empty()
-    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use arena_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Partial, Sameness, SeatSums, Sums, Tally, group::GroupSums};
+use super::{Partial, Sameness, SeatSums, Sums, Tally, group::GroupSums, luck::LuckSums};
 use crate::schedule::ScheduleError;
 
 /// All that a [`Tally`] has learnt. Only for the release that wrote it: what
@@ -20,6 +20,7 @@ pub struct TallyState {
     agents: Vec<AgentState>,
     seats: Vec<SeatSums>,
     groups: Vec<(u64, GroupSums)>,
+    luck: Vec<(u64, Vec<LuckSums>)>,
     partial: Vec<(u64, Partial)>,
     differs: bool,
     blocks: u64,
@@ -59,6 +60,7 @@ impl Tally {
             agents: self.agents.iter().map(Sums::state).collect(),
             seats: self.seats.clone(),
             groups: groups.map(|(&id, group)| (id, group.clone())).collect(),
+            luck: self.luck.clone().into_iter().collect(),
             partial: partial.map(|(&id, block)| (id, block.clone())).collect(),
             differs: self.sameness.differs,
             blocks: self.sameness.blocks,
@@ -94,6 +96,7 @@ impl Tally {
         tally.agents = state.agents.into_iter().map(Sums::of).collect();
         tally.seats = state.seats;
         tally.groups = state.groups.into_iter().collect();
+        tally.luck = state.luck.into_iter().collect();
         tally.partial = state.partial.into_iter().collect();
         tally.sameness = Sameness {
             differs: state.differs,

@@ -68,6 +68,9 @@ fn results(tournament: &Tournament, draws: &mut Draws) -> Vec<GameResult> {
             let void = draws.below(40) == 0;
             let placement = if void { &[][..] } else { &placement };
             let mut result = result(game, placement, draws.below(100) as u32);
+            if !void {
+                result.luck = luck(&points, draws);
+            }
             if draws.below(10) == 0 {
                 let kinds = ["timeout", "crash", "garbled"];
                 let kind = kinds[draws.below(3) as usize];
@@ -76,6 +79,17 @@ fn results(tournament: &Tournament, draws: &mut Draws) -> Vec<GameResult> {
             result
         })
         .collect()
+}
+
+/// Luck that goes with the points, and has something of its own.
+fn luck(points: &[u64], draws: &mut Draws) -> Vec<i32> {
+    let own = points.iter().map(|&points| {
+        let noise = draws.below(1_000_000) as i32;
+        points as i32 * 200_000 + noise
+    });
+    let own: Vec<i32> = own.collect();
+    let mean = own.iter().sum::<i32>() / own.len() as i32;
+    own.iter().map(|own| own - mean).collect()
 }
 
 #[test]
