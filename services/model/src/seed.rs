@@ -9,6 +9,8 @@
 //! - keys of a game, from its 8-byte big-endian seed: `("dice", seat)`,
 //!   `("table")`, `("opening")`, `("substitute", seat)`, and, on another
 //!   branch, `("agent", names in seat order…, seat)`; seats are one byte;
+//! - seeds of a knockout that are drawn: the agents by the first 8 bytes,
+//!   big-endian, of `H(tournament seed, "seeding", place in the spec)`;
 //! - of an evolution, from its seed: the key of what is drawn to make
 //!   generation g `("evolution", g)`, and the seed of its tournament
 //!   `("generation", g)`, with g as 8 little-endian bytes.
@@ -52,6 +54,13 @@ impl TournamentSeed {
             &self.0,
             &[b"block", &number.to_le_bytes()],
         )))
+    }
+
+    /// The word by which an agent, by its place in the spec, is seeded where
+    /// seeds are drawn: the least is the best seed.
+    #[must_use]
+    pub fn seeding(&self, agent: u64) -> u64 {
+        first_word(&derive(&self.0, &[b"seeding", &agent.to_le_bytes()]))
     }
 
     /// The key of what is drawn to make a generation of an evolution.

@@ -2,6 +2,8 @@
 //!
 //! - [`Schedule`] lists the games of a tournament without holding them: any
 //!   game is computed from its index, so recovery is schedule minus results.
+//! - [`format`] has the tournament formats, each a pure function of a spec and of
+//!   what came of earlier stages; [`Stages`] takes a tournament through them.
 //! - [`Tally`] takes results in any order and gives [`Standings`]. Its sums are
 //!   integers, so the same results give the same standings to the byte,
 //!   whatever order they came in.
@@ -15,6 +17,7 @@
 
 mod comparison;
 pub mod evolution;
+pub mod format;
 pub mod interval;
 mod nash;
 mod pairs;
@@ -22,6 +25,7 @@ pub mod published;
 pub mod ratings;
 mod schedule;
 pub mod sequential;
+mod stages;
 mod standings;
 mod tally;
 #[cfg(test)]
@@ -29,6 +33,7 @@ mod testing;
 
 pub use comparison::{Compared, Comparison, Wanted};
 pub use pairs::PairStanding;
-pub use schedule::{Schedule, ScheduleError, ScheduledGame};
+pub use schedule::{Schedule, ScheduleError, ScheduledGame, Stage};
+pub use stages::{Stages, StagesState};
 pub use standings::{AgentStanding, Pairing, SeatStanding, Standings, TournamentState};
 pub use tally::{Evidence, Tally, TallyState};

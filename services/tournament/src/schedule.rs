@@ -1,19 +1,42 @@
-//! The games of a round robin, each computed from its index.
+//! The games of a tournament, each computed from its index.
 //!
-//! Groups are the combinations of the spec's agents, in lexicographic order of
-//! their places in the spec; there are G of them. Block k·G + g is the k-th
-//! block of group g, so every group's k-th block comes before any next one.
-//! Games are numbered block × rotations + rotation.
+//! A tournament is a sequence of stages; a stage lists groups of agents that
+//! meet, in as many blocks each. A round robin is one stage of all groups; other
+//! formats tell the next stage when all games of the stages before have a result
+//! ([`Stages`](crate::Stages)). Blocks are numbered on through all stages: within
+//! a stage every group's k-th block comes before any next one. Games are numbered
+//! block × rotations + rotation.
+//!
+//! A group has one number in whatever stage it meets: its place among all groups
+//! of the spec's agents in lexicographic order, so that what it did can be added
+//! up. Block k·G + g of a round robin is the k-th block of group g, G of them.
 //!
 //! A cyclic order of a group has its first agent in front and the others
 //! permuted; there are (seats − 1)! of them, in lexicographic order. The base
-//! order of a group's k-th block is number k mod (seats − 1)!. In rotation r
-//! seat s holds the agent at place (s + r) mod seats of the base order.
+//! order of a group's k-th block, counted through all stages, is number
+//! k mod (seats − 1)!. In rotation r seat s holds the agent at place
+//! (s + r) mod seats of the base order.
+//!
+//! Where two agents share more than two seats, an agent sits more than once; the
+//! cyclic orders are the distinct necklaces then. Of a necklace that is itself
+//! again after p < seats rotations, every p rotations have dice of their own:
+//! with those of the first they would be the same games once more.
 //!
 //! Without `rotate` a block is one game, and the base order of every block is
 //! the group in the order of the spec.
 
+mod groups;
+mod orders;
+mod stage;
+
+use std::{collections::HashMap, sync::Arc};
+
 use arena_model::{BlockSeed, Tournament, TournamentSeed, format::Format};
+
+use crate::format::{self, FormatError};
+use groups::Groups;
+pub use stage::Stage;
+use stage::Who;
 
 /// A tournament that cannot be scheduled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,12 +48,6 @@ pub enum ScheduleError {
         seats: usize,
         /// The most that can be scheduled.
         most: usize,
-    },
-    /// A format that has no schedule.
-    #[error("format = \"{format}\" cannot be scheduled by this release")]
-    Format {
-        /// Its name.
-        format: &'static str,
     },
     /// Not enough agents for one game.
     #[error(
@@ -62,6 +79,9 @@ pub enum ScheduleError {
         /// Agents of the spec.
         agents: usize,
     },
+    /// What a format cannot do.
+    #[error(transparent)]
+    Format(#[from] FormatError),
 }
 
 /// So that (seats − 1)! fits 64 bits.
@@ -82,79 +102,161 @@ pub struct ScheduledGame {
     pub seats: Vec<u16>,
 }
 
-/// The games of a tournament. Its size does not depend on how many there are.
+/// The games of a tournament as far as they are known. Its size does not depend
+/// on how many there are, but on how many groups its stages list.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     seed: TournamentSeed,
-    agents: u64,
-    seats: usize,
-    groups: u64,
-    blocks: u64,
+    agents: usize,
+    groups: Groups,
     rotations: u32,
     rotate: bool,
     paired: bool,
+    segments: Vec<Segment>,
+    blocks: u64,
+    /// Blocks of each group that a segment lists, in all of them.
+    played: HashMap<u64, u64>,
+}
+
+/// Stages one after the other with the same groups.
+#[derive(Clone, Debug)]
+struct Segment {
+    first: u64,
+    blocks: u64,
+    meetings: Meetings,
+}
+
+#[derive(Clone, Debug)]
+enum Meetings {
+    /// All groups, by their numbers.
+    All,
+    Listed(Arc<[Meeting]>),
+}
+
+/// A group of a segment.
+#[derive(Clone, Copy, Debug)]
+struct Meeting {
+    group: u64,
+    /// Blocks that the group had before the segment.
+    before: u64,
+    /// Its order in every block, where it is always the same.
+    seated: Option<u64>,
 }
 
 impl Schedule {
-    /// The schedule of a tournament.
+    /// The schedule of a tournament as far as it is known before the first game.
     ///
     /// # Errors
-    /// [`ScheduleError`] where there are too few agents for a game, or more
-    /// games than 64 bits can count.
+    /// [`ScheduleError`] where there are too few agents for a game, more games
+    /// than 64 bits can count, or something that the format cannot do.
     pub fn new(tournament: &Tournament) -> Result<Self, ScheduleError> {
+        format::begin(tournament).map(|(schedule, _)| schedule)
+    }
+
+    /// The schedule without a game.
+    pub(crate) fn empty(tournament: &Tournament) -> Result<Self, ScheduleError> {
         let seats = tournament.seats;
         let agents = tournament.agents.len();
-        if tournament.format != Format::RoundRobin {
-            return Err(ScheduleError::Format {
-                format: tournament.format.name(),
-            });
-        }
         if !(2..=SEATS_MAX).contains(&seats) {
             return Err(ScheduleError::Seats {
                 seats,
                 most: SEATS_MAX,
             });
         }
-        if agents < seats {
+        // Two agents fill any number of seats.
+        let repeats = tournament.format == Format::Sprt && seats > 2;
+        if agents < if repeats { 2 } else { seats } {
             return Err(ScheduleError::TooFewAgents { agents, seats });
         }
         if agents > usize::from(u16::MAX) {
             return Err(ScheduleError::TooManyAgents { agents });
         }
-        let rotations = if tournament.play.rotate {
-            seats as u32
-        } else {
-            1
-        };
-        let sizes = binomial(agents as u64, seats as u64).and_then(|groups| {
-            let blocks = groups.checked_mul(tournament.blocks)?;
-            blocks.checked_mul(u64::from(rotations))?;
-            Some((groups, blocks))
-        });
-        let (groups, blocks) = sizes.ok_or(ScheduleError::TooManyGames {
+        let groups = Groups::new(agents, seats, repeats).ok_or(ScheduleError::TooManyGames {
             blocks: tournament.blocks,
             seats,
             agents,
         })?;
         Ok(Self {
             seed: tournament.seed,
-            agents: agents as u64,
-            seats,
+            agents,
             groups,
-            blocks,
-            rotations,
+            rotations: if tournament.play.rotate {
+                seats as u32
+            } else {
+                1
+            },
             rotate: tournament.play.rotate,
             paired: tournament.play.paired,
+            segments: Vec::new(),
+            blocks: 0,
+            played: HashMap::new(),
         })
     }
 
-    /// Games in all: blocks × rotations.
+    /// Adds a stage behind those that are known.
+    ///
+    /// # Errors
+    /// [`ScheduleError::TooManyGames`] where there are more games than 64 bits
+    /// can count; nothing is added then.
+    pub(crate) fn extend(&mut self, stage: Stage) -> Result<(), ScheduleError> {
+        let listed = match &stage.who {
+            Who::All => self.groups.count(),
+            Who::Groups(groups) | Who::Seated(groups) => groups.len() as u64,
+        };
+        let blocks = listed.checked_mul(stage.blocks).filter(|blocks| {
+            let all = self.blocks.checked_add(*blocks);
+            all.and_then(|all| all.checked_mul(u64::from(self.rotations)))
+                .is_some()
+        });
+        let Some(blocks) = blocks else {
+            return Err(ScheduleError::TooManyGames {
+                blocks: stage.blocks,
+                seats: self.groups.seats(),
+                agents: self.agents,
+            });
+        };
+        if blocks == 0 {
+            return Ok(());
+        }
+        let meetings = match stage.who {
+            Who::All => Meetings::All,
+            Who::Groups(groups) => self.meetings(&groups, stage.blocks, false),
+            Who::Seated(groups) => self.meetings(&groups, stage.blocks, true),
+        };
+        match self.segments.last_mut() {
+            Some(last) if last.meetings.same(&meetings) => last.blocks += blocks,
+            _ => self.segments.push(Segment {
+                first: self.blocks,
+                blocks,
+                meetings,
+            }),
+        }
+        self.blocks += blocks;
+        Ok(())
+    }
+
+    fn meetings(&mut self, groups: &[Vec<u16>], blocks: u64, seated: bool) -> Meetings {
+        let meetings = groups.iter().map(|agents| {
+            let group = self.groups.number(agents);
+            let played = self.played.entry(group).or_default();
+            let before = *played;
+            *played += blocks;
+            Meeting {
+                group,
+                before,
+                seated: seated.then(|| orders::permutation_number(agents)),
+            }
+        });
+        Meetings::Listed(meetings.collect())
+    }
+
+    /// Games known so far: blocks × rotations.
     #[must_use]
     pub fn games(&self) -> u64 {
         self.blocks * u64::from(self.rotations)
     }
 
-    /// Blocks in all, of all groups.
+    /// Blocks known so far, of all groups.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.blocks
@@ -166,72 +268,98 @@ impl Schedule {
         self.rotations
     }
 
-    /// Groups of agents that meet.
+    /// Groups that there can be: all numbers of groups are below.
     #[must_use]
     pub fn groups(&self) -> u64 {
-        self.groups
+        self.groups.count()
     }
 
     /// Players of a game.
     #[must_use]
     pub fn seats(&self) -> usize {
-        self.seats
+        self.groups.seats()
     }
 
     /// The group that plays a block.
+    ///
+    /// # Panics
+    /// Where there is no such block.
     #[must_use]
     pub fn group_of(&self, block: u64) -> u64 {
-        block % self.groups
+        self.place_of(block).group
     }
 
-    /// Which of its cyclic orders a group plays in a block.
+    /// In which of its orders a group plays a block; equal numbers of a group
+    /// are equal orders.
+    ///
+    /// # Panics
+    /// Where there is no such block.
     #[must_use]
     pub fn order_of(&self, block: u64) -> u64 {
-        if self.rotate {
-            (block / self.groups) % factorial(self.seats as u64 - 1)
-        } else {
-            0
+        let place = self.place_of(block);
+        match place.seated {
+            Some(order) => order,
+            None if self.rotate => place.before % orders::cyclic_orders(&self.group(place.group)),
+            None => 0,
         }
     }
 
-    /// The agents of a group, ascending.
+    /// The group of a block, with the blocks that it had before this one.
+    fn place_of(&self, block: u64) -> Meeting {
+        let (segment, place, round) = self.find(block);
+        match &segment.meetings {
+            Meetings::All => Meeting {
+                group: place,
+                before: round,
+                seated: None,
+            },
+            Meetings::Listed(meetings) => {
+                let meeting = meetings[place as usize];
+                Meeting {
+                    before: meeting.before + round,
+                    ..meeting
+                }
+            }
+        }
+    }
+
+    /// The groups that the stages list with which a block is played, by their
+    /// numbers; none where those are all groups.
+    pub(crate) fn listed(&self, block: u64) -> Option<Vec<u64>> {
+        let (segment, ..) = self.find(block);
+        match &segment.meetings {
+            Meetings::All => None,
+            Meetings::Listed(meetings) => Some(meetings.iter().map(|it| it.group).collect()),
+        }
+    }
+
+    /// At which place of its stage's list of groups the group of a block is.
+    pub(crate) fn meeting_of(&self, block: u64) -> u64 {
+        let (_, place, _) = self.find(block);
+        place
+    }
+
+    /// The segment of a block, the block's place in its list and how many times
+    /// the list was gone through before it.
+    fn find(&self, block: u64) -> (&Segment, u64, u64) {
+        assert!(block < self.blocks, "block {block} of {}", self.blocks);
+        let after = self.segments.partition_point(|it| it.first <= block);
+        let segment = &self.segments[after - 1];
+        let listed = match &segment.meetings {
+            Meetings::All => self.groups.count(),
+            Meetings::Listed(meetings) => meetings.len() as u64,
+        };
+        let within = block - segment.first;
+        (segment, within % listed, within / listed)
+    }
+
+    /// The agents of a group, ascending; one that sits twice is there twice.
     ///
     /// # Panics
     /// Where there is no such group.
     #[must_use]
     pub fn group(&self, group: u64) -> Vec<u16> {
-        assert!(group < self.groups, "group {group} of {}", self.groups);
-        let mut rank = group;
-        let mut from = 0;
-        (0..self.seats)
-            .map(|place| {
-                let rest = (self.seats - place) as u64;
-                let agent = self.member(from, rest, &mut rank);
-                from = agent + 1;
-                agent as u16
-            })
-            .collect()
-    }
-
-    /// The least member of the combination of `rest` agents, `from` and above,
-    /// whose number is `rank`; takes what comes before it off the rank.
-    fn member(&self, from: u64, rest: u64, rank: &mut u64) -> u64 {
-        // Combinations that begin below `agent` are all less those within
-        // `agent..`; the last agent with no more than `rank` of them is it.
-        let choose = |above: u64| binomial(above, rest).expect("no more than the groups");
-        let all = choose(self.agents - from);
-        let below = |agent: u64| all - choose(self.agents - agent);
-        let (mut low, mut high) = (from, self.agents - rest);
-        while low < high {
-            let middle = low + (high - low).div_ceil(2);
-            if below(middle) <= *rank {
-                low = middle;
-            } else {
-                high = middle - 1;
-            }
-        }
-        *rank -= below(low);
-        low
+        self.groups.members(group)
     }
 
     /// One game.
@@ -243,55 +371,50 @@ impl Schedule {
         assert!(index < self.games(), "game {index} of {}", self.games());
         let block = index / u64::from(self.rotations);
         let rotation = (index % u64::from(self.rotations)) as u32;
-        let mut seats = cyclic_order(self.group(self.group_of(block)), self.order_of(block));
+        let place = self.place_of(block);
+        let group = self.group(place.group);
+        let mut seats = match place.seated {
+            Some(order) => orders::permutation(group, order),
+            None if self.rotate => {
+                let order = place.before % orders::cyclic_orders(&group);
+                orders::cyclic_order(group, order)
+            }
+            None => group,
+        };
+        let period = orders::period(&seats);
         seats.rotate_left(rotation as usize);
         let seed = self.seed.block(block);
         ScheduledGame {
             index,
             block,
             rotation,
-            seed: if self.paired {
-                seed
-            } else {
-                seed.rotation(rotation)
+            seed: match (self.paired, rotation / period) {
+                (true, 0) => seed,
+                (true, again) => seed.rotation(again),
+                (false, _) => seed.rotation(rotation),
             },
             seats,
         }
     }
 
-    /// All games in index order, computed one by one.
+    /// All games known so far in index order, computed one by one.
     pub fn iter(&self) -> impl Iterator<Item = ScheduledGame> + '_ {
         (0..self.games()).map(|index| self.game(index))
     }
 }
 
-/// The `number`-th cyclic order of a group in lexicographic order: the first
-/// stays, the others are permuted.
-fn cyclic_order(mut group: Vec<u16>, number: u64) -> Vec<u16> {
-    let mut rank = number;
-    for place in 1..group.len() {
-        let arrangements = factorial((group.len() - place - 1) as u64);
-        let chosen = place + (rank / arrangements) as usize;
-        rank %= arrangements;
-        group[place..=chosen].rotate_right(1);
+impl Meetings {
+    /// Whether the groups are the same, at the same places.
+    fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::All, Self::All) => true,
+            (Self::Listed(these), Self::Listed(those)) => {
+                let key = |meeting: &Meeting| (meeting.group, meeting.seated);
+                these.iter().map(key).eq(those.iter().map(key))
+            }
+            (Self::All, Self::Listed(_)) | (Self::Listed(_), Self::All) => false,
+        }
     }
-    group
-}
-
-fn factorial(n: u64) -> u64 {
-    (2..=n).product()
-}
-
-/// `n` over `k`; none where it does not fit.
-fn binomial(n: u64, k: u64) -> Option<u64> {
-    if k > n {
-        return Some(0);
-    }
-    let mut value: u128 = 1;
-    for step in 0..u128::from(k.min(n - k)) {
-        value = value.checked_mul(u128::from(n) - step)? / (step + 1);
-    }
-    value.try_into().ok()
 }
 
 #[cfg(test)]

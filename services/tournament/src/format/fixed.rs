@@ -1,0 +1,65 @@
+//! A list of games: each line meets in `blocks` blocks, seated as it is listed.
+
+use arena_model::format::Settings;
+
+use super::verdict::ranking;
+use super::{Course, Field, FormatError, GROUPS_MAX, Games, Next, Rules, StageSums};
+use crate::schedule::Stage;
+
+#[derive(Debug)]
+struct Fixed {
+    field: Field,
+    games: Vec<Vec<u16>>,
+}
+
+pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
+    let Some(Settings::Fixed(fixed)) = &field.settings else {
+        return Err(field.error("it needs [fixed] games".to_owned()));
+    };
+    if fixed.games.len() > GROUPS_MAX {
+        return Err(field.error(format!(
+            "{} games are listed, the most is {GROUPS_MAX}",
+            fixed.games.len()
+        )));
+    }
+    let mut games = Vec::with_capacity(fixed.games.len());
+    for (number, names) in fixed.games.iter().enumerate() {
+        if names.len() != field.seats {
+            return Err(field.error(format!(
+                "game {} of the list has {} agents, but a game has {} seats",
+                number + 1,
+                names.len(),
+                field.seats
+            )));
+        }
+        let agents = names.iter().map(|name| {
+            field.index(name.as_str()).ok_or_else(|| {
+                field.error(format!("game {} names no agent \"{name}\"", number + 1))
+            })
+        });
+        games.push(agents.collect::<Result<Vec<_>, _>>()?);
+    }
+    Ok(Box::new(Fixed { field, games }))
+}
+
+impl Rules for Fixed {
+    fn next(&mut self, ended: Option<&StageSums>) -> Next {
+        match ended {
+            None => Next::Stage(Stage::seated(self.games.clone(), self.field.blocks)),
+            Some(sums) => Next::Over(ranking(&self.field, &sums.agents)),
+        }
+    }
+
+    fn games(&self) -> Games {
+        let blocks = self.field.blocks.saturating_mul(self.games.len() as u64);
+        Games::exactly(self.field.games(blocks))
+    }
+
+    fn course(&self) -> Course {
+        Course {
+            round: 1,
+            rounds: Some(1),
+            ..Course::default()
+        }
+    }
+}

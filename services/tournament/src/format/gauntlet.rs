@@ -1,0 +1,148 @@
+//! Challengers against a field: each meets every group of the others, who do
+//! not meet among themselves; nor do challengers.
+
+use arena_model::format::Settings;
+use serde_json::json;
+
+use super::{
+    Course, Field, FormatError, GROUPS_MAX, Games, Next, Rules, StageSums, Units, combinations,
+    verdict::Verdict,
+};
+use crate::schedule::Stage;
+
+#[derive(Debug)]
+struct Gauntlet {
+    field: Field,
+    challengers: Vec<u16>,
+    groups: Vec<Vec<u16>>,
+}
+
+pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
+    let named = match &field.settings {
+        Some(Settings::Gauntlet(gauntlet)) => &gauntlet.challengers[..],
+        _ => &[],
+    };
+    let challengers: Vec<u16> = named
+        .iter()
+        .filter_map(|name| field.index(name.as_str()))
+        .collect();
+    let others: Vec<u16> = (0..field.agents() as u16)
+        .filter(|agent| !challengers.contains(agent))
+        .collect();
+    if others.len() + 1 < field.seats {
+        return Err(field.error(format!(
+            "{} challengers leave {} others, but a game has {} seats: name fewer challengers \
+             or list more agents",
+            challengers.len(),
+            others.len(),
+            field.seats
+        )));
+    }
+    let too_many = || {
+        field.error(format!(
+            "challengers and others make more than {GROUPS_MAX} groups: list fewer agents"
+        ))
+    };
+    let fields = combinations(&others, field.seats - 1).ok_or_else(too_many)?;
+    if fields.len() * challengers.len() > GROUPS_MAX {
+        return Err(too_many());
+    }
+    let groups = challengers.iter().flat_map(|&challenger| {
+        let met = fields.iter();
+        met.map(move |others| [&[challenger], &others[..]].concat())
+    });
+    Ok(Box::new(Gauntlet {
+        groups: groups.collect(),
+        field,
+        challengers,
+    }))
+}
+
+/// What a challenger got against one of the field.
+struct Met {
+    opponent: u16,
+    units: Units,
+}
+
+impl Gauntlet {
+    /// What a challenger got against each it met, in the order of the spec.
+    fn met(&self, challenger: u16, sums: &StageSums) -> Vec<Met> {
+        let mut units = vec![Units::default(); self.field.agents()];
+        for meeting in &sums.meetings {
+            let pairs = super::sums::pairs(meeting.agents.len()).zip(&meeting.pairs);
+            for ((first, second), pair) in pairs {
+                let (first, second) = (meeting.agents[first], meeting.agents[second]);
+                if first == challenger {
+                    units[usize::from(second)].add(*pair);
+                } else if second == challenger {
+                    units[usize::from(first)].add(Units {
+                        got: pair.of - pair.got,
+                        of: pair.of,
+                    });
+                }
+            }
+        }
+        let met = units.into_iter().enumerate();
+        met.filter(|(_, units)| units.of > 0)
+            .map(|(opponent, units)| Met {
+                opponent: opponent as u16,
+                units,
+            })
+            .collect()
+    }
+
+    fn verdict(&self, sums: &StageSums) -> Verdict {
+        let mut rows = Vec::new();
+        let mut text = Vec::new();
+        for &challenger in &self.challengers {
+            let met = self.met(challenger, sums);
+            let mut all = Units::default();
+            met.iter().for_each(|met| all.add(met.units));
+            let name = self.field.name(challenger);
+            let beaten = met.iter().filter(|met| 2 * met.units.got > met.units.of);
+            let beaten = beaten.count();
+            text.push(match all.score() {
+                Some(score) => format!(
+                    "{name} scores {score:.3} against the field and is ahead of {beaten} of {}.",
+                    met.len()
+                ),
+                None => format!("{name} played no game."),
+            });
+            let opponents = met.iter().map(|met| {
+                json!({
+                    "agent": self.field.name(met.opponent),
+                    "score": met.units.score(),
+                })
+            });
+            rows.push(json!({
+                "agent": name,
+                "score": all.score(),
+                "ahead_of": beaten,
+                "opponents": opponents.collect::<Vec<_>>(),
+            }));
+        }
+        Verdict::new("gauntlet", &self.field, text.join(" ")).with("challengers", json!(rows))
+    }
+}
+
+impl Rules for Gauntlet {
+    fn next(&mut self, ended: Option<&StageSums>) -> Next {
+        match ended {
+            None => Next::Stage(Stage::of(self.groups.clone(), self.field.blocks)),
+            Some(sums) => Next::Over(self.verdict(sums)),
+        }
+    }
+
+    fn games(&self) -> Games {
+        let blocks = self.field.blocks.saturating_mul(self.groups.len() as u64);
+        Games::exactly(self.field.games(blocks))
+    }
+
+    fn course(&self) -> Course {
+        Course {
+            round: 1,
+            rounds: Some(1),
+            ..Course::default()
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Who loses is out: each table is the best of `blocks` blocks by the units won
+//! in them, a tie going to the better seed.
+
+use arena_model::format::{Elimination, Knockout as Settings, Seeding, Settings as AnySettings};
+use serde_json::{Value, json};
+
+use super::{
+    Course, Field, FormatError, Games, Meeting, Next, Rules, StageSums,
+    bracket::{Bracket, Pools},
+    tables::Tables,
+    verdict::Verdict,
+};
+use crate::schedule::Stage;
+
+/// Agents that meet in a round.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    pub(super) agents: Vec<u16>,
+    /// So many go on.
+    pub(super) on: usize,
+    /// Which part of the draw it is in, where there are several.
+    pub(super) part: Option<&'static str>,
+}
+
+impl Table {
+    pub(super) fn new(agents: Vec<u16>, on: usize) -> Self {
+        Self {
+            agents,
+            on,
+            part: None,
+        }
+    }
+}
+
+/// Who meets whom, round by round.
+pub(super) trait Draw: std::fmt::Debug + Send + Sync {
+    /// The tables of the round to come; none where there is a winner.
+    fn tables(&self) -> Vec<Table>;
+
+    /// Takes the round's tables in their order, each with its best first; tells
+    /// who is out.
+    fn settle(&mut self, ranked: &[Vec<u16>]) -> Vec<u16>;
+}
+
+#[derive(Debug)]
+struct Knockout {
+    field: Field,
+    /// Agents, the best seed first.
+    seeds: Vec<u16>,
+    /// Of each agent, which seed it is.
+    seed_of: Vec<usize>,
+    /// Of each agent, whether it is out.
+    gone: Vec<bool>,
+    draw: Box<dyn Draw>,
+    games: Games,
+    /// Rounds that there will be at most.
+    rounds: u64,
+    round: u64,
+    tables: Vec<Table>,
+    /// Who went out, round by round; at the last table by rank.
+    out: Vec<Vec<u16>>,
+    /// Rounds played, for the verdict.
+    told: Vec<Value>,
+}
+
+pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
+    let settings = match &field.settings {
+        Some(AnySettings::Knockout(settings)) => settings.clone(),
+        _ => Settings::default(),
+    };
+    if settings.elimination == Elimination::Double && field.seats > 2 {
+        return Err(field.error(format!(
+            "elimination = \"double\" is for games of two: a table of {} has no one loser; \
+             use elimination = \"single\"",
+            field.seats
+        )));
+    }
+    let mut seeds: Vec<u16> = (0..field.agents() as u16).collect();
+    if settings.seeding == Seeding::Drawn {
+        seeds.sort_by_key(|&agent| (field.seed.seeding(agent.into()), agent));
+    }
+    let draw = |seeds: &[u16]| -> Box<dyn Draw> {
+        match settings.elimination {
+            _ if field.seats > 2 => Box::new(Tables::new(seeds, field.seats)),
+            Elimination::Single => Box::new(Bracket::new(seeds)),
+            Elimination::Double => Box::new(Pools::new(seeds)),
+        }
+    };
+    let (least, rounds) = rehearse(draw(&seeds), false);
+    let (most, more_rounds) = rehearse(draw(&seeds), true);
+    let mut seed_of = vec![0; seeds.len()];
+    for (seed, &agent) in seeds.iter().enumerate() {
+        seed_of[usize::from(agent)] = seed;
+    }
+    let games = |tables: u64| field.games(tables.saturating_mul(field.blocks));
+    Ok(Box::new(Knockout {
+        games: Games {
+            least: games(least.min(most)),
+            most: games(least.max(most)),
+            expected: games(least.min(most)),
+        },
+        rounds: rounds.max(more_rounds),
+        round: 0,
+        tables: Vec::new(),
+        out: Vec::new(),
+        told: Vec::new(),
+        draw: draw(&seeds),
+        gone: vec![false; seeds.len()],
+        seed_of,
+        seeds,
+        field,
+    }))
+}
+
+/// Tables and rounds where the better seed always wins, or, in a final, where
+/// it does not.
+fn rehearse(mut draw: Box<dyn Draw>, upset: bool) -> (u64, u64) {
+    let (mut tables, mut rounds) = (0, 0);
+    loop {
+        let round = draw.tables();
+        if round.is_empty() {
+            return (tables, rounds);
+        }
+        tables += round.len() as u64;
+        rounds += 1;
+        let ranked = round.into_iter().map(|mut table| {
+            if upset && table.part == Some("final") {
+                table.agents.reverse();
+            }
+            table.agents
+        });
+        draw.settle(&ranked.collect::<Vec<_>>());
+    }
+}
+
+impl Knockout {
+    /// Agents of a table, the best first.
+    fn ranked(&self, table: &Table, meeting: Option<&Meeting>) -> Vec<(u16, u64)> {
+        let units = |agent: u16| {
+            let meeting = meeting?;
+            let place = meeting.agents.iter().position(|&other| other == agent)?;
+            Some(meeting.units(place).got)
+        };
+        let seed = |agent: u16| self.seed_of[usize::from(agent)];
+        let mut ranked: Vec<(u16, u64)> = table
+            .agents
+            .iter()
+            .map(|&agent| (agent, units(agent).unwrap_or(0)))
+            .collect();
+        ranked.sort_by_key(|&(agent, units)| (std::cmp::Reverse(units), seed(agent)));
+        ranked
+    }
+
+    /// Takes a round that ended.
+    fn settle(&mut self, sums: &StageSums) {
+        let tables = std::mem::take(&mut self.tables);
+        let mut ranked = Vec::with_capacity(tables.len());
+        let mut told = Vec::with_capacity(tables.len());
+        for (table, number) in tables.iter().zip(0..) {
+            let order = self.ranked(table, sums.meetings.get(number));
+            let by_seed = order.get(table.on).is_some_and(|out| {
+                let last_on = order[table.on - 1];
+                last_on.1 == out.1
+            });
+            told.push(json!({
+                "part": table.part,
+                "agents": order.iter().map(|&(agent, _)| self.field.name(agent)).collect::<Vec<_>>(),
+                "points": order.iter().map(|&(_, units)| units as f64 / 2.0).collect::<Vec<_>>(),
+                "go_on": table.on,
+                "by_seed": by_seed,
+            }));
+            ranked.push(
+                order
+                    .into_iter()
+                    .map(|(agent, _)| agent)
+                    .collect::<Vec<_>>(),
+            );
+        }
+        let mut out = self.draw.settle(&ranked);
+        if let [last] = &ranked[..] {
+            // At one table alone, its ranks are places.
+            out.sort_by_key(|agent| last.iter().position(|other| other == agent));
+        }
+        let byes = self.byes(&tables);
+        self.told.push(json!({
+            "round": self.round,
+            "tables": told,
+            "byes": byes,
+            "out": out.iter().map(|&agent| self.field.name(agent)).collect::<Vec<_>>(),
+        }));
+        for &agent in &out {
+            self.gone[usize::from(agent)] = true;
+        }
+        self.out.push(out);
+    }
+
+    /// Who was in the round without playing in it.
+    fn byes(&self, tables: &[Table]) -> Vec<String> {
+        let mut rests: Vec<bool> = self.gone.iter().map(|gone| !gone).collect();
+        for &agent in tables.iter().flat_map(|table| &table.agents) {
+            rests[usize::from(agent)] = false;
+        }
+        let rest = self
+            .seeds
+            .iter()
+            .filter(|agent| rests[usize::from(**agent)]);
+        rest.map(|&agent| self.field.name(agent).to_owned())
+            .collect()
+    }
+
+    fn verdict(&self) -> Verdict {
+        let gone = |agent: &u16| self.gone[usize::from(*agent)];
+        let winner = self.seeds.iter().find(|agent| !gone(agent)).copied();
+        let mut places: Vec<(u64, u16)> = winner.iter().map(|&agent| (1, agent)).collect();
+        for (number, out) in self.out.iter().rev().enumerate() {
+            let first = places.len() as u64 + 1;
+            for (rank, &agent) in out.iter().enumerate() {
+                let own = if number == 0 { rank as u64 } else { 0 };
+                places.push((first + own, agent));
+            }
+        }
+        let text = match (winner, self.out.last().and_then(|out| out.first())) {
+            (Some(winner), Some(&second)) => format!(
+                "{} wins the knockout of {} after {} rounds, the last against {}.",
+                self.field.name(winner),
+                self.field.agents(),
+                self.round,
+                self.field.name(second)
+            ),
+            _ => "Nobody played.".to_owned(),
+        };
+        let rows = places
+            .iter()
+            .map(|&(place, agent)| json!({"place": place, "agent": self.field.name(agent)}));
+        Verdict::new("winner", &self.field, text)
+            .with("winner", json!(winner.map(|agent| self.field.name(agent))))
+            .with("places", rows.collect())
+            .with("rounds", json!(self.told))
+    }
+}
+
+impl Rules for Knockout {
+    fn next(&mut self, ended: Option<&StageSums>) -> Next {
+        if let Some(sums) = ended {
+            self.settle(sums);
+        }
+        self.tables = self.draw.tables();
+        if self.tables.is_empty() {
+            return Next::Over(self.verdict());
+        }
+        self.round += 1;
+        let groups = self.tables.iter().map(|table| table.agents.clone());
+        Next::Stage(Stage::of(groups.collect(), self.field.blocks))
+    }
+
+    fn games(&self) -> Games {
+        self.games
+    }
+
+    fn course(&self) -> Course {
+        let tables = self.tables.len();
+        let left = self.field.agents() - self.out.iter().map(Vec::len).sum::<usize>();
+        Course {
+            round: self.round,
+            rounds: Some(self.rounds),
+            text: format!("round {}: {left} left, {tables} tables", self.round),
+            ..Course::default()
+        }
+    }
+}

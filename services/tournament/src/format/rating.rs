@@ -1,0 +1,227 @@
+//! Ratings for choosing who meets next: Bradley–Terry by maximum a posteriori
+//! with a normal prior, and its covariance (Laplace's approximation).
+//!
+//! Only a ladder uses them, to choose games; standings have ratings of their
+//! own, with intervals. What is chosen follows from them, so that they have to
+//! be the same on every machine: exponentials are those of the crate `libm`.
+
+use super::Units;
+
+/// Standard deviation of a rating before any game, in natural logarithms of the
+/// odds: about 350 Elo.
+const PRIOR: f64 = 2.0;
+/// Newton's steps; the last ones change nothing any more.
+const STEPS: usize = 20;
+
+/// What two agents got against each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    pub(super) one: usize,
+    pub(super) other: usize,
+    /// Of the first.
+    pub(super) units: Units,
+}
+
+/// Ratings and how they vary together.
+#[derive(Clone, Debug)]
+pub(super) struct Ratings {
+    /// In natural logarithms of the odds.
+    pub(super) values: Vec<f64>,
+    covariance: Vec<f64>,
+}
+
+impl Ratings {
+    /// The likeliest ratings. A unit counts as half a game.
+    pub(super) fn fit(agents: usize, pairs: &[Pair]) -> Self {
+        let mut values = vec![0.0; agents];
+        let mut covariance = Vec::new();
+        for _ in 0..STEPS {
+            let mut slope: Vec<f64> = values
+                .iter()
+                .map(|value| -value / (PRIOR * PRIOR))
+                .collect();
+            let mut information = vec![0.0; agents * agents];
+            for place in 0..agents {
+                information[place * agents + place] = 1.0 / (PRIOR * PRIOR);
+            }
+            for pair in pairs {
+                let (one, other) = (pair.one, pair.other);
+                let games = pair.units.of as f64 / 2.0;
+                let chance = chance(values[one] - values[other]);
+                let surprise = pair.units.got as f64 / 2.0 - games * chance;
+                slope[one] += surprise;
+                slope[other] -= surprise;
+                let known = games * chance * (1.0 - chance);
+                information[one * agents + one] += known;
+                information[other * agents + other] += known;
+                information[one * agents + other] -= known;
+                information[other * agents + one] -= known;
+            }
+            covariance = inverse(information, agents);
+            let mut moved = 0.0_f64;
+            for (place, value) in values.iter_mut().enumerate() {
+                let row = &covariance[place * agents..(place + 1) * agents];
+                let step: f64 = row.iter().zip(&slope).map(|(a, b)| a * b).sum();
+                // Far from the end a whole step may be too far.
+                let step = step.clamp(-1.0, 1.0);
+                *value += step;
+                moved = moved.max(step.abs());
+            }
+            if moved < 1e-12 {
+                break;
+            }
+        }
+        Self { values, covariance }
+    }
+
+    /// Agents, the best first.
+    pub(super) fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.values.len()).collect();
+        order.sort_by(|&a, &b| self.values[b].total_cmp(&self.values[a]).then(a.cmp(&b)));
+        order
+    }
+
+    fn at(&self, one: usize, other: usize) -> f64 {
+        self.covariance[one * self.values.len() + other]
+    }
+
+    /// How the differences of two pairs vary together.
+    fn between(&self, (a, b): (usize, usize), (c, d): (usize, usize)) -> f64 {
+        self.at(a, c) - self.at(a, d) - self.at(b, c) + self.at(b, d)
+    }
+
+    /// What so many games of a pair would tell of its own difference.
+    fn information(&self, (one, other): (usize, usize), games: f64) -> f64 {
+        let chance = chance(self.values[one] - self.values[other]);
+        games * chance * (1.0 - chance)
+    }
+
+    /// By how much so many games of a pair would lessen the variances of the
+    /// differences of these pairs, in sum.
+    pub(super) fn gain(
+        &self,
+        pair: (usize, usize),
+        games: f64,
+        of: impl Iterator<Item = (usize, usize)>,
+    ) -> f64 {
+        let noise = 1.0 / self.information(pair, games);
+        let whole = noise + self.between(pair, pair);
+        of.map(|other| {
+            let common = self.between(other, pair);
+            common * common / whole
+        })
+        .sum()
+    }
+
+    /// Takes so many games of a pair for played, whatever they come to.
+    pub(super) fn foresee(&mut self, pair: (usize, usize), games: f64) {
+        let agents = self.values.len();
+        let noise = 1.0 / self.information(pair, games);
+        let whole = noise + self.between(pair, pair);
+        let column: Vec<f64> = (0..agents)
+            .map(|place| self.at(place, pair.0) - self.at(place, pair.1))
+            .collect();
+        for (row, &left) in column.iter().enumerate() {
+            for (place, &right) in column.iter().enumerate() {
+                self.covariance[row * agents + place] -= left * right / whole;
+            }
+        }
+    }
+}
+
+/// The chance to win at a difference of ratings.
+fn chance(difference: f64) -> f64 {
+    1.0 / (1.0 + libm::exp(-difference))
+}
+
+/// The inverse of a symmetric, positive definite matrix, by Cholesky's
+/// decomposition.
+fn inverse(mut matrix: Vec<f64>, size: usize) -> Vec<f64> {
+    for column in 0..size {
+        for row in column..size {
+            let mut sum = matrix[row * size + column];
+            for place in 0..column {
+                sum -= matrix[row * size + place] * matrix[column * size + place];
+            }
+            matrix[row * size + column] = if row == column {
+                libm::sqrt(sum)
+            } else {
+                sum / matrix[column * size + column]
+            };
+        }
+    }
+    let mut inverse = vec![0.0; size * size];
+    for unit in 0..size {
+        let mut solution = vec![0.0; size];
+        for row in unit..size {
+            let mut sum = if row == unit { 1.0 } else { 0.0 };
+            for place in unit..row {
+                sum -= matrix[row * size + place] * solution[place];
+            }
+            solution[row] = sum / matrix[row * size + row];
+        }
+        for row in (0..size).rev() {
+            let mut sum = solution[row];
+            for place in row + 1..size {
+                sum -= matrix[place * size + row] * solution[place];
+            }
+            solution[row] = sum / matrix[row * size + row];
+        }
+        for (row, value) in solution.into_iter().enumerate() {
+            inverse[row * size + unit] = value;
+        }
+    }
+    inverse
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(one: usize, other: usize, got: u64, of: u64) -> Pair {
+        Pair {
+            one,
+            other,
+            units: Units { got, of },
+        }
+    }
+
+    #[test]
+    fn the_inverse_times_the_matrix_is_one() {
+        let matrix = vec![4.0, 1.0, 0.5, 1.0, 3.0, -1.0, 0.5, -1.0, 2.0];
+        let inverse = inverse(matrix.clone(), 3);
+        for row in 0..3 {
+            for column in 0..3 {
+                let sum: f64 = (0..3)
+                    .map(|it| inverse[row * 3 + it] * matrix[it * 3 + column])
+                    .sum();
+                let expected = f64::from(u8::from(row == column));
+                assert!((sum - expected).abs() < 1e-12, "{sum}");
+            }
+        }
+    }
+
+    #[test]
+    fn ratings_follow_results_and_stay_finite_where_all_is_won() {
+        let ratings = Ratings::fit(3, &[pair(0, 1, 2000, 2000), pair(1, 2, 300, 400)]);
+        assert_eq!(ratings.order(), [0, 1, 2]);
+        assert!(ratings.values.iter().all(|value| value.is_finite()));
+        let odds = ratings.values[1] - ratings.values[2];
+        assert!((odds - 3_f64.ln()).abs() < 0.05, "{odds}");
+    }
+
+    #[test]
+    fn what_is_foreseen_is_what_was_said_to_be_gained() {
+        let mut ratings = Ratings::fit(3, &[pair(0, 1, 30, 60), pair(1, 2, 10, 40)]);
+        let neighbours = [(0, 1), (1, 2)];
+        let variance = |ratings: &Ratings| -> f64 {
+            let each = neighbours.iter();
+            each.map(|&pair| ratings.between(pair, pair)).sum()
+        };
+        let before = variance(&ratings);
+        let gain = ratings.gain((0, 2), 16.0, neighbours.into_iter());
+        ratings.foresee((0, 2), 16.0);
+        let after = variance(&ratings);
+        assert!(gain > 0.0 && (before - after - gain).abs() < 1e-12);
+    }
+}

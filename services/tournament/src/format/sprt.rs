@@ -1,0 +1,198 @@
+//! One agent against another until it is clear which of two hypotheses is
+//! nearer to the truth, or `blocks` blocks are played.
+//!
+//! The outcome of a block is the share of pairs of a seat of the first agent
+//! and a seat of the second in which the first finished ahead, ties counting
+//! half. Where there are more than two seats the agents fill them, as many of
+//! one as of the other; an odd seat goes to each by turns, so that blocks AAB
+//! and ABB alternate. The log-likelihood ratio is looked at every `step` blocks.
+
+use arena_model::format::{Settings, Sprt as Test};
+use serde_json::json;
+
+use super::{Course, Field, FormatError, Games, Next, Rules, StageSums, verdict::Verdict};
+use crate::{schedule::Stage, sequential::gsprt};
+
+#[derive(Debug)]
+struct Sprt {
+    field: Field,
+    test: Test,
+    /// Who fills the seats, in blocks that alternate.
+    groups: Vec<Vec<u16>>,
+    /// Blocks of a look, of each group.
+    step: u64,
+    /// Blocks in all, of each group.
+    cap: u64,
+    /// Blocks asked for, of each group.
+    asked: u64,
+    looks: u64,
+    /// Blocks by what the first agent got.
+    outcomes: Vec<u64>,
+    llr: Option<f64>,
+}
+
+pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
+    let (test, step) = match &field.settings {
+        Some(Settings::Sprt(test)) => (test.clone(), test.step),
+        _ => (Test::default(), None),
+    };
+    if field.agents() != 2 {
+        return Err(field.error(format!(
+            "it tests one agent against one other, but {} are listed; \
+             a gauntlet has one against several",
+            field.agents()
+        )));
+    }
+    let seated = |first: usize| {
+        let mut group = vec![0; first];
+        group.resize(field.seats, 1);
+        group
+    };
+    let half = field.seats / 2;
+    let groups = if field.seats.is_multiple_of(2) {
+        vec![seated(half)]
+    } else {
+        vec![seated(half + 1), seated(half)]
+    };
+    let each = groups.len() as u64;
+    let step = step.unwrap_or(field.blocks).div_ceil(each);
+    Ok(Box::new(Sprt {
+        cap: (field.blocks / each).max(1),
+        step,
+        field,
+        test,
+        groups,
+        asked: 0,
+        looks: 0,
+        outcomes: Vec::new(),
+        llr: None,
+    }))
+}
+
+impl Sprt {
+    fn settle(&mut self, sums: &StageSums) {
+        for meeting in &sums.meetings {
+            if self.outcomes.len() < meeting.outcomes.len() {
+                self.outcomes.resize(meeting.outcomes.len(), 0);
+            }
+            for (sum, count) in self.outcomes.iter_mut().zip(&meeting.outcomes) {
+                *sum += count;
+            }
+        }
+        self.looks += 1;
+        self.llr = gsprt::llr(&self.outcomes, self.field.rotations as u32, &self.test);
+    }
+
+    /// Mean score of the first agent over whole blocks.
+    fn score(&self) -> Option<f64> {
+        let blocks: u64 = self.outcomes.iter().sum();
+        let units = self.outcomes.iter().zip(0_u64..);
+        let units: u64 = units.map(|(count, units)| count * units).sum();
+        let whole = blocks * (self.outcomes.len() as u64).saturating_sub(1);
+        (whole > 0).then(|| units as f64 / whole as f64)
+    }
+
+    fn verdict(&self, kind: &str) -> Verdict {
+        let (low, high) = gsprt::bounds(&self.test);
+        let [one, other] = [0, 1].map(|agent| self.field.name(agent));
+        let Test { elo0, elo1, .. } = self.test;
+        let blocks: u64 = self.outcomes.iter().sum();
+        let told = self.llr.map_or_else(
+            || "no block was played".to_owned(),
+            |llr| format!("LLR {llr:.2} of {low:.2} to {high:.2} after {blocks} blocks"),
+        );
+        let text = match kind {
+            "h1" => format!(
+                "{one} is nearer to {elo1:+} Elo over {other} than to {elo0:+}: accepted ({told})."
+            ),
+            "h0" => format!(
+                "{one} is nearer to {elo0:+} Elo over {other} than to {elo1:+}: rejected ({told})."
+            ),
+            _ => format!(
+                "Inconclusive: whether {one} has {elo0:+} or {elo1:+} Elo over {other} is open ({told})."
+            ),
+        };
+        Verdict::new(kind, &self.field, text)
+            .with("llr", json!(self.llr))
+            .with("llr_low", json!(low))
+            .with("llr_high", json!(high))
+            .with("elo0", json!(elo0))
+            .with("elo1", json!(elo1))
+            .with("alpha", json!(self.test.alpha))
+            .with("beta", json!(self.test.beta))
+            .with("model", json!(self.test.model))
+            .with("agents", json!([one, other]))
+            .with("blocks", json!(blocks))
+            .with("blocks_cap", json!(self.cap * self.groups.len() as u64))
+            .with("looks", json!(self.looks))
+            .with("outcomes", json!(self.outcomes))
+            .with("score", json!(self.score()))
+    }
+
+    /// Blocks until a verdict where the truth is half-way between the
+    /// hypotheses, after Wald, for outcomes as far spread as decisive games that
+    /// have nothing to do with each other.
+    fn expected(&self) -> f64 {
+        let (low, high) = gsprt::bounds(&self.test);
+        let games = self.field.rotations as f64;
+        let apart = match self.test.model {
+            arena_model::format::EloModel::Logistic => {
+                gsprt::score(self.test.elo1) - gsprt::score(self.test.elo0)
+            }
+            arena_model::format::EloModel::Normalized => {
+                (self.test.elo1 - self.test.elo0) * std::f64::consts::LN_10 / 800.0 * 0.5
+            }
+        };
+        -low * high * (0.25 / games) / (apart * apart)
+    }
+}
+
+impl Rules for Sprt {
+    fn next(&mut self, ended: Option<&StageSums>) -> Next {
+        if let Some(sums) = ended {
+            self.settle(sums);
+            let (low, high) = gsprt::bounds(&self.test);
+            match self.llr {
+                Some(llr) if llr >= high => return Next::Over(self.verdict("h1")),
+                Some(llr) if llr <= low => return Next::Over(self.verdict("h0")),
+                _ => {}
+            }
+        }
+        let blocks = self.step.min(self.cap - self.asked);
+        if blocks == 0 {
+            return Next::Over(self.verdict("inconclusive"));
+        }
+        self.asked += blocks;
+        Next::Stage(Stage::of(self.groups.clone(), blocks))
+    }
+
+    fn games(&self) -> Games {
+        let each = self.groups.len() as u64;
+        let games = |blocks: u64| self.field.games(blocks.saturating_mul(each));
+        let least = self.step.min(self.cap);
+        // Looks are at whole steps; casting saturates.
+        let expected = (self.expected() / each as f64).ceil() as u64;
+        let looks = expected.div_ceil(self.step).max(1);
+        Games {
+            least: games(least),
+            most: games(self.cap),
+            expected: games(looks.saturating_mul(self.step).min(self.cap)),
+        }
+    }
+
+    fn course(&self) -> Course {
+        let (low, high) = gsprt::bounds(&self.test);
+        let llr = self.llr.map_or_else(
+            || "no look yet".to_owned(),
+            |llr| format!("LLR {llr:.2} of {low:.2} to {high:.2}"),
+        );
+        Course {
+            round: self.looks + 1,
+            rounds: None,
+            llr: self.llr,
+            llr_low: Some(low),
+            llr_high: Some(high),
+            text: llr,
+        }
+    }
+}

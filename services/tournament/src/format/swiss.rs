@@ -1,0 +1,168 @@
+//! Rounds in which those meet who stand alike: `rounds` rounds of `blocks`
+//! blocks.
+//!
+//! An agent's points are the units it won, as shares of a round; who is better
+//! has more points, then stronger opponents (Buchholz: the sum of their points),
+//! then the better place in the spec. Those who cannot be seated rest: the last
+//! of those who rested least. A round of rest counts as one won where two play,
+//! and as half of one where more do, since there several rest at a time.
+
+use arena_model::format::Settings;
+use serde_json::{Value, json};
+
+use super::{
+    Course, Field, FormatError, Games, Next, Rules, StageSums, Units,
+    pairing::{Standing, draw},
+    verdict::Verdict,
+};
+use crate::schedule::Stage;
+
+#[derive(Debug)]
+struct Swiss {
+    field: Field,
+    rounds: u64,
+    round: u64,
+    agents: Vec<Standing>,
+    tables: Vec<Vec<u16>>,
+    resting: Vec<u16>,
+    told: Vec<Value>,
+}
+
+pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
+    let rounds = match &field.settings {
+        Some(Settings::Swiss(swiss)) => swiss.rounds,
+        _ => None,
+    };
+    let rounds = rounds.ok_or_else(|| field.error("it needs [swiss] rounds".to_owned()))?;
+    Ok(Box::new(Swiss {
+        agents: vec![Standing::default(); field.agents()],
+        field,
+        rounds,
+        round: 0,
+        tables: Vec::new(),
+        resting: Vec::new(),
+        told: Vec::new(),
+    }))
+}
+
+impl Swiss {
+    /// Points of a round that are won where all of it is: units of all games
+    /// against all others at the table.
+    fn whole(&self) -> u64 {
+        2 * (self.field.seats as u64 - 1) * self.field.games(self.field.blocks)
+    }
+
+    fn settle(&mut self, sums: &StageSums) {
+        let mut told = Vec::with_capacity(self.tables.len());
+        for (table, meeting) in self.tables.iter().zip(&sums.meetings) {
+            let mut points = Vec::with_capacity(table.len());
+            for &agent in table {
+                let place = meeting.agents.iter().position(|&other| other == agent);
+                let units = place.map_or(Units::default(), |place| meeting.units(place));
+                points.push(units.got as f64 / 2.0);
+                let standing = &mut self.agents[usize::from(agent)];
+                standing.points += units.got;
+                let others = table.iter().filter(|&&other| other != agent);
+                standing.met.extend(others);
+            }
+            let names = table.iter().map(|&agent| self.field.name(agent));
+            told.push(json!({"agents": names.collect::<Vec<_>>(), "points": points}));
+        }
+        let for_rest = if self.field.seats == 2 {
+            self.whole()
+        } else {
+            self.whole() / 2
+        };
+        for &agent in &self.resting {
+            let standing = &mut self.agents[usize::from(agent)];
+            standing.points += for_rest;
+            standing.rests += 1;
+        }
+        let resting = self.resting.iter().map(|&agent| self.field.name(agent));
+        self.told.push(json!({
+            "round": self.round,
+            "tables": told,
+            "byes": resting.collect::<Vec<_>>(),
+        }));
+    }
+
+    fn buchholz(&self, agent: u16) -> u64 {
+        let met = self.agents[usize::from(agent)].met.iter();
+        met.map(|&other| self.agents[usize::from(other)].points)
+            .sum()
+    }
+
+    fn verdict(&self) -> Verdict {
+        let mut order: Vec<u16> = (0..self.field.agents() as u16).collect();
+        let key = |agent: u16| (self.agents[usize::from(agent)].points, self.buchholz(agent));
+        order.sort_by_key(|&agent| std::cmp::Reverse(key(agent)));
+        let mut rows = Vec::with_capacity(order.len());
+        let mut first = Vec::new();
+        let mut place = 0;
+        for (number, &agent) in order.iter().enumerate() {
+            if number == 0 || key(order[number - 1]) != key(agent) {
+                place = number + 1;
+            }
+            if place == 1 {
+                first.push(self.field.name(agent));
+            }
+            let (points, buchholz) = key(agent);
+            rows.push(json!({
+                "place": place,
+                "agent": self.field.name(agent),
+                "points": points as f64 / 2.0,
+                "buchholz": buchholz as f64 / 2.0,
+                "byes": self.agents[usize::from(agent)].rests,
+            }));
+        }
+        let points = order.first().map_or(0, |&agent| key(agent).0) as f64 / 2.0;
+        let most = self.whole().saturating_mul(self.rounds) as f64 / 2.0;
+        let text = match first[..] {
+            [winner] => format!(
+                "{winner} is first with {points} of {most} points after {} rounds.",
+                self.rounds
+            ),
+            _ => format!(
+                "{} share the first place with {points} of {most} points.",
+                super::verdict::listed(&first)
+            ),
+        };
+        let winner = match first[..] {
+            [winner] => Some(winner),
+            _ => None,
+        };
+        Verdict::new("ranking", &self.field, text)
+            .with("winner", json!(winner))
+            .with("places", json!(rows))
+            .with("rounds", json!(self.told))
+    }
+}
+
+impl Rules for Swiss {
+    fn next(&mut self, ended: Option<&StageSums>) -> Next {
+        if let Some(sums) = ended {
+            self.settle(sums);
+        }
+        if self.round == self.rounds {
+            return Next::Over(self.verdict());
+        }
+        self.round += 1;
+        (self.tables, self.resting) = draw(&self.agents, self.field.seats);
+        Next::Stage(Stage::of(self.tables.clone(), self.field.blocks))
+    }
+
+    fn games(&self) -> Games {
+        let tables = (self.field.agents() / self.field.seats) as u64;
+        let blocks = self.rounds.saturating_mul(self.field.blocks);
+        Games::exactly(self.field.games(tables.saturating_mul(blocks)))
+    }
+
+    fn course(&self) -> Course {
+        Course {
+            round: self.round,
+            rounds: Some(self.rounds),
+            text: format!("round {} of {}", self.round, self.rounds),
+            ..Course::default()
+        }
+    }
+}

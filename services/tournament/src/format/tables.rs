@@ -1,0 +1,76 @@
+//! Knockouts of more than two at a table: the best half of each goes on, until
+//! those who are left fill one table, whose best is the winner.
+//!
+//! Tables are drawn by seeds, as a snake goes: the best seeds of a round are
+//! spread over its tables. Where agents do not fill all tables, or half of them
+//! would be more than have to go, the best seeds have byes and the last table
+//! puts fewer out.
+
+use super::knockout::{Draw, Table};
+
+#[derive(Debug)]
+pub(super) struct Tables {
+    seats: usize,
+    /// Those who are in it, the best seed first.
+    alive: Vec<u16>,
+}
+
+impl Tables {
+    /// `seeds` are the agents, the best first, at least as many as seats.
+    pub(super) fn new(seeds: &[u16], seats: usize) -> Self {
+        Self {
+            seats,
+            alive: seeds.to_vec(),
+        }
+    }
+}
+
+impl Draw for Tables {
+    fn tables(&self) -> Vec<Table> {
+        let (seats, alive) = (self.seats, self.alive.len());
+        if alive < seats {
+            return Vec::new();
+        }
+        if alive == seats {
+            return vec![Table::new(self.alive.clone(), 1)];
+        }
+        let out_of_each = seats / 2;
+        let out = (alive / seats * out_of_each).min(alive - seats);
+        let count = out.div_ceil(out_of_each);
+        let playing = &self.alive[alive - count * seats..];
+        let mut tables = vec![Vec::with_capacity(seats); count];
+        for (number, row) in playing.chunks(count).enumerate() {
+            for (place, &agent) in row.iter().enumerate() {
+                let table = if number % 2 == 0 {
+                    place
+                } else {
+                    count - 1 - place
+                };
+                tables[table].push(agent);
+            }
+        }
+        let last = count - 1;
+        let tables = tables.into_iter().enumerate();
+        tables
+            .map(|(number, agents)| {
+                let out = if number == last {
+                    out - last * out_of_each
+                } else {
+                    out_of_each
+                };
+                Table::new(agents, seats - out)
+            })
+            .collect()
+    }
+
+    fn settle(&mut self, ranked: &[Vec<u16>]) -> Vec<u16> {
+        let tables = self.tables();
+        let out: Vec<u16> = tables
+            .iter()
+            .zip(ranked)
+            .flat_map(|(table, ranked)| ranked.iter().skip(table.on).copied())
+            .collect();
+        self.alive.retain(|agent| !out.contains(agent));
+        out
+    }
+}

@@ -1,0 +1,148 @@
+//! What a tournament came to.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Field, Units};
+
+/// What a tournament came to: for people and for programs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// What kind it is: `ranking`, `winner`, `gauntlet`, `h0`, `h1`,
+    /// `inconclusive`.
+    pub kind: String,
+    /// The format.
+    pub format: String,
+    /// For people; whole sentences.
+    pub text: String,
+    /// What else the format tells.
+    #[serde(flatten)]
+    pub data: BTreeMap<String, Value>,
+}
+
+impl Verdict {
+    pub(super) fn new(kind: &str, field: &Field, text: String) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            format: field.format.name().to_owned(),
+            text,
+            data: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn with(mut self, key: &str, value: Value) -> Self {
+        self.data.insert(key.to_owned(), value);
+        self
+    }
+
+    /// Tells of games that could not be played.
+    pub(crate) fn with_voids(mut self, voids: u64) -> Self {
+        if voids > 0 {
+            let games = if voids == 1 {
+                "One game is".to_owned()
+            } else {
+                format!("{voids} games are")
+            };
+            self.text += &format!(" {games} void and decided nothing.");
+        }
+        self.data.insert("voids".to_owned(), json!(voids));
+        self
+    }
+
+    /// As JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        arena_model::canonical_json(self)
+    }
+}
+
+/// Who has which place by scores: those with the same share it, and come in the
+/// order of the spec; those without a game come last.
+pub(super) fn places(units: &[Units]) -> Vec<(u64, u16)> {
+    let better = |a: Units, b: Units| {
+        let (left, right) = (
+            u128::from(a.got) * u128::from(b.of),
+            u128::from(b.got) * u128::from(a.of),
+        );
+        match (a.of, b.of) {
+            (0, 0) => std::cmp::Ordering::Equal,
+            (0, _) => std::cmp::Ordering::Greater,
+            (_, 0) => std::cmp::Ordering::Less,
+            _ => right.cmp(&left),
+        }
+    };
+    let mut agents: Vec<u16> = (0..units.len() as u16).collect();
+    agents.sort_by(|&a, &b| better(units[usize::from(a)], units[usize::from(b)]).then(a.cmp(&b)));
+    let mut placed: Vec<(u64, u16)> = Vec::with_capacity(agents.len());
+    for (number, &agent) in agents.iter().enumerate() {
+        let before = placed.last().copied().filter(|&(_, other)| {
+            let (a, b) = (units[usize::from(other)], units[usize::from(agent)]);
+            better(a, b) == std::cmp::Ordering::Equal
+        });
+        placed.push((before.map_or(number as u64 + 1, |(place, _)| place), agent));
+    }
+    placed
+}
+
+/// The verdict of a format that plays its games and counts them.
+pub(super) fn ranking(field: &Field, units: &[Units]) -> Verdict {
+    let places = places(units);
+    let first: Vec<u16> = places
+        .iter()
+        .filter(|(place, _)| *place == 1)
+        .map(|&(_, agent)| agent)
+        .collect();
+    let winner = match first[..] {
+        [winner] => units[usize::from(winner)].score().map(|_| winner),
+        _ => None,
+    };
+    let text = match winner {
+        Some(winner) => {
+            let score = units[usize::from(winner)].score().unwrap_or_default();
+            format!(
+                "{} is first with a score of {score:.3}.",
+                field.name(winner)
+            )
+        }
+        None if units.iter().all(|units| units.of == 0) => "No game was played.".to_owned(),
+        None => {
+            let names: Vec<&str> = first.iter().map(|&agent| field.name(agent)).collect();
+            format!("{} share the first place.", listed(&names))
+        }
+    };
+    let rows = places.iter().map(|&(place, agent)| {
+        let score = units[usize::from(agent)].score();
+        json!({"place": place, "agent": field.name(agent), "score": score})
+    });
+    Verdict::new("ranking", field, text)
+        .with("winner", json!(winner.map(|winner| field.name(winner))))
+        .with("places", rows.collect())
+}
+
+/// Names as people list them; the first few of many.
+pub(super) fn listed(names: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    match names {
+        [] => "nobody".to_owned(),
+        [one] => (*one).to_owned(),
+        _ if names.len() > SHOWN => format!(
+            "{} and {} more",
+            names[..SHOWN].join(", "),
+            names.len() - SHOWN
+        ),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_scores_share_a_place_and_who_did_not_play_is_last() {
+        let units = [(3, 6), (0, 0), (5, 6), (1, 2), (0, 4)].map(|(got, of)| Units { got, of });
+        assert_eq!(places(&units), [(1, 2), (2, 0), (2, 3), (4, 4), (5, 1)]);
+    }
+}

@@ -1,0 +1,121 @@
+//! In which orders a group sits down.
+
+/// How many base orders a group has: the ways to seat it at a round table.
+pub(super) fn cyclic_orders(group: &[u16]) -> u64 {
+    if has_repeats(group) {
+        necklaces(group).len() as u64
+    } else {
+        factorial(group.len() as u64 - 1)
+    }
+}
+
+/// The `number`-th cyclic order of a group in lexicographic order: the first
+/// stays, the others are permuted. Where an agent sits twice, the distinct
+/// necklaces.
+pub(super) fn cyclic_order(mut group: Vec<u16>, number: u64) -> Vec<u16> {
+    if has_repeats(&group) {
+        return necklaces(&group).swap_remove(number as usize);
+    }
+    let mut rank = number;
+    for place in 1..group.len() {
+        let arrangements = factorial((group.len() - place - 1) as u64);
+        let chosen = place + (rank / arrangements) as usize;
+        rank %= arrangements;
+        group[place..=chosen].rotate_right(1);
+    }
+    group
+}
+
+/// The number of an order of a group among all its orders, in lexicographic
+/// order; its agents are distinct.
+pub(super) fn permutation_number(order: &[u16]) -> u64 {
+    let smaller = |place: usize| {
+        let rest = &order[place + 1..];
+        rest.iter().filter(|&&agent| agent < order[place]).count() as u64
+    };
+    (0..order.len())
+        .map(|place| smaller(place) * factorial((order.len() - place - 1) as u64))
+        .sum()
+}
+
+/// The order of that number.
+pub(super) fn permutation(mut group: Vec<u16>, number: u64) -> Vec<u16> {
+    let mut rank = number;
+    for place in 0..group.len() {
+        let arrangements = factorial((group.len() - place - 1) as u64);
+        let chosen = place + (rank / arrangements) as usize;
+        rank %= arrangements;
+        group[place..=chosen].rotate_right(1);
+    }
+    group
+}
+
+/// After so many rotations an order is itself again.
+pub(super) fn period(order: &[u16]) -> u32 {
+    let seats = order.len();
+    let same = |by: usize| (0..seats).all(|seat| order[seat] == order[(seat + by) % seats]);
+    (1..seats).find(|&by| same(by)).unwrap_or(seats) as u32
+}
+
+fn has_repeats(group: &[u16]) -> bool {
+    group.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+/// The arrangements of an ascending group with repeats that are least among
+/// their rotations, ascending.
+fn necklaces(group: &[u16]) -> Vec<Vec<u16>> {
+    let mut found = Vec::new();
+    let mut order = group.to_vec();
+    loop {
+        let least = (1..order.len()).all(|by| {
+            let turned = order[by..].iter().chain(&order[..by]);
+            order.iter().le(turned)
+        });
+        if least {
+            found.push(order.clone());
+        }
+        if !next_arrangement(&mut order) {
+            return found;
+        }
+    }
+}
+
+/// The next arrangement in lexicographic order; false after the last.
+fn next_arrangement(order: &mut [u16]) -> bool {
+    let Some(pivot) = order.windows(2).rposition(|pair| pair[0] < pair[1]) else {
+        return false;
+    };
+    let greater = order.iter().rposition(|&agent| agent > order[pivot]);
+    order.swap(pivot, greater.unwrap_or(pivot));
+    order[pivot + 1..].reverse();
+    true
+}
+
+fn factorial(n: u64) -> u64 {
+    (2..=n).product()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn necklaces_are_the_ways_to_seat_two_agents_at_a_round_table() {
+        assert_eq!(necklaces(&[0, 0, 1]), [[0, 0, 1]]);
+        assert_eq!(necklaces(&[0, 0, 1, 1]), [[0, 0, 1, 1], [0, 1, 0, 1]]);
+        assert_eq!(necklaces(&[0, 0, 0, 1, 1, 1]).len(), 4);
+        assert_eq!([&[0, 0, 1, 1][..], &[0, 1, 0, 1]].map(period), [4, 2]);
+    }
+
+    #[test]
+    fn every_order_has_a_number() {
+        let group = [2, 5, 7, 9];
+        let mut last = None;
+        for number in 0..24 {
+            let order = permutation(group.to_vec(), number);
+            assert_eq!(permutation_number(&order), number);
+            assert!(last.as_ref() < Some(&order));
+            last = Some(order);
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! A tournament as it goes on from stage to stage.
+//!
+//! [`Stages`] knows the games of the stages so far, adds up what came of them,
+//! and asks the format what follows once all of them have a result. The same
+//! results give the same games and the same verdict, in whatever order they came
+//! within a stage, and whether or not the tournament was taken up again from
+//! [`Stages::state`] in between.
+
+use std::collections::{BTreeMap, HashMap};
+
+use arena_model::{Tournament, result::GameResult};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    format::{self, Course, Games, Meeting, Next, Rules, StageSums, Units, Verdict, pairs},
+    schedule::{Schedule, ScheduleError},
+};
+
+/// A tournament's games so far, and how it goes on.
+#[derive(Debug)]
+pub struct Stages {
+    schedule: Schedule,
+    rules: Box<dyn Rules>,
+    /// First game of the stage that is played now.
+    first: u64,
+    /// Games of it that have a result.
+    added: u64,
+    sums: StageSums,
+    /// Blocks of it between two agents that are not whole yet.
+    partial: HashMap<u64, Partial>,
+    /// Sums of the stages before.
+    ended: Vec<StageSums>,
+    /// Results of games that are not known yet. A store has none of those, but
+    /// may tell its games in any order.
+    ahead: BTreeMap<u64, GameResult>,
+    voids: u64,
+    verdict: Option<Verdict>,
+}
+
+/// A block some of whose games are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Partial {
+    games: u32,
+    void: bool,
+    /// Units of the first agent.
+    got: u64,
+}
+
+/// All that [`Stages`] learnt. Only for the release that wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StagesState {
+    ended: Vec<StageSums>,
+    sums: StageSums,
+    added: u64,
+    partial: Vec<(u64, Partial)>,
+}
+
+impl Stages {
+    /// A tournament before its first game.
+    ///
+    /// # Errors
+    /// [`ScheduleError`] where it cannot be scheduled.
+    pub fn new(tournament: &Tournament) -> Result<Self, ScheduleError> {
+        let (schedule, rules) = format::begin(tournament)?;
+        let mut stages = Self {
+            schedule,
+            rules,
+            first: 0,
+            added: 0,
+            sums: StageSums::default(),
+            partial: HashMap::new(),
+            ended: Vec::new(),
+            ahead: BTreeMap::new(),
+            voids: 0,
+            verdict: None,
+        };
+        stages.sums.agents = vec![Units::default(); tournament.agents.len()];
+        stages.begin();
+        Ok(stages)
+    }
+
+    /// Makes room for the sums of a stage that begins.
+    fn begin(&mut self) {
+        self.added = 0;
+        self.partial.clear();
+        let first = self.first / u64::from(self.schedule.rotations());
+        let groups = match self.schedule.listed(first) {
+            Some(groups) => groups,
+            None => Vec::new(),
+        };
+        self.sums.voids = 0;
+        self.sums.meetings = groups
+            .into_iter()
+            .map(|group| self.meeting(group))
+            .collect();
+    }
+
+    /// The sums of a group without a game.
+    fn meeting(&self, group: u64) -> Meeting {
+        let seats = self.schedule.group(group);
+        let mut agents = seats.clone();
+        agents.dedup();
+        let outcomes = match agents[..] {
+            [one, _] => {
+                let ones = seats.iter().filter(|&&agent| agent == one).count();
+                let pairs = ones * (seats.len() - ones);
+                2 * pairs * self.schedule.rotations() as usize + 1
+            }
+            _ => 0,
+        };
+        Meeting {
+            pairs: vec![Units::default(); agents.len() * (agents.len() - 1) / 2],
+            outcomes: vec![0; outcomes],
+            agents,
+            blocks: 0,
+            games: 0,
+        }
+    }
+
+    /// The games known so far.
+    #[must_use]
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// How many games there will be in all.
+    #[must_use]
+    pub fn games(&self) -> Games {
+        self.rules.games()
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub fn course(&self) -> Course {
+        self.rules.course()
+    }
+
+    /// What it came to; none until it is over.
+    #[must_use]
+    pub fn verdict(&self) -> Option<&Verdict> {
+        self.verdict.as_ref()
+    }
+
+    /// Adds the result of a game. Each is added once, which is the caller's to
+    /// see to.
+    pub fn add(&mut self, result: &GameResult) {
+        if result.index >= self.schedule.games() {
+            self.ahead.insert(result.index, result.clone());
+            return;
+        }
+        if result.index < self.first {
+            return;
+        }
+        self.added += 1;
+        let void = result.placement.len() != result.seats.len();
+        self.sums.voids += u64::from(void);
+        self.voids += u64::from(void);
+        let block = result.index / u64::from(self.schedule.rotations());
+        if self.sums.meetings.is_empty() {
+            if !void {
+                add_units(&mut self.sums.agents, result);
+            }
+            return;
+        }
+        let place = self.schedule.meeting_of(block) as usize;
+        let Some(meeting) = self.sums.meetings.get_mut(place) else {
+            return;
+        };
+        let mut got = 0;
+        if !void {
+            add_units(&mut self.sums.agents, result);
+            meeting.games += 1;
+            got = add_pairs(meeting, result);
+        }
+        let rotations = self.schedule.rotations();
+        let partial = self.partial.entry(block).or_default();
+        partial.games += 1;
+        partial.void |= void;
+        partial.got += got;
+        if partial.games == rotations {
+            let whole = self.partial.remove(&block).filter(|whole| !whole.void);
+            if let Some(whole) = whole {
+                meeting.blocks += 1;
+                if let Some(count) = meeting.outcomes.get_mut(whole.got as usize) {
+                    *count += 1;
+                }
+            }
+        }
+    }
+
+    /// Whether all games known so far have a result, and what follows is still
+    /// to be asked.
+    #[must_use]
+    pub fn is_due(&self) -> bool {
+        self.verdict.is_none() && self.added == self.schedule.games() - self.first
+    }
+
+    /// Asks what follows where all games known so far have a result: the next
+    /// stages, or the verdict. True where that changed anything.
+    ///
+    /// # Errors
+    /// [`ScheduleError::TooManyGames`] where there are more games than can be
+    /// counted.
+    pub fn advance(&mut self) -> Result<bool, ScheduleError> {
+        let mut changed = false;
+        while self.is_due() {
+            self.step()?;
+            changed = true;
+        }
+        Ok(changed)
+    }
+
+    fn step(&mut self) -> Result<(), ScheduleError> {
+        let next = self.rules.next(Some(&self.sums));
+        self.first = self.schedule.games();
+        let agents = vec![Units::default(); self.sums.agents.len()];
+        let fresh = StageSums {
+            agents,
+            ..StageSums::default()
+        };
+        self.ended.push(std::mem::replace(&mut self.sums, fresh));
+        match next {
+            Next::Over(verdict) => {
+                self.verdict = Some(verdict.with_voids(self.voids));
+                self.added = 0;
+            }
+            Next::Stage(stage) => {
+                self.schedule.extend(stage)?;
+                self.begin();
+                let known = self.ahead.split_off(&self.schedule.games());
+                for result in std::mem::replace(&mut self.ahead, known).into_values() {
+                    self.add(&result);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What it has learnt so far.
+    #[must_use]
+    pub fn state(&self) -> StagesState {
+        let mut partial: Vec<_> = self.partial.iter().map(|(&it, &of)| (it, of)).collect();
+        partial.sort_unstable_by_key(|(block, _)| *block);
+        StagesState {
+            ended: self.ended.clone(),
+            sums: self.sums.clone(),
+            added: self.added,
+            partial,
+        }
+    }
+
+    /// Goes on from a state of the same tournament; none where the state cannot
+    /// be of it.
+    ///
+    /// # Errors
+    /// As [`Stages::new`].
+    pub fn resume(
+        tournament: &Tournament,
+        state: StagesState,
+    ) -> Result<Option<Self>, ScheduleError> {
+        let mut stages = Self::new(tournament)?;
+        for sums in state.ended {
+            if stages.verdict.is_some() || !stages.fits(&sums) {
+                return Ok(None);
+            }
+            stages.voids += sums.voids;
+            stages.sums = sums;
+            stages.step()?;
+        }
+        let partial = stages.verdict.is_none() || state.partial.is_empty();
+        if !partial || !stages.fits(&state.sums) {
+            return Ok(None);
+        }
+        stages.voids += state.sums.voids;
+        stages.sums = state.sums;
+        stages.added = state.added;
+        stages.partial = state.partial.into_iter().collect();
+        Ok(Some(stages))
+    }
+
+    /// Whether sums could be of the stage that is played now.
+    fn fits(&self, sums: &StageSums) -> bool {
+        let same = |(a, b): (&Meeting, &Meeting)| {
+            (&a.agents, a.pairs.len(), a.outcomes.len())
+                == (&b.agents, b.pairs.len(), b.outcomes.len())
+        };
+        let own = &self.sums;
+        own.agents.len() == sums.agents.len()
+            && own.meetings.len() == sums.meetings.len()
+            && own.meetings.iter().zip(&sums.meetings).all(same)
+    }
+}
+
+/// Adds what each seat got against seats of other agents.
+fn add_units(agents: &mut [Units], result: &GameResult) {
+    for (seat, &agent) in result.seats.iter().enumerate() {
+        let Some(sum) = agents.get_mut(usize::from(agent)) else {
+            continue;
+        };
+        for (other_seat, &other) in result.seats.iter().enumerate() {
+            if other != agent {
+                sum.of += 2;
+                sum.got += units(result.placement[seat], result.placement[other_seat]);
+            }
+        }
+    }
+}
+
+/// Adds what the agents of a group got against each other; tells what the first
+/// got against the second.
+fn add_pairs(meeting: &mut Meeting, result: &GameResult) -> u64 {
+    let mut first = 0;
+    let places = pairs(meeting.agents.len());
+    for ((one, other), sum) in places.zip(&mut meeting.pairs) {
+        let (one, other) = (meeting.agents[one], meeting.agents[other]);
+        for (seat, _) in seats_of(result, one) {
+            for (other_seat, _) in seats_of(result, other) {
+                let got = units(result.placement[seat], result.placement[other_seat]);
+                sum.got += got;
+                sum.of += 2;
+                first += got;
+            }
+        }
+    }
+    first
+}
+
+fn seats_of(result: &GameResult, agent: u16) -> impl Iterator<Item = (usize, &u16)> {
+    let seats = result.seats.iter().enumerate();
+    seats.filter(move |(_, held)| **held == agent)
+}
+
+/// Two for being ahead, one for a tie.
+fn units(rank: u8, other: u8) -> u64 {
+    match rank.cmp(&other) {
+        std::cmp::Ordering::Less => 2,
+        std::cmp::Ordering::Equal => 1,
+        std::cmp::Ordering::Greater => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests;
