@@ -9,6 +9,8 @@ mod benchmark;
 mod evolve;
 /// Agents that misbehave, each named by its fault and by no other.
 mod faults;
+/// Every format is the same whoever plays it.
+mod formats;
 /// Tournaments that keep hashes alone.
 mod hashes;
 /// Pause, resume, cancel, Ctrl-C and restarts.

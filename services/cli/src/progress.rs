@@ -79,8 +79,14 @@ impl Progress {
                     units::interval(agent.score, agent.score_low, agent.score_high)
                 )
             });
+        let course = event
+            .standings
+            .as_ref()
+            .and_then(|standings| standings.course.as_ref())
+            .filter(|course| !course.text.is_empty())
+            .map_or_else(String::new, |course| format!(", {}", course.text));
         let rest = format!(
-            "{:.0}/s{eta}, {} workers, {} faults{leader}",
+            "{:.0}/s{eta}, {} workers, {} faults{course}{leader}",
             rate, event.workers, event.faults
         );
         if let Some(bar) = &self.bar {

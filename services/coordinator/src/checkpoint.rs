@@ -6,17 +6,19 @@
 //! behind it come to as many as the store has; anything else, such as a repair
 //! or another release, makes it worthless, and all games are read.
 
+use std::collections::BTreeMap;
+
 use arena_model::canonical_json;
 use arena_store::{Collection, Position, Store, VALUE_BYTES_MAX};
 use arena_telemetry::LatencyHistogram;
-use arena_tournament::{Tally, TallyState};
+use arena_tournament::{Stages, StagesState, Tally, TallyState};
 use serde::{Deserialize, Serialize};
 
 use crate::results::{Info, Results};
 
 /// What the numbers mean. Another number whenever a checkpoint of before would
 /// lead to other standings than reading the games.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 /// Sums are of use only to the release that wrote them, as another may reckon
 /// otherwise.
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
@@ -35,6 +37,7 @@ struct Checkpoint {
     packs: u64,
     link: String,
     tally: TallyState,
+    stages: StagesState,
     latencies: Vec<Vec<(u32, u64)>>,
     last_faults: Vec<Option<String>>,
     faults: u64,
@@ -54,6 +57,7 @@ pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Opti
         packs: position.packs,
         link: hex::encode(position.link),
         tally: results.tally.state(),
+        stages: results.stages.state(),
         latencies: results
             .latencies
             .iter()
@@ -86,8 +90,12 @@ pub(crate) fn read(info: &Info, store: &dyn Store) -> Option<(Results, Position)
     hex::decode_to_slice(&checkpoint.link, &mut link).ok()?;
     let latencies = checkpoint.latencies.into_iter();
     let kept = checkpoint.tally.games();
+    let stages = Stages::resume(&info.tournament, checkpoint.stages).ok()??;
+    let tally = Tally::resume(&info.tournament, stages.schedule(), checkpoint.tally).ok()??;
     let results = Results {
-        tally: Tally::resume(&info.tournament, checkpoint.tally).ok()??,
+        tally,
+        stages,
+        ahead: BTreeMap::new(),
         latencies: latencies
             .map(|buckets| LatencyHistogram::from_buckets(buckets).ok())
             .collect::<Option<_>>()?,

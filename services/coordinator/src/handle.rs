@@ -96,7 +96,7 @@ pub(crate) enum Command {
     Remove(v1::RemoveAgentRequest, Reply<()>),
     Agent(String, Reply<v1::Agent>),
     Agents(Reply<Vec<v1::Agent>>),
-    Plan(v1::PlanTournamentRequest, Reply<v1::Tournament>),
+    Plan(v1::PlanTournamentRequest, Reply<v1::PlanTournamentResponse>),
     Start(
         v1::StartTournamentRequest,
         Reply<v1::StartTournamentResponse>,

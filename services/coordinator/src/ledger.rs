@@ -37,8 +37,8 @@ pub use lending::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};
 use lending::{Pace, Worker};
 pub use reports::{Report, ReportId, Reports, Sorted, Taken, Written};
 pub use terms::{
-    Assigned, Ended, Grant, LeaseId, Patience, Player, Progress, Settings, State, TournamentNo,
-    Verdict, WorkerId, WorkerLoad,
+    Assigned, Came, Ended, Grant, LeaseId, Outlook, Patience, Player, Progress, Settings, State,
+    TournamentNo, Verdict, WorkerId, WorkerLoad,
 };
 
 /// How long a game rests after its first failed attempt; twice as long after
@@ -49,10 +49,19 @@ const REST: Duration = Duration::from_millis(500);
 struct Entry {
     course: Course,
     state: State,
+    outlook: Outlook,
     patience: Patience,
     /// Number of the grant that served it last.
     served: u64,
     pace: Pace,
+}
+
+impl Entry {
+    /// Whether all its known games are durable, and it is not over.
+    fn is_played(&self) -> bool {
+        matches!(self.state, State::Running | State::Paused)
+            && self.course.done() == self.course.games()
+    }
 }
 
 /// The accounting of all tournaments.
@@ -94,8 +103,15 @@ impl<D: Defects> Ledger<D> {
         }
     }
 
-    /// Adds a tournament; `done` are its durable games, its bound their number.
-    pub fn add(&mut self, done: Bitmap, state: State, patience: Patience) -> TournamentNo {
+    /// Adds a tournament; `done` are its durable games, its bound how many games
+    /// are known.
+    pub fn add(
+        &mut self,
+        done: Bitmap,
+        state: State,
+        outlook: Outlook,
+        patience: Patience,
+    ) -> TournamentNo {
         let number = self.tournaments_ever;
         self.tournaments_ever += 1;
         let done = if D::FORGETS_DURABLE {
@@ -109,14 +125,38 @@ impl<D: Defects> Ledger<D> {
             Entry {
                 course: Course::new(done, audits),
                 state,
+                outlook,
                 patience,
                 served: 0,
                 pace: Pace::default(),
             },
         );
-        self.finish_if_done(number);
+        self.come(number);
         self.sort_in(number);
         number
+    }
+
+    /// Tells what follows the games of a tournament that were known: so many
+    /// games there are now, never fewer than before. True where that finished it.
+    pub fn extend(&mut self, tournament: TournamentNo, games: u64, outlook: Outlook) -> bool {
+        let Some(entry) = self.tournaments.get_mut(&tournament) else {
+            return false;
+        };
+        entry.outlook = outlook;
+        entry.course.extend(games);
+        if D::FORGETS_AUDITS_OF_STAGES {
+            entry.course.audits = Audits::new(0, 0, games);
+        }
+        self.sort_in(tournament);
+        self.come(tournament) == Came::Finished
+    }
+
+    /// Whether all known games of a tournament are durable, and it is to be told
+    /// what follows.
+    #[must_use]
+    pub fn is_due(&self, tournament: TournamentNo) -> bool {
+        let entry = self.tournaments.get(&tournament);
+        entry.is_some_and(|entry| entry.is_played() && entry.outlook == Outlook::More)
     }
 
     /// Goes on with the audits of an earlier start. `key` names the tournament
@@ -389,30 +429,33 @@ impl<D: Defects> Ledger<D> {
         }
     }
 
-    /// A pending record is on the disk; true where that finished the
+    /// A pending record is on the disk; tells what came of it for the
     /// tournament. `by` tells who played it.
-    pub fn durable(&mut self, tournament: TournamentNo, index: u64, by: Player) -> bool {
+    pub fn durable(&mut self, tournament: TournamentNo, index: u64, by: Player) -> Came {
         let Some(entry) = self.tournaments.get_mut(&tournament) else {
-            return false;
+            return Came::Nothing;
         };
         if !entry.course.durable(index) {
-            return false;
+            return Came::Nothing;
         }
         entry.course.audits.durable(index, by);
-        self.finish_if_done(tournament)
+        self.come(tournament)
     }
 
-    fn finish_if_done(&mut self, tournament: TournamentNo) -> bool {
+    /// Finishes a tournament whose games are all durable.
+    fn come(&mut self, tournament: TournamentNo) -> Came {
         let Some(entry) = self.tournaments.get_mut(&tournament) else {
-            return false;
+            return Came::Nothing;
         };
-        let finished = matches!(entry.state, State::Running | State::Paused)
-            && entry.course.done() == entry.course.games();
-        if finished {
-            entry.state = State::Finished;
-            self.sort_in(tournament);
+        if !entry.is_played() {
+            return Came::Nothing;
         }
-        finished
+        if entry.outlook == Outlook::More && !D::ENDS_WITH_A_STAGE {
+            return Came::Due;
+        }
+        entry.state = State::Finished;
+        self.sort_in(tournament);
+        Came::Finished
     }
 
     /// Lends no more of its games and takes back those lent.

@@ -5,7 +5,7 @@ use arena_model::{
     engine::options::{self, Options, nearest},
     spec::{Records, Spec, Variant},
 };
-use arena_tournament::Schedule;
+use arena_tournament::{Stages, format::Games};
 use arena_wire::{
     convert::{option_spec_from_wire, options_to_wire},
     v1::{self, agent::Source, agent_setup},
@@ -23,7 +23,7 @@ pub(crate) struct Plan {
     pub(crate) tournament: Tournament,
     /// The spec with its seed.
     pub(crate) spec_toml: String,
-    pub(crate) games: u64,
+    pub(crate) games: Games,
     /// Without the tournament's id.
     pub(crate) setup: v1::TournamentSetup,
 }
@@ -88,10 +88,10 @@ impl Plan {
                 agents.check_native(agent, &tournament)?;
             }
         }
-        let games = Schedule::new(&tournament)?.games();
-        if games > GAMES_MAX {
+        let games = Stages::new(&tournament)?.games();
+        if games.most > GAMES_MAX {
             return Err(Error::TooManyGames {
-                games,
+                games: games.most,
                 most: GAMES_MAX,
             });
         }
@@ -119,11 +119,12 @@ impl Plan {
             spec_json: canonical_json(&self.tournament),
             spec_toml: self.spec_toml,
             setup: Some(self.setup),
-            games_total: self.games,
+            games_total: self.games.most,
             games_done: 0,
             created_unix_us: 0,
             finished_unix_us: 0,
             audits: None,
+            verdict_json: String::new(),
         }
     }
 }

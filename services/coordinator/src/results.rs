@@ -1,11 +1,15 @@
 //! One tournament as it is kept, and the sums over its results.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
 
 use arena_model::{GameRecord, Tournament, result::GameResult};
 use arena_store::{Position, Store, StoredGame};
 use arena_telemetry::LatencyHistogram;
-use arena_tournament::{Schedule, SeatStanding, Standings, Tally};
+use arena_tournament::{Schedule, ScheduleError, SeatStanding, Stages, Standings, Tally};
 use arena_wire::v1;
 use prost::Message;
 
@@ -27,11 +31,14 @@ const STARTS: u32 = 3;
 /// A batch of decisions may take this long in all, or as long as one move.
 const BATCH_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What never changes about a tournament.
+/// What never changes about a tournament, but for the games that it has: those
+/// only become more.
 pub(crate) struct Info {
     pub(crate) id: Arc<str>,
     pub(crate) tournament: Tournament,
-    pub(crate) schedule: Schedule,
+    schedule: RwLock<Arc<Schedule>>,
+    /// The most games it can have.
+    pub(crate) games_most: u64,
     pub(crate) setup: v1::TournamentSetup,
     /// Agents' names, by index.
     pub(crate) agents: Vec<String>,
@@ -46,7 +53,7 @@ impl Info {
         };
         let tournament: Tournament = serde_json::from_str(&document.spec_json)
             .map_err(|error| unreadable(error.to_string()))?;
-        let schedule = Schedule::new(&tournament).map_err(|error| unreadable(error.to_string()))?;
+        let stages = Stages::new(&tournament).map_err(|error| unreadable(error.to_string()))?;
         let setup = document
             .setup
             .clone()
@@ -59,13 +66,27 @@ impl Info {
                 .map(|agent| agent.name.to_string())
                 .collect(),
             tournament,
-            schedule,
+            schedule: RwLock::new(Arc::new(stages.schedule().clone())),
+            games_most: stages.games().most,
             setup,
         })
     }
 
+    /// The games known so far.
+    pub(crate) fn schedule(&self) -> Arc<Schedule> {
+        let schedule = self.schedule.read();
+        Arc::clone(&schedule.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// More games are known.
+    pub(crate) fn follow(&self, schedule: &Schedule) {
+        let known = self.schedule.write();
+        *known.unwrap_or_else(PoisonError::into_inner) = Arc::new(schedule.clone());
+    }
+
+    /// How many games are known so far.
     pub(crate) fn games(&self) -> u64 {
-        self.schedule.games()
+        self.schedule().games()
     }
 
     /// Whether chance outcomes and moves are not kept.
@@ -106,18 +127,18 @@ impl Info {
         }
     }
 
-    /// Holds a record against the schedule.
-    pub(crate) fn check(&self, record: &GameRecord) -> Result<(), Error> {
+    /// Holds a record against a schedule of this tournament.
+    pub(crate) fn check(&self, record: &GameRecord, schedule: &Schedule) -> Result<(), Error> {
         let wrong = |what: &str| {
             Err(Error::Request(format!(
                 "the record of game {}/{} {what}",
                 self.id, record.index
             )))
         };
-        if record.index >= self.games() {
+        if record.index >= schedule.games() {
             return wrong("is of no game of the schedule");
         }
-        let game = self.schedule.game(record.index);
+        let game = schedule.game(record.index);
         if (game.block, game.seed, &game.seats) != (record.block, record.seed, &record.seats) {
             return wrong("has another block, seed or seats than the schedule");
         }
@@ -131,6 +152,11 @@ impl Info {
 /// Sums over the durable games of a tournament.
 pub(crate) struct Results {
     pub(crate) tally: Tally,
+    /// How the tournament goes on.
+    pub(crate) stages: Stages,
+    /// Games read from a store before those of the stages before them: a store
+    /// may tell its games in any order.
+    pub(crate) ahead: BTreeMap<u64, (GameRecord, v1::GameReport)>,
     pub(crate) latencies: Vec<LatencyHistogram>,
     pub(crate) last_faults: Vec<Option<String>>,
     pub(crate) faults: u64,
@@ -143,6 +169,8 @@ impl Results {
         let agents = info.agents.len();
         Ok(Self {
             tally: Tally::new(&info.tournament)?,
+            stages: Stages::new(&info.tournament)?,
+            ahead: BTreeMap::new(),
             latencies: vec![LatencyHistogram::new(); agents],
             last_faults: vec![None; agents],
             faults: 0,
@@ -154,18 +182,30 @@ impl Results {
     /// blocks. The games found come with it. No game of the tournament may
     /// become durable meanwhile.
     pub(crate) fn load(info: &Info, store: &dyn Store) -> Result<(Self, Bitmap), StartError> {
-        let done = indices(info, store)?;
         let resumed = checkpoint::read(info, store);
         if let Some((mut results, position)) = resumed
             && results.add_stored(info, store, Some(&position))?
-            && results.tally.games() == done.count()
+            && results.tally.games() == store.count(&info.id)
         {
-            return Ok((results, done));
+            return results.loaded(info, store);
         }
         let mut results = Self::new(info)
             .map_err(|error| unreadable(format!("tournament {}", info.id), error.to_string()))?;
         results.add_stored(info, store, None)?;
-        Ok((results, done))
+        results.loaded(info, store)
+    }
+
+    /// All games of a store are added: what is known by them is.
+    fn loaded(mut self, info: &Info, store: &dyn Store) -> Result<(Self, Bitmap), StartError> {
+        let of = || format!("tournament {}", info.id);
+        let advanced = self.go_on(info);
+        advanced.map_err(|error| unreadable(of(), error.to_string()))?;
+        info.follow(self.stages.schedule());
+        if let Some(index) = self.ahead.keys().next() {
+            return Err(no_game(info, *index));
+        }
+        let done = indices(info, store)?;
+        Ok((self, done))
     }
 
     /// Adds the games of a store, all or those behind a place of its chain;
@@ -177,11 +217,10 @@ impl Results {
         from: Option<&Position>,
     ) -> Result<bool, StartError> {
         let mut damaged = None;
-        let mut add = |game: StoredGame| match read_record(&game)
-            .and_then(|record| info.check(&record).map(|()| record))
-        {
-            Ok(record) => self.add(&record.result(), &read_side(&game), info),
-            Err(error) => {
+        let mut add = |game: StoredGame| {
+            let added =
+                read_record(&game).and_then(|record| self.take(record, read_side(&game), info));
+            if let Err(error) = added {
                 let what = format!("game {}/{}", game.tournament, game.index);
                 damaged.get_or_insert_with(|| unreadable(what, error.to_string()));
             }
@@ -196,6 +235,39 @@ impl Results {
         damaged.map_or(Ok(found), Err)
     }
 
+    /// Adds a game of a store, or keeps it until the games before it are there.
+    fn take(&mut self, record: GameRecord, side: v1::GameReport, info: &Info) -> Result<(), Error> {
+        if record.index >= self.stages.schedule().games() {
+            self.ahead.insert(record.index, (record, side));
+            return Ok(());
+        }
+        info.check(&record, self.stages.schedule())?;
+        self.add(&record.result(), &side, info);
+        self.go_on(info)
+    }
+
+    /// Takes up the games of a store that are known by those before them.
+    fn go_on(&mut self, info: &Info) -> Result<(), Error> {
+        while self.advance()? {
+            let behind = self.ahead.split_off(&self.stages.schedule().games());
+            for (record, side) in std::mem::replace(&mut self.ahead, behind).into_values() {
+                info.check(&record, self.stages.schedule())?;
+                self.add(&record.result(), &side, info);
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks what follows where all known games are added up; true where that is
+    /// known now.
+    pub(crate) fn advance(&mut self) -> Result<bool, ScheduleError> {
+        let advanced = self.stages.advance()?;
+        if advanced {
+            self.tally.follow(self.stages.schedule());
+        }
+        Ok(advanced)
+    }
+
     /// Games added up.
     pub(crate) fn games(&self) -> u64 {
         self.tally.games()
@@ -204,6 +276,7 @@ impl Results {
     /// Adds a game that is durable.
     pub(crate) fn add(&mut self, result: &GameResult, side: &v1::GameReport, info: &Info) {
         self.tally.add(result);
+        self.stages.add(result);
         self.faults += result.faults.len() as u64;
         for fault in &result.faults {
             let Some(&agent) = result.seats.get(usize::from(fault.seat)) else {
@@ -322,7 +395,20 @@ impl Results {
                 variance_reduction: pairing.variance_reduction,
                 games_saved: pairing.games_saved,
             }),
+            course: Some(self.course()),
             ..v1::Standings::default()
+        }
+    }
+
+    fn course(&self) -> v1::Course {
+        let course = self.stages.course();
+        v1::Course {
+            round: course.round,
+            rounds: course.rounds,
+            llr: course.llr,
+            llr_low: course.llr_low,
+            llr_high: course.llr_high,
+            text: course.text,
         }
     }
 }
@@ -352,11 +438,15 @@ fn indices(info: &Info, store: &dyn Store) -> Result<Bitmap, StartError> {
     })?;
     match outside {
         None => Ok(done),
-        Some(index) => Err(unreadable(
-            format!("game {}/{index}", info.id),
-            "it is of no game of the schedule".to_owned(),
-        )),
+        Some(index) => Err(no_game(info, index)),
     }
+}
+
+fn no_game(info: &Info, index: u64) -> StartError {
+    unreadable(
+        format!("game {}/{index}", info.id),
+        "it is of no game of the schedule".to_owned(),
+    )
 }
 
 /// The end of what an agent wrote to stderr: its last lines, from the left cut

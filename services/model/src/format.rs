@@ -42,6 +42,15 @@ impl Format {
         Self::Fixed,
     ];
 
+    /// Whether which games it plays depends on results.
+    #[must_use]
+    pub fn looks_at_results(self) -> bool {
+        match self {
+            Self::RoundRobin | Self::Gauntlet | Self::Fixed => false,
+            Self::Sprt | Self::Swiss | Self::Knockout | Self::Ladder => true,
+        }
+    }
+
     /// As specs write it.
     #[must_use]
     pub fn name(self) -> &'static str {

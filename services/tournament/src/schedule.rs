@@ -333,6 +333,12 @@ impl Schedule {
         }
     }
 
+    /// How many runs of stages with the same groups there are.
+    #[cfg(test)]
+    pub(crate) fn segments(&self) -> usize {
+        self.segments.len()
+    }
+
     /// At which place of its stage's list of groups the group of a block is.
     pub(crate) fn meeting_of(&self, block: u64) -> u64 {
         let (_, place, _) = self.find(block);

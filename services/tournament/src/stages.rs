@@ -6,7 +6,7 @@
 //! within a stage, and whether or not the tournament was taken up again from
 //! [`Stages::state`] in between.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use arena_model::{Tournament, result::GameResult};
 use serde::{Deserialize, Serialize};
@@ -30,9 +30,6 @@ pub struct Stages {
     partial: HashMap<u64, Partial>,
     /// Sums of the stages before.
     ended: Vec<StageSums>,
-    /// Results of games that are not known yet. A store has none of those, but
-    /// may tell its games in any order.
-    ahead: BTreeMap<u64, GameResult>,
     voids: u64,
     verdict: Option<Verdict>,
 }
@@ -70,7 +67,6 @@ impl Stages {
             sums: StageSums::default(),
             partial: HashMap::new(),
             ended: Vec::new(),
-            ahead: BTreeMap::new(),
             voids: 0,
             verdict: None,
         };
@@ -84,10 +80,7 @@ impl Stages {
         self.added = 0;
         self.partial.clear();
         let first = self.first / u64::from(self.schedule.rotations());
-        let groups = match self.schedule.listed(first) {
-            Some(groups) => groups,
-            None => Vec::new(),
-        };
+        let groups = self.schedule.listed(first).unwrap_or_default();
         self.sums.voids = 0;
         self.sums.meetings = groups
             .into_iter()
@@ -141,14 +134,11 @@ impl Stages {
         self.verdict.as_ref()
     }
 
-    /// Adds the result of a game. Each is added once, which is the caller's to
-    /// see to.
+    /// Adds the result of a game of the stages known so far. Each is added once,
+    /// which is the caller's to see to; what is of no stage that is played now is
+    /// left out.
     pub fn add(&mut self, result: &GameResult) {
-        if result.index >= self.schedule.games() {
-            self.ahead.insert(result.index, result.clone());
-            return;
-        }
-        if result.index < self.first {
+        if !(self.first..self.schedule.games()).contains(&result.index) {
             return;
         }
         self.added += 1;
@@ -227,10 +217,6 @@ impl Stages {
             Next::Stage(stage) => {
                 self.schedule.extend(stage)?;
                 self.begin();
-                let known = self.ahead.split_off(&self.schedule.games());
-                for result in std::mem::replace(&mut self.ahead, known).into_values() {
-                    self.add(&result);
-                }
             }
         }
         Ok(())
@@ -340,4 +326,4 @@ fn units(rank: u8, other: u8) -> u64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -175,6 +175,11 @@ impl Tally {
         })
     }
 
+    /// Takes note of the stages that a tournament has by now.
+    pub fn follow(&mut self, schedule: &Schedule) {
+        self.schedule = schedule.clone();
+    }
+
     /// Games added so far.
     #[must_use]
     pub fn games(&self) -> u64 {

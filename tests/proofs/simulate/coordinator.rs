@@ -9,8 +9,8 @@ mod ticks;
 use std::{collections::VecDeque, rc::Rc, time::Duration};
 
 use arena_coordinator::ledger::{
-    Bitmap, Defects, Ledger, Patience, Player, ReportId, Reports, Settings, State, TournamentNo,
-    WorkerId,
+    Bitmap, Came, Defects, Ledger, Outlook, Patience, Player, ReportId, Reports, Settings, State,
+    TournamentNo, WorkerId,
 };
 use arena_worker::protocol::{CallNo, Refusal, ReportNo, StayNo};
 
@@ -61,6 +61,7 @@ enum After {
 }
 
 struct Account {
+    spec: Spec,
     number: Option<TournamentNo>,
     state: State,
     /// How often each game was counted.
@@ -70,8 +71,9 @@ struct Account {
 }
 
 impl Account {
-    fn new(state: State, tally: Vec<u8>) -> Self {
+    fn new(spec: &Spec, state: State, tally: Vec<u8>) -> Self {
         Self {
+            spec: spec.clone(),
             number: None,
             state,
             by: vec![None; tally.len()],
@@ -116,6 +118,14 @@ pub(super) struct Coordinator<D: Defects> {
     tick: u64,
     tick_event: u64,
     draining: Option<u64>,
+}
+
+/// How many games of a tournament are known by what is on the disk.
+fn known(spec: &Spec, kept: &Kept) -> (u64, Outlook) {
+    match spec.known(|index| kept.games[index as usize]) {
+        (known, true) => (known, Outlook::Last),
+        (known, false) => (known, Outlook::More),
+    }
 }
 
 enum Incoming {
@@ -174,19 +184,21 @@ impl<D: Defects> Coordinator<D> {
                 State::Cancelled => false,
             };
             let done = kept.games.iter().map(|&hash| u8::from(hash != 0));
-            this.accounts[place] = Some(Account::new(state, done.collect()));
+            this.accounts[place] = Some(Account::new(&specs[place], state, done.collect()));
             if accounted {
-                this.account(place, &specs[place], kept);
+                this.account(place, kept);
             }
         }
         this
     }
 
-    fn account(&mut self, place: usize, spec: &Spec, kept: &Kept) {
+    fn account(&mut self, place: usize, kept: &Kept) {
         let Some(account) = &mut self.accounts[place] else {
             return;
         };
-        let mut done = Bitmap::new(kept.games.len() as u64);
+        let spec = &account.spec;
+        let (known, outlook) = known(spec, kept);
+        let mut done = Bitmap::new(known);
         for (index, _) in kept
             .games
             .iter()
@@ -199,7 +211,7 @@ impl<D: Defects> Coordinator<D> {
             first: Duration::from_micros(2 * spec.patience),
             between: Duration::from_micros(spec.patience),
         };
-        let number = self.ledger.add(done, account.state, patience);
+        let number = self.ledger.add(done, account.state, outlook, patience);
         account.number = Some(number);
         self.numbers.push(place);
         self.unpark = true;
@@ -210,6 +222,22 @@ impl<D: Defects> Coordinator<D> {
             self.to_finish.push(place);
         }
         self.restore_audits(number, place, kept);
+    }
+
+    /// Tells the ledger what follows once all known games of a tournament are
+    /// durable; true where that finished it.
+    fn came(&mut self, net: &mut Net, disk: &Disk, place: usize, came: Came) -> bool {
+        let account = self.accounts[place].as_ref();
+        match (came, account.and_then(|it| Some((it, it.number?)))) {
+            (Came::Due, Some((account, number))) => {
+                let (known, outlook) = known(&account.spec, &disk.kept[place]);
+                tell!(net, "tournament {place} has {known} games now, {outlook:?}");
+                net.counts.add(Happening::Stage);
+                self.unpark = true;
+                self.ledger.extend(number, known, outlook)
+            }
+            (came, _) => came == Came::Finished,
+        }
     }
 
     fn now(&self, net: &Net) -> Duration {

@@ -13,11 +13,20 @@ pub(super) const VOID: u64 = 1;
 /// The result of a game that the coordinator refuses.
 pub(super) const REFUSED: u64 = 4;
 
+/// So many stages there are about.
+const STAGES: u64 = 4;
+/// The most games of a stage behind the first.
+const STAGE_GAMES: u64 = 9;
+
 /// A tournament.
 #[derive(Clone, Debug)]
 pub(super) struct Spec {
     seed: u64,
+    /// Of all stages.
     pub(super) games: usize,
+    /// Games of the first stage, where there are several; what follows depends
+    /// on what they come to.
+    first: Option<u64>,
     /// What a game takes about, in microseconds.
     pace: u64,
     /// A game that kills whoever plays it.
@@ -32,24 +41,49 @@ pub(super) struct Spec {
 
 impl Spec {
     pub(super) fn draw(random: &mut Random) -> Self {
-        let games = if random.permille(600) {
-            random.between(1, 12)
-        } else {
-            random.between(1, 60)
-        };
+        let few = random.permille(600);
+        let games = random.between(1, if few { 12 } else { 60 });
+        let first = random.permille(300).then_some(games);
         let pace = match random.below(10) {
             0..5 => random.between(MILLI / 2, 20 * MILLI),
             5..9 => random.between(20 * MILLI, 500 * MILLI),
             _ => random.between(SECOND, 6 * SECOND),
         };
-        Self {
+        let mut spec = Self {
             seed: random.next(),
             games: games as usize,
+            first,
             pace,
             poison: random.permille(15).then(|| random.below(games)),
             refused: random.permille(30).then(|| random.below(games)),
             again_of: None,
             patience: random.pick(&[0, 0, SECOND]),
+        };
+        let (games, _) = spec.known(|index| spec.result(index));
+        spec.games = games as usize;
+        spec
+    }
+
+    /// How many games are known by what earlier ones came to, 0 where they are
+    /// not played, and whether these are all.
+    pub(super) fn known(&self, result: impl Fn(u64) -> u64) -> (u64, bool) {
+        let Some(mut known) = self.first else {
+            return (self.games as u64, true);
+        };
+        let mut came_to = 0;
+        let mut from = 0;
+        loop {
+            for index in from..known {
+                match result(index) {
+                    0 => return (known, false),
+                    result => came_to = spread(came_to ^ result),
+                }
+            }
+            if came_to.is_multiple_of(STAGES) {
+                return (known, true);
+            }
+            from = known;
+            known += 1 + (came_to >> 32) % STAGE_GAMES;
         }
     }
 

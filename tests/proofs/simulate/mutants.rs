@@ -50,6 +50,8 @@ mutants! {
         IgnoresEpochs IGNORES_EPOCHS "keeps leases over a restart",
         LosesReturned LOSES_RETURNED "does not lend again what came back",
         AuditsItself AUDITS_ITSELF "lets a worker audit what it played itself",
+        EndsWithAStage ENDS_WITH_A_STAGE "takes the end of a stage for the end of a tournament",
+        ForgetsAudits FORGETS_AUDITS_OF_STAGES "forgets the audits of a stage with the next one",
         ForgetsCompared FORGETS_COMPARED "forgets an audit whose worker left before it was compared";
     worker:
         RetriesNothing RETRIES_NOTHING "sends no report again",

@@ -1,5 +1,6 @@
 //! `arena standings`, and the standings at the end of `arena run`.
 
+pub(crate) mod verdict;
 mod view;
 
 use arena_wire::v1;
@@ -197,6 +198,9 @@ fn csv_cells(place: usize, agent: &v1::AgentStanding) -> Vec<String> {
 /// What the table does not say.
 fn print_remarks(standings: &v1::Standings) -> Outcome {
     let mut text = String::new();
+    if let Some(verdict) = verdict::text(&standings.verdict_json) {
+        text += &format!("{verdict}\n");
+    }
     for agent in &standings.agents {
         if agent.faults > 0 {
             let kinds: Vec<String> = agent

@@ -289,16 +289,19 @@ fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
     let (cells, mut value) = row(tournament);
     if format == Format::Table {
         let audits = tournament.audits.as_ref().map(standings::told);
+        let verdict = standings::verdict::text(&tournament.verdict_json);
         return output::write(&format!(
-            "{}: {}, {} of {} games\n{}\n{}",
+            "{}: {}, {} of {} games\n{}{}\n{}",
             cells[0],
             cells[1],
             cells[2],
             cells[3],
+            verdict.map_or_else(String::new, |told| told + "\n"),
             audits.map_or_else(String::new, |told| told + "\n"),
             tournament.spec_toml
         ));
     }
+    value["verdict"] = json!(standings::verdict::object(&tournament.verdict_json));
     value["audits"] = json!(tournament.audits.map(standings::AuditsView::from));
     value["resolved"] = serde_json::from_str(&tournament.spec_json).unwrap_or_default();
     value["spec"] = tournament.spec_toml.clone().into();

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     error::Error,
     handle::Compared,
-    ledger::{Audited, Bitmap, State},
+    ledger::{Audited, Bitmap, Outlook, State},
 };
 
 /// Below it stands what was audited.
@@ -43,7 +43,9 @@ impl Core {
             return;
         }
         let (done, patience) = (Bitmap::full(entry.info.games()), entry.info.patience());
-        let number = self.ledger.add(done, State::Finished, patience);
+        let number = self
+            .ledger
+            .add(done, State::Finished, Outlook::Last, patience);
         entry.number = Some(number);
         self.numbers.insert(number, id.to_owned());
         self.restore_audits(id, before);

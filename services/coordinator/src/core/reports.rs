@@ -142,7 +142,7 @@ impl Core {
         if let Some(entry) = self.tournaments.get(&tournament) {
             entry.touch();
         }
-        if written.finished && self.finish(&tournament).await.is_err() {
+        if self.came(&tournament, written.came).await.is_err() {
             tracing::error!(tournament, "the end of the tournament could not be stored");
         }
         for (id, compare) in written.acknowledged {

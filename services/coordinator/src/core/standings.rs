@@ -65,6 +65,10 @@ impl Core {
         let flagged = |agent: usize| entry.flagged.contains(&agent);
         let mut standings = results.standings(&entry.info, state, flagged);
         standings.audits = self.audits(entry);
+        standings.games_total = entry.document.games_total;
+        standings
+            .verdict_json
+            .clone_from(&entry.document.verdict_json);
         let mut message = v1::WatchTournamentResponse {
             tournament_id: id.to_owned(),
             state: state.into(),

@@ -157,11 +157,18 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
                 .flagged
                 .extend(entry.info.agents.iter().position(named));
         }
-        let open = match state {
-            v1::TournamentState::Running | v1::TournamentState::Paused => {
-                Some(Results::load(&entry.info, store)?)
+        let goes_on = matches!(
+            state,
+            v1::TournamentState::Running | v1::TournamentState::Paused
+        );
+        let open = if goes_on {
+            Some(Results::load(&entry.info, store)?)
+        } else {
+            // Which games one had that looks at results is told by these alone.
+            if entry.info.tournament.format.looks_at_results() {
+                entry.results = Some(Results::load(&entry.info, store)?.0);
             }
-            _ => None,
+            None
         };
         tournaments.push((entry, open));
     }

@@ -16,7 +16,7 @@ use super::{Core, bits::Documents, differences::Differing, unix_us};
 use crate::{
     error::Error,
     handle::{Change, Version},
-    ledger::{Bitmap, Ended, State, TournamentNo},
+    ledger::{Bitmap, Came, Ended, Outlook, State, TournamentNo},
     plan::Plan,
     random,
     results::{Info, Results},
@@ -53,7 +53,7 @@ pub(super) struct Entry {
 impl Entry {
     pub(super) fn new(info: Info, document: v1::Tournament) -> Self {
         Self {
-            differing: Differing::new(info.games()),
+            differing: Differing::new(info.games_most),
             info: Arc::new(info),
             document,
             number: None,
@@ -164,6 +164,7 @@ impl Core {
                     audits: self.audits(entry),
                     created_unix_us: document.created_unix_us,
                     finished_unix_us: document.finished_unix_us,
+                    verdict_json: String::new(),
                 }
             })
             .collect();
@@ -176,10 +177,16 @@ impl Core {
     pub(super) fn plan(
         &self,
         request: &v1::PlanTournamentRequest,
-    ) -> Result<v1::Tournament, Error> {
+    ) -> Result<v1::PlanTournamentResponse, Error> {
         let drawn = TournamentSeed::from_bytes(random::bytes()?);
         let plan = Plan::new(&request.spec_toml, &request.seed, drawn, &self.agents)?;
-        Ok(plan.message(1))
+        let games = plan.games;
+        Ok(v1::PlanTournamentResponse {
+            tournament: Some(plan.message(1)),
+            games_least: games.least,
+            games_most: games.most,
+            games_expected: games.expected,
+        })
     }
 
     pub(super) async fn start(
@@ -328,7 +335,11 @@ impl Core {
             _ => State::Running,
         };
         let info = Arc::clone(&entry.info);
-        let number = self.ledger.add(done, state, info.patience());
+        let outlook = match results.stages.verdict() {
+            Some(_) => Outlook::Last,
+            None => Outlook::More,
+        };
+        let number = self.ledger.add(done, state, outlook, info.patience());
         self.numbers.insert(number, id.to_owned());
         self.metrics.prepare(
             &info.tournament.ruleset,
@@ -350,9 +361,47 @@ impl Core {
         Ok(())
     }
 
+    /// Goes on after games of a tournament were durable, and added up.
+    pub(super) async fn came(&mut self, id: &str, came: Came) -> Result<(), Error> {
+        let finished = match came {
+            Came::Nothing => false,
+            Came::Due => self.extend(id)?,
+            Came::Finished => true,
+        };
+        if finished {
+            self.finish(id).await?;
+        }
+        Ok(())
+    }
+
+    /// Asks a tournament all of whose known games are durable what follows; true
+    /// where that finished it.
+    fn extend(&mut self, id: &str) -> Result<bool, Error> {
+        let entry = self.entry_mut(id)?;
+        let (Some(number), Some(results)) = (entry.number, &mut entry.results) else {
+            return Ok(false);
+        };
+        results.advance()?;
+        let schedule = results.stages.schedule();
+        let (games, outlook) = match results.stages.verdict() {
+            Some(_) => (schedule.games(), Outlook::Last),
+            None => (schedule.games(), Outlook::More),
+        };
+        entry.info.follow(schedule);
+        tracing::debug!(tournament = id, games, ?outlook, "more games are known");
+        self.unpark = true;
+        Ok(self.ledger.extend(number, games, outlook))
+    }
+
     /// Marks a tournament as finished whose games are all durable.
     pub(super) async fn finish(&mut self, id: &str) -> Result<(), Error> {
         self.kept().await;
+        let entry = self.entry_mut(id)?;
+        entry.document.games_total = entry.info.games();
+        let verdict = entry.results.as_ref().and_then(|it| it.stages.verdict());
+        if let Some(verdict) = verdict {
+            entry.document.verdict_json = verdict.to_json();
+        }
         let changes = self.last_checkpoint(id).into_iter().collect();
         self.set_state(id, TournamentState::Finished, changes)
             .await?;

@@ -212,8 +212,9 @@ impl Core {
     fn lease_message(&self, grant: &Grant, known: &[String]) -> Option<v1::Lease> {
         let id = self.numbers.get(&grant.tournament)?;
         let info = &self.tournaments.get(id)?.info;
+        let schedule = info.schedule();
         let games = grant.games.iter().map(|assigned| {
-            let game = info.schedule.game(assigned.index);
+            let game = schedule.game(assigned.index);
             v1::GameAssignment {
                 index: game.index,
                 block: game.block,

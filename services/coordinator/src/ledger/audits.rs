@@ -128,6 +128,12 @@ impl Audits {
         }
     }
 
+    /// So many games are known now.
+    pub(super) fn extend(&mut self, games: u64) {
+        self.audited.grow(games);
+        self.differing.grow(games);
+    }
+
     /// Whether a game is to be played again, or was under another share.
     fn counts(&self, index: u64) -> bool {
         self.audited.contains(index) || chosen(self.key, index, self.ppm)

@@ -40,6 +40,11 @@ impl Bitmap {
         self.bound
     }
 
+    /// Makes room for numbers below another bound, which is not below this one.
+    pub fn grow(&mut self, bound: u64) {
+        self.bound = self.bound.max(bound);
+    }
+
     /// How many numbers it holds.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -116,6 +121,18 @@ mod tests {
             assert_eq!(set.next_absent(0), None);
             assert_eq!(set.count(), bound);
             assert!(!set.insert(bound), "out of bounds");
+        }
+    }
+
+    #[test]
+    fn one_that_grew_is_as_one_that_was_made_so_large() {
+        for (before, after) in [(0, 1), (3, 64), (64, 65), (70, 70), (100, 7)] {
+            let mut grown = Bitmap::full(before);
+            grown.grow(after);
+            let mut made = Bitmap::new(before.max(after));
+            (0..before).for_each(|number| assert!(made.insert(number)));
+            assert_eq!(grown, made);
+            assert_eq!(grown.next_absent(0), (before < after).then_some(before));
         }
     }
 

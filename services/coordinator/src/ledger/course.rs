@@ -75,6 +75,12 @@ impl Course {
         self.settled.bound()
     }
 
+    /// So many games are known now.
+    pub(super) fn extend(&mut self, games: u64) {
+        self.settled.grow(games);
+        self.audits.extend(games);
+    }
+
     /// Durable games.
     pub(super) fn done(&self) -> u64 {
         self.settled.count() - self.pending.len() as u64

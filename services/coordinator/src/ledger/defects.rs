@@ -25,6 +25,10 @@ pub trait Defects {
     const LOSES_RETURNED: bool = false;
     /// A worker audits games that it played itself.
     const AUDITS_ITSELF: bool = false;
+    /// A tournament is over when a stage of it is, whatever would follow.
+    const ENDS_WITH_A_STAGE: bool = false;
+    /// With a new stage, the audits of the stages before are forgotten.
+    const FORGETS_AUDITS_OF_STAGES: bool = false;
     /// An audit is not lent again whose worker left before its record was
     /// compared.
     const FORGETS_COMPARED: bool = false;

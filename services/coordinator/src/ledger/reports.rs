@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Defects, LeaseId, Ledger, Player, TournamentNo, Verdict, WorkerId};
+use super::{Came, Defects, LeaseId, Ledger, Player, TournamentNo, Verdict, WorkerId};
 
 /// Number of a report, in order of being taken.
 pub type ReportId = u64;
@@ -57,8 +57,9 @@ pub struct Taken {
 pub struct Written {
     /// Whose games these are.
     pub tournament: TournamentNo,
-    /// That were the last ones: to be made durable before it is told.
-    pub finished: bool,
+    /// Whether they were the last ones, which is to be made durable before it is
+    /// told, or the last of those that are known.
+    pub came: Came,
     /// Reports to be acknowledged, and which of their games had a record
     /// before.
     pub acknowledged: Vec<(ReportId, Vec<u64>)>,
@@ -165,12 +166,15 @@ impl Reports {
         let batch = self.batches.remove(&id)?;
         let mut written = Written {
             tournament: batch.tournament,
-            finished: false,
+            came: Came::Nothing,
             acknowledged: Vec::new(),
         };
         written.acknowledged.extend(self.served(id));
         for index in batch.games {
-            written.finished |= ledger.durable(batch.tournament, index, batch.by);
+            match ledger.durable(batch.tournament, index, batch.by) {
+                Came::Nothing => {}
+                came => written.came = came,
+            }
             let awaited = self.awaited.remove(&(batch.tournament, index));
             for id in awaited.unwrap_or_default() {
                 written.acknowledged.extend(self.served(id));

@@ -33,6 +33,27 @@ pub struct Settings {
     pub audit_ppm: u32,
 }
 
+/// Whether more games may follow those that are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outlook {
+    /// These are all.
+    Last,
+    /// What follows depends on what they come to: see
+    /// [`Ledger::extend`](super::Ledger::extend).
+    More,
+}
+
+/// What became of a tournament when a game of it was durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// There is more to play.
+    Nothing,
+    /// All games that are known are durable: it is to be told what follows.
+    Due,
+    /// It is finished.
+    Finished,
+}
+
 /// What a tournament does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {

@@ -23,7 +23,12 @@ fn ledger() -> Ledger {
 }
 
 fn running(ledger: &mut Ledger, games: u64) -> TournamentNo {
-    ledger.add(Bitmap::new(games), State::Running, Patience::default())
+    ledger.add(
+        Bitmap::new(games),
+        State::Running,
+        Outlook::Last,
+        Patience::default(),
+    )
 }
 
 fn grant(ledger: &mut Ledger, now: Duration, worker: WorkerId) -> Option<Grant> {
@@ -57,7 +62,7 @@ fn done_games_are_not_lent_again_after_a_restart() {
     for index in (0..20).filter(|index| index % 3 == 0) {
         done.insert(index);
     }
-    ledger.add(done, State::Running, Patience::default());
+    ledger.add(done, State::Running, Outlook::Last, Patience::default());
     let worker = ledger.join(usize::MAX);
     let mut lent = Vec::new();
     while let Some(grant) = grant(&mut ledger, START, worker) {
@@ -115,7 +120,7 @@ fn patience_prolongs_the_deadline() {
         first: second * 30,
         between: second * 5,
     };
-    ledger.add(Bitmap::new(8), State::Running, patience);
+    ledger.add(Bitmap::new(8), State::Running, Outlook::Last, patience);
     let worker = ledger.join(usize::MAX);
     let lease = grant(&mut ledger, START, worker).expect("a lease").lease;
     assert!(ledger.expire(second * 39).is_empty());
@@ -155,16 +160,19 @@ fn a_report_is_new_once_then_pending_then_done() {
     assert_eq!(report(&mut ledger, 0, 1), Verdict::New);
     assert_eq!(report(&mut ledger, 0, 2), Verdict::Pending([1; 32]));
     assert_eq!(ledger.progress(tournament).expect("added").done, 0);
-    assert!(!ledger.durable(tournament, 0, Player::Unknown));
+    assert_eq!(
+        ledger.durable(tournament, 0, Player::Unknown),
+        Came::Nothing
+    );
     assert_eq!(report(&mut ledger, 0, 2), Verdict::Done);
     assert_eq!(report(&mut ledger, 2, 1), Verdict::Outside);
     assert_eq!(report(&mut ledger, 1, 1), Verdict::New);
     assert!(
-        ledger.durable(tournament, 1, Player::Unknown),
+        ledger.durable(tournament, 1, Player::Unknown) == Came::Finished,
         "the last game finishes it"
     );
     assert!(
-        !ledger.durable(tournament, 1, Player::Unknown),
+        ledger.durable(tournament, 1, Player::Unknown) == Came::Nothing,
         "but only once"
     );
     assert_eq!(
@@ -343,9 +351,12 @@ fn a_report_waits_for_its_own_games_and_for_those_another_one_has_on_the_way() {
     assert_eq!((fresh, answer), (vec![1], None));
     assert!(reports.writes(tournament));
     let written = reports.written(&mut ledger, second).expect("on the way");
-    assert_eq!((written.finished, written.acknowledged), (false, vec![]));
+    assert_eq!(
+        (written.came, written.acknowledged),
+        (Came::Nothing, vec![])
+    );
     let written = reports.written(&mut ledger, first).expect("on the way");
-    assert!(written.finished);
+    assert_eq!(written.came, Came::Finished);
     assert_eq!(
         written.acknowledged,
         [(first, vec![0]), (second, vec![1])],

@@ -91,9 +91,7 @@ impl CoordinatorService for CoordinatorRpc {
             .handle
             .ask(|reply| Command::Plan(request, reply))
             .await?;
-        Ok(Response::new(v1::PlanTournamentResponse {
-            tournament: Some(planned),
-        }))
+        Ok(Response::new(planned))
     }
 
     async fn start_tournament(

@@ -143,6 +143,7 @@ impl WorkerRpc {
             true => self.worker_name(&request.worker_id, boot_epoch).await?,
             false => String::new(),
         };
+        let schedule = info.schedule();
         let mut games = Vec::with_capacity(request.games.len());
         let mut failed = Vec::new();
         let mut records: BTreeMap<u64, GameRecord> = BTreeMap::new();
@@ -159,7 +160,7 @@ impl WorkerRpc {
                 results::shorten(&mut message, &mut report);
             }
             let record = GameRecord::try_from(&message)?;
-            info.check(&record)?;
+            info.check(&record, &schedule)?;
             if let Some(timing) = &mut report.timing
                 && timing.worker.is_empty()
             {

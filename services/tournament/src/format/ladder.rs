@@ -2,17 +2,19 @@
 //! are played.
 //!
 //! What is to be found out is the order of the agents, so what counts is how
-//! well the differences of ratings of neighbours in that order are known. After
-//! each stage of `step` blocks ratings are fitted to all results so far
-//! (`rating.rs`), with their covariance. The group whose next block is expected
-//! to lessen the sum of the variances of neighbours' differences most is given
-//! that block; the covariance is brought forward as if it had been played, which
-//! needs no result; and so on until the stage is full. So first of all everybody
-//! meets neighbours, pairs that are close meet more often than pairs that are
-//! clear, and those who have few games have more. Groups are looked for among
-//! those who stand within a few places of each other: of others a game tells
-//! little, as the stronger nearly always wins. Ties go to the group that stands
-//! higher.
+//! well the differences of ratings of neighbours in that order are known, and
+//! most where it is open who of the two is better. After each stage of `step`
+//! blocks ratings are fitted to all results so far (`rating.rs`), with their
+//! covariance. The group whose next block is expected to lessen the variances of
+//! neighbours' differences most is given that block: their sum, each weighed by
+//! exp(−d² / 2v) for a difference d with variance v, which is 1 between equals
+//! and nothing where the order is clear. The covariance is brought forward as if
+//! the block had been played, which needs no result; and so on until the stage is
+//! full. So first of all everybody meets neighbours, pairs that are close meet
+//! more often than pairs that are clear, and those who have few games have more.
+//! Groups are looked for among those who stand within a few places of each other:
+//! of others a game tells little, as the stronger nearly always wins. Ties go to
+//! the group that stands higher.
 
 use arena_model::format::Settings;
 use serde_json::json;
@@ -130,12 +132,16 @@ impl Ladder {
         let games = self.field.games(blocks) as f64;
         let mut chosen = Vec::new();
         for _ in 0..count {
+            let open: Vec<((usize, usize), f64)> = neighbours
+                .iter()
+                .map(|&pair| (pair, ratings.openness(pair)))
+                .collect();
             let mut best: Option<(f64, &Vec<usize>)> = None;
             for group in &candidates {
                 let gain: f64 = pairs(group.len())
                     .map(|(a, b)| {
                         let pair = (group[a], group[b]);
-                        ratings.gain(pair, games, neighbours.iter().copied())
+                        ratings.gain(pair, games, &open)
                     })
                     .sum();
                 if best.is_none_or(|(most, _)| gain > most) {

@@ -97,20 +97,28 @@ impl Ratings {
     }
 
     /// By how much so many games of a pair would lessen the variances of the
-    /// differences of these pairs, in sum.
+    /// differences of these pairs, in sum, each with its weight.
     pub(super) fn gain(
         &self,
         pair: (usize, usize),
         games: f64,
-        of: impl Iterator<Item = (usize, usize)>,
+        of: &[((usize, usize), f64)],
     ) -> f64 {
         let noise = 1.0 / self.information(pair, games);
         let whole = noise + self.between(pair, pair);
-        of.map(|other| {
-            let common = self.between(other, pair);
-            common * common / whole
-        })
-        .sum()
+        of.iter()
+            .map(|&(other, weight)| {
+                let common = self.between(other, pair);
+                weight * common * common / whole
+            })
+            .sum()
+    }
+
+    /// How open it is which of two is better, from 0 to 1: how likely their
+    /// difference is to be 0, by how likely it is to be what it seems.
+    pub(super) fn openness(&self, pair: (usize, usize)) -> f64 {
+        let difference = self.values[pair.0] - self.values[pair.1];
+        libm::exp(-difference * difference / (2.0 * self.between(pair, pair)))
     }
 
     /// Takes so many games of a pair for played, whatever they come to.
@@ -219,7 +227,7 @@ mod tests {
             each.map(|&pair| ratings.between(pair, pair)).sum()
         };
         let before = variance(&ratings);
-        let gain = ratings.gain((0, 2), 16.0, neighbours.into_iter());
+        let gain = ratings.gain((0, 2), 16.0, &neighbours.map(|pair| (pair, 1.0)));
         ratings.foresee((0, 2), 16.0);
         let after = variance(&ratings);
         assert!(gain > 0.0 && (before - after - gain).abs() < 1e-12);

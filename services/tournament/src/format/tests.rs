@@ -1,1 +1,431 @@
+//! What each format plays and says, where who is stronger always wins unless a
+//! test says otherwise.
 
+use std::collections::BTreeMap;
+
+use arena_model::{
+    Tournament,
+    format::{
+        Elimination, Fixed, Format, Gauntlet, Knockout, Ladder, Seeding, Settings, Sprt, Swiss,
+    },
+};
+use serde_json::{Value, json};
+
+use crate::{
+    Schedule, Stages,
+    format::Verdict,
+    stages::tests::{plain, with},
+    testing::{Draws, result},
+};
+
+/// Plays a tournament; `strength` of an agent in a game.
+fn play(tournament: &Tournament, mut strength: impl FnMut(u64, u16) -> u64) -> (Stages, Verdict) {
+    let mut stages = Stages::new(tournament).expect("a tournament");
+    let mut known = 0;
+    while stages.verdict().is_none() {
+        let games = stages.schedule().games();
+        for index in known..games {
+            let game = stages.schedule().game(index);
+            let drawn: Vec<u64> = game.seats.iter().map(|&it| strength(index, it)).collect();
+            let rank = |own: &u64| 1 + drawn.iter().filter(|other| *other > own).count() as u8;
+            let placement: Vec<u8> = drawn.iter().map(rank).collect();
+            stages.add(&result(game, &placement, 1));
+        }
+        known = games;
+        stages.advance().expect("few games");
+    }
+    let verdict = stages.verdict().cloned().expect("over");
+    (stages, verdict)
+}
+
+/// The agent with the lower index wins.
+fn by_index(_: u64, agent: u16) -> u64 {
+    1000 - u64::from(agent)
+}
+
+/// How often each set of agents met, in blocks.
+fn meetings(schedule: &Schedule) -> BTreeMap<Vec<u16>, u64> {
+    let mut met = BTreeMap::new();
+    for block in 0..schedule.blocks() {
+        *met.entry(schedule.group(schedule.group_of(block)))
+            .or_default() += 1;
+    }
+    met
+}
+
+fn names(places: &Value) -> Vec<(u64, &str)> {
+    let rows = places.as_array().expect("rows").iter();
+    rows.map(|row| {
+        let place = row["place"].as_u64().expect("a place");
+        (place, row["agent"].as_str().expect("a name"))
+    })
+    .collect()
+}
+
+#[track_caller]
+fn refused(tournament: &Tournament, expected: &str) {
+    let error = Stages::new(tournament).expect_err("refused").to_string();
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn in_a_gauntlet_each_challenger_meets_all_others_and_nobody_else_meets() {
+    let challengers = ["a1", "a3"].map(|name| name.parse().expect("a name"));
+    let gauntlet = Settings::Gauntlet(Gauntlet {
+        challengers: challengers.to_vec(),
+    });
+    let (stages, verdict) = play(&with(Format::Gauntlet, 5, 2, 3, Some(gauntlet)), by_index);
+    let expected: BTreeMap<Vec<u16>, u64> = [[0, 1], [1, 2], [1, 4], [0, 3], [2, 3], [3, 4]]
+        .map(|pair| (pair.to_vec(), 3))
+        .into();
+    assert_eq!(meetings(stages.schedule()), expected);
+    let rows = verdict.data["challengers"].as_array().expect("rows");
+    assert_eq!(rows.len(), 2);
+    assert_eq!(
+        (&rows[0]["agent"], &rows[0]["ahead_of"]),
+        (&json!("a1"), &json!(2))
+    );
+    assert_eq!(
+        (&rows[1]["agent"], &rows[1]["ahead_of"]),
+        (&json!("a3"), &json!(1))
+    );
+    assert_eq!(
+        rows[0]["opponents"][0],
+        json!({"agent": "a0", "score": 0.0})
+    );
+}
+
+#[test]
+fn a_gauntlet_of_four_seats_puts_the_challenger_in_every_game_and_the_field_in_as_many_each() {
+    let (stages, _) = play(&plain(Format::Gauntlet, 6, 4, 1), by_index);
+    let met = meetings(stages.schedule());
+    assert_eq!(met.len(), 10, "triples of five");
+    assert!(met.keys().all(|group| group.contains(&0)));
+    for agent in 1..6 {
+        assert_eq!(met.keys().filter(|group| group.contains(&agent)).count(), 6);
+    }
+}
+
+#[test]
+fn a_bracket_gives_byes_to_the_best_seeds_and_lets_them_meet_last() {
+    let (stages, verdict) = play(&plain(Format::Knockout, 5, 2, 1), by_index);
+    let order: Vec<Vec<u16>> = (0..stages.schedule().blocks())
+        .map(|block| stages.schedule().group(stages.schedule().group_of(block)))
+        .collect();
+    assert_eq!(order, [[3, 4], [0, 3], [1, 2], [0, 1]]);
+    assert_eq!(verdict.data["winner"], "a0");
+    assert_eq!(
+        names(&verdict.data["places"]),
+        [(1, "a0"), (2, "a1"), (3, "a3"), (3, "a2"), (5, "a4")]
+    );
+    assert_eq!(verdict.data["rounds"][0]["byes"], json!(["a0", "a1", "a2"]));
+}
+
+#[test]
+fn a_tie_in_a_knockout_goes_to_the_better_seed_and_is_told() {
+    let (_, verdict) = play(&plain(Format::Knockout, 4, 2, 2), |_, _| 1);
+    assert_eq!(verdict.data["winner"], "a0");
+    assert_eq!(verdict.data["rounds"][0]["tables"][0]["by_seed"], true);
+    let (_, verdict) = play(&plain(Format::Knockout, 4, 2, 2), by_index);
+    assert_eq!(verdict.data["rounds"][0]["tables"][0]["by_seed"], false);
+}
+
+#[test]
+fn double_elimination_puts_out_after_two_losses_and_has_a_decider_where_the_final_is_lost() {
+    let double = |seeding| {
+        Some(Settings::Knockout(Knockout {
+            elimination: Elimination::Double,
+            seeding,
+        }))
+    };
+    for agents in 2..12 {
+        let tournament = with(Format::Knockout, agents, 2, 1, double(Seeding::Listed));
+        let (stages, verdict) = play(&tournament, by_index);
+        let least = 2 * agents as u64 - 2;
+        assert_eq!(stages.schedule().blocks(), least, "{agents} agents");
+        assert_eq!(names(&verdict.data["places"])[..2], [(1, "a0"), (2, "a1")]);
+        // In the final, which is the last of the fewest blocks, the other wins.
+        let upset = |index: u64, agent: u16| {
+            if index / 2 == least - 1 {
+                u64::from(agent)
+            } else {
+                by_index(index, agent)
+            }
+        };
+        let (stages, verdict) = play(&tournament, upset);
+        assert_eq!(stages.schedule().blocks(), least + 1, "{agents} agents");
+        assert_eq!(verdict.data["winner"], "a0");
+        let rounds = verdict.data["rounds"].as_array().expect("rounds");
+        let last = rounds.last().expect("a round");
+        assert_eq!(last["tables"][0]["part"], "decider");
+    }
+    refused(
+        &with(Format::Knockout, 8, 4, 1, double(Seeding::Listed)),
+        "elimination = \"double\" is for games of two",
+    );
+}
+
+#[test]
+fn seeds_that_are_drawn_follow_from_the_seed_of_the_tournament() {
+    let drawn = Settings::Knockout(Knockout {
+        elimination: Elimination::Single,
+        seeding: Seeding::Drawn,
+    });
+    let mut tournament = with(Format::Knockout, 8, 2, 1, Some(drawn));
+    let first = |tournament: &Tournament| {
+        let schedule = Schedule::new(tournament).expect("a tournament");
+        let blocks = 0..schedule.blocks();
+        let groups = blocks.map(|block| schedule.group(schedule.group_of(block)));
+        groups.collect::<Vec<_>>()
+    };
+    let one = first(&tournament);
+    assert_eq!(one, first(&tournament));
+    assert_ne!(one, first(&plain(Format::Knockout, 8, 2, 1)));
+    tournament.seed = "7".parse().expect("a seed");
+    assert_ne!(one, first(&tournament));
+}
+
+#[test]
+fn of_tables_the_best_half_goes_on_until_one_table_is_left() {
+    for (seats, sizes) in [
+        (4, vec![4, 5, 6, 7, 8, 9, 16, 33]),
+        (3, vec![3, 4, 5, 9, 20]),
+    ] {
+        for agents in sizes {
+            let (stages, verdict) = play(&plain(Format::Knockout, agents, seats, 1), by_index);
+            assert_eq!(verdict.data["winner"], "a0", "{agents} at {seats}");
+            let rounds = verdict.data["rounds"].as_array().expect("rounds");
+            let last = rounds.last().expect("a round")["tables"].as_array();
+            let last = last.expect("tables");
+            assert_eq!(last.len(), 1);
+            assert_eq!(last[0]["agents"].as_array().expect("names").len(), seats);
+            assert_eq!(
+                verdict.data["places"].as_array().expect("all").len(),
+                agents
+            );
+            assert_eq!(names(&verdict.data["places"])[1], (2, "a1"));
+            drop(stages);
+        }
+    }
+    let (stages, _) = play(&plain(Format::Knockout, 8, 4, 1), by_index);
+    let schedule = stages.schedule();
+    let groups: Vec<Vec<u16>> = (0..3)
+        .map(|it| schedule.group(schedule.group_of(it)))
+        .collect();
+    assert_eq!(
+        groups,
+        [[0, 3, 4, 7], [1, 2, 5, 6], [0, 1, 2, 3]],
+        "a snake"
+    );
+}
+
+#[test]
+fn swiss_rounds_pair_those_who_stand_alike_and_the_best_is_first() {
+    let (stages, verdict) = play(&plain(Format::Swiss, 8, 2, 2), by_index);
+    assert_eq!(stages.schedule().games(), 3 * 4 * 2 * 2);
+    assert_eq!(verdict.data["winner"], "a0");
+    assert!(
+        meetings(stages.schedule())
+            .values()
+            .all(|&blocks| blocks == 2)
+    );
+    let rounds = verdict.data["rounds"].as_array().expect("rounds");
+    assert_eq!(rounds.len(), 3);
+    // With nobody ahead, in the order of the spec; then winners meet winners.
+    assert_eq!(rounds[0]["tables"][0]["agents"], json!(["a0", "a1"]));
+    assert_eq!(rounds[1]["tables"][0]["agents"], json!(["a0", "a2"]));
+    assert_eq!(rounds[2]["tables"][0]["agents"], json!(["a0", "a4"]));
+}
+
+#[test]
+fn a_bye_of_a_swiss_round_counts_as_a_win_and_comes_to_each_once() {
+    let swiss = Settings::Swiss(Swiss { rounds: Some(4) });
+    let (_, verdict) = play(&with(Format::Swiss, 5, 2, 1, Some(swiss)), |_, _| 1);
+    for row in verdict.data["places"].as_array().expect("rows") {
+        let byes = row["byes"].as_u64().expect("a number");
+        assert!(byes <= 1);
+        // A tied block is one point of two.
+        assert_eq!(row["points"], json!((4 - byes) as f64 + 2.0 * byes as f64));
+    }
+}
+
+/// The share of games the first agent wins, by a draw from the index.
+fn wins(percent: u64) -> impl FnMut(u64, u16) -> u64 {
+    move |index, agent| {
+        let first = Draws(index).below(100) < percent;
+        u64::from((agent == 0) == first)
+    }
+}
+
+#[test]
+fn a_test_says_yes_no_or_that_it_cannot_tell() {
+    let test = |blocks, elo0, elo1| {
+        let sprt = Settings::Sprt(Sprt {
+            elo0,
+            elo1,
+            ..Sprt::default()
+        });
+        with(Format::Sprt, 2, 2, blocks, Some(sprt))
+    };
+    for (tournament, percent, expected) in [
+        (test(4000, 0.0, 50.0), 65, "h1"),
+        (test(4000, 0.0, 50.0), 45, "h0"),
+        (test(100, 0.0, 5.0), 51, "inconclusive"),
+    ] {
+        let (stages, verdict) = play(&tournament, wins(percent));
+        assert_eq!(verdict.kind, expected, "{verdict:?}");
+        let blocks = verdict.data["blocks"].as_u64().expect("a number");
+        assert_eq!(stages.schedule().blocks(), blocks, "no game past the stop");
+        let llr = verdict.data["llr"].as_f64().expect("a number");
+        let bound = |key| verdict.data[key].as_f64().expect("a number");
+        match expected {
+            "h1" => assert!(llr >= bound("llr_high")),
+            "h0" => assert!(llr <= bound("llr_low")),
+            _ => assert_eq!(blocks, 100),
+        }
+    }
+}
+
+#[test]
+fn two_agents_fill_three_seats_by_turns_and_four_by_both_necklaces() {
+    let schedule =
+        |seats, blocks| Schedule::new(&plain(Format::Sprt, 2, seats, blocks)).expect("a schedule");
+    let of = |schedule: &Schedule, block: u64| -> Vec<(u64, Vec<u16>)> {
+        let games = u64::from(schedule.rotations());
+        let games = (block * games..(block + 1) * games).map(|index| schedule.game(index));
+        games.map(|game| (game.seed.0, game.seats)).collect()
+    };
+    let three = schedule(3, 100);
+    for block in 0..4 {
+        let first = if block % 2 == 0 { [0, 0, 1] } else { [0, 1, 1] };
+        assert_eq!(of(&three, block)[0].1, first);
+    }
+    let four = schedule(4, 100);
+    let held = |games: &[(u64, Vec<u16>)], seat: usize| {
+        games.iter().filter(|(_, seats)| seats[seat] == 0).count()
+    };
+    for block in 0..4 {
+        let games = of(&four, block);
+        assert!((0..4).all(|seat| held(&games, seat) == 2), "{games:?}");
+        let mut distinct = games.clone();
+        distinct.sort();
+        distinct.dedup();
+        assert_eq!(distinct.len(), 4, "no game is played twice: {games:?}");
+        let neighbours = block % 2 == 0;
+        assert_eq!(games[0].1[0] == games[0].1[1], neighbours, "{games:?}");
+        let seeds = games.iter().map(|(seed, _)| seed);
+        let dice: std::collections::BTreeSet<_> = seeds.collect();
+        assert_eq!(dice.len(), if neighbours { 1 } else { 2 });
+    }
+}
+
+#[test]
+fn with_more_seats_the_outcome_of_a_test_is_the_share_of_pairs_of_seats() {
+    for seats in [3, 4] {
+        let sprt = Settings::Sprt(Sprt {
+            elo1: 100.0,
+            ..Sprt::default()
+        });
+        let (_, verdict) = play(&with(Format::Sprt, 2, seats, 100, Some(sprt)), by_index);
+        assert_eq!(verdict.kind, "h1");
+        assert_eq!(verdict.data["score"], 1.0);
+        let outcomes = verdict.data["outcomes"].as_array().expect("counts");
+        // Two or four pairs of seats, in as many games as there are seats.
+        let pairs = [0, 0, 0, 2, 4][seats];
+        assert_eq!(outcomes.len(), 2 * pairs * seats + 1);
+        assert_eq!(outcomes.last(), Some(&verdict.data["blocks"]));
+        let (_, verdict) = play(&plain(Format::Sprt, 2, seats, 100), |_, _| 1);
+        assert_eq!(verdict.data["score"], 0.5, "ties count half");
+    }
+}
+
+#[test]
+fn a_ladder_plays_close_neighbours_more_than_clear_ones() {
+    let ladder = Settings::Ladder(Ladder {
+        blocks_total: Some(600),
+        step: Some(20),
+    });
+    // The third and the fourth are equal; everybody else is far apart.
+    let strength = |index: u64, agent: u16| match agent {
+        0 | 1 => by_index(index, agent),
+        _ => Draws(index ^ u64::from(agent) << 32).below(500),
+    };
+    let (stages, verdict) = play(&with(Format::Ladder, 4, 2, 1, Some(ladder)), strength);
+    let met = meetings(stages.schedule());
+    let close = met[&vec![2, 3]];
+    assert!(close > 300, "{met:?}");
+    assert!(
+        met.iter()
+            .all(|(pair, &blocks)| *pair == [2, 3] || blocks < close)
+    );
+    assert_eq!(met.values().sum::<u64>(), 600);
+    assert_eq!(names(&verdict.data["places"])[..2], [(1, "a0"), (2, "a1")]);
+}
+
+#[test]
+fn fixed_games_are_played_as_they_are_listed() {
+    let fixed = Settings::Fixed(Fixed {
+        games: [["a2", "a0"], ["a0", "a1"], ["a2", "a0"]]
+            .map(|game| game.map(|name| name.parse().expect("a name")).to_vec())
+            .to_vec(),
+    });
+    let mut tournament = with(Format::Fixed, 3, 2, 1, Some(fixed));
+    let seats = |tournament: &Tournament| -> Vec<Vec<u16>> {
+        let schedule = Schedule::new(tournament).expect("a schedule");
+        schedule.iter().map(|game| game.seats).collect()
+    };
+    assert_eq!(
+        seats(&tournament),
+        [[2, 0], [0, 2], [0, 1], [1, 0], [2, 0], [0, 2]]
+    );
+    tournament.play.rotate = false;
+    assert_eq!(seats(&tournament), [[2, 0], [0, 1], [2, 0]]);
+    let (_, verdict) = play(&tournament, by_index);
+    assert_eq!(verdict.data["winner"], "a0");
+    tournament.seats = 3;
+    refused(
+        &tournament,
+        "game 1 of the list has 2 agents, but a game has 3 seats",
+    );
+}
+
+#[test]
+fn what_a_format_cannot_do_is_refused_and_said_why() {
+    refused(
+        &plain(Format::Knockout, 1, 2, 1),
+        "only 1 agents are listed",
+    );
+    refused(&plain(Format::Sprt, 3, 2, 1), "but 3 are listed");
+    refused(&plain(Format::Sprt, 1, 2, 1), "only 1 agents are listed");
+    refused(&plain(Format::Ladder, 129, 2, 1), "at most 128");
+    let challengers = ["a0", "a1"].map(|name| name.parse().expect("a name"));
+    let gauntlet = Settings::Gauntlet(Gauntlet {
+        challengers: challengers.to_vec(),
+    });
+    refused(
+        &with(Format::Gauntlet, 2, 2, 1, Some(gauntlet)),
+        "2 challengers leave 0 others",
+    );
+    refused(
+        &plain(Format::Gauntlet, 300, 4, 1),
+        "more than 1000000 groups",
+    );
+}
+
+#[test]
+fn a_game_of_one_set_of_agents_has_one_group_whatever_the_stage() {
+    let double = Settings::Knockout(Knockout {
+        elimination: Elimination::Double,
+        seeding: Seeding::Listed,
+    });
+    let (stages, _) = play(&with(Format::Knockout, 4, 2, 1, Some(double)), by_index);
+    let schedule = stages.schedule();
+    let round_robin = Schedule::new(&plain(Format::RoundRobin, 4, 2, 1)).expect("a schedule");
+    for block in 0..schedule.blocks() {
+        let group = schedule.group_of(block);
+        let mut agents = schedule.game(2 * block).seats;
+        agents.sort_unstable();
+        assert_eq!(schedule.group(group), agents);
+        assert_eq!(round_robin.group(group), agents);
+    }
+}

@@ -9,7 +9,7 @@ use arena_model::{
 use serde::{Deserialize, Serialize};
 
 use super::{Partial, Sameness, SeatSums, Sums, Tally, group::GroupSums, luck::LuckSums};
-use crate::schedule::ScheduleError;
+use crate::schedule::{Schedule, ScheduleError};
 
 /// All that a [`Tally`] has learnt. Only for the release that wrote it: what
 /// the numbers mean is told nowhere else.
@@ -70,22 +70,24 @@ impl Tally {
         }
     }
 
-    /// A tally that goes on from a state of the same tournament; none where
-    /// the state cannot be of it.
+    /// A tally that goes on from a state of the same tournament, whose games so
+    /// far are those of the schedule; none where the state cannot be of it.
     ///
     /// # Errors
     /// As [`Tally::new`].
     pub fn resume(
         tournament: &Tournament,
+        schedule: &Schedule,
         state: TallyState,
     ) -> Result<Option<Self>, ScheduleError> {
         let mut tally = Self::new(tournament)?;
+        tally.follow(schedule);
         let seats = tally.seats.len();
         let agents = tally.agents.len();
         let mut groups = state.groups.iter();
         let fits = state.agents.len() == agents
             && state.seats.len() == seats
-            && state.games <= tally.schedule.games()
+            && state.games <= schedule.games()
             && groups.all(|(_, group)| group.fits(seats, agents));
         if !fits {
             return Ok(None);

@@ -125,17 +125,19 @@ fn a_tally_goes_on_from_its_state_as_if_it_had_never_stopped() {
                 let kept = serde_json::to_string(&stopped.state()).expect("JSON");
                 let state: TallyState = serde_json::from_str(&kept).expect("a state");
                 assert_eq!(state.games(), place as u64 + 1);
-                let resumed = Tally::resume(&tournament, state).expect("a schedule");
+                let resumed = Tally::resume(&tournament, &straight.schedule, state);
+                let resumed = resumed.expect("a schedule");
                 stopped = resumed.expect("of this tournament");
             }
         }
         assert_eq!(stopped.standings(), straight.standings());
         let other = self::tournament(agents + 1, seats, 20);
-        let refused = Tally::resume(&other, straight.state()).expect("a schedule");
-        assert!(refused.is_none());
+        let schedule = |of| Schedule::new(of).expect("a schedule");
+        let refused = Tally::resume(&other, &schedule(&other), straight.state());
+        assert!(refused.expect("a schedule").is_none());
         let shorter = self::tournament(agents, seats, 2);
-        let refused = Tally::resume(&shorter, straight.state()).expect("a schedule");
-        assert!(refused.is_none());
+        let refused = Tally::resume(&shorter, &schedule(&shorter), straight.state());
+        assert!(refused.expect("a schedule").is_none());
     }
 }
 

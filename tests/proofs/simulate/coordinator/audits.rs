@@ -26,7 +26,7 @@ impl Comparison {
 impl<D: Defects> Coordinator<D> {
     /// Goes on with what earlier starts audited.
     pub(super) fn restore_audits(&mut self, number: TournamentNo, place: usize, kept: &Kept) {
-        let games = kept.games.len() as u64;
+        let games = self.ledger.progress(number).map_or(0, |it| it.games);
         let [mut audited, mut differing] = [Bitmap::new(games), Bitmap::new(games)];
         for (&index, &differs) in &kept.audited {
             audited.insert(index);

@@ -135,7 +135,7 @@ impl<D: Defects> Coordinator<D> {
                 }
             }
         }
-        if written.finished {
+        if self.came(net, disk, place, written.came) {
             self.finish(net, disk, place, written.acknowledged);
         } else {
             self.acknowledge(net, disk, written.acknowledged)?;

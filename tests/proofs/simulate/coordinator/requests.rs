@@ -76,8 +76,12 @@ impl<D: Defects> Coordinator<D> {
         let place = request.tournament;
         tell!(net, "tournament {place} is {state:?}");
         let Some(account) = &mut self.accounts[place] else {
-            self.accounts[place] = Some(Account::new(state, vec![0; specs[place].games]));
-            return self.account(place, &specs[place], &disk.kept[place]);
+            self.accounts[place] = Some(Account::new(
+                &specs[place],
+                state,
+                vec![0; specs[place].games],
+            ));
+            return self.account(place, &disk.kept[place]);
         };
         account.state = state;
         let Some(number) = account.number else { return };

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use arena_wire::v1;
 use serde::Serialize;
 
+use super::verdict::{self, CourseView};
 use crate::progress::state_name;
 
 /// The contract of `--output json`.
@@ -20,6 +21,8 @@ pub(crate) struct View<'a> {
     pairs: Vec<PairView<'a>>,
     pairing: Option<PairingView>,
     intervals: IntervalsView,
+    verdict: Option<serde_json::Value>,
+    course: Option<CourseView<'a>>,
     notes: &'a [String],
     audits: Option<AuditsView>,
 }
@@ -160,6 +163,8 @@ pub(crate) fn view(standings: &v1::Standings) -> View<'_> {
             games_saved: pairing.games_saved,
         }),
         intervals: INTERVALS,
+        verdict: verdict::object(&standings.verdict_json),
+        course: standings.course.as_ref().map(CourseView::from),
         notes: &standings.notes,
         audits: standings.audits.map(AuditsView::from),
     }

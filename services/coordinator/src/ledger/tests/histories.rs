@@ -9,8 +9,8 @@ use rand_chacha::{
 
 use super::{START, grant, running, settings};
 use crate::ledger::{
-    Bitmap, Grant, LEASE_GAMES_MAX, LeaseId, Ledger, Patience, State, TournamentNo, Verdict,
-    WorkerId,
+    Bitmap, Grant, LEASE_GAMES_MAX, LeaseId, Ledger, Outlook, Patience, State, TournamentNo,
+    Verdict, WorkerId,
 };
 
 /// What really is: the records on the disk, whatever the ledger says.
@@ -171,7 +171,9 @@ impl World {
             done.insert(index);
         }
         self.ledger = Ledger::new(settings(200_000), 1);
-        self.tournament = self.ledger.add(done, State::Running, Patience::default());
+        self.tournament = self
+            .ledger
+            .add(done, State::Running, Outlook::Last, Patience::default());
     }
 
     fn check(&self) {

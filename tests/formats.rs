@@ -1,0 +1,121 @@
+//! Each format on real agents: its games and its verdict are the same whoever
+//! plays them, and whatever is killed on the way.
+
+use arena_tests::{Games, Server, World, spec, until};
+use serde_json::Value;
+
+const AGENTS: [&str; 6] = [
+    "random",
+    "aggressive",
+    "defensive",
+    "move-first",
+    "move-last",
+    "mixed",
+];
+
+/// Runs a spec of a format in several ways and compares what is left.
+fn holds(agents: &[&str], blocks: u64, format: &str) {
+    let spec = spec("formats", "cowry", blocks, agents, format);
+    let world = World::new();
+    let (id, standings, one) = world.tournament(&spec, "one", &[]);
+    let verdict = verdict(&standings);
+    assert_eq!(standings["games"], standings["games_total"]);
+    assert_eq!(one.games.len() as u64, standings["games"], "{format}");
+    let (other, standings, three) = world.tournament(&spec, "three", &["--workers", "3"]);
+    assert_eq!(other, id);
+    same(format, "three workers", (&one, &verdict), &three, &standings);
+    let shown = world.arena(&["tournament", "show", &id, "--data", "one"]).ok();
+    let text = verdict["text"].as_str().expect("a text");
+    assert!(shown.stdout.contains(text), "{}", shown.told());
+    killed(&world, &spec, (&one, &verdict), format);
+    world.nothing_runs();
+}
+
+/// The coordinator is killed twice, in the middle.
+fn killed(world: &World, spec: &str, left: (&Games, &Value), format: &str) {
+    let mut coordinator = world.coordinator("killed", &[]);
+    let listen = coordinator.listen().to_owned();
+    let url = coordinator.url();
+    let id = world.start_tournament("killed", spec, &url);
+    let worker = world.worker(&coordinator, &["--builtin", "process"]);
+    for _ in 0..2 {
+        let games = left.0.games.len() as f64 / 4.0;
+        let done = durable(&coordinator, games);
+        assert!(done < left.0.games.len() as f64, "it was over before the kill");
+        coordinator.kill();
+        coordinator = world.coordinator("killed", &["--listen", &listen]);
+    }
+    world.finish_tournament(&id, &url);
+    let standings = world.standings(&id, ["--coordinator", &url]);
+    let games = world.export(&id, ["--coordinator", &url]);
+    same(format, "killed coordinator", left, &games, &standings);
+    worker.stop();
+    coordinator.stop();
+}
+
+fn verdict(standings: &Value) -> Value {
+    let verdict = standings["verdict"].clone();
+    assert!(verdict["kind"].is_string(), "{standings}");
+    verdict
+}
+
+#[track_caller]
+fn same(format: &str, what: &str, left: (&Games, &Value), games: &Games, standings: &Value) {
+    if let Some(difference) = left.0.difference(games) {
+        panic!("{format}, {what}: {difference}");
+    }
+    assert_eq!(left.1.to_string(), verdict(standings).to_string(), "{what}");
+}
+
+/// Waits until this many games are durable since the coordinator started.
+fn durable(coordinator: &Server, games: f64) -> f64 {
+    until("games to be durable", || {
+        let done = coordinator.metric("arena_games_total", &[]);
+        (done >= games).then_some(done)
+    })
+}
+
+#[test]
+fn a_gauntlet_is_the_same_whoever_plays_it() {
+    holds(&AGENTS, 40, "format = \"gauntlet\"");
+}
+
+#[test]
+fn a_sequential_test_stops_at_the_same_game_whoever_plays_it() {
+    let test = "format = \"sprt\"\n[sprt]\nelo1 = 60\nstep = 16";
+    holds(&["aggressive", "defensive"], 600, test);
+}
+
+#[test]
+fn a_sequential_test_of_three_seats_is_the_same_whoever_plays_it() {
+    let test = "format = \"sprt\"\nseats = 3\n[sprt]\nelo1 = 60\nstep = 16";
+    holds(&["aggressive", "random"], 160, test);
+}
+
+#[test]
+fn a_swiss_tournament_is_the_same_whoever_plays_it() {
+    holds(&AGENTS, 24, "format = \"swiss\"\n[swiss]\nrounds = 4");
+}
+
+#[test]
+fn a_knockout_is_the_same_whoever_plays_it() {
+    let double = "format = \"knockout\"\n[knockout]\nelimination = \"double\"";
+    holds(&AGENTS, 20, double);
+}
+
+#[test]
+fn a_knockout_of_four_seats_is_the_same_whoever_plays_it() {
+    holds(&AGENTS, 40, "format = \"knockout\"\nseats = 4");
+}
+
+#[test]
+fn a_ladder_is_the_same_whoever_plays_it() {
+    holds(&AGENTS, 30, "format = \"ladder\"\n[ladder]\nstep = 12");
+}
+
+#[test]
+fn a_list_of_games_is_the_same_whoever_plays_it() {
+    let games = "format = \"fixed\"\n[fixed]\ngames = [[\"random\", \"mixed\"], \
+                 [\"mixed\", \"defensive\"], [\"random\", \"mixed\"]]";
+    holds(&AGENTS, 60, games);
+}
