@@ -10,6 +10,8 @@ pub mod appender;
 
 mod agents;
 mod audit;
+mod calibration;
+mod comparisons;
 mod damage;
 mod fleet;
 mod full;
@@ -169,6 +171,10 @@ proofs! {
     Simulate(simulate::Simulate),
     /// Play yardsticks against every agent of the papers.
     Yardsticks(yardsticks::Yardsticks),
+    /// Simulate tournaments whose truth is known.
+    Calibration(calibration::Calibration),
+    /// Rate the same games by other people's programs.
+    Comparisons(comparisons::Comparisons),
 }
 
 /// The quick settings, or those that the flags have as defaults.

@@ -14,6 +14,19 @@ pub(crate) fn interval(value: Option<f64>, low: Option<f64>, high: Option<f64>) 
     }
 }
 
+/// A rating with half its interval: `+51 ± 20`.
+pub(crate) fn rating(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    // No minus before a nought.
+    let whole = |value: f64| value.round() + 0.0;
+    match (value, low, high) {
+        (Some(value), Some(low), Some(high)) => {
+            format!("{:+.0} ± {:.0}", whole(value), whole((high - low) / 2.0))
+        }
+        (Some(value), ..) => format!("{:+.0}", whole(value)),
+        _ => "–".to_owned(),
+    }
+}
+
 /// A mean with one decimal.
 pub(crate) fn mean(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), |value| format!("{value:.1}"))
@@ -71,6 +84,8 @@ mod tests {
         assert_eq!(duration(59.6), "1m 00s");
         assert_eq!(duration(3725.0), "1h 02m");
         assert_eq!(latency(Some(1500.0)), "1.5 ms");
+        assert_eq!(rating(Some(-0.2), Some(-10.2), Some(9.8)), "+0 ± 10");
+        assert_eq!(rating(Some(12.6), None, None), "+13");
         assert_eq!(
             interval(Some(0.5), Some(0.25), Some(0.75)),
             "50.0% [25.0, 75.0]"

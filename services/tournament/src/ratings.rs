@@ -13,6 +13,7 @@ mod covariance;
 mod fit;
 mod matrix;
 mod model;
+pub mod running;
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};

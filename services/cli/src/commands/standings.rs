@@ -1,5 +1,8 @@
 //! `arena standings`, and the standings at the end of `arena run`.
 
+mod csv;
+mod running;
+mod table;
 pub(crate) mod verdict;
 mod view;
 
@@ -9,24 +12,45 @@ use clap::Args;
 use crate::{
     access::{AccessArgs, Client},
     failure::Outcome,
-    output::{self, Format, Listing},
-    units,
+    output::{self, Format},
 };
 
+use running::Ratings;
 pub(super) use view::AuditsView;
 
 /// Show who stands where in a tournament
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Intervals are 95 % intervals over blocks. Win: sole first; draw: shared first;
-score of a game: (seats beaten + half of those tied) / (seats - 1).
+Win: sole first; draw: shared first; score of a game: (seats beaten + half of
+those tied) / (seats - 1). Ratings are by maximum likelihood, on the Elo scale:
+Davidson's model for two seats, Plackett and Luce's for more. Intervals are 95 %
+intervals over blocks.
 
 Examples:
   arena standings demo-3f9a0c1b22
+  arena standings demo-3f9a0c1b22 --crosstable --anchor random
+  arena standings demo-3f9a0c1b22 --ratings glicko2 --output csv
   arena standings demo-3f9a0c1b22 --output json --coordinator http://127.0.0.1:7600")]
 pub(crate) struct StandingsArgs {
     /// Id of the tournament
     id: String,
+
+    /// The agent whose rating is 0; else the mean of all is
+    #[arg(long, value_name = "AGENT")]
+    anchor: Option<String>,
+
+    /// Show each agent's score against each other one too; with csv and jsonl
+    /// the pairs alone
+    #[arg(long)]
+    crosstable: bool,
+
+    /// Show all columns, however wide
+    #[arg(long)]
+    wide: bool,
+
+    /// Running ratings instead, one game after the other in index order
+    #[arg(long, value_enum, conflicts_with_all = ["anchor", "crosstable", "wide"])]
+    ratings: Option<Ratings>,
 
     #[command(flatten)]
     access: AccessArgs,
@@ -36,10 +60,32 @@ pub(crate) struct StandingsArgs {
     output: Format,
 }
 
+/// What is shown beside the agents.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wanted {
+    crosstable: bool,
+    wide: bool,
+}
+
 impl StandingsArgs {
     pub(crate) async fn run(self) -> Outcome {
         let mut access = self.access.open().await?;
-        let outcome = show(&mut access.client, &self.id, self.output).await;
+        let client = &mut access.client;
+        let outcome = match self.ratings {
+            Some(system) => running::show(client, &self.id, system.into(), self.output).await,
+            None => {
+                let request = v1::GetStandingsRequest {
+                    tournament_id: self.id,
+                    pairs: self.crosstable,
+                    anchor: self.anchor.unwrap_or_default(),
+                };
+                let wanted = Wanted {
+                    crosstable: self.crosstable,
+                    wide: self.wide,
+                };
+                ask(client, request, self.output, wanted).await
+            }
+        };
         outcome.and(access.close().await)
     }
 }
@@ -48,16 +94,19 @@ impl StandingsArgs {
 pub(crate) async fn show(client: &mut Client, id: &str, format: Format) -> Outcome {
     let request = v1::GetStandingsRequest {
         tournament_id: id.to_owned(),
-        pairs: false,
-        anchor: String::new(),
+        ..Default::default()
     };
-    let standings = client
-        .get_standings(request)
-        .await?
-        .into_inner()
-        .standings
-        .unwrap_or_default();
-    print(&standings, format)
+    ask(client, request, format, Wanted::default()).await
+}
+
+async fn ask(
+    client: &mut Client,
+    request: v1::GetStandingsRequest,
+    format: Format,
+    wanted: Wanted,
+) -> Outcome {
+    let answer = client.get_standings(request).await?.into_inner();
+    print(&answer.standings.unwrap_or_default(), format, wanted)
 }
 
 /// The same in words.
@@ -87,112 +136,28 @@ pub(crate) fn told(audits: &v1::Audits) -> String {
 }
 
 /// Prints standings.
-pub(crate) fn print(standings: &v1::Standings, format: Format) -> Outcome {
-    if format == Format::Json {
-        return output::json(&view::view(standings));
+fn print(standings: &v1::Standings, format: Format, wanted: Wanted) -> Outcome {
+    match format {
+        Format::Json => output::json(&view::view(standings)),
+        Format::Jsonl if wanted.crosstable => {
+            let mut pairs = standings.pairs.iter();
+            pairs.try_for_each(|pair| output::json_line(&view::pair(pair)))
+        }
+        Format::Jsonl => {
+            let mut agents = standings.agents.iter();
+            agents.try_for_each(|agent| output::json_line(&view::agent(agent)))
+        }
+        Format::Csv if wanted.crosstable => output::write(&csv::pairs(standings)?),
+        Format::Csv => output::write(&csv::agents(standings)?),
+        Format::Table => {
+            let mut text = table::people(standings, wanted.wide);
+            if wanted.crosstable {
+                text += &format!("\n{}\n", table::crosstable(standings));
+            }
+            output::write(&(text + &table::remarks(standings)))?;
+            print_remarks(standings)
+        }
     }
-    let people = format == Format::Table;
-    let header = if people {
-        vec![
-            "#",
-            "agent",
-            "games",
-            "wins",
-            "draws",
-            "losses",
-            "win rate [95%]",
-            "score [95%]",
-            "plies",
-            "move p50",
-            "move p99",
-            "faults",
-        ]
-    } else {
-        vec![
-            "rank",
-            "agent",
-            "games",
-            "wins",
-            "draws",
-            "losses",
-            "voids",
-            "faults",
-            "score",
-            "score_low",
-            "score_high",
-            "plies_mean",
-            "win_rate",
-            "win_rate_low",
-            "win_rate_high",
-            "blocks",
-            "latency_us_p50",
-            "latency_us_p99",
-        ]
-    };
-    let rows = standings
-        .agents
-        .iter()
-        .enumerate()
-        .map(|(place, agent)| {
-            let cells = if people {
-                people_cells(place, agent)
-            } else {
-                csv_cells(place, agent)
-            };
-            (cells, view::agent(agent))
-        })
-        .collect();
-    let listing = Listing {
-        header,
-        rows,
-        empty: "no agents",
-    };
-    listing.print(format)?;
-    if people {
-        print_remarks(standings)?;
-    }
-    Ok(())
-}
-
-fn people_cells(place: usize, agent: &v1::AgentStanding) -> Vec<String> {
-    vec![
-        (place + 1).to_string(),
-        agent.agent.clone(),
-        units::count(agent.games),
-        units::count(agent.wins),
-        units::count(agent.draws),
-        units::count(agent.losses),
-        units::interval(agent.win_rate, agent.win_rate_low, agent.win_rate_high),
-        units::interval(agent.score, agent.score_low, agent.score_high),
-        units::mean(agent.plies_mean),
-        units::latency(agent.latency_us_p50),
-        units::latency(agent.latency_us_p99),
-        agent.faults.to_string(),
-    ]
-}
-
-fn csv_cells(place: usize, agent: &v1::AgentStanding) -> Vec<String> {
-    let real = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
-    vec![
-        (place + 1).to_string(),
-        agent.agent.clone(),
-        agent.games.to_string(),
-        agent.wins.to_string(),
-        agent.draws.to_string(),
-        agent.losses.to_string(),
-        agent.voids.to_string(),
-        agent.faults.to_string(),
-        real(agent.score),
-        real(agent.score_low),
-        real(agent.score_high),
-        real(agent.plies_mean),
-        real(agent.win_rate),
-        real(agent.win_rate_low),
-        real(agent.win_rate_high),
-        agent.blocks.to_string(),
-        real(agent.latency_us_p50),
-        real(agent.latency_us_p99),
-    ]
 }
 
 /// What the table does not say.

@@ -65,6 +65,15 @@ fn the_critical_value_is_that_of_the_tables() {
     }
 }
 
+#[test]
+fn the_series_meets_the_exact_points() {
+    for normal in [1.0, 1.96, 3.0, 4.0] {
+        let exact = StudentsT::new(0.0, 1.0, 30.0).expect("freedom");
+        let exact = -exact.inverse_cdf(Normal::new(0.0, 1.0).expect("a normal").cdf(-normal));
+        assert!((student(normal, 30) / exact - 1.0).abs() < 2e-4, "{normal}");
+    }
+}
+
 /// Moments of blocks of 0 to 4 units.
 fn moments(units: &[u64]) -> Moments {
     let mut moments = Moments::default();

@@ -79,6 +79,28 @@ fn draws_weigh_as_davidson_has_it() {
 }
 
 #[test]
+fn the_variance_of_two_agents_is_that_of_their_score_by_its_slope() {
+    let mut draws = Draws(6);
+    let ends = [[1, 2], [2, 1], [1, 1]];
+    let tally = played((2, 2, 400), |_| {
+        Some(ends[draws.below(3) as usize].to_vec())
+    });
+    let evidence = tally.evidence();
+    let ratings = evidence.ratings_with_prior(None, 30.0).expect("games");
+    let difference = ratings.difference(0, 1);
+    // Expected score of Davidson's model: 1/2 + sinh(d/2) / (2 cosh(d/2) + ν).
+    let score = |d: f64| 0.5 + (d / 2.0).sinh() / (2.0 * (d / 2.0).cosh() + ratings.ties[0]);
+    let d = difference.value / ELO;
+    let pair = &evidence.pairs()[0];
+    assert!((score(d) - pair.score.expect("a score")).abs() < 1e-3);
+    let slope = (score(d + 1e-5) - score(d - 1e-5)) / 2e-5;
+    let half = |ends: Option<(f64, f64)>| ends.map_or(0.0, |(low, high)| (high - low) / 2.0);
+    let expected = half(pair.score_low.zip(pair.score_high)) / slope * ELO;
+    let found = half(difference.interval);
+    assert!((found / expected - 1.0).abs() < 0.03, "{found} {expected}");
+}
+
+#[test]
 fn an_anchor_has_rating_nothing_and_moves_no_difference() {
     let mut draws = Draws(4);
     let tally = played((5, 2, 20), |game| Some(drawn(&mut draws, &game.seats, 8)));

@@ -6,7 +6,7 @@
 //! sequences", Annals of Statistics 52, 2024, Theorem 2.2 and §2.3 (the choice
 //! of ρ). It needs number, sum and squares of the blocks and nothing else.
 
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use crate::interval;
 
 /// How often the truth may lie outside at any time.
 const ALPHA: f64 = 0.05;
@@ -20,17 +20,5 @@ pub fn bound(n: f64, freedom: u64, horizon: f64) -> f64 {
     let rho = (log + (1.0 + log).ln()) / horizon.max(10.0);
     let spent = n * rho;
     let normal = ((1.0 + spent) / spent * (log + (1.0 + spent).ln())).sqrt();
-    student(normal, freedom)
-}
-
-/// The point of Student's distribution that is as rarely exceeded as this point
-/// of the normal one: what an estimated variance costs.
-fn student(normal: f64, freedom: u64) -> f64 {
-    let (Ok(gauss), Ok(student)) = (
-        Normal::new(0.0, 1.0),
-        StudentsT::new(0.0, 1.0, freedom as f64),
-    ) else {
-        return normal;
-    };
-    -student.inverse_cdf(gauss.cdf(-normal))
+    interval::student(normal, freedom)
 }

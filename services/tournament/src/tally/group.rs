@@ -90,12 +90,14 @@ impl GroupSums {
         }
     }
 
-    /// Games of each ranking, incomplete blocks included.
+    /// Games of each ranking, by ranking, incomplete blocks included.
     pub(crate) fn games(&self) -> Vec<(Ranking, u64)> {
         match self {
             Self::Two(sums) => {
                 let games = TwoSums::RANKINGS.into_iter().zip(sums.games);
-                games.filter(|&(_, count)| count > 0).collect()
+                let mut games: Vec<_> = games.filter(|&(_, count)| count > 0).collect();
+                games.sort_unstable();
+                games
             }
             Self::More(sums) => sums.games.iter().collect(),
         }

@@ -1,0 +1,144 @@
+//! Running ratings, from the results in index order.
+
+use arena_tournament::ratings::running::{Running, RunningRating, System};
+use arena_wire::v1;
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::{
+    access::Client,
+    commands::export,
+    failure::{Failure, Outcome},
+    model,
+    output::{Format, Listing},
+    units,
+};
+
+/// How many games are asked for at once.
+const PAGE: u32 = 1000;
+
+/// Ways to rate.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Ratings {
+    /// Elo with K = 32 from 1000; two seats
+    Elo,
+    /// Glicko-2 from 1500 ± 350, each game a period; two seats
+    #[value(name = "glicko2")]
+    Glicko2,
+    /// TrueSkill from 25 ± 8.3
+    #[value(name = "trueskill")]
+    TrueSkill,
+    /// Weng and Lin's Bradley-Terry from 25 ± 8.3
+    WengLin,
+}
+
+impl From<Ratings> for System {
+    fn from(ratings: Ratings) -> Self {
+        match ratings {
+            Ratings::Elo => Self::Elo,
+            Ratings::Glicko2 => Self::Glicko2,
+            Ratings::TrueSkill => Self::TrueSkill,
+            Ratings::WengLin => Self::WengLin,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct View {
+    agent: String,
+    rating: f64,
+    deviation: Option<f64>,
+    games: u64,
+}
+
+/// Reads all results and prints where ratings stand after them.
+pub(super) async fn show(client: &mut Client, id: &str, system: System, format: Format) -> Outcome {
+    let mut token = String::new();
+    let mut running: Option<Running> = None;
+    let mut names: Vec<String> = Vec::new();
+    loop {
+        let request = v1::ListGamesRequest {
+            tournament_id: id.to_owned(),
+            page_size: PAGE,
+            page_token: token,
+            with_timing: false,
+            from_index: 0,
+        };
+        let page = client.list_games(request).await?.into_inner();
+        for game in &page.games {
+            let record = model::record(game.record.as_ref())?;
+            let seats = record.seats.len();
+            if !system.takes(seats) {
+                return Err(Failure::usage(format!(
+                    "{system:?} rates games of two, not of {seats}: use trueskill or weng-lin"
+                )));
+            }
+            if running.is_none() {
+                names = agents(client, id).await?;
+                running = Some(Running::new(system, names.len()));
+            }
+            if let Some(running) = &mut running {
+                let result = record.result();
+                running.add(&result.seats, &result.placement);
+            }
+        }
+        token = page.next_page_token;
+        if token.is_empty() {
+            break;
+        }
+    }
+    let ratings = running.map_or_else(Vec::new, |running| running.ratings());
+    print(names, &ratings, format)
+}
+
+/// Names in the order of the spec, by which records name seats.
+async fn agents(client: &mut Client, id: &str) -> Outcome<Vec<String>> {
+    let tournament = export::tournament(client, id).await?;
+    let setup = tournament.setup.unwrap_or_default();
+    Ok(setup.agents.into_iter().map(|agent| agent.name).collect())
+}
+
+fn print(names: Vec<String>, ratings: &[RunningRating], format: Format) -> Outcome {
+    let mut rows: Vec<View> = names
+        .into_iter()
+        .zip(ratings)
+        .map(|(agent, rating)| View {
+            agent,
+            rating: rating.rating,
+            deviation: rating.deviation,
+            games: rating.games,
+        })
+        .collect();
+    rows.sort_by(|a, b| {
+        b.rating
+            .total_cmp(&a.rating)
+            .then_with(|| a.agent.cmp(&b.agent))
+    });
+    let people = format == Format::Table;
+    let cells = |view: &View| {
+        let real = |value: f64| {
+            if people {
+                format!("{value:.2}")
+            } else {
+                value.to_string()
+            }
+        };
+        let games = if people {
+            units::count(view.games)
+        } else {
+            view.games.to_string()
+        };
+        vec![
+            view.agent.clone(),
+            real(view.rating),
+            view.deviation.map_or_else(String::new, real),
+            games,
+        ]
+    };
+    let listing = Listing {
+        header: vec!["agent", "rating", "deviation", "games"],
+        rows: rows.into_iter().map(|view| (cells(&view), view)).collect(),
+        empty: "no games",
+    };
+    listing.print(format)
+}

@@ -1,0 +1,204 @@
+//! Standings as people read them, and as spreadsheets do.
+
+use std::iter;
+
+use arena_wire::v1;
+
+use crate::{output, units};
+
+/// What fits a terminal, and a page.
+const WIDTH: usize = 100;
+
+/// A column: its head, its cells, and how soon it gives way where the table is
+/// too wide; 0: never.
+struct Column {
+    head: String,
+    cells: Vec<String>,
+    spare: u8,
+}
+
+impl Column {
+    fn width(&self) -> usize {
+        let cells = self.cells.iter().chain(iter::once(&self.head));
+        2 + cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    }
+}
+
+/// The table, no wider than [`WIDTH`] unless all of it is wanted.
+pub(super) fn people(standings: &v1::Standings, wide: bool) -> String {
+    let agents = &standings.agents;
+    let mut columns = Vec::new();
+    let mut add = |head: &str, spare: u8, cell: &dyn Fn(&v1::AgentStanding) -> String| {
+        columns.push(Column {
+            head: head.to_owned(),
+            cells: agents.iter().map(cell).collect(),
+            spare,
+        });
+    };
+    let seats = agents.iter().map(|agent| agent.ranks.len()).max();
+    add("agent", 0, &|agent| agent.agent.clone());
+    if agents.iter().any(|agent| agent.rating.is_some()) {
+        add("rating [95%]", 0, &|agent| {
+            units::rating(agent.rating, agent.rating_low, agent.rating_high)
+        });
+    }
+    add("score [95%]", 0, &|agent| {
+        units::interval(agent.score, agent.score_low, agent.score_high)
+    });
+    if seats > Some(2) {
+        let heads = ["1st", "2nd", "3rd", "4th"];
+        let head = heads[..seats.unwrap_or_default().min(4)].join("/");
+        add(&head, 0, &|agent| {
+            let ranks = agent.ranks.iter().map(|&games| units::count(games));
+            ranks.collect::<Vec<_>>().join("/")
+        });
+    } else {
+        add("W/D/L", 0, &|agent| {
+            [agent.wins, agent.draws, agent.losses]
+                .map(units::count)
+                .join("/")
+        });
+    }
+    add("games", 0, &|agent| units::count(agent.games));
+    let mixed = |agent: &v1::AgentStanding| {
+        let share = agent.nash.unwrap_or_default();
+        (0.01..0.99).contains(&share)
+    };
+    if agents.iter().any(mixed) {
+        add("Nash", 1, &|agent| {
+            let share = agent.nash.map(|share| format!("{:.0}%", share * 100.0));
+            share.unwrap_or_else(|| "–".to_owned())
+        });
+    }
+    add("plies", 3, &|agent| units::mean(agent.plies_mean));
+    add("move p50", 5, &|agent| units::latency(agent.latency_us_p50));
+    add("move p99", 2, &|agent| units::latency(agent.latency_us_p99));
+    add("faults", 4, &|agent| agent.faults.to_string());
+    if wide {
+        add("win rate [95%]", 0, &|agent| {
+            units::interval(agent.win_rate, agent.win_rate_low, agent.win_rate_high)
+        });
+        add("score [95%, any time]", 0, &|agent| {
+            units::interval(
+                agent.score,
+                agent.score_anytime_low,
+                agent.score_anytime_high,
+            )
+        });
+        add("blocks", 0, &|agent| units::count(agent.blocks));
+        add("voids", 0, &|agent| units::count(agent.voids));
+    } else {
+        narrow(&mut columns, 2 + agents.len().to_string().len());
+    }
+    let mut head = vec!["#"];
+    head.extend(columns.iter().map(|column| column.head.as_str()));
+    let rows: Vec<Vec<String>> = (0..agents.len())
+        .map(|place| {
+            let cells = columns.iter().map(|column| column.cells[place].clone());
+            iter::once((place + 1).to_string()).chain(cells).collect()
+        })
+        .collect();
+    output::table(&head, &rows)
+}
+
+/// Takes columns away until the rest fits beside a first one of this width.
+fn narrow(columns: &mut Vec<Column>, first: usize) {
+    while first + columns.iter().map(Column::width).sum::<usize>() > WIDTH {
+        let spare = columns.iter().map(|column| column.spare).max();
+        let Some(spare) = spare.filter(|&spare| spare > 0) else {
+            return;
+        };
+        columns.retain(|column| column.spare != spare);
+    }
+}
+
+/// Who scored what against whom: the row's score against the column's agent, in
+/// the order of the standings.
+pub(super) fn crosstable(standings: &v1::Standings) -> String {
+    let names: Vec<&str> = standings
+        .agents
+        .iter()
+        .map(|agent| agent.agent.as_str())
+        .collect();
+    let mut cells = vec![vec!["–".to_owned(); names.len()]; names.len()];
+    let place = |name: &str| names.iter().position(|known| *known == name);
+    for pair in &standings.pairs {
+        let (Some(one), Some(other)) = (place(&pair.agent), place(&pair.opponent)) else {
+            continue;
+        };
+        let Some(score) = pair.score else { continue };
+        let half = pair
+            .score_high
+            .zip(pair.score_low)
+            .map(|(high, low)| (high - low) * 50.0);
+        let half = half.map_or_else(String::new, |half| format!(" ±{half:.0}"));
+        cells[one][other] = format!("{:.0}{half}", score * 100.0);
+        cells[other][one] = format!("{:.0}{half}", (1.0 - score) * 100.0);
+    }
+    let mut head = vec!["#".to_owned(), "score in % against".to_owned()];
+    head.extend((1..=names.len()).map(|number| number.to_string()));
+    let rows: Vec<Vec<String>> = cells
+        .into_iter()
+        .enumerate()
+        .map(|(row, mut cells)| {
+            cells[row] = "·".to_owned();
+            let lead = [(row + 1).to_string(), names[row].to_owned()];
+            lead.into_iter().chain(cells).collect()
+        })
+        .collect();
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    output::table(&head, &rows)
+}
+
+/// What concerns all agents, a line each.
+pub(super) fn remarks(standings: &v1::Standings) -> String {
+    let mut text = String::new();
+    let seats: Vec<String> = standings
+        .seats
+        .iter()
+        .filter(|seat| seat.score.is_some())
+        .map(|seat| {
+            let score = units::interval(seat.score, seat.score_low, seat.score_high);
+            format!("seat {} {score}", seat.seat)
+        })
+        .collect();
+    if !seats.is_empty() {
+        text += &format!("seats: {} (seat 0 begins)\n", seats.join(", "));
+    }
+    if let Some(pairing) = &standings.pairing {
+        text += &format!("{}\n", pairing_told(pairing));
+    }
+    if standings
+        .agents
+        .iter()
+        .any(|agent| agent.score_low.is_some())
+    {
+        text += "intervals: over blocks, for one look after a number of games fixed beforehand; \
+                 --wide\n  has those that hold however often one looks\n";
+    }
+    text
+}
+
+/// What blocks gained, in words.
+fn pairing_told(pairing: &v1::Pairing) -> String {
+    let share = pairing.variance_reduction * 100.0;
+    let modest = if (0.0..20.0).contains(&share) {
+        ", which is modest"
+    } else {
+        ""
+    };
+    match pairing.games_saved {
+        Some(saved) if saved >= 0 => format!(
+            "blocks: the variance of scores is {share:.0}% lower than that of as many single \
+             games{modest};\n  {} more of those would have told as much",
+            units::count(saved as u64)
+        ),
+        Some(saved) => format!(
+            "blocks: the variance of scores is {:.0}% higher than that of as many single games; \
+             {}\n  fewer of those would have told as much",
+            -share,
+            units::count(saved.unsigned_abs())
+        ),
+        None => "blocks: all came out alike, single games would not have".to_owned(),
+    }
+}

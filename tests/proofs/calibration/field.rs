@@ -1,0 +1,287 @@
+//! Simulated tournaments whose truth is known.
+
+use std::collections::HashMap;
+
+use arena_engine::Termination;
+use arena_model::{AgentRef, Tournament, result::GameResult, spec::Play};
+use arena_tournament::{Schedule, Tally};
+
+/// Who plays, and by what chances games end.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    pub(crate) name: &'static str,
+    pub(crate) seats: usize,
+    pub(crate) blocks: u64,
+    /// Elo of each agent.
+    pub(crate) elo: Vec<f64>,
+    /// Odds of a tie beside those of the mean strength of those who tie.
+    pub(crate) tie: f64,
+    /// Log strengths that the dice of a block give or take at each seat.
+    pub(crate) luck: f64,
+    /// Log strengths that the first seat gives.
+    pub(crate) first: f64,
+}
+
+/// How a game may end: placements with cumulative chances.
+type Ends = Vec<(Vec<u8>, f64)>;
+
+/// A field, what follows from it, and a tally to begin with.
+pub(crate) struct World {
+    pub(super) field: Field,
+    pub(super) schedule: Schedule,
+    empty: Tally,
+    ends: HashMap<(Vec<u16>, u32), Ends>,
+}
+
+/// What is true of one agent, or of one seat.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Truth {
+    pub(super) score: f64,
+    pub(super) wins: f64,
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x5eed)
+    }
+
+    pub(super) fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// From 0 to 1, without 1.
+    pub(super) fn share(&mut self) -> f64 {
+        (self.word() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// Log strengths of an Elo.
+const LOG: f64 = std::f64::consts::LN_10 / 400.0;
+
+impl World {
+    pub(crate) fn new(field: Field) -> Self {
+        let agent = |number| AgentRef {
+            name: format!("a{number}").parse().expect("a name"),
+            bot: String::new(),
+            options: Default::default(),
+            version: "1".to_owned(),
+        };
+        let tournament = Tournament {
+            name: "simulated".parse().expect("a name"),
+            ruleset: "none".to_owned(),
+            rules_version: 1,
+            options: Default::default(),
+            seed: "0x5eed".parse().expect("a seed"),
+            format: Default::default(),
+            settings: None,
+            blocks: field.blocks,
+            seats: field.seats,
+            agents: (0..field.elo.len()).map(agent).collect(),
+            play: Play::default(),
+        };
+        let mut world = Self {
+            schedule: Schedule::new(&tournament).expect("a schedule"),
+            empty: Tally::new(&tournament).expect("a tally"),
+            ends: HashMap::new(),
+            field,
+        };
+        for game in world.schedule.iter() {
+            for dice in 0..1 << world.field.seats {
+                let key = (game.seats.clone(), dice);
+                if !world.ends.contains_key(&key) {
+                    let ends = world.field.ends(&game.seats, dice);
+                    world.ends.insert(key, ends);
+                }
+            }
+        }
+        world
+    }
+
+    /// Plays a tournament; after each block `look` sees the tally and how many
+    /// blocks are played.
+    pub(super) fn play(&self, random: &mut Random, look: impl FnMut(&Tally, u64)) -> Tally {
+        self.play_telling(random, look, |_| {})
+    }
+
+    /// The same; each result is told before it is added.
+    pub(crate) fn play_telling(
+        &self,
+        random: &mut Random,
+        mut look: impl FnMut(&Tally, u64),
+        mut tell: impl FnMut(&GameResult),
+    ) -> Tally {
+        let mut tally = self.empty.clone();
+        let mut dice = 0;
+        for game in self.schedule.iter() {
+            if game.rotation == 0 {
+                dice = (random.word() >> 40) as u32 & ((1 << self.field.seats) - 1);
+            }
+            let ends = &self.ends[&(game.seats.clone(), dice)];
+            let drawn = random.share();
+            let end = ends.iter().find(|(_, below)| drawn < *below);
+            let (placement, _) = end.or(ends.last()).expect("an end");
+            let last = game.rotation + 1 == self.schedule.rotations();
+            let block = game.block;
+            let result = GameResult {
+                index: game.index,
+                block,
+                seats: game.seats,
+                placement: placement.clone(),
+                plies: 10 + (drawn * 100.0) as u32,
+                termination: Termination::Normal,
+                faults: Vec::new(),
+                luck: Vec::new(),
+            };
+            tell(&result);
+            tally.add(&result);
+            if last {
+                look(&tally, block + 1);
+            }
+        }
+        tally
+    }
+
+    /// Chances of the first of two agents' units in a block, and in a game with
+    /// dice of its own.
+    pub(super) fn chances(&self) -> (Vec<f64>, Vec<f64>) {
+        let (mut block, mut game) = (vec![0.0; 5], vec![0.0; 3]);
+        for dice in 0..4 {
+            let mut of_seat = [[0.0; 3]; 2];
+            for (seat, chances) in of_seat.iter_mut().enumerate() {
+                let seats = if seat == 0 { vec![0, 1] } else { vec![1, 0] };
+                let mut before = 0.0;
+                for (placement, below) in &self.ends[&(seats, dice)] {
+                    chances[(2.0 * score(placement, seat)) as usize] += below - before;
+                    before = *below;
+                }
+            }
+            for (one, first) in of_seat[0].iter().enumerate() {
+                for (other, second) in of_seat[1].iter().enumerate() {
+                    block[one + other] += first * second / 4.0;
+                }
+                game[one] += (first + of_seat[1][one]) / 8.0;
+            }
+        }
+        (block, game)
+    }
+
+    /// Expected scores and wins of each agent, and the score of each seat, over
+    /// the games of the schedule.
+    pub(super) fn truth(&self) -> (Vec<Truth>, Vec<f64>) {
+        let mut agents = vec![(Truth::default(), 0.0); self.field.elo.len()];
+        let mut seats = vec![0.0; self.field.seats];
+        let draws = 1 << self.field.seats;
+        for game in self.schedule.iter() {
+            for dice in 0..draws {
+                let mut before = 0.0;
+                for (placement, below) in &self.ends[&(game.seats.clone(), dice)] {
+                    let chance = (below - before) / f64::from(draws);
+                    before = *below;
+                    for (seat, &agent) in game.seats.iter().enumerate() {
+                        let score = score(placement, seat);
+                        let (truth, games) = &mut agents[usize::from(agent)];
+                        truth.score += chance * score;
+                        truth.wins += chance * f64::from(u8::from(score == 1.0));
+                        *games += chance;
+                        seats[seat] += chance * score / self.schedule.games() as f64;
+                    }
+                }
+            }
+        }
+        let mean = |(truth, games): &(Truth, f64)| Truth {
+            score: truth.score / games,
+            wins: truth.wins / games,
+        };
+        (agents.iter().map(mean).collect(), seats)
+    }
+}
+
+/// (Seats beaten + half of those tied) / (seats − 1).
+fn score(placement: &[u8], seat: usize) -> f64 {
+    let own = placement[seat];
+    let beaten = placement.iter().filter(|&&other| other > own).count();
+    let tied = placement.iter().filter(|&&other| other == own).count() - 1;
+    (2 * beaten + tied) as f64 / (2 * (placement.len() - 1)) as f64
+}
+
+impl Field {
+    /// How a game of these agents may end with the dice of a block, a bit for
+    /// each seat.
+    fn ends(&self, seats: &[u16], dice: u32) -> Ends {
+        let logs = seats.iter().enumerate().map(|(seat, &agent)| {
+            let luck = if dice & (1 << seat) == 0 {
+                -self.luck
+            } else {
+                self.luck
+            };
+            let first = if seat == 0 { self.first } else { 0.0 };
+            self.elo[usize::from(agent)] * LOG + luck + first
+        });
+        let logs: Vec<f64> = logs.collect();
+        let mut ends = Vec::new();
+        self.split(
+            &logs,
+            (1 << seats.len()) - 1,
+            1.0,
+            &mut vec![0; seats.len()],
+            &mut ends,
+        );
+        let mut below = 0.0;
+        for (_, chance) in &mut ends {
+            below += *chance;
+            *chance = below;
+        }
+        ends
+    }
+
+    /// All ways in which those who are left may be placed.
+    fn split(
+        &self,
+        logs: &[f64],
+        left: u32,
+        chance: f64,
+        placement: &mut Vec<u8>,
+        ends: &mut Ends,
+    ) {
+        let rank = 1 + (logs.len() as u32 - left.count_ones()) as u8;
+        if left.count_ones() < 2 {
+            if left > 0 {
+                placement[left.trailing_zeros() as usize] = rank;
+            }
+            ends.push((placement.clone(), chance));
+            return;
+        }
+        let odds = |set: u32| {
+            let count = set.count_ones();
+            let members = (0..logs.len()).filter(|m| set & (1 << m) != 0);
+            let mean = members.map(|m| logs[m]).sum::<f64>() / f64::from(count);
+            let tie = if count == 1 {
+                1.0
+            } else {
+                self.tie.powi(count as i32 - 1)
+            };
+            tie * mean.exp()
+        };
+        let sets: Vec<u32> = (1..=left).filter(|set| set & !left == 0).collect();
+        let sum: f64 = sets.iter().map(|&set| odds(set)).sum();
+        for set in sets {
+            let share = odds(set) / sum;
+            if share == 0.0 {
+                continue;
+            }
+            for (member, place) in placement.iter_mut().enumerate() {
+                if set & (1 << member) != 0 {
+                    *place = rank;
+                }
+            }
+            self.split(logs, left & !set, chance * share, placement, ends);
+        }
+    }
+}

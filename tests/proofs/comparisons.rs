@@ -1,0 +1,279 @@
+//! Ratings beside those of other people's programs, on the same games.
+
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+};
+
+use arena_model::{
+    format::{EloModel, Sprt},
+    result::GameResult,
+};
+use arena_tournament::{
+    ratings::{
+        ELO, PRIOR,
+        running::{Running, System},
+    },
+    sequential::gsprt,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Broken, Figure, Outcome, Proof,
+    calibration::field::{Field, Random, World},
+};
+use crate::{program, repository};
+
+/// Fits may differ by so many Elo.
+const ELO_MAX: f64 = 0.5;
+/// Running ratings may differ by so much, of a scale on which 25 is the mean.
+const RUNNING_MAX: f64 = 0.01;
+/// Log-likelihood ratios are published with two decimals.
+const LLR_MAX: f64 = 0.01;
+
+/// Tests of fishtest as M. Lohne's racetrack has them (`src/tests/sprt_tests.rs`
+/// of github.com/MortenLohne/racetrack): pairs lost, lost and drawn, even, won
+/// and drawn, won; the bounds in normalised Elo; the ratio.
+const PUBLISHED: [([u64; 5], f64, f64, f64); 4] = [
+    ([440, 2910, 5170, 2888, 455], 0.0, 5.0, -2.27),
+    ([142, 620, 1122, 699, 188], 0.0, 5.0, 2.99),
+    ([349, 1561, 3340, 1604, 359], -5.0, 0.0, 2.90),
+    ([98, 382, 674, 369, 71], -5.0, 0.0, -1.11),
+];
+
+/// Settings.
+#[derive(Debug, clap::Args)]
+pub struct Comparisons {
+    /// Blocks of each group.
+    #[arg(long, default_value_t = 20)]
+    blocks: u64,
+    /// Where all randomness comes from.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// What the other programs are told.
+#[derive(Serialize)]
+struct Given {
+    precision: f64,
+    two: Games,
+    two_ties: Games,
+    four: Games,
+    four_ties: Games,
+}
+
+#[derive(Serialize)]
+struct Games {
+    agents: usize,
+    games: Vec<Told>,
+    /// Elo by our own fit.
+    #[serde(skip)]
+    ours: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct Told {
+    seats: Vec<u16>,
+    placement: Vec<u8>,
+}
+
+/// What they answer: log strengths.
+#[derive(Deserialize)]
+struct Found {
+    two: Vec<f64>,
+    two_ties: Vec<f64>,
+    four: Vec<f64>,
+    four_ties: Vec<f64>,
+    running: Others,
+}
+
+/// Means and deviations.
+#[derive(Deserialize)]
+struct Others {
+    trueskill: Vec<(f64, f64)>,
+    openskill: Vec<(f64, f64)>,
+}
+
+impl Proof for Comparisons {
+    const PROMISE: &'static str = "ratings are within 0.5 Elo of choix and of an independent fit \
+                                   with ties, running ratings those of trueskill and openskill, \
+                                   and the ratio of a test what fishtest published";
+
+    fn quick() -> Self {
+        Self { blocks: 5, seed: 1 }
+    }
+
+    fn run(&self) -> Result<Outcome, Broken> {
+        let mut figures = vec![published()?];
+        let python = match program::python() {
+            Ok(python) => python,
+            Err(told) => return Ok(Outcome::Skipped(told)),
+        };
+        let mut probe = Command::new(&python);
+        probe.args(["-c", "import choix, trueskill, openskill"]);
+        if !probe.output().is_ok_and(|output| output.status.success()) {
+            return Ok(Outcome::Skipped(format!(
+                "{} cannot import choix, trueskill and openskill: `eval \"$(tests/setup)\"` \
+                 installs them where pip can",
+                python.display()
+            )));
+        }
+        let given = Given {
+            precision: 1.0 / (PRIOR * PRIOR),
+            two: self.games(2, 0.0),
+            two_ties: self.games(2, 1.0),
+            four: self.games(4, 0.0),
+            four_ties: self.games(4, 0.6),
+        };
+        let found = ask(&python, &given)?;
+        for (name, ours, theirs) in [
+            ("two seats, choix", &given.two, &found.two),
+            (
+                "two seats with draws, own fit",
+                &given.two_ties,
+                &found.two_ties,
+            ),
+            ("four seats, choix", &given.four, &found.four),
+            (
+                "four seats with ties, own fit",
+                &given.four_ties,
+                &found.four_ties,
+            ),
+        ] {
+            figures.push(ratings(name, &ours.ours, theirs)?);
+        }
+        for (name, system, theirs) in [
+            ("trueskill", System::TrueSkill, &found.running.trueskill),
+            ("openskill", System::WengLin, &found.running.openskill),
+        ] {
+            figures.push(running(name, system, &given.four, theirs)?);
+        }
+        Ok(Outcome::Holds(figures))
+    }
+}
+
+impl Comparisons {
+    /// A tournament of five, of strengths up to 300 Elo apart.
+    fn games(&self, seats: usize, tie: f64) -> Games {
+        let world = World::new(Field {
+            name: "",
+            seats,
+            blocks: self.blocks,
+            elo: vec![150.0, 60.0, 0.0, -60.0, -150.0],
+            tie,
+            luck: 0.0,
+            first: 0.0,
+        });
+        let mut games = Vec::new();
+        let mut random = Random::new(self.seed);
+        let tally = world.play_telling(
+            &mut random,
+            |_, _| {},
+            |result: &GameResult| {
+                games.push(Told {
+                    seats: result.seats.clone(),
+                    placement: result.placement.clone(),
+                });
+            },
+        );
+        let ratings = tally.evidence().ratings(None);
+        Games {
+            agents: 5,
+            games,
+            ours: ratings.map_or_else(Vec::new, |ratings| {
+                ratings.agents.iter().map(|rating| rating.value).collect()
+            }),
+        }
+    }
+}
+
+/// Asks the other programs.
+fn ask(python: &std::path::Path, given: &Given) -> Result<Found, Broken> {
+    let mut child = Command::new(python)
+        .arg(repository().join("tests/statistics/compare.py"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(Broken::new)?;
+    let input = serde_json::to_vec(given).map_err(Broken::new)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(&input).map_err(Broken::new)?;
+    }
+    let output = child.wait_with_output().map_err(Broken::new)?;
+    if !output.status.success() {
+        return Err(Broken::new(String::from_utf8_lossy(&output.stderr)));
+    }
+    serde_json::from_slice(&output.stdout).map_err(Broken::new)
+}
+
+/// The largest difference in Elo, both with the mean at 0.
+fn ratings(name: &str, ours: &[f64], logs: &[f64]) -> Result<Figure, Broken> {
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    let away = ours
+        .iter()
+        .zip(logs)
+        .map(|(ours, log)| (ours - ELO * (log - mean)).abs());
+    let most = away.fold(0.0, f64::max);
+    if ours.len() != logs.len() || most > ELO_MAX {
+        return Err(Broken::new(format_args!(
+            "{name}: {ours:?} differ from log strengths {logs:?} by up to {most:.3} Elo"
+        )));
+    }
+    Ok(Figure::new(
+        &format!("{name}: differs by at most, in Elo"),
+        format!("{most:.6}"),
+    ))
+}
+
+fn running(
+    name: &str,
+    system: System,
+    given: &Games,
+    theirs: &[(f64, f64)],
+) -> Result<Figure, Broken> {
+    let mut ours = Running::new(system, given.agents);
+    for game in &given.games {
+        ours.add(&game.seats, &game.placement);
+    }
+    let pairs = ours.ratings().into_iter().zip(theirs);
+    let away = pairs.map(|(ours, (mean, deviation))| {
+        let deviation = (ours.deviation.unwrap_or(f64::NAN) - deviation).abs();
+        (ours.rating - mean).abs().max(deviation)
+    });
+    let most = away.fold(0.0, f64::max);
+    if most > RUNNING_MAX {
+        return Err(Broken::new(format_args!(
+            "{name}: {:?} differ from {theirs:?} by up to {most:.4}",
+            ours.ratings()
+        )));
+    }
+    Ok(Figure::new(
+        &format!("{name}: differs by at most"),
+        format!("{most:.6}"),
+    ))
+}
+
+/// Ratios of published tests.
+fn published() -> Result<Figure, Broken> {
+    let mut most: f64 = 0.0;
+    for (counts, elo0, elo1, expected) in PUBLISHED {
+        let test = Sprt {
+            elo0,
+            elo1,
+            model: EloModel::Normalized,
+            ..Sprt::default()
+        };
+        let found = gsprt::llr(&counts, 2, &test).unwrap_or_default();
+        most = most.max((found - expected).abs());
+        if (found - expected).abs() > LLR_MAX {
+            return Err(Broken::new(format_args!(
+                "{counts:?} of {elo0} to {elo1}: the ratio is {found:.3}, published {expected}"
+            )));
+        }
+    }
+    Ok(Figure::new(
+        "published ratios of fishtest's tests: differ by at most",
+        format!("{most:.4}"),
+    ))
+}
