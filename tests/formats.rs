@@ -23,8 +23,16 @@ fn holds(agents: &[&str], blocks: u64, format: &str) {
     assert_eq!(one.games.len() as u64, standings["games"], "{format}");
     let (other, standings, three) = world.tournament(&spec, "three", &["--workers", "3"]);
     assert_eq!(other, id);
-    same(format, "three workers", (&one, &verdict), &three, &standings);
-    let shown = world.arena(&["tournament", "show", &id, "--data", "one"]).ok();
+    same(
+        format,
+        "three workers",
+        (&one, &verdict),
+        &three,
+        &standings,
+    );
+    let shown = world
+        .arena(&["tournament", "show", &id, "--data", "one"])
+        .ok();
     let text = verdict["text"].as_str().expect("a text");
     assert!(shown.stdout.contains(text), "{}", shown.told());
     killed(&world, &spec, (&one, &verdict), format);
@@ -41,7 +49,10 @@ fn killed(world: &World, spec: &str, left: (&Games, &Value), format: &str) {
     for _ in 0..2 {
         let games = left.0.games.len() as f64 / 4.0;
         let done = durable(&coordinator, games);
-        assert!(done < left.0.games.len() as f64, "it was over before the kill");
+        assert!(
+            done < left.0.games.len() as f64,
+            "it was over before the kill"
+        );
         coordinator.kill();
         coordinator = world.coordinator("killed", &["--listen", &listen]);
     }

@@ -254,9 +254,9 @@ pub(crate) fn stretched(
 
 /// The 95 % interval of a mean from 0 to 1 that was estimated from `n` blocks
 /// with this variance of one, itself estimated with `freedom` degrees of
-/// freedom.
+/// freedom. Its values are no whole units: the units are those of two games.
 pub(crate) fn around(mean: f64, variance: f64, n: f64, freedom: u64) -> (f64, f64) {
-    wilson(mean, n / share(n, variance, mean), critical(freedom))
+    wilson(mean, n / share(n, variance, mean, 4.0), critical(freedom))
 }
 
 /// How much of the highest possible variance the blocks have, drawn towards 1.

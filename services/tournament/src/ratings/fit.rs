@@ -10,8 +10,11 @@ use crate::tally::{Evidence, GroupSums, Ranking};
 
 /// Newton's method is at the maximum long before.
 const STEPS_MAX: usize = 100;
-/// A step of so little, in log strengths, is the last.
-const STEP_LAST: f64 = 1e-10;
+/// A step of so little, in log strengths, is the last: each one's error is about
+/// the square of the one before.
+const STEP_LAST: f64 = 1e-6;
+/// A sum over many games is known to so much of itself only.
+const ROUNDING: f64 = 1e-12;
 
 /// Log strengths of all agents, then ln of the weights of ties.
 #[derive(Clone, Debug)]
@@ -59,7 +62,8 @@ impl Fit {
                 }
                 let next = fit.point(evidence, precision);
                 // Concave: a step short enough goes up.
-                if next.value >= point.value || factor < 1e-6 {
+                let enough = point.value - ROUNDING * point.value.abs();
+                if next.value >= enough || factor < 1e-6 {
                     break next;
                 }
                 factor /= 2.0;
@@ -139,14 +143,18 @@ impl Point {
     fn add(&mut self, group: &GroupSums, fit: &Fit) {
         let strengths = fit.strengths(group);
         let places = fit.places(group);
-        let mut known: [Option<Expected>; 1 << MAX_SEATS] = [None; 1 << MAX_SEATS];
-        let mut taken = [0_u64; 1 << MAX_SEATS];
+        // Sets that steps were taken from; of two members there is one.
+        let mut known: Vec<(u8, Expected, u64)> = Vec::with_capacity(1);
         let mut gradient = [0.0; FEATURES];
         for (ranking, count) in group.games() {
             for step in steps(ranking, strengths.size) {
-                let from = usize::from(step.from);
-                let expected = known[from].get_or_insert_with(|| strengths.expected(step.from));
-                taken[from] += count;
+                let place = known.iter().position(|(from, ..)| *from == step.from);
+                let place = place.unwrap_or_else(|| {
+                    known.push((step.from, strengths.expected(step.from), 0));
+                    known.len() - 1
+                });
+                let (_, expected, taken) = &mut known[place];
+                *taken += count;
                 let odds = strengths.log_odds(step.first).unwrap_or(0.0);
                 self.value += count as f64 * (odds - expected.log_sum);
                 let came = features(step.first);
@@ -164,13 +172,12 @@ impl Point {
         for (i, place) in told() {
             self.gradient[place] += gradient[i];
         }
-        for (expected, count) in known.iter().zip(taken) {
-            let Some(expected) = expected else { continue };
+        for (_, expected, count) in &known {
             for (i, row) in told() {
                 for (j, column) in told() {
                     let value = expected.covariance[i][j];
                     if value != 0.0 {
-                        self.information.add(row, column, count as f64 * value);
+                        self.information.add(row, column, *count as f64 * value);
                     }
                 }
             }

@@ -45,6 +45,15 @@ pub(super) fn people(standings: &v1::Standings, wide: bool) -> String {
     add("score [95%]", 0, &|agent| {
         units::interval(agent.score, agent.score_low, agent.score_high)
     });
+    if agents.iter().any(|agent| agent.score_adjusted.is_some()) {
+        add("less luck [95%]", 1, &|agent| {
+            units::interval(
+                agent.score_adjusted,
+                agent.score_adjusted_low,
+                agent.score_adjusted_high,
+            )
+        });
+    }
     if seats > Some(2) {
         let heads = ["1st", "2nd", "3rd", "4th"];
         let head = heads[..seats.unwrap_or_default().min(4)].join("/");
