@@ -11,6 +11,7 @@ mod progress;
 mod report;
 mod signals;
 mod units;
+mod whole_file;
 mod workers;
 
 use std::process::ExitCode;

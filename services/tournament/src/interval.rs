@@ -20,6 +20,8 @@
 //! The critical value t is Student's, for as many degrees of freedom as the
 //! variance is estimated with.
 
+pub mod level;
+
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 

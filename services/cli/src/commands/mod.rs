@@ -6,6 +6,7 @@ mod bench;
 pub(crate) mod coordinator;
 mod demo;
 mod evolve;
+mod expect;
 pub(crate) mod export;
 mod game;
 mod games;

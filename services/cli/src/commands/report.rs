@@ -1,23 +1,32 @@
 //! `arena report`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use crate::{
     access::AccessArgs,
-    failure::{Failure, Outcome},
+    commands::expect,
+    failure::Outcome,
     output::{self, note},
     report,
+    whole_file::{self, WholeFile},
 };
 
-/// Write what a tournament showed, for people
+/// Write what a tournament showed, for people and for pull requests
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("what").required(true).multiple(true).args(["html", "markdown", "junit"])))]
 #[command(after_help = "\
-A page is one file that needs nothing else: open it, mail it, or keep it.
+A page is one file that needs nothing else: open it, mail it, or keep it. Each
+form may be asked for in the same command; --markdown and --junit go to stdout
+where no file is named. What the spec expects is checked, and the exit code is 3
+where it does not hold; the files are written all the same.
 
 Examples:
-  arena report demo-3f9a0c1b22 --html demo.html")]
+  arena report demo-3f9a0c1b22 --html demo.html
+  arena report demo-3f9a0c1b22 --markdown >> \"$GITHUB_STEP_SUMMARY\"
+  arena report demo-3f9a0c1b22 --html demo.html --junit demo.xml \\
+    --expect \"mine beats base by 5 elo at 95 %\"")]
 pub(crate) struct ReportArgs {
     /// Id of the tournament
     id: String,
@@ -26,24 +35,64 @@ pub(crate) struct ReportArgs {
     access: AccessArgs,
 
     /// Write one self-contained page; - for stdout
-    #[arg(long, value_name = "FILE", required = true)]
-    html: PathBuf,
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
+    /// Write Markdown as GitHub reads it
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    markdown: Option<PathBuf>,
+
+    /// Write JUnit's XML, a case an expectation
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    junit: Option<PathBuf>,
+
+    /// Expect this beside what the spec expects
+    #[arg(long, value_name = "SENTENCE")]
+    expect: Vec<String>,
 }
 
 impl ReportArgs {
     pub(crate) async fn run(self) -> Outcome {
+        // A folder that is not there is told before any work.
+        for file in [&self.html, &self.markdown, &self.junit]
+            .into_iter()
+            .flatten()
+        {
+            if !is_stdout(file) {
+                whole_file::check(file)?;
+            }
+        }
         let mut access = self.access.open().await?;
-        let gathered = report::gather(&mut access.client, &self.id).await;
+        let gathered = report::gather(&mut access.client, &self.id, &self.expect).await;
         access.close().await?;
         let report = gathered?;
-        let page = report::html(&report)?;
-        if self.html.as_os_str() == "-" {
-            return output::write(&page);
+        if let Some(file) = &self.html {
+            write(file, &report::html(&report)?)?;
         }
-        std::fs::write(&self.html, page).map_err(|error| {
-            Failure::failed(format!("cannot write {}: {error}", self.html.display()))
-        })?;
-        note(format!("wrote {}", self.html.display()));
-        Ok(())
+        if let Some(file) = &self.markdown {
+            write(file, &report::markdown(&report))?;
+        }
+        if let Some(file) = &self.junit {
+            write(file, &report::junit(&report))?;
+        }
+        if !report.is_whole() {
+            note("the tournament is not finished: this is what there is so far");
+        }
+        expect::settle(&report.verdicts)
     }
+}
+
+fn is_stdout(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+fn write(file: &Path, text: &str) -> Outcome {
+    if is_stdout(file) {
+        return output::write(text);
+    }
+    let mut whole = WholeFile::create(file)?;
+    whole.write(text.as_bytes())?;
+    whole.finish()?;
+    note(format!("wrote {}", file.display()));
+    Ok(())
 }

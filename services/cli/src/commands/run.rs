@@ -22,7 +22,8 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The tournament's id goes to stderr at the start, the standings to stdout at the
-end. Ctrl-C stops it so that the same command goes on where it stood.
+end. Ctrl-C stops it so that the same command goes on where it stood. Where the
+spec expects something that does not hold, the exit code is 3.
 
 Examples:
   arena run cowry.toml
@@ -142,15 +143,16 @@ async fn play_on(
     interrupt: &mut Interrupt,
     format: Format,
 ) -> Outcome<String> {
-    let seed_given =
-        plan.seed.is_some() || Spec::parse(&plan.spec).is_ok_and(|spec| spec.seed.is_some());
+    let spec = Spec::parse(&plan.spec).map_err(Failure::usage)?;
+    let expectations = spec.expectations().map_err(Failure::usage)?;
+    let seed_given = plan.seed.is_some() || spec.seed.is_some();
     let response = tournament::start(client, plan.spec, plan.seed, plan.again).await?;
     let tournament = response.tournament.unwrap_or_default();
     let id = tournament.tournament_id.clone();
     note(format!("tournament {id}"));
     if tournament.state() == TournamentState::Finished {
         note("it is finished already, these are its standings; --again plays it once more");
-        standings::show(client, &id, format).await?;
+        standings::show_checked(client, &id, format, &expectations).await?;
         return Ok(id);
     }
     if tournament.games_done > 0 {
@@ -180,7 +182,7 @@ async fn play_on(
     match last {
         Ok(last) => {
             fleet.stop().await;
-            standings::show(client, &id, format).await?;
+            standings::show_checked(client, &id, format, &expectations).await?;
             match last.state() {
                 TournamentState::Finished => Ok(id),
                 state => Err(Failure::failed(format!(

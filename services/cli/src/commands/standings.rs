@@ -6,6 +6,7 @@ mod table;
 pub(crate) mod verdict;
 mod view;
 
+use arena_model::expect::Expectation;
 use arena_wire::v1;
 use clap::Args;
 
@@ -13,8 +14,10 @@ use crate::{
     access::{AccessArgs, Client},
     failure::Outcome,
     output::{self, Format},
+    report::{self, Verdict},
 };
 
+use super::expect::{self, ExpectArgs};
 use running::Ratings;
 pub(super) use view::AuditsView;
 
@@ -30,6 +33,7 @@ Examples:
   arena standings demo-3f9a0c1b22
   arena standings demo-3f9a0c1b22 --crosstable --anchor random
   arena standings demo-3f9a0c1b22 --ratings glicko2 --output csv
+  arena standings demo-3f9a0c1b22 --expect \"mixed beats random by 50 elo at 95 %\"
   arena standings demo-3f9a0c1b22 --output json --coordinator http://127.0.0.1:7600")]
 pub(crate) struct StandingsArgs {
     /// Id of the tournament
@@ -55,6 +59,9 @@ pub(crate) struct StandingsArgs {
     #[command(flatten)]
     access: AccessArgs,
 
+    #[command(flatten)]
+    expect: ExpectArgs,
+
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     output: Format,
@@ -70,33 +77,46 @@ struct Wanted {
 impl StandingsArgs {
     pub(crate) async fn run(self) -> Outcome {
         let mut access = self.access.open().await?;
-        let client = &mut access.client;
-        let outcome = match self.ratings {
-            Some(system) => running::show(client, &self.id, system.into(), self.output).await,
-            None => {
-                let request = v1::GetStandingsRequest {
-                    tournament_id: self.id,
-                    pairs: self.crosstable,
-                    anchor: self.anchor.unwrap_or_default(),
-                };
-                let wanted = Wanted {
-                    crosstable: self.crosstable,
-                    wide: self.wide,
-                };
-                ask(client, request, self.output, wanted).await
-            }
-        };
+        let outcome = self.show(&mut access.client).await;
         outcome.and(access.close().await)
+    }
+
+    async fn show(&self, client: &mut Client) -> Outcome {
+        if let Some(system) = self.ratings {
+            return running::show(client, &self.id, system.into(), self.output).await;
+        }
+        let expectations = self.expect.of(client, &self.id).await?;
+        let request = v1::GetStandingsRequest {
+            tournament_id: self.id.clone(),
+            pairs: self.crosstable || !expectations.is_empty(),
+            anchor: self.anchor.clone().unwrap_or_default(),
+        };
+        let wanted = Wanted {
+            crosstable: self.crosstable,
+            wide: self.wide,
+        };
+        ask(client, request, self.output, wanted, &expectations).await
     }
 }
 
 /// Asks for the standings and prints them.
 pub(crate) async fn show(client: &mut Client, id: &str, format: Format) -> Outcome {
+    show_checked(client, id, format, &[]).await
+}
+
+/// The same, and holds them against what is expected.
+pub(crate) async fn show_checked(
+    client: &mut Client,
+    id: &str,
+    format: Format,
+    expectations: &[Expectation],
+) -> Outcome {
     let request = v1::GetStandingsRequest {
         tournament_id: id.to_owned(),
-        ..Default::default()
+        pairs: !expectations.is_empty(),
+        anchor: String::new(),
     };
-    ask(client, request, format, Wanted::default()).await
+    ask(client, request, format, Wanted::default(), expectations).await
 }
 
 async fn ask(
@@ -104,9 +124,13 @@ async fn ask(
     request: v1::GetStandingsRequest,
     format: Format,
     wanted: Wanted,
+    expectations: &[Expectation],
 ) -> Outcome {
     let answer = client.get_standings(request).await?.into_inner();
-    print(&answer.standings.unwrap_or_default(), format, wanted)
+    let standings = answer.standings.unwrap_or_default();
+    let verdicts = report::check(expectations, &standings);
+    print(&standings, &verdicts, format, wanted)?;
+    expect::conclude(&verdicts, format)
 }
 
 /// The same in words.
@@ -136,9 +160,18 @@ pub(crate) fn told(audits: &v1::Audits) -> String {
 }
 
 /// Prints standings.
-fn print(standings: &v1::Standings, format: Format, wanted: Wanted) -> Outcome {
+fn print(
+    standings: &v1::Standings,
+    verdicts: &[Verdict],
+    format: Format,
+    wanted: Wanted,
+) -> Outcome {
     match format {
-        Format::Json => output::json(&view::view(standings)),
+        Format::Json => {
+            let mut view = view::view(standings);
+            view.expectations = Some(verdicts).filter(|verdicts| !verdicts.is_empty());
+            output::json(&view)
+        }
         Format::Jsonl if wanted.crosstable => {
             let mut pairs = standings.pairs.iter();
             pairs.try_for_each(|pair| output::json_line(&view::pair(pair)))

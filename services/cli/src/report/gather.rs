@@ -1,9 +1,9 @@
 //! From the coordinator to a report.
 
-use arena_model::Tournament;
+use arena_model::{Tournament, expect::Expectation, spec::Spec};
 use arena_wire::v1::{self, agent_setup::Source};
 
-use super::{Agent, Report, board::Boards, sample::Sampler, scan::Scan};
+use super::{Agent, Estimate, Pair, Report, board::Boards, sample::Sampler, scan::Scan, verdict};
 use crate::{
     access::Client,
     commands::export,
@@ -15,8 +15,10 @@ use crate::{
 const PAGE: u32 = 1024;
 
 /// Everything that a report shows of a tournament, in one pass over its games.
-pub(crate) async fn gather(client: &mut Client, id: &str) -> Outcome<Report> {
+/// What its spec expects is checked, and these sentences beside it.
+pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Outcome<Report> {
     let tournament = export::tournament(client, id).await?;
+    let expectations = expectations(&tournament, expect)?;
     let standings = client
         .get_standings(v1::GetStandingsRequest {
             tournament_id: id.to_owned(),
@@ -50,7 +52,6 @@ pub(crate) async fn gather(client: &mut Client, id: &str) -> Outcome<Report> {
         id,
         rules.header.agents.clone(),
         seats,
-        spec.play.rotate,
         tournament.games_total,
     );
     let mut sampler = Sampler::new(places);
@@ -59,15 +60,18 @@ pub(crate) async fn gather(client: &mut Client, id: &str) -> Outcome<Report> {
     let samples = sampler
         .samples(id, &rules.header.agents, &boards, &*rules.game)
         .map_err(|error| Failure::differs(format!("a game of {id} cannot be replayed: {error}")))?;
-    let seat_scores = (0..scan.seats()).map(|seat| scan.seat(seat)).collect();
-    let pairs = order
+    let seat_scores = standings.seats.iter().map(seat_score).collect();
+    let names: Vec<&str> = standings
+        .agents
         .iter()
-        .map(|&row| order.iter().map(|&column| scan.pair(row, column)).collect())
+        .map(|one| one.agent.as_str())
         .collect();
+    let pairs = crosstable(&names, &standings.pairs);
+    let verdicts = verdict::check(&expectations, &standings);
     let agents = order
         .iter()
-        .zip(standings.agents)
-        .map(|(&number, standing)| agent(number, standing, &spec, &setup, &scan))
+        .zip(&standings.agents)
+        .map(|(&number, standing)| agent(number, standing.clone(), &spec, &setup, &scan))
         .collect();
     Ok(Report {
         id: tournament.tournament_id,
@@ -95,6 +99,9 @@ pub(crate) async fn gather(client: &mut Client, id: &str) -> Outcome<Report> {
         faults_unlisted: scan.faults_unlisted,
         samples,
         board: boards.board(),
+        verdicts,
+        pairing: standings.pairing,
+        ratings: standings.ratings,
         notes: standings.notes,
         audits: standings.audits,
     })
@@ -124,7 +131,6 @@ async fn read_games(
         }
         token = page.next_page_token;
         if token.is_empty() {
-            scan.finish();
             return Ok(());
         }
     }
@@ -157,4 +163,56 @@ fn agent(
         seat_scores: scan.by_seat(number),
         standing,
     }
+}
+
+/// What a tournament's spec expects, and what its user expects beside it.
+pub(crate) fn expectations(
+    tournament: &v1::Tournament,
+    more: &[String],
+) -> Outcome<Vec<Expectation>> {
+    let id = &tournament.tournament_id;
+    let spec = Spec::parse(&tournament.spec_toml)
+        .map_err(|error| Failure::failed(format!("the spec of {id} cannot be read: {error}")))?;
+    let mut all = spec.expectations().map_err(Failure::failed)?;
+    for text in more {
+        let read = arena_model::expect::read(text, text, &spec.agents);
+        all.push(read.map_err(Failure::usage)?);
+    }
+    Ok(all)
+}
+
+fn seat_score(seat: &v1::SeatStanding) -> Option<Estimate> {
+    Some(Estimate {
+        value: seat.score?,
+        interval: seat.score_low.zip(seat.score_high),
+    })
+}
+
+/// By row and column, from each one's side.
+fn crosstable(names: &[&str], pairs: &[v1::PairStanding]) -> Vec<Vec<Option<Pair>>> {
+    let mut table = vec![vec![None; names.len()]; names.len()];
+    for pair in pairs {
+        let place = |name: &str| names.iter().position(|known| *known == name);
+        let (Some(row), Some(column)) = (place(&pair.agent), place(&pair.opponent)) else {
+            continue;
+        };
+        let Some(value) = pair.score else {
+            continue;
+        };
+        let interval = pair.score_low.zip(pair.score_high);
+        table[row][column] = Some(Pair {
+            games: pair.games,
+            results: [pair.wins, pair.draws, pair.losses],
+            score: Estimate { value, interval },
+        });
+        table[column][row] = Some(Pair {
+            games: pair.games,
+            results: [pair.losses, pair.draws, pair.wins],
+            score: Estimate {
+                value: 1.0 - value,
+                interval: interval.map(|(low, high)| (1.0 - high, 1.0 - low)),
+            },
+        });
+    }
+    table
 }

@@ -4,9 +4,12 @@
 pub(crate) mod board;
 mod chart;
 mod gather;
+mod junit;
+mod markdown;
 mod page;
 mod sample;
 mod scan;
+mod verdict;
 mod words;
 
 use std::collections::BTreeMap;
@@ -15,9 +18,12 @@ use arena_engine::options::Options;
 use arena_telemetry::LatencyHistogram;
 use arena_wire::v1;
 
-pub(crate) use gather::gather;
+pub(crate) use gather::{expectations, gather};
+pub(crate) use junit::junit;
+pub(crate) use markdown::markdown;
 pub(crate) use page::html;
 pub(crate) use sample::Sample;
+pub(crate) use verdict::{Verdict, check};
 
 /// A share from 0 to 1 with its 95 % interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -62,6 +68,10 @@ pub(crate) struct Report {
     pub(crate) board: board::Board,
     /// SHA-256 of `arena export --records hash`.
     pub(crate) digest: String,
+    /// What came of what is expected.
+    pub(crate) verdicts: Vec<Verdict>,
+    pub(crate) pairing: Option<v1::Pairing>,
+    pub(crate) ratings: Option<v1::Ratings>,
     pub(crate) notes: Vec<String>,
     pub(crate) audits: Option<v1::Audits>,
 }

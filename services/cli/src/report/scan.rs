@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use arena_engine::Termination;
 use arena_model::GameRecord;
 use arena_telemetry::LatencyHistogram;
-use arena_tournament::interval::{self, Moments};
 use arena_wire::v1;
 use sha2::{Digest, Sha256};
 
-use super::{Estimate, Fault, Pair};
+use super::Fault;
 
 /// Points of a course.
 const STEPS: usize = 120;
@@ -25,11 +24,7 @@ pub(super) struct Scan {
     tournament: String,
     names: Vec<String>,
     games_total: u64,
-    rotations: u32,
     agents: Vec<Sums>,
-    pairs: BTreeMap<(u16, u16), PairSums>,
-    seats: Vec<SeatSums>,
-    block: Block,
     digest: Sha256,
     pub(super) games: u64,
     pub(super) lengths: BTreeMap<u32, u64>,
@@ -49,37 +44,11 @@ struct Sums {
     faults: usize,
 }
 
-/// Of two agents; the units of a game are 2 for a place before, 1 for the same.
-#[derive(Clone, Copy, Default)]
-struct PairSums {
-    results: [u64; 3],
-    blocks: Moments,
-}
-
-/// Of one seat; the units of a game are 2 for each seat beaten, 1 for each tied.
-#[derive(Clone, Copy, Default)]
-struct SeatSums {
-    units: u64,
-    games: u64,
-    blocks: Moments,
-}
-
-/// The block whose games are coming.
-#[derive(Default)]
-struct Block {
-    number: u64,
-    games: u32,
-    void: bool,
-    pairs: BTreeMap<(u16, u16), u64>,
-    seats: Vec<u64>,
-}
-
 impl Scan {
     pub(super) fn new(
         tournament: &str,
         names: Vec<String>,
         seats: usize,
-        rotate: bool,
         games_total: u64,
     ) -> Self {
         let sums = Sums {
@@ -91,12 +60,8 @@ impl Scan {
         Self {
             tournament: tournament.to_owned(),
             games_total,
-            rotations: if rotate { seats as u32 } else { 1 },
             agents: vec![sums; names.len()],
             names,
-            pairs: BTreeMap::new(),
-            seats: vec![SeatSums::default(); seats],
-            block: Block::default(),
             digest: Sha256::new(),
             games: 0,
             lengths: BTreeMap::new(),
@@ -117,24 +82,16 @@ impl Scan {
             .or_default() += 1;
         self.add_latencies(side);
         self.add_faults(record, side);
-        if record.block != self.block.number {
-            self.close_block();
-            self.block.number = record.block;
-        }
-        self.block.games += 1;
-        self.block.void |= record.placement.is_empty();
         if record.termination == Termination::Void || record.placement.is_empty() {
             return;
         }
         *self.lengths.entry(record.plies).or_default() += 1;
         self.add_scores(record);
-        self.add_pairs(record);
     }
 
     fn add_scores(&mut self, record: &GameRecord) {
         let step = (record.index * STEPS as u64 / self.games_total.max(1)).min(STEPS as u64 - 1);
         let most = 2 * (record.seats.len() as u64 - 1);
-        self.block.seats.resize(record.seats.len(), 0);
         for (seat, &agent) in record.seats.iter().enumerate() {
             let units = units(&record.placement, seat);
             let share = units as f64 / most as f64;
@@ -143,30 +100,6 @@ impl Scan {
                 if let Some(sums) = sums.seats.get_mut(seat) {
                     add(sums, share);
                 }
-            }
-            if let Some(sums) = self.seats.get_mut(seat) {
-                sums.units += units;
-                sums.games += 1;
-            }
-            self.block.seats[seat] += units;
-        }
-    }
-
-    fn add_pairs(&mut self, record: &GameRecord) {
-        for (seat, &agent) in record.seats.iter().enumerate() {
-            for (other_seat, &other) in record.seats.iter().enumerate() {
-                if agent >= other {
-                    continue;
-                }
-                let (mine, theirs) = (record.placement[seat], record.placement[other_seat]);
-                let place = match mine.cmp(&theirs) {
-                    std::cmp::Ordering::Less => 0,
-                    std::cmp::Ordering::Equal => 1,
-                    std::cmp::Ordering::Greater => 2,
-                };
-                let key = (agent, other);
-                self.pairs.entry(key).or_default().results[place] += 1;
-                *self.block.pairs.entry(key).or_default() += 2 - place as u64;
             }
         }
     }
@@ -215,60 +148,6 @@ impl Scan {
         }
     }
 
-    /// A block counts once all its games are there, none of them void.
-    fn close_block(&mut self) {
-        let block = std::mem::take(&mut self.block);
-        if block.games != self.rotations || block.void {
-            return;
-        }
-        for (key, units) in block.pairs {
-            self.pairs.entry(key).or_default().blocks.add(units);
-        }
-        for (sums, units) in self.seats.iter_mut().zip(block.seats) {
-            sums.blocks.add(units);
-        }
-    }
-
-    /// Takes in the last block.
-    pub(super) fn finish(&mut self) {
-        self.close_block();
-    }
-
-    /// How an agent did against another one.
-    pub(super) fn pair(&self, agent: u16, other: u16) -> Option<Pair> {
-        let sums = self.pairs.get(&(agent.min(other), agent.max(other)))?;
-        let [before, with, behind] = sums.results;
-        let games = before + with + behind;
-        let value = (2 * before + with) as f64 / (2 * games) as f64;
-        // An agent meets another at most once in a game.
-        let most = 2 * u64::from(self.rotations);
-        let interval = stretched(interval::of_mean([sums.blocks].into_iter(), most), value);
-        let pair = Pair {
-            games,
-            results: sums.results,
-            score: Estimate { value, interval },
-        };
-        Some(if agent < other { pair } else { pair.turned() })
-    }
-
-    /// What a seat scores, whoever sits there.
-    pub(super) fn seat(&self, seat: usize) -> Option<Estimate> {
-        let sums = self.seats.get(seat).filter(|sums| sums.games > 0)?;
-        let most = 2 * (self.seats.len() as u64 - 1);
-        let value = sums.units as f64 / (sums.games * most) as f64;
-        let of_blocks =
-            interval::of_mean([sums.blocks].into_iter(), most * u64::from(self.rotations));
-        Some(Estimate {
-            value,
-            interval: stretched(of_blocks, value),
-        })
-    }
-
-    /// Seats of a game.
-    pub(super) fn seats(&self) -> usize {
-        self.seats.len()
-    }
-
     /// An agent's latencies.
     pub(super) fn latencies(&self, agent: usize) -> LatencyHistogram {
         self.agents[agent].latencies.clone()
@@ -303,24 +182,6 @@ impl Scan {
     }
 }
 
-impl Pair {
-    /// As the other one sees it.
-    fn turned(self) -> Self {
-        let [before, with, behind] = self.results;
-        Self {
-            games: self.games,
-            results: [behind, with, before],
-            score: Estimate {
-                value: 1.0 - self.score.value,
-                interval: self
-                    .score
-                    .interval
-                    .map(|(low, high)| (1.0 - high, 1.0 - low)),
-            },
-        }
-    }
-}
-
 /// Two for each seat beaten, one for each tied.
 fn units(placement: &[u8], seat: usize) -> u64 {
     let others = placement
@@ -339,10 +200,4 @@ fn units(placement: &[u8], seat: usize) -> u64 {
 fn add(sums: &mut (f64, u64), share: f64) {
     sums.0 += share;
     sums.1 += 1;
-}
-
-/// Games of incomplete blocks count in the mean and not in the interval, which
-/// is stretched where the mean lies outside.
-fn stretched(interval: Option<(f64, f64)>, value: f64) -> Option<(f64, f64)> {
-    interval.map(|(low, high)| (low.min(value), high.max(value)))
 }

@@ -1,6 +1,6 @@
 //! What a report says in sentences.
 
-use arena_wire::v1::TournamentState;
+use arena_wire::v1::{self, TournamentState};
 
 use super::{Estimate, Report};
 use crate::{commands::told_audits, progress::state_name, units};
@@ -14,11 +14,13 @@ pub(crate) fn summary(report: &Report) -> Vec<String> {
         said.extend(report.notes.iter().cloned());
         return said;
     }
+    said.extend(expected(report));
     said.extend(leader(report));
     said.extend(undecided(report));
     said.extend(cycle(report));
     said.extend(first_seat(report));
     said.extend(lengths(report));
+    said.extend(pairing(report));
     said.extend(faults(report));
     said.extend(audits(report));
     said.extend(report.notes.iter().cloned());
@@ -37,6 +39,15 @@ pub(crate) fn headline(report: &Report) -> String {
     }
 }
 
+/// A rating with its interval, in Elo.
+pub(crate) fn rating(standing: &v1::AgentStanding) -> String {
+    match (standing.rating, standing.rating_low, standing.rating_high) {
+        (Some(rating), Some(low), Some(high)) => format!("{rating:+.0} [{low:+.0}, {high:+.0}]"),
+        (Some(rating), ..) => format!("{rating:+.0}"),
+        _ => "–".to_owned(),
+    }
+}
+
 fn progress(report: &Report) -> Option<String> {
     (!report.is_whole()).then(|| {
         let rest = match report.state {
@@ -51,6 +62,20 @@ fn progress(report: &Report) -> Option<String> {
             units::count(report.games_total),
         )
     })
+}
+
+fn expected(report: &Report) -> Option<String> {
+    let all = report.verdicts.len();
+    let failed = report.verdicts.iter().filter(|verdict| !verdict.holds);
+    let so_far = if report.is_whole() { "" } else { " so far" };
+    match (all, failed.count()) {
+        (0, _) => None,
+        (1, 0) => Some(format!("What was expected holds{so_far}.")),
+        (_, 0) => Some(format!("All {all} expectations hold{so_far}.")),
+        (_, failed) => Some(format!(
+            "{failed} of {all} expectations do not hold{so_far}."
+        )),
+    }
 }
 
 /// Whether the first one's interval lies above that of every other one.
@@ -168,6 +193,22 @@ fn lengths(report: &Report) -> Option<String> {
     Some(format!(
         "Half of the games have {middle} plies or fewer; the shortest has {shortest}, the longest {longest}."
     ))
+}
+
+/// What it gained that games were played in blocks.
+fn pairing(report: &Report) -> Option<String> {
+    let pairing = report.pairing.as_ref()?;
+    let saved = pairing.games_saved?;
+    let percent = pairing.variance_reduction * 100.0;
+    Some(if saved > 0 {
+        format!(
+            "Playing on the same luck with seats rotated took {percent:.0}% off the variance, which \
+             is worth {} more.",
+            units::plural(saved as u64, "game")
+        )
+    } else {
+        "Playing on the same luck with seats rotated gained nothing here.".to_owned()
+    })
 }
 
 fn faults(report: &Report) -> Option<String> {

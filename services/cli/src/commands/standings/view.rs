@@ -6,7 +6,7 @@ use arena_wire::v1;
 use serde::Serialize;
 
 use super::verdict::{self, CourseView};
-use crate::progress::state_name;
+use crate::{progress::state_name, report::Verdict};
 
 /// The contract of `--output json`.
 #[derive(Serialize)]
@@ -25,6 +25,8 @@ pub(crate) struct View<'a> {
     course: Option<CourseView<'a>>,
     notes: &'a [String],
     audits: Option<AuditsView>,
+    /// What came of what is expected; null where nobody asked.
+    pub(super) expectations: Option<&'a [Verdict]>,
 }
 
 /// How often one may look at which interval.
@@ -167,6 +169,7 @@ pub(crate) fn view(standings: &v1::Standings) -> View<'_> {
         course: standings.course.as_ref().map(CourseView::from),
         notes: &standings.notes,
         audits: standings.audits.map(AuditsView::from),
+        expectations: None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Estimates as dots with whiskers, one a row.
 
-use super::{Scale, escape, percent, put};
+use super::{Scale, anchor, escape, percent, put};
 use crate::{
-    report::{Estimate, Report},
+    report::{Estimate, Report, words},
     units,
 };
 
@@ -10,111 +10,166 @@ use crate::{
 const ROW: u32 = 26;
 const AXIS: u32 = 22;
 
+/// A row: whose, the estimate, and the same as text.
+struct Row {
+    name: String,
+    estimate: Option<Estimate>,
+    shown: String,
+}
+
+/// What is drawn, and what stands at its axis.
+struct Axis {
+    who: &'static str,
+    what: &'static str,
+    scale: Scale,
+    /// Where nobody has the better of it.
+    even: f64,
+    tick: fn(f64) -> String,
+}
+
 /// Scores of the agents.
 pub(in crate::report) fn scores(report: &Report) -> String {
-    let rows: Vec<(String, Option<Estimate>)> = report
-        .agents
-        .iter()
-        .map(|agent| {
-            let standing = &agent.standing;
-            let estimate = standing.score.map(|value| Estimate {
-                value,
-                interval: standing.score_low.zip(standing.score_high),
-            });
-            (standing.agent.clone(), estimate)
-        })
-        .collect();
-    dots(&rows, "agent", "score")
+    let rows = report.agents.iter().map(|agent| {
+        let standing = &agent.standing;
+        let estimate = standing.score.map(|value| Estimate {
+            value,
+            interval: standing.score_low.zip(standing.score_high),
+        });
+        share(standing.agent.clone(), estimate)
+    });
+    shares("agent", &rows.collect::<Vec<_>>())
 }
 
 /// Scores of the seats.
 pub(in crate::report) fn seats(report: &Report) -> String {
-    let rows: Vec<(String, Option<Estimate>)> = report
-        .seat_scores
-        .iter()
-        .enumerate()
-        .map(|(seat, estimate)| (format!("seat {seat}"), *estimate))
-        .collect();
-    dots(&rows, "seat", "score")
+    let rows = report.seat_scores.iter().enumerate();
+    let rows = rows.map(|(seat, estimate)| share(format!("seat {seat}"), *estimate));
+    shares("seat", &rows.collect::<Vec<_>>())
 }
 
-fn dots(rows: &[(String, Option<Estimate>)], who: &str, what: &str) -> String {
-    let values = rows
+/// Ratings of the agents, where there are any.
+pub(in crate::report) fn ratings(report: &Report) -> Option<String> {
+    report.ratings.as_ref()?;
+    let rows: Vec<Row> = report
+        .agents
         .iter()
-        .filter_map(|(_, estimate)| *estimate)
+        .map(|agent| {
+            let standing = &agent.standing;
+            Row {
+                name: standing.agent.clone(),
+                estimate: standing.rating.map(|value| Estimate {
+                    value,
+                    interval: standing.rating_low.zip(standing.rating_high),
+                }),
+                shown: words::rating(standing),
+            }
+        })
+        .collect();
+    let axis = Axis {
+        who: "agent",
+        what: "Elo [95%]",
+        scale: Scale::around(ends(&rows), (f64::MIN, f64::MAX), 20.0),
+        even: 0.0,
+        tick: |elo| format!("{elo:+.0}"),
+    };
+    Some(dots(&rows, &axis))
+}
+
+fn share(name: String, estimate: Option<Estimate>) -> Row {
+    let shown = estimate.map_or_else(
+        || "–".to_owned(),
+        |estimate| {
+            let (low, high) = estimate.interval.unzip();
+            units::interval(Some(estimate.value), low, high)
+        },
+    );
+    Row {
+        name,
+        estimate,
+        shown,
+    }
+}
+
+fn shares(who: &'static str, rows: &[Row]) -> String {
+    let axis = Axis {
+        who,
+        what: "score [95%]",
+        scale: Scale::around(ends(rows).chain([0.5]), (0.0, 1.0), 0.04),
+        even: 0.5,
+        tick: |share| format!("{}%", percent(share)),
+    };
+    dots(rows, &axis)
+}
+
+/// All numbers that have to be seen.
+fn ends(rows: &[Row]) -> impl Iterator<Item = f64> + '_ {
+    rows.iter()
+        .filter_map(|row| row.estimate)
         .flat_map(|estimate| {
             let (low, high) = estimate
                 .interval
                 .unwrap_or((estimate.value, estimate.value));
-            [low, high, 0.5]
-        });
-    let scale = Scale::around(values, (0.0, 1.0), 0.04);
-    let ticks = scale.ticks();
+            [low, high]
+        })
+}
+
+fn dots(rows: &[Row], axis: &Axis) -> String {
+    let ticks = axis.scale.ticks();
+    // The roles are said again since small screens lay rows out as grids.
     let mut out = format!(
-        "<table class=\"dots\"><colgroup><col class=\"who\"><col><col class=\"val\"></colgroup>\
-         <thead><tr><th scope=\"col\">{who}</th><th scope=\"col\"><span class=\"out\">drawn</span></th>\
-         <th scope=\"col\" class=\"num\">{what} [95%]</th></tr></thead><tbody>"
+        "<table class=\"dots\" role=\"table\"><colgroup><col class=\"who\"><col><col class=\"val\"></colgroup>\
+         <thead role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">{}</th>\
+         <th scope=\"col\" role=\"columnheader\"><span class=\"out\">drawn</span></th>\
+         <th scope=\"col\" class=\"num\" role=\"columnheader\">{}</th></tr></thead><tbody role=\"rowgroup\">",
+        axis.who, axis.what
     );
-    for (name, estimate) in rows {
+    for row in rows {
         put(
             &mut out,
-            format_args!("<tr><th scope=\"row\">{}</th><td>", escape(name)),
+            format_args!(
+                "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">{}</th><td class=\"drawn\" role=\"cell\">",
+                escape(&row.name)
+            ),
         );
-        drawn(&mut out, *estimate, scale, &ticks);
-        let shown = estimate.map_or_else(
-            || "–".to_owned(),
-            |estimate| {
-                let (low, high) = estimate.interval.unzip();
-                units::interval(Some(estimate.value), low, high)
-            },
-        );
+        drawn(&mut out, row.estimate, axis, &ticks);
         put(
             &mut out,
-            format_args!("</td><td class=\"num\">{shown}</td></tr>"),
+            format_args!(
+                "</td><td class=\"num\" role=\"cell\">{}</td></tr>",
+                row.shown
+            ),
         );
     }
     put(
         &mut out,
         format_args!(
-            "</tbody><tfoot aria-hidden=\"true\"><tr><td></td><td><svg width=\"100%\" height=\"{AXIS}\">"
+            "</tbody><tfoot aria-hidden=\"true\"><tr><td></td><td class=\"drawn\"><svg width=\"100%\" height=\"{AXIS}\">"
         ),
     );
     for tick in ticks {
-        let at = scale.at(tick);
-        let anchor = anchor(at);
+        let at = axis.scale.at(tick);
         put(
             &mut out,
             format_args!(
-                "<text x=\"{at:.2}%\" y=\"14\" text-anchor=\"{anchor}\">{}%</text>",
-                percent(tick)
+                "<text x=\"{at:.2}%\" y=\"14\" text-anchor=\"{}\">{}</text>",
+                anchor(at),
+                (axis.tick)(tick)
             ),
         );
     }
     out + "</svg></td><td></td></tr></tfoot></table>"
 }
 
-/// Text near an end stays within the drawing.
-pub(super) fn anchor(at: f64) -> &'static str {
-    match at {
-        at if at < 6.0 => "start",
-        at if at > 94.0 => "end",
-        _ => "middle",
-    }
-}
-
-fn drawn(out: &mut String, estimate: Option<Estimate>, scale: Scale, ticks: &[f64]) {
+fn drawn(out: &mut String, estimate: Option<Estimate>, axis: &Axis, ticks: &[f64]) {
     let middle = ROW / 2;
     put(
         out,
         format_args!("<svg width=\"100%\" height=\"{ROW}\" aria-hidden=\"true\">"),
     );
     for &tick in ticks {
-        let class = if (tick - 0.5).abs() < 1e-9 {
-            "fair"
-        } else {
-            "grid"
-        };
-        let at = scale.at(tick);
+        let even = (tick - axis.even).abs() < 1e-9;
+        let class = if even { "fair" } else { "grid" };
+        let at = axis.scale.at(tick);
         put(
             out,
             format_args!(
@@ -128,8 +183,8 @@ fn drawn(out: &mut String, estimate: Option<Estimate>, scale: Scale, ticks: &[f6
                 out,
                 format_args!(
                     "<line class=\"whisker\" x1=\"{:.2}%\" x2=\"{:.2}%\" y1=\"{middle}\" y2=\"{middle}\"/>",
-                    scale.at(low),
-                    scale.at(high)
+                    axis.scale.at(low),
+                    axis.scale.at(high)
                 ),
             );
         }
@@ -137,7 +192,7 @@ fn drawn(out: &mut String, estimate: Option<Estimate>, scale: Scale, ticks: &[f6
             out,
             format_args!(
                 "<circle class=\"dot\" cx=\"{:.2}%\" cy=\"{middle}\" r=\"4.5\"/>",
-                scale.at(estimate.value)
+                axis.scale.at(estimate.value)
             ),
         );
     }

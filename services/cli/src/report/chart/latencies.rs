@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use arena_telemetry::LatencyHistogram;
 
-use super::{dots::anchor, escape, put};
+use super::{anchor, escape, put};
 use crate::{report::Report, units};
 
 const HEIGHT: f64 = 34.0;
@@ -28,7 +28,7 @@ pub(in crate::report) fn latencies(report: &Report) -> String {
     let (low, high) = (low.floor(), high.ceil().max(low.floor() + 1.0));
     let mut out = "<p class=\"note\">Time from the question to its answer, every decision that an agent was asked \
          for, waiting for a batch included; each step of the axis is ten times the one before.</p>\
-         <table class=\"dots\"><colgroup><col class=\"who\"><col><col class=\"val\"></colgroup>\
+         <table class=\"dots\" role=\"table\"><colgroup><col class=\"who\"><col><col class=\"val\"></colgroup>\
          <thead><tr><th scope=\"col\">agent</th><th scope=\"col\"><span class=\"out\">drawn</span></th>\
          <th scope=\"col\" class=\"num\">p50, p90, p99</th></tr></thead><tbody>"
         .to_owned();
@@ -37,17 +37,20 @@ pub(in crate::report) fn latencies(report: &Report) -> String {
         put(
             &mut out,
             format_args!(
-                "<tr><th scope=\"row\">{}</th><td>",
+                "<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">{}</th><td class=\"drawn\" role=\"cell\">",
                 escape(&agent.standing.agent)
             ),
         );
         drawn(&mut out, &agent.latencies, low, high);
         put(
             &mut out,
-            format_args!("</td><td class=\"num\">{}</td></tr>", shown.join(", ")),
+            format_args!(
+                "</td><td class=\"num\" role=\"cell\">{}</td></tr>",
+                shown.join(", ")
+            ),
         );
     }
-    out += "</tbody><tfoot aria-hidden=\"true\"><tr><td></td><td>";
+    out += "</tbody><tfoot aria-hidden=\"true\"><tr><td></td><td class=\"drawn\">";
     put(&mut out, format_args!("<svg width=\"100%\" height=\"22\">"));
     let ticks = (high - low) as i32;
     let every = (ticks + 4) / 5;

@@ -11,7 +11,7 @@ mod lengths;
 use std::fmt::Write;
 
 pub(super) use course::course;
-pub(super) use dots::{scores, seats};
+pub(super) use dots::{ratings, scores, seats};
 pub(super) use heat::heat;
 pub(super) use latencies::latencies;
 pub(super) use lengths::lengths;
@@ -71,14 +71,26 @@ impl Scale {
 
     /// Round values in it, a handful.
     fn ticks(self) -> Vec<f64> {
-        let steps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25];
-        let step = steps
-            .into_iter()
-            .find(|step| (self.high - self.low) / step <= 5.0)
-            .unwrap_or(0.25);
+        let span = self.high - self.low;
+        if span <= 0.0 || !span.is_finite() {
+            return Vec::new();
+        }
+        let magnitude = 10f64.powf((span / 5.0).log10().floor());
+        let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * magnitude);
+        let step = steps.into_iter().find(|step| span / step <= 5.0);
+        let step = step.unwrap_or(10.0 * magnitude);
         let first = (self.low / step).ceil() as i64;
         let last = (self.high / step).floor() as i64;
         (first..=last).map(|tick| tick as f64 * step).collect()
+    }
+}
+
+/// Text near an end stays within the drawing.
+fn anchor(at: f64) -> &'static str {
+    match at {
+        at if at < 6.0 => "start",
+        at if at > 94.0 => "end",
+        _ => "middle",
     }
 }
 

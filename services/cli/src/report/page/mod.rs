@@ -34,6 +34,7 @@ struct Page<'a> {
     started: Option<String>,
     finished: Option<String>,
     rows: Vec<Row<'a>>,
+    ratings: Option<String>,
     dots: String,
     heat: String,
     course: String,
@@ -71,6 +72,9 @@ struct Row<'a> {
 /// The page of a report.
 pub(crate) fn html(report: &Report) -> Outcome<String> {
     let mut parts = vec![("summary", "In short")];
+    if !report.verdicts.is_empty() {
+        parts.push(("expected", "Expected"));
+    }
     if report.games > 0 {
         parts.extend([
             ("standings", "Standings"),
@@ -95,6 +99,7 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
         started: date(report.created_unix_us),
         finished: date(report.finished_unix_us),
         rows: report.agents.iter().map(row).collect(),
+        ratings: chart::ratings(report),
         dots: chart::scores(report),
         heat: chart::heat(report),
         course: chart::course(report),

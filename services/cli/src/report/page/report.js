@@ -108,11 +108,11 @@
       nodes.push(make("rect", { class: mark, x: x - rx, y: y - ry, width: 2 * rx, height: 2 * ry, rx: Math.min(rx, ry) }));
       const count = now[pit];
       for (let seed = 0; seed < count; seed++) {
-        const turn = seed * 2.399963;
+        const turn = 2.2 + seed * 2.399963;
         const out = Math.sqrt((seed + 0.5) / Math.max(count, 6)) * 0.78;
         nodes.push(make("circle", { class: "seed", cx: x + Math.cos(turn) * out * rx, cy: y + Math.sin(turn) * out * ry, r: 3.6 }));
       }
-      nodes.push(make("text", { class: "count", x, y }, count));
+      nodes.push(make("text", { class: "count", x: x + rx * 0.62, y: y - ry + Math.min(rx, ry) * 0.34 }, count));
     });
     moving.replaceChildren(...nodes);
     return board.names.map((name, pit) => `${name}: ${now[pit]}`).join(", ");
@@ -125,7 +125,7 @@
 
   const swatch = (seat) => {
     const svg = make("svg", { class: "swatch", viewBox: "0 0 16 16", "aria-hidden": "true" });
-    svg.append(make("circle", { class: `p${seat}`, cx: 8, cy: 8, r: 7 }));
+    svg.append(make("circle", { class: `piece p${seat}`, cx: 8, cy: 8, r: 7 }));
     return svg;
   };
 

@@ -1,0 +1,101 @@
+//! What is expected of a tournament, checked and told.
+
+use arena_model::expect::Expectation;
+use clap::Args;
+
+use super::export;
+use crate::{
+    access::Client,
+    failure::{Failure, Outcome},
+    output::{self, Format, note},
+    report::{self, Verdict},
+};
+
+/// What to hold a tournament against.
+#[derive(Debug, Args)]
+pub(crate) struct ExpectArgs {
+    /// Check what the tournament's spec expects; exit code 3 where it does not
+    /// hold
+    #[arg(long)]
+    check: bool,
+
+    /// Expect this too, such as "mine beats base by 5 elo at 95 %"
+    #[arg(long, value_name = "SENTENCE")]
+    expect: Vec<String>,
+}
+
+impl ExpectArgs {
+    /// What is expected of the tournament; nothing where nobody asks.
+    pub(crate) async fn of(&self, client: &mut Client, id: &str) -> Outcome<Vec<Expectation>> {
+        if !self.check && self.expect.is_empty() {
+            return Ok(Vec::new());
+        }
+        let tournament = export::tournament(client, id).await?;
+        let mut all = report::expectations(&tournament, &self.expect)?;
+        if self.check && all.is_empty() {
+            return Err(Failure::usage(format!(
+                "the spec of {id} expects nothing: give it an `expect` key, or say here what \
+                 you expect with --expect \"AGENT beats AGENT by 5 elo at 95 %\""
+            )));
+        }
+        if !self.check {
+            all.drain(..all.len() - self.expect.len());
+        }
+        Ok(all)
+    }
+}
+
+/// Tells what came of what is expected; a failure where something does not
+/// hold.
+pub(super) fn conclude(verdicts: &[Verdict], format: Format) -> Outcome {
+    if verdicts.is_empty() {
+        return Ok(());
+    }
+    match format {
+        Format::Table => output::write(&format!("\n{}", told(verdicts)))?,
+        // They are in it.
+        Format::Json => {}
+        // One row an agent is what readers of these expect.
+        Format::Jsonl | Format::Csv => note(told(verdicts).trim_end()),
+    }
+    settle(verdicts)
+}
+
+/// A table of what was expected and what came.
+fn told(verdicts: &[Verdict]) -> String {
+    let rows: Vec<Vec<String>> = verdicts
+        .iter()
+        .map(|verdict| {
+            let holds = if verdict.holds {
+                "holds"
+            } else {
+                "DOES NOT HOLD"
+            };
+            let expected = if verdict.name == verdict.expect {
+                verdict.expect.clone()
+            } else {
+                format!("{}: {}", verdict.name, verdict.expect)
+            };
+            vec![holds.to_owned(), expected, verdict.says.clone()]
+        })
+        .collect();
+    output::table(&["verdict", "expected", "came"], &rows)
+}
+
+/// A failure where something does not hold.
+pub(crate) fn settle(verdicts: &[Verdict]) -> Outcome {
+    let failed: Vec<&str> = verdicts
+        .iter()
+        .filter(|verdict| !verdict.holds)
+        .map(|verdict| verdict.name.as_str())
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::differs(format!(
+        "{} of {} expectations do not hold: {}",
+        failed.len(),
+        verdicts.len(),
+        failed.join("; ")
+    )))
+}

@@ -1,0 +1,132 @@
+use super::*;
+
+fn pair() -> v1::PairStanding {
+    v1::PairStanding {
+        agent: "base".to_owned(),
+        opponent: "mine".to_owned(),
+        games: 400,
+        blocks: 200,
+        score: Some(0.4),
+        score_low: Some(0.35),
+        score_high: Some(0.45),
+        ..v1::PairStanding::default()
+    }
+}
+
+fn standings() -> v1::Standings {
+    let agent = |name: &str, score: f64, faults: u64| v1::AgentStanding {
+        agent: name.to_owned(),
+        games: 400,
+        blocks: 200,
+        score: Some(score),
+        score_low: Some(score - 0.05),
+        score_high: Some(score + 0.05),
+        faults,
+        voids: 1,
+        ..v1::AgentStanding::default()
+    };
+    v1::Standings {
+        agents: vec![agent("mine", 0.6, 2), agent("base", 0.4, 0)],
+        seats: vec![v1::SeatStanding::default(); 2],
+        pairs: vec![pair()],
+        ..v1::Standings::default()
+    }
+}
+
+fn verdict_of(text: &str, standings: &v1::Standings) -> Verdict {
+    let agents = ["mine", "base"].map(|name| name.parse().expect("a name"));
+    let read = arena_model::expect::read(text, text, &agents).expect("a sentence");
+    verdict(&read, standings)
+}
+
+#[test]
+fn each_expectation_holds_where_it_should_and_nowhere_else() {
+    let cases = [
+        ("mine beats base", true),
+        ("base beats mine", false),
+        // The score of 55 % at the lower end is 34.9 Elo.
+        ("mine beats base by 34 elo at 95 %", true),
+        ("mine beats base by 36 elo at 95 %", false),
+        ("mine beats base by 36 elo at 90 %", true),
+        ("mine beats base by 34 elo at 99 %", false),
+        ("base loses to mine by at most 109 elo", true),
+        ("base loses to mine by at most 100 elo", false),
+        ("mine scores at least 0.6", true),
+        ("mine scores at least 0.6 at 95 %", false),
+        ("mine scores at least 0.5 against base at 95 %", true),
+        ("mine scores at most 0.64 at 95 %", false),
+        ("base scores at most 41 %", true),
+        ("mine ranks first", true),
+        ("base ranks last", true),
+        ("base ranks 2nd or better", true),
+        ("base ranks first", false),
+        ("no faults", false),
+        ("base makes no faults", true),
+        ("at most 2 faults", true),
+        ("no voids", false),
+        ("at most 1 voids", true),
+    ];
+    for (text, holds) in cases {
+        let verdict = verdict_of(text, &standings());
+        assert_eq!(verdict.holds, holds, "{text}: {}", verdict.says);
+        assert!(!verdict.says.is_empty());
+    }
+}
+
+#[test]
+fn ratings_decide_where_there_are_any() {
+    let mut standings = standings();
+    standings.pairs[0].rating_difference = Some(-80.0);
+    standings.pairs[0].rating_difference_low = Some(-120.0);
+    standings.pairs[0].rating_difference_high = Some(-40.0);
+    let verdict = verdict_of("mine beats base by 39 elo", &standings);
+    assert!(verdict.holds, "{}", verdict.says);
+    assert_eq!((verdict.value, verdict.low), (Some(80.0), Some(40.0)));
+    assert!(!verdict_of("mine beats base by 41 elo", &standings).holds);
+}
+
+#[test]
+fn without_games_nothing_holds_that_needs_some_and_no_number_is_made_up() {
+    let mut standings = standings();
+    standings.pairs.clear();
+    for agent in &mut standings.agents {
+        *agent = v1::AgentStanding {
+            agent: agent.agent.clone(),
+            ..v1::AgentStanding::default()
+        };
+    }
+    for text in [
+        "mine beats base",
+        "mine scores at least 0",
+        "mine ranks first",
+    ] {
+        let verdict = verdict_of(text, &standings);
+        assert!(!verdict.holds, "{text}");
+        assert_eq!(verdict.value, None);
+        assert!(verdict.says.contains("no games"), "{}", verdict.says);
+    }
+    assert!(verdict_of("no faults", &standings).holds);
+}
+
+#[test]
+fn shared_places_are_shared() {
+    let mut standings = standings();
+    standings.agents[1].score = Some(0.6);
+    for agent in ["mine", "base"] {
+        assert!(verdict_of(&format!("{agent} ranks first"), &standings).holds);
+        assert!(!verdict_of(&format!("{agent} ranks last"), &standings).holds);
+    }
+}
+
+#[test]
+fn a_perfect_score_has_no_infinite_rating() {
+    let mut standings = standings();
+    standings.pairs[0].score = Some(0.0);
+    standings.pairs[0].score_low = Some(0.0);
+    standings.pairs[0].score_high = Some(0.02);
+    let verdict = verdict_of("mine beats base by 600 elo", &standings);
+    for number in [verdict.value, verdict.low, verdict.high] {
+        assert!(number.expect("a number").is_finite());
+    }
+    assert!(verdict.holds, "{}", verdict.says);
+}

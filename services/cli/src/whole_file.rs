@@ -1,0 +1,144 @@
+//! Files that are written whole or not at all.
+
+use std::{
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use tempfile::NamedTempFile;
+
+use crate::failure::{Failure, Outcome};
+
+/// A file under a temporary name in its folder, which gets its own name when
+/// it is finished; dropped before that, nothing of it stays.
+pub(crate) struct WholeFile {
+    path: PathBuf,
+    file: BufWriter<NamedTempFile>,
+}
+
+impl WholeFile {
+    /// Begins a file.
+    pub(crate) fn create(path: &Path) -> Outcome<Self> {
+        let folder = check(path)?;
+        let made = tempfile::Builder::new()
+            .prefix(".arena-")
+            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
+            .tempfile_in(folder);
+        match made {
+            Ok(file) => Ok(Self {
+                path: path.to_owned(),
+                file: BufWriter::with_capacity(1 << 18, file),
+            }),
+            Err(error) => Err(failed(path, &error)),
+        }
+    }
+
+    /// Appends.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Outcome {
+        let written = self.file.write_all(bytes);
+        written.map_err(|error| failed(&self.path, &error))
+    }
+
+    /// Gives it its name, once all of it is on the disk.
+    pub(crate) fn finish(self) -> Outcome {
+        let path = self.path;
+        let file = self
+            .file
+            .into_inner()
+            .map_err(|error| failed(&path, error.error()))?;
+        file.as_file()
+            .sync_all()
+            .map_err(|error| failed(&path, &error))?;
+        file.persist(&path)
+            .map_err(|error| failed(&path, &error.error))?;
+        Ok(())
+    }
+}
+
+/// The folder of a file that may be written there, as far as names tell.
+pub(crate) fn check(path: &Path) -> Outcome<&Path> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        return Err(Failure::usage(format!(
+            "cannot write {}: there is no folder {}",
+            path.display(),
+            folder.display()
+        )));
+    }
+    if path.is_dir() {
+        return Err(Failure::usage(format!(
+            "cannot write {}: it is a folder, name a file in it",
+            path.display()
+        )));
+    }
+    Ok(folder)
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// What to do about it, where that is known.
+pub(crate) fn failed(path: &Path, error: &io::Error) -> Failure {
+    let what = match error.kind() {
+        io::ErrorKind::StorageFull => {
+            "; the disk is full: make room, or name a file on another one".to_owned()
+        }
+        io::ErrorKind::QuotaExceeded => "; your quota is used up".to_owned(),
+        _ => String::new(),
+    };
+    Failure::failed(format!("cannot write {}: {error}{what}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").file_name().display().to_string())
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[test]
+    fn a_file_has_its_name_only_when_all_of_it_is_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("page.html");
+        std::fs::write(&path, "old").expect("a file");
+        let mut file = WholeFile::create(&path).expect("a file");
+        WholeFile::write(&mut file, b"new").expect("room");
+        assert_eq!(std::fs::read_to_string(&path).expect("a file"), "old");
+        file.finish().expect("room");
+        assert_eq!(std::fs::read_to_string(&path).expect("a file"), "new");
+        assert_eq!(names(folder.path()), ["page.html"]);
+    }
+
+    #[test]
+    fn a_file_that_is_not_finished_leaves_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut file = WholeFile::create(&folder.path().join("page.html")).expect("a file");
+        WholeFile::write(&mut file, b"half").expect("room");
+        drop(file);
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("nowhere/page.html");
+        let error = WholeFile::create(&path).err().expect("refused");
+        assert!(error.to_string().contains("there is no folder"), "{error}");
+    }
+}
