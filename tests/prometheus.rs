@@ -5,6 +5,8 @@
 mod dashboards;
 /// Compose, Kubernetes, systemd, Grafana's provisioning, the table of metrics.
 mod deploy;
+/// Arena as a gate of pull requests, as its example says.
+mod gate;
 /// The real Prometheus on a running tournament: every query has an answer.
 mod live;
 /// Reads queries as far as their metrics.

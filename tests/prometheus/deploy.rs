@@ -85,7 +85,7 @@ fn every_file_is_one_that_a_test_looks_at() {
     let mut found = Vec::new();
     files(&deploy(""), &mut found);
     let tests = repository().join("tests/prometheus");
-    let tests: String = ["dashboards.rs", "deploy.rs", "rules.rs"]
+    let tests: String = ["dashboards.rs", "deploy.rs", "gate.rs", "rules.rs"]
         .map(|file| read(&tests.join(file)))
         .concat();
     for file in &found {
@@ -280,7 +280,7 @@ fn the_image_is_built_of_what_is_copied_with_the_pinned_toolchain() {
         dockerfile.contains(&format!("FROM rust:{minor}-")),
         "not {minor}"
     );
-    assert!(dockerfile.contains("--locked --package arena-cli --bin arena"));
+    assert!(dockerfile.contains("--locked --package arena-cli --bin arena --features parquet"));
     assert!(dockerfile.contains("\nUSER 10001:10001\n"));
     let ignored = read(&deploy("Dockerfile.dockerignore"));
     let let_in: BTreeSet<&str> = ignored

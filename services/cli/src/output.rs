@@ -143,6 +143,14 @@ pub(crate) fn note(text: impl std::fmt::Display) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
+/// True where more may be drawn on stderr than one line: nobody asks for plain
+/// text, and the terminal knows how to go back.
+pub(crate) fn drawable() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    interactive() && !set("NO_COLOR") && !dumb
+}
+
 /// True where stderr is a terminal that may be drawn on.
 pub(crate) fn interactive() -> bool {
     io::stderr().is_terminal() && std::env::var_os("CI").is_none()

@@ -1,5 +1,7 @@
 //! Following a tournament to its end.
 
+mod view;
+
 use std::{
     error::Error,
     time::{Duration, Instant},
@@ -12,9 +14,11 @@ use tonic::{Code, Status};
 use crate::{
     access::Client,
     failure::{Failure, Outcome},
-    output::{interactive, note},
+    output::{drawable, interactive, note},
     units,
 };
+
+use view::View;
 
 /// Without a terminal a line is written this often.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -22,6 +26,8 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 /// A line that updates in place, or plain lines where stderr is no terminal.
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
+    /// In place of the bar, where there is nothing else to see.
+    view: Option<View>,
     last_line: Option<Instant>,
     started: Instant,
     /// Whether it is only a part of what is followed, which is told elsewhere.
@@ -39,10 +45,19 @@ impl Progress {
         });
         Self {
             bar,
+            view: None,
             last_line: None,
             started: Instant::now(),
             part: false,
         }
+    }
+
+    /// Of a tournament that somebody watches: the whole of it, drawn in place.
+    pub(crate) fn watched() -> Self {
+        let mut progress = Self::new();
+        progress.bar = None;
+        progress.view = drawable().then(View::new);
+        progress
     }
 
     /// Of a tournament that is one of many: where stderr is no terminal,
@@ -60,6 +75,10 @@ impl Progress {
     }
 
     fn update(&mut self, event: &v1::WatchTournamentResponse) {
+        if let Some(view) = &mut self.view {
+            view.draw(event);
+            return;
+        }
         let rate = event.games_per_second;
         let left = event.games_total.saturating_sub(event.games_done);
         let eta = if rate > 0.0 && left > 0 {

@@ -1,11 +1,21 @@
 //! `arena export`
 
-use std::io::{self, BufWriter, Write};
+#[cfg(feature = "parquet")]
+mod parquet;
+mod sink;
+mod table;
 
+use std::path::PathBuf;
+
+use arena_model::GameRecord;
 use arena_wire::v1;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
+use self::{
+    sink::{Csv, Jsonl, Out, Sink},
+    table::Column,
+};
 use crate::{
     access::{AccessArgs, Client},
     failure::{Failure, Outcome},
@@ -16,7 +26,7 @@ use crate::{
 /// Games asked for at a time.
 const PAGE: u32 = 512;
 
-/// Write all finished games of a tournament, in index order
+/// Write a tournament's games, decisions or standings
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A line of JSON is one record; its \"hash\" is the SHA-256 of the line without
@@ -26,6 +36,7 @@ Examples:
   arena export demo-3f9a0c1b22 > games.jsonl
   arena export demo-3f9a0c1b22 | sha256sum
   arena export demo-3f9a0c1b22 --format csv > games.csv
+  arena export demo-3f9a0c1b22 --table decisions --format parquet --out moves.parquet
   arena export demo-3f9a0c1b22 --records hash | sha256sum")]
 pub(crate) struct ExportArgs {
     /// Id of the tournament
@@ -34,7 +45,13 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     access: AccessArgs,
 
-    /// jsonl: all of every game; csv: one line of results a game
+    /// games: all finished ones, in index order; decisions: a row for each ply
+    /// of them; standings: a row for each agent
+    #[arg(long, value_enum, default_value_t)]
+    table: ExportTable,
+
+    /// jsonl: a line of JSON a row, of games all there is; csv: the same
+    /// without what is nested; parquet: for data frames
     #[arg(long, value_enum, default_value_t)]
     format: ExportFormat,
 
@@ -43,9 +60,21 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_enum, default_value_t)]
     records: ExportRecords,
 
-    /// Add worker, start, duration and latencies to each record
+    /// Add worker, start and duration to each game, in JSON latencies too
     #[arg(long)]
     with_timing: bool,
+
+    /// Write a file, whole or not at all, in place of stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum ExportTable {
+    #[default]
+    Games,
+    Decisions,
+    Standings,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -53,6 +82,7 @@ enum ExportFormat {
     #[default]
     Jsonl,
     Csv,
+    Parquet,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -64,6 +94,12 @@ enum ExportRecords {
 
 impl ExportArgs {
     pub(crate) async fn run(self) -> Outcome {
+        if self.format == ExportFormat::Parquet && cfg!(not(feature = "parquet")) {
+            return Err(Failure::usage(
+                "this arena was built without Parquet: build it with `cargo build --release \
+                 --package arena-cli --features parquet`, or take --format csv or jsonl",
+            ));
+        }
         let mut access = self.access.open().await?;
         let outcome = self.write(&mut access.client).await;
         outcome.and(access.close().await)
@@ -72,19 +108,97 @@ impl ExportArgs {
     async fn write(&self, client: &mut Client) -> Outcome {
         let tournament = tournament(client, &self.id).await?;
         let setup = tournament.setup.unwrap_or_default();
-        let whole = self.format == ExportFormat::Jsonl && self.records == ExportRecords::Full;
-        if whole && setup.hash_only {
+        if setup.hash_only && self.wants_events() {
             let game = format!("{}/INDEX", self.id);
             return Err(Failure::usage(format!(
                 "{}; --records hash exports what there is",
                 model::not_kept(&self.id, &game)
             )));
         }
-        let rules = Rules::of(&setup)?;
-        let mut out = BufWriter::new(io::stdout().lock());
-        if self.format == ExportFormat::Csv {
-            emit(&mut out, &csv_header(&rules))?;
+        let out = Out::open(self.out.as_deref(), self.format == ExportFormat::Parquet)?;
+        if self.table == ExportTable::Standings {
+            return self.write_standings(client, out).await;
         }
+        let rules = Rules::of(&setup)?;
+        match (self.table, self.format) {
+            (ExportTable::Games, ExportFormat::Jsonl | ExportFormat::Csv) => {
+                self.write_lines(client, &rules, out).await
+            }
+            (ExportTable::Games, _) => {
+                let columns = table::game_columns(rules.game.seats(), self.with_timing);
+                let mut sink = self.sink(out, &columns)?;
+                self.each_game(client, |game, record| {
+                    let timing = game.timing.as_ref();
+                    sink.row(table::game(&rules, record, timing, self.with_timing))
+                })
+                .await?;
+                sink.finish()
+            }
+            _ => {
+                let mut sink = self.sink(out, &table::decision_columns())?;
+                self.each_game(client, |_, record| {
+                    table::decisions(&rules, record, &mut |cells| sink.row(cells))
+                })
+                .await?;
+                sink.finish()
+            }
+        }
+    }
+
+    /// True for what a tournament of hashes does not have.
+    fn wants_events(&self) -> bool {
+        match self.table {
+            ExportTable::Games => {
+                self.format == ExportFormat::Jsonl && self.records == ExportRecords::Full
+            }
+            ExportTable::Decisions => true,
+            ExportTable::Standings => false,
+        }
+    }
+
+    fn sink(&self, out: Out, columns: &[Column]) -> Outcome<Box<dyn Sink>> {
+        match self.format {
+            ExportFormat::Jsonl => Ok(Box::new(Jsonl::new(out, columns))),
+            ExportFormat::Csv => Ok(Box::new(Csv::new(out, columns)?)),
+            #[cfg(feature = "parquet")]
+            ExportFormat::Parquet => Ok(Box::new(parquet::Parquet::new(out, columns)?)),
+            #[cfg(not(feature = "parquet"))]
+            ExportFormat::Parquet => Err(Failure::usage("this arena was built without Parquet")),
+        }
+    }
+
+    async fn write_standings(&self, client: &mut Client, out: Out) -> Outcome {
+        let request = v1::GetStandingsRequest {
+            tournament_id: self.id.clone(),
+            ..v1::GetStandingsRequest::default()
+        };
+        let response = client.get_standings(request).await?.into_inner();
+        let (columns, rows) = table::standings(&response.standings.unwrap_or_default());
+        let mut sink = self.sink(out, &columns)?;
+        for row in rows {
+            sink.row(row)?;
+        }
+        sink.finish()
+    }
+
+    /// Records as lines, which are a contract.
+    async fn write_lines(&self, client: &mut Client, rules: &Rules, mut out: Out) -> Outcome {
+        if self.format == ExportFormat::Csv {
+            out.text(&csv_header(rules))?;
+        }
+        self.each_game(client, |game, record| {
+            out.text(&self.line(rules, game, record)?)
+        })
+        .await?;
+        out.finish()
+    }
+
+    /// All finished games in index order, a page at a time.
+    async fn each_game(
+        &self,
+        client: &mut Client,
+        mut each: impl FnMut(&v1::GameReport, &GameRecord) -> Outcome,
+    ) -> Outcome {
         let mut token = String::new();
         loop {
             let request = v1::ListGamesRequest {
@@ -96,24 +210,22 @@ impl ExportArgs {
             };
             let page = client.list_games(request).await?.into_inner();
             for game in &page.games {
-                emit(&mut out, &self.line(&rules, game)?)?;
+                each(game, &model::record(game.record.as_ref())?)?;
             }
             token = page.next_page_token;
             if token.is_empty() {
-                break;
+                return Ok(());
             }
         }
-        finish(out.flush())
     }
 
-    fn line(&self, rules: &Rules, game: &v1::GameReport) -> Outcome<String> {
-        let record = model::record(game.record.as_ref())?;
+    fn line(&self, rules: &Rules, game: &v1::GameReport, record: &GameRecord) -> Outcome<String> {
         if self.format == ExportFormat::Csv {
-            return Ok(csv(rules, &record));
+            return Ok(csv(rules, record));
         }
         let mut line = match self.records {
-            ExportRecords::Full => rules.line(&record)?,
-            ExportRecords::Hash => rules.short_line(&record)?,
+            ExportRecords::Full => rules.line(record)?,
+            ExportRecords::Hash => rules.short_line(record)?,
         };
         if let Some(timing) = game.timing.as_ref().filter(|_| self.with_timing) {
             let timing = json!({
@@ -162,26 +274,9 @@ pub(crate) fn csv(rules: &Rules, record: &arena_model::GameRecord) -> String {
     cells.extend(record.scores.iter().map(ToString::to_string));
     cells.push(record.plies.to_string());
     cells.push(record.termination.name().to_owned());
-    let faults: Vec<String> = record
-        .faults
-        .iter()
-        .map(|fault| format!("{}:{}", fault.seat, fault.kind.name()))
-        .collect();
-    cells.push(faults.join(" "));
+    cells.push(table::faults(record));
     cells.push(hex::encode(record.hash));
     output::csv_line(&cells)
-}
-
-fn emit(out: &mut impl Write, text: &str) -> Outcome {
-    finish(out.write_all(text.as_bytes()))
-}
-
-/// A reader that went away ends the program quietly.
-fn finish(result: io::Result<()>) -> Outcome {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
-        other => Ok(other?),
-    }
 }
 
 /// The tournament of an id.

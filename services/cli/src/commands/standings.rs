@@ -133,6 +133,11 @@ async fn ask(
     expect::conclude(&verdicts, format)
 }
 
+/// An agent as `--output json` prints it.
+pub(super) fn as_json(agent: &v1::AgentStanding) -> serde_json::Value {
+    serde_json::to_value(view::agent(agent)).unwrap_or_default()
+}
+
 /// The same in words.
 pub(crate) fn told(audits: &v1::Audits) -> String {
     let mut text = format!(

@@ -34,7 +34,8 @@ Examples:
     /// Follow a tournament to its end, then show its standings
     #[command(after_help = "\
 Ends with 0 when the tournament finished, with 1 when it was cancelled; waits
-while it is paused.
+while it is paused. On a terminal it is drawn in place; plain lines come where
+stderr is no terminal, with NO_COLOR, and with TERM=dumb.
 
 Examples:
   arena tournament watch demo-3f9a0c1b22")]
@@ -328,7 +329,7 @@ fn changed(tournament: Option<v1::Tournament>, format: Format) -> Outcome {
 async fn watch(client: &mut Client, args: WatchArgs) -> Outcome {
     // An unknown id is told at once.
     export::tournament(client, &args.one.id).await?;
-    let mut progress = Progress::new();
+    let mut progress = Progress::watched();
     let timeout = Duration::from_secs(args.connect_timeout);
     let last = progress::follow(client, &args.one.id, &mut progress, timeout).await?;
     standings::show(client, &args.one.id, args.one.output).await?;

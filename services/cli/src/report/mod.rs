@@ -116,3 +116,6 @@ impl Report {
         self.state == v1::TournamentState::Finished
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,9 @@ const USUAL: f64 = 0.95;
 /// Where the level is not between 0 and 1.
 #[must_use]
 pub fn of_share(mean: f64, usual: (f64, f64), freedom: u64, level: f64) -> (f64, f64) {
+    if is_usual(level) {
+        return usual;
+    }
     let freedom = freedom.max(1);
     let farther = [usual.0, usual.1]
         .into_iter()
@@ -40,12 +43,19 @@ pub fn of_share(mean: f64, usual: (f64, f64), freedom: u64, level: f64) -> (f64,
 /// Where the level is not between 0 and 1.
 #[must_use]
 pub fn of_number(mean: f64, usual: (f64, f64), level: f64) -> (f64, f64) {
+    if is_usual(level) {
+        return usual;
+    }
     let errors = |level: f64| Normal::standard().inverse_cdf(f64::midpoint(1.0, level));
     let wider = errors(level) / errors(USUAL);
     (
         mean - (mean - usual.0) * wider,
         mean + (usual.1 - mean) * wider,
     )
+}
+
+fn is_usual(level: f64) -> bool {
+    (level - USUAL).abs() < 1e-9
 }
 
 #[cfg(test)]

@@ -70,7 +70,13 @@ pub(in crate::report) fn ratings(report: &Report) -> Option<String> {
         what: "Elo [95%]",
         scale: Scale::around(ends(&rows), (f64::MIN, f64::MAX), 20.0),
         even: 0.0,
-        tick: |elo| format!("{elo:+.0}"),
+        tick: |elo| {
+            if elo == 0.0 {
+                "0".to_owned()
+            } else {
+                format!("{elo:+.0}")
+            }
+        },
     };
     Some(dots(&rows, &axis))
 }

@@ -34,6 +34,8 @@ struct Page<'a> {
     started: Option<String>,
     finished: Option<String>,
     rows: Vec<Row<'a>>,
+    /// Luck is known of somebody.
+    lucky: bool,
     ratings: Option<String>,
     dots: String,
     heat: String,
@@ -63,6 +65,10 @@ struct Row<'a> {
     faulty: bool,
     kinds: String,
     by_seat: Vec<String>,
+    score: String,
+    luck: String,
+    adjusted: String,
+    saved: String,
     bot: &'a str,
     version: &'a str,
     options: String,
@@ -71,13 +77,20 @@ struct Row<'a> {
 
 /// The page of a report.
 pub(crate) fn html(report: &Report) -> Outcome<String> {
+    let lucky = report
+        .agents
+        .iter()
+        .any(|agent| agent.standing.score_adjusted.is_some());
     let mut parts = vec![("summary", "In short")];
     if !report.verdicts.is_empty() {
         parts.push(("expected", "Expected"));
     }
     if report.games > 0 {
+        parts.push(("standings", "Standings"));
+        if lucky {
+            parts.push(("luck", "Luck"));
+        }
         parts.extend([
-            ("standings", "Standings"),
             ("pairs", "Head to head"),
             ("course", "Over the tournament"),
             ("seats", "Who moves first"),
@@ -99,6 +112,7 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
         started: date(report.created_unix_us),
         finished: date(report.finished_unix_us),
         rows: report.agents.iter().map(row).collect(),
+        lucky,
         ratings: chart::ratings(report),
         dots: chart::scores(report),
         heat: chart::heat(report),
@@ -142,6 +156,18 @@ fn row(agent: &Agent) -> Row<'_> {
         faulty: standing.faults > 0,
         kinds: kinds(&standing.faults_by_kind),
         by_seat: agent.seat_scores.iter().map(share).collect(),
+        score: units::interval(standing.score, standing.score_low, standing.score_high),
+        luck: standing
+            .luck_mean
+            .map_or_else(|| "–".to_owned(), |luck| format!("{:+.2}%", luck * 100.0)),
+        adjusted: units::interval(
+            standing.score_adjusted,
+            standing.score_adjusted_low,
+            standing.score_adjusted_high,
+        ),
+        saved: standing
+            .luck_games_saved
+            .map_or_else(|| "–".to_owned(), |saved| saved.to_string()),
         bot: &agent.bot,
         version: &agent.version,
         options: options.join(", "),

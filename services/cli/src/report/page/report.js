@@ -221,6 +221,6 @@
     }
     event.preventDefault();
   });
-  viewer.hidden = false;
+  viewer.hidden = of("choice").hidden = false;
   choose(0);
 })();

@@ -1,0 +1,154 @@
+//! Where exports go: stdout, or a file that is written whole or not at all.
+
+use std::{
+    io::{self, BufWriter, IsTerminal, Write},
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use super::table::{Cell, Column};
+use crate::{
+    failure::{Failure, Outcome},
+    output,
+    whole_file::{self, WholeFile},
+};
+
+/// The bytes of an export.
+pub(crate) enum Out {
+    Stdout(BufWriter<io::Stdout>),
+    File(PathBuf, WholeFile),
+}
+
+impl Out {
+    /// Begins an export; `binary` bytes are not for a terminal.
+    pub(crate) fn open(file: Option<&Path>, binary: bool) -> Outcome<Self> {
+        match file {
+            Some(file) => Ok(Self::File(file.to_owned(), WholeFile::create(file)?)),
+            None if binary && io::stdout().is_terminal() => Err(Failure::usage(
+                "Parquet is not for terminals: name a file with --out FILE",
+            )),
+            None => Ok(Self::Stdout(BufWriter::new(io::stdout()))),
+        }
+    }
+
+    /// Appends text.
+    pub(crate) fn text(&mut self, text: &str) -> Outcome {
+        let written = self.write_all(text.as_bytes());
+        written.map_err(|error| self.failed(&error))
+    }
+
+    /// What went wrong, with the file's name. A reader of stdout that went
+    /// away ends the program quietly.
+    pub(crate) fn failed(&self, error: &io::Error) -> Failure {
+        match self {
+            Self::Stdout(_) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+            Self::Stdout(_) => Failure::failed(format!("cannot write to stdout: {error}")),
+            Self::File(path, _) => whole_file::failed(path, error),
+        }
+    }
+
+    /// All is written.
+    pub(crate) fn finish(mut self) -> Outcome {
+        let flushed = self.flush();
+        flushed.map_err(|error| self.failed(&error))?;
+        match self {
+            Self::Stdout(_) => Ok(()),
+            Self::File(_, file) => file.finish(),
+        }
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(out) => out.write(bytes),
+            Self::File(_, file) => Write::write(file, bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(out) => out.flush(),
+            Self::File(_, file) => file.flush(),
+        }
+    }
+}
+
+/// Takes the rows of a table.
+pub(crate) trait Sink {
+    /// Writes a row, a cell for each column.
+    fn row(&mut self, cells: Vec<Cell>) -> Outcome;
+
+    /// All rows are there.
+    fn finish(self: Box<Self>) -> Outcome;
+}
+
+/// Comma-separated values with a header.
+pub(crate) struct Csv(Out);
+
+impl Csv {
+    pub(crate) fn new(mut out: Out, columns: &[Column]) -> Outcome<Self> {
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        out.text(&output::csv_line(&names))?;
+        Ok(Self(out))
+    }
+}
+
+impl Sink for Csv {
+    fn row(&mut self, cells: Vec<Cell>) -> Outcome {
+        let cells: Vec<String> = cells
+            .into_iter()
+            .map(|cell| match cell {
+                Value::Null => String::new(),
+                Value::String(text) => text,
+                other => other.to_string(),
+            })
+            .collect();
+        self.0.text(&output::csv_line(&cells))
+    }
+
+    fn finish(self: Box<Self>) -> Outcome {
+        self.0.finish()
+    }
+}
+
+/// A JSON object a row.
+pub(crate) struct Jsonl {
+    out: Out,
+    /// Names of the columns as JSON.
+    names: Vec<String>,
+    line: String,
+}
+
+impl Jsonl {
+    pub(crate) fn new(out: Out, columns: &[Column]) -> Self {
+        Self {
+            out,
+            names: columns
+                .iter()
+                .map(|column| Value::from(column.name.as_str()).to_string())
+                .collect(),
+            line: String::new(),
+        }
+    }
+}
+
+impl Sink for Jsonl {
+    fn row(&mut self, cells: Vec<Cell>) -> Outcome {
+        self.line.clear();
+        for (name, cell) in self.names.iter().zip(cells) {
+            self.line
+                .push_str(if self.line.is_empty() { "{" } else { "," });
+            self.line.push_str(name);
+            self.line.push(':');
+            self.line.push_str(&cell.to_string());
+        }
+        self.line.push_str("}\n");
+        self.out.text(&self.line)
+    }
+
+    fn finish(self: Box<Self>) -> Outcome {
+        self.out.finish()
+    }
+}

@@ -1,0 +1,241 @@
+//! A tournament on a terminal, drawn again in place.
+//!
+//! Nothing of the terminal is changed that would have to be put back: after
+//! each drawing the cursor stands below it, at the start of a line.
+
+use std::fmt::Write;
+
+use arena_wire::v1;
+use console::{Term, measure_text_width, truncate_str};
+
+use super::state_name;
+use crate::units;
+
+/// Lines beside those of agents.
+const OTHER_LINES: usize = 7;
+/// The widest that a bar of progress gets, and the narrowest.
+const BAR: (usize, usize) = (8, 40);
+
+/// What is drawn, and what was drawn last.
+pub(super) struct View {
+    term: Term,
+    drawn: Vec<String>,
+}
+
+impl View {
+    pub(super) fn new() -> Self {
+        Self {
+            term: Term::stderr(),
+            drawn: Vec::new(),
+        }
+    }
+
+    /// Draws how the tournament stands, over what was drawn before.
+    pub(super) fn draw(&mut self, event: &v1::WatchTournamentResponse) {
+        let (height, width) = self.term.size();
+        let (height, width) = (usize::from(height), usize::from(width).max(20));
+        // The last column stays free: some terminals wrap when it is written.
+        let lines: Vec<String> = frame(event, height, width - 1)
+            .iter()
+            .map(|line| truncate_str(line.trim_end(), width - 1, "…").into_owned())
+            .collect();
+        let mut out = String::new();
+        // Where the terminal became narrower, lines take more rows than before.
+        let rows: usize = self
+            .drawn
+            .iter()
+            .map(|line| measure_text_width(line).max(1).div_ceil(width))
+            .sum();
+        if rows > 0 {
+            let _ = write!(out, "\x1b[{}F", rows.min(height.saturating_sub(1)));
+        }
+        out.push_str("\x1b[0J");
+        for line in &lines {
+            out.push_str(line);
+            out.push_str("\r\n");
+        }
+        // A terminal that went away must not end what is watched.
+        let _ = self.term.write_str(&out);
+        self.drawn = lines;
+    }
+}
+
+/// The lines of a drawing.
+fn frame(event: &v1::WatchTournamentResponse, height: usize, width: usize) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{}  {}",
+        event.tournament_id,
+        state_name(event.state())
+    )];
+    lines.push(progress(event, width));
+    lines.push(pace(event));
+    let Some(standings) = &event.standings else {
+        return lines;
+    };
+    lines.push(String::new());
+    let room = height.saturating_sub(OTHER_LINES).max(1);
+    lines.extend(agents(standings, room));
+    for note in standings.notes.iter().take(1) {
+        lines.push(format!("note: {note}"));
+    }
+    lines
+}
+
+fn progress(event: &v1::WatchTournamentResponse, width: usize) -> String {
+    let total = event.games_total.max(1);
+    let share = event.games_done as f64 / total as f64;
+    let told = format!(
+        " {} of {} games, {:.0}%",
+        units::count(event.games_done),
+        units::count(event.games_total),
+        // 100 % is for the end alone.
+        (share * 100.0).floor()
+    );
+    let room = width.saturating_sub(told.chars().count() + 2);
+    let length = room.clamp(BAR.0, BAR.1);
+    let full = ((share * length as f64) as usize).min(length);
+    format!("[{}{}]{told}", "#".repeat(full), "-".repeat(length - full))
+}
+
+fn pace(event: &v1::WatchTournamentResponse) -> String {
+    let rate = event.games_per_second;
+    let left = event.games_total.saturating_sub(event.games_done);
+    let mut told = vec![format!("{rate:.0} games/s")];
+    if rate > 0.0 && left > 0 {
+        told.push(format!("{} left", units::duration(left as f64 / rate)));
+    }
+    told.push(units::plural(event.workers.into(), "worker"));
+    told.push(units::plural(event.faults, "fault"));
+    if event.workers == 0 && left > 0 {
+        told.push("nobody plays: start `arena worker`".to_owned());
+    }
+    told.join(", ")
+}
+
+/// A table of the agents, as many as there is room for.
+fn agents(standings: &v1::Standings, room: usize) -> Vec<String> {
+    let rated = standings.ratings.is_some();
+    let cells = |agent: &v1::AgentStanding, place: usize| {
+        let mut cells = vec![
+            place.to_string(),
+            agent.agent.clone(),
+            units::interval(agent.score, agent.score_low, agent.score_high),
+        ];
+        if rated {
+            cells.push(rating(agent));
+        }
+        cells.extend([units::count(agent.games), units::count(agent.faults)]);
+        cells
+    };
+    let mut header = vec!["#", "agent", "score [95%]"];
+    if rated {
+        header.push("rating [95%]");
+    }
+    header.extend(["games", "faults"]);
+    let mut table = vec![header.into_iter().map(str::to_owned).collect()];
+    let shown = standings.agents.iter().take(room).zip(1..);
+    table.extend(shown.map(|(agent, place)| cells(agent, place)));
+    let mut lines = aligned(&table);
+    if standings.agents.len() > room {
+        lines.push(format!("… and {} more", standings.agents.len() - room));
+    }
+    lines
+}
+
+fn rating(agent: &v1::AgentStanding) -> String {
+    match (agent.rating, agent.rating_low, agent.rating_high) {
+        (Some(rating), Some(low), Some(high)) => format!("{rating:+.0} [{low:+.0}, {high:+.0}]"),
+        (Some(rating), ..) => format!("{rating:+.0}"),
+        _ => "–".to_owned(),
+    }
+}
+
+/// Columns as wide as what is in them, names to the left, numbers to the right.
+fn aligned(table: &[Vec<String>]) -> Vec<String> {
+    let columns = table.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| {
+            let cells = table.iter().filter_map(|row| row.get(column));
+            cells
+                .map(|cell| measure_text_width(cell))
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    table
+        .iter()
+        .map(|row| {
+            let mut line = String::new();
+            for (column, cell) in row.iter().enumerate() {
+                let pad = " ".repeat(widths[column] - measure_text_width(cell));
+                let _ = if column == 1 {
+                    write!(line, "{cell}{pad}  ")
+                } else {
+                    write!(line, "{pad}{cell}  ")
+                };
+            }
+            line
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(agents: usize, done: u64) -> v1::WatchTournamentResponse {
+        let agent = |number: usize| v1::AgentStanding {
+            agent: format!("agent-{number}"),
+            games: done,
+            score: Some(0.5),
+            score_low: Some(0.25),
+            score_high: Some(0.75),
+            ..v1::AgentStanding::default()
+        };
+        v1::WatchTournamentResponse {
+            tournament_id: "cup-0123456789".to_owned(),
+            state: v1::TournamentState::Running.into(),
+            games_total: 1000,
+            games_done: done,
+            games_per_second: 50.0,
+            workers: 2,
+            standings: Some(v1::Standings {
+                agents: (0..agents).map(agent).collect(),
+                ..v1::Standings::default()
+            }),
+            ..v1::WatchTournamentResponse::default()
+        }
+    }
+
+    #[test]
+    fn a_drawing_tells_progress_pace_and_standings() {
+        let text = frame(&event(2, 500), 24, 79).join("\n");
+        for part in [
+            "cup-0123456789  running",
+            "500 of 1,000 games, 50%",
+            "50 games/s, 10s left, 2 workers, 0 faults",
+            "50.0% [25.0, 75.0]",
+            "agent-1",
+        ] {
+            assert!(text.contains(part), "{part} is missing in\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_drawing_fits_terminals_however_small() {
+        for height in [1, 5, 10, 24] {
+            let lines = frame(&event(40, 999), height, 30);
+            assert!(lines.len() <= height.max(OTHER_LINES + 1), "{height}");
+            assert!(lines[1].chars().count() <= 40, "{}", lines[1]);
+            assert!(lines.iter().any(|line| line.contains(" more")));
+            assert!(lines[1].contains("99%"), "{}", lines[1]);
+        }
+    }
+
+    #[test]
+    fn nobody_who_plays_is_told_with_what_to_do() {
+        let mut event = event(2, 0);
+        event.workers = 0;
+        assert!(frame(&event, 24, 79)[2].contains("arena worker"));
+    }
+}

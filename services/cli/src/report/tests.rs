@@ -1,0 +1,228 @@
+use arena_engine::{FaultKind, SeatFault, Termination};
+use arena_model::GameRecord;
+
+use super::*;
+
+const HOSTILE: &str = "<script>alert(1)</script></pre>]]>\u{1}`|";
+
+fn agent(name: &str, score: Option<f64>) -> Agent {
+    Agent {
+        standing: v1::AgentStanding {
+            agent: name.to_owned(),
+            games: 2,
+            score,
+            score_low: score.map(|score| score - 0.1),
+            score_high: score.map(|score| score + 0.1),
+            ..v1::AgentStanding::default()
+        },
+        version: HOSTILE.to_owned(),
+        bot: "random".to_owned(),
+        options: Options::from([("note".to_owned(), HOSTILE.into())]),
+        source: format!("endpoint {HOSTILE}"),
+        latencies: LatencyHistogram::new(),
+        course: vec![None; 4],
+        seat_scores: vec![None; 2],
+    }
+}
+
+/// A tournament without a single game.
+fn empty() -> Report {
+    Report {
+        id: "cup-0123456789".to_owned(),
+        name: "cup".to_owned(),
+        state: v1::TournamentState::Running,
+        games: 0,
+        games_total: 4,
+        created_unix_us: 0,
+        finished_unix_us: 0,
+        format: "round-robin",
+        seed: "0x5eed".to_owned(),
+        ruleset: "cowry".to_owned(),
+        rules_version: 1,
+        options: Options::new(),
+        seats: 2,
+        spec_toml: format!("# {HOSTILE}\n"),
+        hash_only: false,
+        agents: vec![agent("one", None), agent("two", None)],
+        pairs: vec![vec![None; 2]; 2],
+        seat_scores: vec![None; 2],
+        lengths: BTreeMap::new(),
+        terminations: BTreeMap::new(),
+        faults: Vec::new(),
+        faults_unlisted: 0,
+        samples: Vec::new(),
+        board: board::Board::Text,
+        digest: "00".to_owned(),
+        verdicts: Vec::new(),
+        pairing: None,
+        ratings: None,
+        notes: Vec::new(),
+        audits: None,
+    }
+}
+
+/// One with games, faults and an expectation.
+fn played() -> Report {
+    Report {
+        state: v1::TournamentState::Finished,
+        games: 4,
+        agents: vec![agent("one", Some(0.75)), agent("two", Some(0.25))],
+        lengths: BTreeMap::from([(10, 3), (12, 1)]),
+        faults: vec![Fault {
+            agent: "two".to_owned(),
+            game: "cup-0123456789/3".to_owned(),
+            ply: 7,
+            kind: "crash",
+            message: format!("it said {HOSTILE}"),
+            stderr: HOSTILE.to_owned(),
+        }],
+        verdicts: vec![Verdict {
+            name: HOSTILE.to_owned(),
+            expect: HOSTILE.to_owned(),
+            holds: false,
+            measure: "faults",
+            value: Some(1.0),
+            low: None,
+            high: None,
+            level: None,
+            says: "1 fault".to_owned(),
+        }],
+        notes: vec![HOSTILE.to_owned()],
+        ..empty()
+    }
+}
+
+#[test]
+fn what_users_write_is_markup_nowhere() {
+    let report = played();
+    let page = html(&report).expect("a page");
+    assert_eq!(page.matches("<script").count(), 2, "ours alone");
+    assert!(page.contains("&#60;script&#62;alert(1)") || page.contains("&lt;script&gt;alert(1)"));
+    let xml = junit(&report);
+    assert!(!xml.contains("<script") && !xml.contains('\u{1}'), "{xml}");
+    let text = markdown(&report);
+    let (outside, _) = text.split_once("```toml").expect("the spec in a fence");
+    assert!(!outside.contains("<script"), "{outside}");
+}
+
+#[test]
+fn a_tournament_without_games_says_so_and_shows_no_number() {
+    let report = empty();
+    let page = html(&report).expect("a page");
+    for text in [&page, &markdown(&report)] {
+        assert!(text.contains("No game has finished yet"), "{text}");
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    }
+    assert!(page.contains("0</b> of 4 games"));
+    assert!(junit(&report).contains("failures=\"1\""));
+}
+
+#[test]
+fn an_unfinished_tournament_is_marked_as_such() {
+    let report = Report {
+        state: v1::TournamentState::Paused,
+        games: 2,
+        ..played()
+    };
+    for text in [html(&report).expect("a page"), markdown(&report)] {
+        assert!(
+            text.contains("The tournament is paused: 2 of 4 games"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn nothing_in_a_page_is_loaded_from_elsewhere() {
+    let page = html(&played()).expect("a page");
+    for attribute in [
+        "src=",
+        "srcset=",
+        "url(",
+        "@import",
+        "<link rel=\"stylesheet",
+    ] {
+        assert!(!page.contains(attribute), "{attribute}");
+    }
+    assert!(page.contains("default-src 'none'"));
+    assert!(
+        !page.contains(" style=\""),
+        "the policy lets no such style through"
+    );
+}
+
+fn record(index: u64, seats: [u16; 2], placement: [u8; 2]) -> GameRecord {
+    GameRecord {
+        index,
+        block: index / 2,
+        seed: "0x0123456789abcdef".parse().expect("a seed"),
+        seats: seats.to_vec(),
+        events: Vec::new(),
+        opening_plies: 0,
+        placement: placement.to_vec(),
+        scores: vec![0, 0],
+        luck: Vec::new(),
+        plies: 10 + index as u32,
+        decisions: vec![5, 5],
+        termination: Termination::Normal,
+        faults: vec![SeatFault {
+            ply: 3,
+            seat: 1,
+            kind: FaultKind::Crash,
+        }],
+        hash: [0; 32],
+    }
+}
+
+#[test]
+fn a_pass_over_the_games_adds_up_courses_seats_lengths_and_faults() {
+    let names = vec!["one".to_owned(), "two".to_owned()];
+    let mut scan = scan::Scan::new("cup-0123456789", names, 2, 4);
+    let results = [
+        ([0, 1], [1, 2]),
+        ([1, 0], [1, 2]),
+        ([0, 1], [1, 1]),
+        ([1, 0], [2, 1]),
+    ];
+    for (index, (seats, placement)) in (0..).zip(results) {
+        let side = v1::GameReport {
+            fault_details: vec![v1::FaultDetail {
+                seat: 1,
+                message: "it died".to_owned(),
+                stderr_tail: "why\n".to_owned(),
+            }],
+            ..v1::GameReport::default()
+        };
+        scan.add(&record(index, seats, placement), &side, "line");
+    }
+    assert_eq!(scan.games, 4);
+    assert_eq!(scan.by_seat(0), [Some(0.75), Some(0.5)]);
+    assert_eq!(scan.by_seat(1), [Some(0.5), Some(0.25)]);
+    let course = scan.course(0);
+    let last = course.last().copied().flatten();
+    assert_eq!(
+        (course.first().copied().flatten(), last),
+        (Some(1.0), Some(0.625))
+    );
+    assert_eq!(
+        scan.lengths.keys().copied().collect::<Vec<_>>(),
+        [10, 11, 12, 13]
+    );
+    let faulty: Vec<&str> = scan
+        .faults
+        .iter()
+        .map(|fault| fault.agent.as_str())
+        .collect();
+    assert_eq!(faulty, ["two", "one", "two", "one"]);
+    assert_eq!(
+        (
+            scan.faults[0].message.as_str(),
+            scan.faults[0].stderr.as_str()
+        ),
+        ("it died", "why")
+    );
+    assert_eq!(
+        scan.digest(),
+        hex::encode(<sha2::Sha256 as sha2::Digest>::digest("line\n".repeat(4)))
+    );
+}

@@ -1,0 +1,89 @@
+//! The example of Arena as a gate: what its steps say is run as it stands.
+
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+
+use arena_tests::{Output, World, arena, repository};
+use serde_json::Value;
+
+use super::{deploy, list, read, text, yaml};
+
+const WORKFLOW: &str = "github/arena.yml";
+const SPEC: &str = "github/arena.toml";
+
+fn script(name: &str) -> String {
+    let workflow = yaml(WORKFLOW);
+    let steps = list(&workflow["jobs"]["gate"]["steps"]).to_vec();
+    let step = steps.iter().find(|step| step["name"] == name);
+    let step: &Value = step.unwrap_or_else(|| panic!("no step {name}"));
+    text(&step["run"]).to_owned()
+}
+
+/// Runs a step as GitHub does.
+fn step(world: &World, name: &str) -> Output {
+    let mut command = world.command("bash");
+    let folder = arena().parent().expect("a folder").display().to_string();
+    let path = format!("{folder}:{}", arena_tests::python_path());
+    command
+        .args(["--noprofile", "--norc", "-eo", "pipefail", "-c"])
+        .arg(script(name))
+        .env("PATH", path)
+        .env("GITHUB_STEP_SUMMARY", world.folder().join("summary.md"));
+    world.run(command)
+}
+
+/// A repository of an agent on both sides of a pull request.
+fn sides(world: &World, spec: &str) {
+    let agent = repository().join("agents/sdk/python/examples/greedy.py");
+    for side in ["base", "candidate"] {
+        let folder = world.folder().join(side);
+        fs::create_dir(&folder).expect("a folder");
+        let made = folder.join("agent");
+        fs::copy(&agent, &made).expect("the example");
+        fs::set_permissions(&made, fs::Permissions::from_mode(0o755)).expect("a file");
+        fs::write(folder.join("arena.toml"), spec).expect("a file");
+    }
+}
+
+fn is_there(folder: &Path, names: &[&str]) {
+    for name in names {
+        assert!(folder.join(name).is_file(), "no {name}");
+    }
+}
+
+#[test]
+fn a_pull_request_that_keeps_what_is_expected_passes_and_another_one_fails() {
+    let spec = read(&deploy(SPEC)).replace("blocks  = 200", "blocks  = 20");
+    let cases = [
+        (spec.replace("at most 40 elo", "at most 400 elo"), 0),
+        (
+            spec.replace("loses to base by at most 40 elo", "beats base by 300 elo"),
+            3,
+        ),
+    ];
+    for (spec, code) in cases {
+        let world = World::with_python();
+        sides(&world, &spec);
+        assert_eq!(step(&world, "Play").code, Some(code));
+        let reported = step(&world, "Report");
+        assert_eq!(reported.code, Some(code), "{}", reported.told());
+        is_there(
+            world.folder(),
+            &["standings.json", "report.html", "report.xml", "summary.md"],
+        );
+        let verdict = if code == 0 {
+            "✅ holds"
+        } else {
+            "❌ does not hold"
+        };
+        assert!(read(&world.folder().join("summary.md")).contains(verdict));
+        world.nothing_runs();
+    }
+}
+
+#[test]
+fn arena_is_built_as_for_a_release() {
+    let built = "--release --locked --package arena-cli --bin arena --features parquet";
+    assert!(script("Build Arena").contains(built));
+    assert!(read(&deploy("Dockerfile")).contains(built));
+    assert!(read(&deploy("notebook/tournament.py")).contains("--format parquet"));
+}

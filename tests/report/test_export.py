@@ -1,0 +1,74 @@
+"""The example of `deploy/notebook`, and that every format says the same."""
+
+import io
+import json
+import pathlib
+import runpy
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+polars = pytest.importorskip("polars", reason="polars is not installed")
+
+
+@pytest.fixture(scope="module")
+def field(arena):
+    return arena.tournament("cowry", ["random", "aggressive", "mixed"], blocks=10)
+
+
+def table(arena, field, name, form):
+    """A table of the tournament as a data frame."""
+    file = arena.folder / f"{name}.{form}"
+    arena.run("export", field, "--data", "data", "--table", name, "--format", form, "--out", file)
+    return {
+        "parquet": polars.read_parquet,
+        "csv": lambda file: polars.read_csv(file, infer_schema_length=None),
+        "jsonl": polars.read_ndjson,
+    }[form](file)
+
+
+@pytest.mark.parametrize("name", ["decisions", "standings"])
+def test_every_format_has_the_same_rows(arena, field, name):
+    frames = [table(arena, field, name, form) for form in ["parquet", "csv", "jsonl"]]
+    assert len({frame.shape for frame in frames}) == 1
+    for other in frames[1:]:
+        assert other.columns == frames[0].columns
+        for column in frames[0].columns:
+            ours, theirs = frames[0][column].to_list(), other[column].to_list()
+            same = lambda a, b: a == b or (a in (None, "") and b in (None, ""))
+            assert all(same(a, b) for a, b in zip(ours, theirs)), column
+
+
+def test_games_as_parquet_are_the_games_of_the_export(arena, field):
+    games = table(arena, field, "games", "parquet")
+    lines = arena.run("export", field, "--data", "data").stdout.splitlines()
+    records = [json.loads(line) for line in lines]
+    assert games["game_id"].to_list() == [record["game_id"] for record in records]
+    assert games["hash"].to_list() == [record["hash"] for record in records]
+    for seat in range(2):
+        for column, key in [("seat", "seats"), ("placement", "placement"), ("score", "scores")]:
+            ours = games[f"{column}_{seat}"].to_list()
+            assert ours == [record[key][seat] for record in records], column
+
+
+def test_decisions_are_the_actions_of_the_games(arena, field):
+    decisions = table(arena, field, "decisions", "parquet")
+    lines = arena.run("export", field, "--data", "data").stdout.splitlines()
+    moves = [
+        event["move"] for line in lines for event in json.loads(line)["events"] if "move" in event
+    ]
+    assert decisions["move"].to_list() == moves
+
+
+def test_the_example_for_notebooks_works(arena, field, monkeypatch):
+    for name in ["games", "decisions"]:
+        table(arena, field, name, "parquet")
+    monkeypatch.chdir(arena.folder)
+    said = io.StringIO()
+    monkeypatch.setattr("sys.stdout", said)
+    found = runpy.run_path(str(ROOT / "deploy/notebook/tournament.py"))
+    standings = arena.run("standings", field, "--data", "data", "--output", "json").stdout
+    expected = {agent["agent"]: agent["score"] for agent in json.loads(standings)["agents"]}
+    scores = dict(found["scores"].select("agent", "score").iter_rows())
+    assert scores == pytest.approx(expected)
+    assert found["moves"].height > 0
