@@ -12,7 +12,7 @@ use super::state_name;
 use crate::units;
 
 /// Lines beside those of agents.
-const OTHER_LINES: usize = 7;
+const OTHER_LINES: usize = 8;
 /// The widest that a bar of progress gets, and the narrowest.
 const BAR: (usize, usize) = (8, 40);
 
@@ -72,6 +72,7 @@ fn frame(event: &v1::WatchTournamentResponse, height: usize, width: usize) -> Ve
     let Some(standings) = &event.standings else {
         return lines;
     };
+    lines.extend(course(standings));
     lines.push(String::new());
     let room = height.saturating_sub(OTHER_LINES).max(1);
     lines.extend(agents(standings, room));
@@ -110,6 +111,19 @@ fn pace(event: &v1::WatchTournamentResponse) -> String {
         told.push("nobody plays: start `arena worker`".to_owned());
     }
     told.join(", ")
+}
+
+/// How far the format is, where it has more to tell than games.
+fn course(standings: &v1::Standings) -> Option<String> {
+    let course = standings.course.as_ref()?;
+    let mut told = Vec::new();
+    if let (Some(llr), Some(low), Some(high)) = (course.llr, course.llr_low, course.llr_high) {
+        told.push(format!("LLR {llr:+.2} of [{low:+.2}, {high:+.2}]"));
+    }
+    if !course.text.is_empty() {
+        told.push(course.text.clone());
+    }
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 /// A table of the agents, as many as there is room for.

@@ -6,7 +6,7 @@ use arena_wire::v1::{self, agent_setup::Source};
 use super::{Agent, Estimate, Pair, Report, board::Boards, sample::Sampler, scan::Scan, verdict};
 use crate::{
     access::Client,
-    commands::export,
+    commands::{export, told_verdict},
     failure::{Failure, Outcome},
     model::{self, Rules},
 };
@@ -99,6 +99,7 @@ pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> 
         faults_unlisted: scan.faults_unlisted,
         samples,
         board: boards.board(),
+        verdict: told_verdict(&standings.verdict_json),
         verdicts,
         pairing: standings.pairing,
         ratings: standings.ratings,

@@ -68,6 +68,9 @@ pub(crate) struct Report {
     pub(crate) board: board::Board,
     /// SHA-256 of `arena export --records hash`.
     pub(crate) digest: String,
+    /// What the tournament came to by its format, in words; none until it is
+    /// finished.
+    pub(crate) verdict: Option<String>,
     /// What came of what is expected.
     pub(crate) verdicts: Vec<Verdict>,
     pub(crate) pairing: Option<v1::Pairing>,

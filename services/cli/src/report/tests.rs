@@ -53,6 +53,7 @@ fn empty() -> Report {
         samples: Vec::new(),
         board: board::Board::Text,
         digest: "00".to_owned(),
+        verdict: None,
         verdicts: Vec::new(),
         pairing: None,
         ratings: None,

@@ -14,6 +14,7 @@ pub(crate) fn summary(report: &Report) -> Vec<String> {
         said.extend(report.notes.iter().cloned());
         return said;
     }
+    said.extend(report.verdict.clone());
     said.extend(expected(report));
     said.extend(leader(report));
     said.extend(undecided(report));
