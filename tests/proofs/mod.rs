@@ -17,6 +17,7 @@ mod fleet;
 mod full;
 mod holder;
 mod kills;
+mod luck;
 mod network;
 mod on_disk;
 mod openspiel;
@@ -169,6 +170,8 @@ proofs! {
     Openspiel(openspiel::OpenSpiel),
     /// Simulate schedules of everything that can go wrong, by the million.
     Simulate(simulate::Simulate),
+    /// Take luck out of thousands of tournaments.
+    Luck(luck::Luck),
     /// Play yardsticks against every agent of the papers.
     Yardsticks(yardsticks::Yardsticks),
     /// Simulate tournaments whose truth is known.

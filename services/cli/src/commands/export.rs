@@ -31,6 +31,8 @@ const PAGE: u32 = 512;
 #[command(after_help = "\
 A line of JSON is one record; its \"hash\" is the SHA-256 of the line without
 `,\"hash\":\"…\"`. The bytes do not depend on who played the games, or when.
+Where there are dice, \"luck\" is what they gave to each seat: the value of each
+throw less the mean of all it could have been, in millionths of a game's score.
 
 Examples:
   arena export demo-3f9a0c1b22 > games.jsonl

@@ -169,7 +169,7 @@ impl ReplayArgs {
             .verify(&record, &*rules.game)
             .map_err(|error| Failure::differs(format!("game {id}: {error}")))?;
         let line = rules.line(&record)?;
-        self.tell(id, record.plies, &line)
+        self.tell(id, &record, &line)
     }
 
     fn replay_file(&self, file: &PathBuf) -> Outcome {
@@ -216,16 +216,28 @@ impl ReplayArgs {
             .and_then(|(options, seats)| arena_games::build(parsed.ruleset(), &options, seats))
             .map_err(|error| differs(&error))?;
         let (_, record) = parsed.verify(&*game).map_err(|error| differs(&error))?;
-        self.tell(parsed.game_id(), record.plies, text.trim())
+        self.tell(parsed.game_id(), &record, text.trim())
     }
 
-    fn tell(&self, id: &str, plies: u32, line: &str) -> Outcome {
+    fn tell(&self, id: &str, record: &arena_model::GameRecord, line: &str) -> Outcome {
         match self.output {
             Format::Json | Format::Jsonl => output::write(&format!("{line}\n")),
             Format::Csv => output::write(&format!("game_id,replays\n{id},true\n")),
-            Format::Table => output::write(&format!(
-                "{id} replays: {plies} plies, result and hash hold\n"
-            )),
+            Format::Table => {
+                let seats = 0..record.luck.len();
+                let luck: String = seats
+                    .map(|seat| format!("  seat {seat}{}\n", show::luck(record, seat)))
+                    .collect();
+                let what = if luck.is_empty() {
+                    "result and hash"
+                } else {
+                    "result, luck and hash"
+                };
+                output::write(&format!(
+                    "{id} replays: {} plies, {what} hold\n{luck}",
+                    record.plies
+                ))
+            }
         }
     }
 }

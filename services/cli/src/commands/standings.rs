@@ -28,6 +28,8 @@ Win: sole first; draw: shared first; score of a game: (seats beaten + half of
 those tied) / (seats - 1). Ratings are by maximum likelihood, on the Elo scale:
 Davidson's model for two seats, Plackett and Luce's for more. Intervals are 95 %
 intervals over blocks.
+Where there are dice, the score without luck is where the line of blocks' scores
+against what the dice gave meets no luck: unbiased, and surer.
 
 Examples:
   arena standings demo-3f9a0c1b22

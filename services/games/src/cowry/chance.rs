@@ -1,10 +1,11 @@
 //! What a throw of cowry is worth before it is played, for luck.
 //!
-//! The value of a throw is that of the position after its best use: the way
-//! forward that squares are most worth for, with what a hit takes from others
-//! and what it opens. Doubles that block the way are heeded, steps that combine
-//! several throws are not. What is left out makes luck explain less, never
-//! wrongly. The numbers are in [`super::fitted`].
+//! The value of a throw lies half-way between that of the position after its
+//! best use and the mean over all its uses, as nobody plays what is best here
+//! alone: by what squares are worth, what a hit takes from others and what it
+//! opens. Doubles that block the way are heeded, steps that combine several
+//! throws are not. What is left out makes luck explain less, never wrongly. The
+//! numbers are in [`super::fitted`].
 
 use arena_engine::{MAX_SEATS, PerSeat, values};
 
@@ -38,12 +39,12 @@ pub(super) struct Chances {
     extra: i32,
 }
 
-/// A use of a throw.
+/// What a throw can be used for.
 #[derive(Clone, Copy)]
 struct Use {
-    /// What the mover gains.
+    /// What the mover can expect to gain.
     gain: i32,
-    /// Where its piece ends.
+    /// Where its piece ends at best.
     to: usize,
 }
 
@@ -138,7 +139,7 @@ impl Cowry {
         !self.rules.gate || state.has_hit(seat)
     }
 
-    /// For each value the best single use of it.
+    /// For each value what single uses of it are worth.
     #[inline]
     fn uses(&self, state: &State, mover: usize) -> [Use; VALUES.len()] {
         let chances = &*self.chances;
@@ -197,15 +198,22 @@ impl Cowry {
         }
         let pairs = self.rules.doubles && self.rules.double_move == DoubleMove::Full;
         let mut best = [Use { gain: NEVER, to: 0 }; VALUES.len()];
+        // Sum and number of all that may be done.
+        let mut any = [(0, 0); VALUES.len()];
         for (piece, &from) in pieces.iter().enumerate() {
             let free = doubles.blocking == 0 || state.may_pass[mover] >> piece & 1 == 1;
             let start = usize::from(from);
             let partner = pairs && self.partner(pieces, piece).is_some();
-            for (best, &value) in best.iter_mut().zip(&VALUES) {
+            for ((best, any), &value) in best.iter_mut().zip(&mut any).zip(&VALUES) {
                 let to = start + usize::from(value);
                 let gain = there[to] - here[start];
                 let blocked = !free && doubles.bars(from, from + value);
-                if gain > best.gain && !blocked && !doubles.holds(to as u8) {
+                let legal = gain > NEVER / 2 && !blocked && !doubles.holds(to as u8);
+                *any = (
+                    any.0 + if legal { gain } else { 0 },
+                    any.1 + i32::from(legal),
+                );
+                if gain > best.gain && legal {
                     *best = Use { gain, to };
                 }
                 if partner && !blocked && to < usize::from(self.board.outer) {
@@ -216,14 +224,16 @@ impl Cowry {
                 }
             }
         }
-        // Nothing to be done with it: the throw is lost.
-        best.map(|each| {
-            if each.gain < NEVER / 2 {
-                Use { gain: 0, to: 0 }
-            } else {
-                each
-            }
-        })
+        // With nothing to be done a throw is lost.
+        for (best, (sum, count)) in best.iter_mut().zip(any) {
+            best.gain = match (best.gain > NEVER / 2, count) {
+                (false, _) => 0,
+                (true, 0) => best.gain,
+                // Not everybody plays what is best here.
+                (true, count) => (best.gain + sum / count) / 2,
+            };
+        }
+        best
     }
 
     /// Takes from the others what a hit on the mover's index costs them.
@@ -232,7 +242,7 @@ impl Cowry {
         if to == 0 || !self.hits_at(to as u8) {
             return;
         }
-        // The mover's gain has its share of this already.
+        // The mover's gain has its share of this.
         let others = self.seats as i32 - 1;
         for other in (0..self.seats).filter(|&other| other != mover) {
             let there = self.board.cross(mover, other, to as u8);

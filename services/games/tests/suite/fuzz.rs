@@ -266,3 +266,41 @@ fn invented_positions_are_refused_or_read() {
         visit(info.name, &options, seats, ReadNoise).expect("resolved");
     }
 }
+
+#[test]
+fn a_records_luck_is_held_against_the_rules_and_one_without_stays_as_it_was() {
+    let mut dice = Vec::new();
+    for info in rulesets() {
+        let (body, game) = line(info);
+        let Some(start) = body.find(",\"luck\":[") else {
+            continue;
+        };
+        dice.push(info.name);
+        let end = start + body[start..].find(']').expect("a list") + 1;
+        assert!(body[end..].starts_with(",\"plies\":"), "{body}");
+        let before = body[..start].rfind(",\"scores\":").expect("scores");
+        assert_eq!(body[before..start].matches("\":").count(), 1, "{body}");
+
+        let luck = &body[start..end];
+        let other = luck.replacen('[', "[1,", 1);
+        let other = &other[..other.rfind(',').expect("several seats")];
+        let changed = body.replacen(luck, &format!("{other}]"), 1);
+        let record = ParsedRecord::parse(&sealed(&changed)).expect("a record");
+        let refused = record.verify(&*game);
+        assert!(
+            matches!(refused, Err(VerifyError::Differs { key: "luck", .. })),
+            "{refused:?}"
+        );
+
+        let old = body.replacen(luck, "", 1);
+        let record = ParsedRecord::parse(&sealed(&old)).expect("a record");
+        let (header, packed) = record.verify(&*game).expect("a record without luck holds");
+        let mut again = String::new();
+        LineWriter::new(&header)
+            .write(&packed, &*game, Some(&packed.hash), &mut again)
+            .expect("it can be written");
+        assert_eq!(packed.luck, Vec::<i32>::new());
+        assert!(!again.contains("luck"), "{again}");
+    }
+    assert_eq!(dice, ["chinese-ludo", "cowry"]);
+}

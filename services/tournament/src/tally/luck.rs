@@ -185,7 +185,7 @@ pub(super) fn note(agents: &[AgentStanding]) -> Option<String> {
     };
     Some(format!(
         "Luck with the dice explains {range} of what scores varied by from block to block: \
-         scores adjusted for it (--output json, csv) are surer by that."
+         the score without it is as unbiased, and surer."
     ))
 }
 

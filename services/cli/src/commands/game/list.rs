@@ -113,6 +113,7 @@ fn row(rules: &Rules, record: &arena_model::GameRecord) -> (Vec<String>, serde_j
         "seats": seats,
         "placement": Some(&record.placement).filter(|ranks| !ranks.is_empty()),
         "scores": record.scores,
+        "luck": Some(&record.luck).filter(|luck| !luck.is_empty()),
         "plies": record.plies,
         "termination": record.termination.name(),
         "faults": faults,

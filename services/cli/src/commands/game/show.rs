@@ -136,12 +136,13 @@ fn result(record: &GameRecord, names: &[&str], text: &mut String) {
             .map_or_else(|| "–".to_owned(), ToString::to_string);
         let _ = writeln!(
             text,
-            "  {rank}. {} (seat {seat}), score {}",
+            "  {rank}. {} (seat {seat}), score {}{}",
             names[seat],
             record
                 .scores
                 .get(seat)
-                .map_or_else(|| "–".to_owned(), ToString::to_string)
+                .map_or_else(|| "–".to_owned(), ToString::to_string),
+            luck(record, seat)
         );
     }
     for fault in &record.faults {
@@ -154,6 +155,14 @@ fn result(record: &GameRecord, names: &[&str], text: &mut String) {
         );
     }
     let _ = writeln!(text, "  hash {}", hex::encode(record.hash));
+}
+
+/// What chance gave to a seat, in words; nothing where that is not known.
+pub(super) fn luck(record: &GameRecord, seat: usize) -> String {
+    let luck = record.luck.get(seat);
+    luck.map_or_else(String::new, |&luck| {
+        format!(", luck {:+.3}", f64::from(luck) / 1e6)
+    })
 }
 
 /// What is known of faults beside the record, on stderr.
