@@ -11,4 +11,5 @@ mod hashes;
 mod questions;
 mod reports;
 mod restart;
+mod stages;
 mod tournaments;

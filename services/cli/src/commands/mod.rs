@@ -42,7 +42,7 @@ pub(crate) enum Command {
     /// Register, check, list and serve agents
     #[command(subcommand)]
     Agent(agent::AgentCommand),
-    /// Start, list, watch, pause, resume and cancel tournaments
+    /// Plan, start, list, watch, pause, resume and cancel tournaments
     #[command(subcommand)]
     Tournament(tournament::TournamentCommand),
     /// Show who stands where in a tournament

@@ -1,5 +1,8 @@
 //! `arena tournament …`
 
+mod plan;
+mod sample;
+
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -18,9 +21,19 @@ use crate::{
     units,
 };
 
-/// Start, list, watch, pause, resume and cancel tournaments
+/// Plan, start, list, watch, pause, resume and cancel tournaments
 #[derive(Debug, Subcommand)]
 pub(crate) enum TournamentCommand {
+    /// Tell what a tournament would take: games, time, and how much it would say
+    #[command(after_help = "\
+Nothing is started or kept. Where what is played depends on what games come to,
+the fewest and the most games are told, and about how many to expect; for a
+sequential test that is where the truth lies half-way between its hypotheses.
+
+Examples:
+  arena tournament plan cowry.toml
+  arena tournament plan cowry.toml --rate 50000 --output json")]
+    Plan(plan::PlanArgs),
     /// Start a tournament, or go on with it where it stood
     #[command(after_help = "\
 Examples:
@@ -105,6 +118,7 @@ pub(crate) struct WatchArgs {
 impl TournamentCommand {
     pub(crate) async fn run(self) -> Outcome {
         let mut access = match &self {
+            Self::Plan(args) => args.access.open_or_memory().await?,
             Self::Start(args) => args.access.open_or_create().await?,
             Self::List(args) => args.access.open().await?,
             Self::Show(args) | Self::Pause(args) | Self::Resume(args) | Self::Cancel(args) => {
@@ -118,6 +132,7 @@ impl TournamentCommand {
 
     async fn with(self, client: &mut Client) -> Outcome {
         match self {
+            Self::Plan(args) => plan::plan(client, args).await,
             Self::Start(args) => start_command(client, args).await,
             Self::List(args) => list(client, args.output).await,
             Self::Show(args) => {

@@ -1,0 +1,238 @@
+//! `arena tournament plan`
+
+use std::path::PathBuf;
+
+use arena_model::Tournament;
+use arena_wire::v1::{self, agent_setup::Source};
+use clap::Args;
+use serde_json::json;
+
+use super::{about, read_spec, sample};
+use crate::{
+    access::{AccessArgs, Client},
+    failure::{Failure, Outcome},
+    output::{self, Format},
+    units,
+};
+
+/// Standard errors of a 95 % interval.
+const ERRORS: f64 = 1.96;
+/// The most by which scores from 0 to 1 can be spread: half of them each.
+const SPREAD_MAX: f64 = 0.5;
+
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// The spec, a TOML file
+    spec: PathBuf,
+
+    #[command(flatten)]
+    pub(super) access: AccessArgs,
+
+    /// Seed that replaces the spec's
+    #[arg(long, value_name = "0x…")]
+    seed: Option<String>,
+
+    /// Games a second that your fleet plays, if you know
+    #[arg(long, value_name = "GAMES")]
+    rate: Option<f64>,
+
+    /// How long to play, to see how fast it goes and how far scores spread;
+    /// native agents alone; 0: not at all
+    #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
+    measure: f64,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+/// A number and where it is from.
+struct Told {
+    value: f64,
+    from: String,
+}
+
+pub(super) async fn plan(client: &mut Client, args: PlanArgs) -> Outcome {
+    for (flag, value) in [("--rate", args.rate), ("--measure", Some(args.measure))] {
+        if value.is_some_and(|value| !value.is_finite() || value < 0.0) {
+            return Err(Failure::usage(format!("{flag} must be a number from 0 on")));
+        }
+    }
+    if args.rate == Some(0.0) {
+        return Err(Failure::usage("--rate 0 would never end"));
+    }
+    let request = v1::PlanTournamentRequest {
+        spec_toml: read_spec(&args.spec)?,
+        seed: args.seed.clone().unwrap_or_default(),
+    };
+    let planned = client.plan_tournament(request).await;
+    let planned = planned
+        .map_err(Failure::from)
+        .map_err(about(&args.spec))?
+        .into_inner();
+    let message = planned.tournament.clone().unwrap_or_default();
+    let tournament: Tournament =
+        serde_json::from_str(&message.spec_json).map_err(Failure::failed)?;
+    let sample = if args.measure > 0.0 && all_native(&message) {
+        Some(sample::play(&tournament, args.measure)?)
+    } else {
+        None
+    };
+    let plan = Plan::new(&tournament, &planned, args.rate, sample.as_ref());
+    plan.print(&message.tournament_id, args.output)
+}
+
+fn all_native(tournament: &v1::Tournament) -> bool {
+    let setup = tournament.setup.as_ref();
+    setup.is_some_and(|setup| {
+        let native = |agent: &v1::AgentSetup| matches!(agent.source, Some(Source::Native(_)));
+        setup.agents.iter().all(native)
+    })
+}
+
+struct Plan<'a> {
+    tournament: &'a Tournament,
+    least: u64,
+    most: u64,
+    expected: u64,
+    rate: Option<Told>,
+    spread: Told,
+    /// Whether scores may be spread by less than that.
+    at_most: bool,
+}
+
+impl<'a> Plan<'a> {
+    fn new(
+        tournament: &'a Tournament,
+        planned: &v1::PlanTournamentResponse,
+        rate: Option<f64>,
+        sample: Option<&sample::Sample>,
+    ) -> Self {
+        let measured = sample.and_then(|sample| {
+            Some(Told {
+                value: sample.rate()?,
+                from: format!(
+                    "measured by playing {} on one thread here, without a fleet",
+                    units::plural(sample.games, "game")
+                ),
+            })
+        });
+        let given = rate.map(|value| Told {
+            value,
+            from: "given with --rate".to_owned(),
+        });
+        let spread = sample.and_then(|sample| {
+            Some(Told {
+                value: sample.spread()?,
+                from: format!("as {} spread", units::plural(sample.blocks, "block")),
+            })
+        });
+        Self {
+            tournament,
+            least: planned.games_least,
+            most: planned.games_most,
+            expected: planned.games_expected,
+            rate: given.or(measured),
+            at_most: spread.is_none(),
+            spread: spread.unwrap_or_else(|| Told {
+                value: SPREAD_MAX,
+                from: "whatever the games come to".to_owned(),
+            }),
+        }
+    }
+
+    fn seconds(&self, games: u64) -> Option<f64> {
+        self.rate.as_ref().map(|rate| games as f64 / rate.value)
+    }
+
+    /// Blocks of one agent, on the average.
+    fn blocks_of_agent(&self) -> f64 {
+        let seats = self.tournament.seats as f64;
+        let rotations = if self.tournament.play.rotate {
+            seats
+        } else {
+            1.0
+        };
+        let agents = self.tournament.agents.len() as f64;
+        // Two agents that fill more seats than two are in every block.
+        self.expected as f64 / rotations * (seats / agents).min(1.0)
+    }
+
+    /// Half of the width of the interval of an agent's score.
+    fn half_width(&self) -> f64 {
+        let width = ERRORS * self.spread.value / self.blocks_of_agent().max(1.0).sqrt();
+        width.min(0.5)
+    }
+
+    fn print(&self, id: &str, format: Format) -> Outcome {
+        let from = |told: &Told| told.from.clone();
+        let value = json!({
+            "tournament_id": id,
+            "format": self.tournament.format,
+            "agents": self.tournament.agents.len(),
+            "seats": self.tournament.seats,
+            "games_least": self.least,
+            "games_most": self.most,
+            "games_expected": self.expected,
+            "games_per_second": self.rate.as_ref().map(|rate| rate.value),
+            "games_per_second_from": self.rate.as_ref().map(from),
+            "seconds_least": self.seconds(self.least),
+            "seconds_most": self.seconds(self.most),
+            "seconds_expected": self.seconds(self.expected),
+            "blocks_of_agent": self.blocks_of_agent(),
+            "interval_half_width": self.half_width(),
+            "interval_from": self.spread.from,
+            "interval_at_most": self.at_most,
+        });
+        match format {
+            Format::Json => output::json(&value),
+            Format::Jsonl => output::json_line(&value),
+            Format::Csv => {
+                let fields = value.as_object().into_iter().flatten();
+                let (keys, cells): (Vec<&str>, Vec<String>) = fields
+                    .map(|(key, value)| {
+                        let text = value.as_str().map(str::to_owned);
+                        let absent = value.is_null().then(String::new);
+                        let cell = text.or(absent).unwrap_or_else(|| value.to_string());
+                        (key.as_str(), cell)
+                    })
+                    .unzip();
+                output::write(&(output::csv_line(&keys) + &output::csv_line(&cells)))
+            }
+            Format::Table => output::write(&self.text(id)),
+        }
+    }
+
+    fn text(&self, id: &str) -> String {
+        let games = if self.least == self.most {
+            units::plural(self.most, "game")
+        } else {
+            format!(
+                "{} to {} games, about {}",
+                units::count(self.least),
+                units::count(self.most),
+                units::count(self.expected)
+            )
+        };
+        let time = match &self.rate {
+            Some(rate) => format!(
+                "about {} at {:.0} games/s, {}",
+                units::duration(self.expected as f64 / rate.value),
+                rate.value,
+                rate.from
+            ),
+            None => "unknown: give the games your fleet plays a second with --rate".to_owned(),
+        };
+        format!(
+            "{id}: {}, {} agents, {} seats\ngames     {games}\ntime      {time}\n\
+             interval  {}±{:.1} points of 100 for an agent's score (95 %, over {:.0} blocks), {}\n",
+            self.tournament.format.name(),
+            self.tournament.agents.len(),
+            self.tournament.seats,
+            if self.at_most { "at most " } else { "about " },
+            100.0 * self.half_width(),
+            self.blocks_of_agent(),
+            self.spread.from
+        )
+    }
+}

@@ -1,0 +1,173 @@
+//! Tournaments whose games follow from results.
+
+use std::sync::Arc;
+
+use arena_store::{SledStore, Store};
+use arena_wire::v1::{self, TournamentState};
+
+use super::fixture::{Fixture, memory, options, won};
+
+/// Seven agents, so that there are byes and several rounds.
+fn spec(format: &str) -> String {
+    let mut spec = format!(
+        "name = \"cup\"\nruleset = \"kalah\"\nseed = \"0x5eed\"\nblocks = 5\nformat = \"{format}\"\n\
+         agents = [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\"]\n"
+    );
+    for name in ["a", "b", "c", "d", "e", "f", "g"] {
+        spec += &format!("[[agent]]\nname = \"{name}\"\nbot = \"random\"\n");
+    }
+    spec
+}
+
+/// Who wins follows from the game alone.
+fn played(game: &v1::GameAssignment) -> v1::GameReport {
+    won(game, (game.seed >> 7) as usize % game.seats.len())
+}
+
+async fn play(worker: &mut super::fixture::FakeWorker, most: usize) -> usize {
+    let mut games = 0;
+    while games < most {
+        let Some(lease) = worker.try_lease(0).await.expect("answered") else {
+            break;
+        };
+        let reports = lease.games.iter().map(played).collect();
+        worker.report(&lease, reports).await.expect("taken");
+        games += lease.games.len();
+    }
+    games
+}
+
+async fn straight(spec: &str) -> (v1::Tournament, v1::Standings) {
+    let mut arena = Fixture::with(options(memory())).await;
+    let id = arena.start(spec).await.tournament_id;
+    play(&mut arena.join("one").await, usize::MAX).await;
+    (arena.tournament(&id).await, arena.standings(&id).await)
+}
+
+#[tokio::test]
+async fn a_tournament_of_stages_comes_to_the_same_however_often_the_coordinator_is_killed() {
+    for format in ["knockout", "swiss", "ladder"] {
+        let spec = spec(format);
+        let (expected, standings) = straight(&spec).await;
+        assert_eq!(expected.state(), TournamentState::Finished, "{format}");
+        assert!(expected.verdict_json.contains("\"kind\""), "{expected:?}");
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = SledStore::open(folder.path(), &arena_store::Options::default());
+        let store: Arc<dyn Store> = Arc::new(store.expect("a new store"));
+        let mut id = String::new();
+        for _ in 0..1000 {
+            let mut arena = Fixture::with(options(Arc::clone(&store))).await;
+            id = arena.start(&spec).await.tournament_id;
+            let mut worker = arena.join("one").await;
+            let games = play(&mut worker, 24).await;
+            drop(worker);
+            arena.kill().await;
+            if games == 0 {
+                break;
+            }
+        }
+        let mut arena = Fixture::with(options(Arc::clone(&store))).await;
+        let found = arena.tournament(&id).await;
+        assert_eq!(found.games_done, expected.games_done, "{format}");
+        assert_eq!(found.games_total, expected.games_done, "{format}");
+        assert_eq!(found.verdict_json, expected.verdict_json, "{format}");
+        assert_eq!(arena.standings(&id).await, standings, "{format}");
+        arena.kill().await;
+    }
+}
+
+#[tokio::test]
+async fn games_of_a_stage_to_come_are_not_lent() {
+    let mut arena = Fixture::with(options(memory())).await;
+    let id = arena.start(&spec("knockout")).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    // Of seven, six play in the first round, five blocks a pair.
+    let mut leases = Vec::new();
+    while let Some(lease) = worker.try_lease(0).await.expect("answered") {
+        leases.push(lease);
+    }
+    let lent: usize = leases.iter().map(|lease| lease.games.len()).sum();
+    assert_eq!(lent, 3 * 5 * 2);
+    for (number, lease) in leases.iter().enumerate() {
+        assert!(
+            worker.try_lease(0).await.expect("answered").is_none(),
+            "{number}"
+        );
+        let reports = lease.games.iter().map(played).collect();
+        worker.report(lease, reports).await.expect("taken");
+    }
+    let next = worker.lease().await;
+    assert!(next.games.iter().all(|game| game.index >= 30));
+    let standings = arena.standings(&id).await;
+    assert_eq!(standings.course.expect("told").round, 2);
+    assert_eq!(standings.games_total, 6 * 5 * 2, "the most there can be");
+    assert!(standings.verdict_json.is_empty());
+}
+
+#[tokio::test]
+async fn a_round_that_ends_while_paused_goes_on_when_resumed() {
+    let mut arena = Fixture::with(options(memory())).await;
+    let id = arena.start(&spec("swiss")).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let mut leases = Vec::new();
+    while let Some(lease) = worker.try_lease(0).await.expect("answered") {
+        leases.push(lease);
+    }
+    let pause = v1::PauseTournamentRequest {
+        tournament_id: id.clone(),
+        ..Default::default()
+    };
+    arena
+        .coordinator
+        .pause_tournament(pause)
+        .await
+        .expect("it runs");
+    for lease in &leases {
+        let reports = lease.games.iter().map(played).collect();
+        worker.report(lease, reports).await.expect("taken");
+    }
+    assert!(worker.try_lease(0).await.expect("answered").is_none());
+    let resume = v1::ResumeTournamentRequest {
+        tournament_id: id.clone(),
+        ..Default::default()
+    };
+    arena
+        .coordinator
+        .resume_tournament(resume)
+        .await
+        .expect("it is paused");
+    play(&mut worker, usize::MAX).await;
+    let found = arena.tournament(&id).await;
+    assert_eq!(found.state(), TournamentState::Finished);
+    assert_eq!(found.games_done, 3 * 3 * 5 * 2);
+}
+
+#[tokio::test]
+async fn games_of_all_stages_are_audited_before_and_after_a_restart() {
+    let store = memory();
+    let audited = || crate::Options {
+        audit_share: 1.0,
+        ..options(Arc::clone(&store))
+    };
+    let mut arena = Fixture::with(audited()).await;
+    let id = arena.start(&spec("knockout")).await.tournament_id;
+    let mut one = arena.join("one").await;
+    while let Some(lease) = one.try_lease(0).await.expect("answered") {
+        if lease.audit {
+            break;
+        }
+        one.report(&lease, lease.games.iter().map(played).collect())
+            .await
+            .expect("taken");
+    }
+    let games = arena.tournament(&id).await.games_done;
+    assert_eq!(games, 6 * 5 * 2);
+    arena.kill().await;
+    let mut arena = Fixture::with(audited()).await;
+    play(&mut arena.join("two").await, usize::MAX).await;
+    let audits = arena.tournament(&id).await.audits.expect("audited");
+    assert_eq!(
+        (audits.due, audits.agreed, audits.waiting),
+        (games, games, 0)
+    );
+}
