@@ -88,45 +88,45 @@ fn durable(coordinator: &Server, games: f64) -> f64 {
 
 #[test]
 fn a_gauntlet_is_the_same_whoever_plays_it() {
-    holds(&AGENTS, 40, "format = \"gauntlet\"");
+    holds(&AGENTS, 200, "format = \"gauntlet\"");
 }
 
 #[test]
 fn a_sequential_test_stops_at_the_same_game_whoever_plays_it() {
-    let test = "format = \"sprt\"\n[sprt]\nelo1 = 60\nstep = 16";
-    holds(&["aggressive", "defensive"], 600, test);
+    let test = "format = \"sprt\"\n[sprt]\nelo1 = 12\nstep = 100";
+    holds(&["aggressive", "defensive"], 1500, test);
 }
 
 #[test]
 fn a_sequential_test_of_three_seats_is_the_same_whoever_plays_it() {
-    let test = "format = \"sprt\"\nseats = 3\n[sprt]\nelo1 = 60\nstep = 16";
-    holds(&["aggressive", "random"], 160, test);
+    let test = "format = \"sprt\"\nseats = 3\n[sprt]\nelo1 = 5\nstep = 50";
+    holds(&["aggressive", "defensive"], 600, test);
 }
 
 #[test]
 fn a_swiss_tournament_is_the_same_whoever_plays_it() {
-    holds(&AGENTS, 24, "format = \"swiss\"\n[swiss]\nrounds = 4");
+    holds(&AGENTS, 100, "format = \"swiss\"\n[swiss]\nrounds = 4");
 }
 
 #[test]
 fn a_knockout_is_the_same_whoever_plays_it() {
     let double = "format = \"knockout\"\n[knockout]\nelimination = \"double\"";
-    holds(&AGENTS, 20, double);
+    holds(&AGENTS, 100, double);
 }
 
 #[test]
 fn a_knockout_of_four_seats_is_the_same_whoever_plays_it() {
-    holds(&AGENTS, 40, "format = \"knockout\"\nseats = 4");
+    holds(&AGENTS, 150, "format = \"knockout\"\nseats = 4");
 }
 
 #[test]
 fn a_ladder_is_the_same_whoever_plays_it() {
-    holds(&AGENTS, 30, "format = \"ladder\"\n[ladder]\nstep = 12");
+    holds(&AGENTS, 200, "format = \"ladder\"\n[ladder]\nstep = 60");
 }
 
 #[test]
 fn a_list_of_games_is_the_same_whoever_plays_it() {
     let games = "format = \"fixed\"\n[fixed]\ngames = [[\"random\", \"mixed\"], \
                  [\"mixed\", \"defensive\"], [\"random\", \"mixed\"]]";
-    holds(&AGENTS, 60, games);
+    holds(&AGENTS, 200, games);
 }
