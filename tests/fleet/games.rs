@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-use arena_agents::{Bot, Decision};
+use arena_agents::{Bot, Decision, Stop};
 use arena_engine::{Finished, Game, Match, Setup, Status, options::Options};
 use arena_games::Visitor;
 use arena_model::{BlockSeed, GameRecord, RecordHeader, Tournament, record::LineWriter};
@@ -264,6 +264,7 @@ impl<G: Game> Table for Seated<G> {
                 number: question.number,
                 seed: question.seed,
                 legal: game.legal(),
+                stop: Stop::NEVER,
             });
             game.answer(chosen.action.into())
                 .expect("a native bot chooses what is legal");

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_agents::{Bot, Decision, bot, bots};
+use arena_agents::{Bot, Decision, Stop, bot, bots};
 use arena_engine::{AgentRng, Game, Node, Stream, options::Options};
 use arena_games::{ChineseLudo, Cowry, Kalah, Ruleset};
 use arena_sdk::{
@@ -101,6 +101,7 @@ fn in_process<G: Ruleset>(name: &str) {
                 number: decisions,
                 seed: u64::from(decisions),
                 legal,
+                stop: Stop::NEVER,
             }));
             decisions += 1;
         }

@@ -5,7 +5,9 @@ use arena_engine::{ActionId, AgentRng, Game, Seat};
 /// A player of one game with its options.
 pub trait Bot<G: Game>: Send {
     /// Chooses one of the legal actions. What a bot keeps between two
-    /// decisions is for speed only and never changes a choice.
+    /// decisions is for speed only and never changes a choice, also where a
+    /// decision was stopped. One that is told to stop returns at once, and what
+    /// it returns is no choice.
     fn choose(&mut self, decision: &Decision<'_, G>) -> Chosen;
 }
 
@@ -24,6 +26,8 @@ pub struct Decision<'a, G: Game> {
     pub seed: u64,
     /// The legal actions, ascending, never empty.
     pub legal: &'a [ActionId],
+    /// Tells a bot that thinks long to stop.
+    pub stop: Stop<'a>,
 }
 
 impl<G: Game> Decision<'_, G> {
@@ -31,6 +35,73 @@ impl<G: Game> Decision<'_, G> {
     #[must_use]
     pub fn rng(&self) -> AgentRng {
         AgentRng::new(self.seed)
+    }
+}
+
+/// Whether a bot is to stop thinking. Bots have no clock: whoever asks them
+/// knows why and when.
+#[derive(Clone, Copy)]
+pub struct Stop<'a>(Option<&'a dyn Fn() -> bool>);
+
+impl Stop<'_> {
+    /// A bot may take as long as it wants.
+    pub const NEVER: Self = Self(None);
+}
+
+impl<'a> Stop<'a> {
+    /// A bot is to stop as soon as this is true; from then on it stays so.
+    /// It is called once in about a thousand positions.
+    #[must_use]
+    pub fn when(over: &'a dyn Fn() -> bool) -> Self {
+        Self(Some(over))
+    }
+}
+
+impl std::fmt::Debug for Stop<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let word = if self.0.is_some() { "When" } else { "Never" };
+        f.write_str(word)
+    }
+}
+
+/// Looks now and then whether a search is to stop, so that a position costs no
+/// more than a count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace<'a> {
+    stop: Stop<'a>,
+    /// Positions until the next look.
+    left: u32,
+}
+
+impl<'a> Pace<'a> {
+    /// Positions from one look to the next.
+    const EVERY: u32 = 1024;
+
+    pub(crate) fn new(stop: Stop<'a>) -> Self {
+        Self {
+            stop,
+            left: Self::EVERY,
+        }
+    }
+
+    /// To be asked at each position: true where the search is to return at
+    /// once, with whatever it has, and true again if it goes on nevertheless.
+    #[inline]
+    pub(crate) fn is_over(&mut self) -> bool {
+        if self.left > 0 {
+            self.left -= 1;
+            return false;
+        }
+        self.look()
+    }
+
+    #[cold]
+    fn look(&mut self) -> bool {
+        let over = self.stop.0.is_some_and(|over| over());
+        if !over {
+            self.left = Self::EVERY;
+        }
+        over
     }
 }
 
@@ -57,3 +128,6 @@ impl From<ActionId> for Chosen {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

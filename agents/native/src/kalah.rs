@@ -12,19 +12,29 @@ use arena_engine::{
 use arena_games::{Kalah, kalah::State};
 
 use crate::{
-    bot::{Bot, Chosen, Decision},
+    bot::{Bot, Chosen, Decision, Pace},
     read,
 };
 
-/// The options of a search, with its usual depth.
-pub(crate) fn specs(depth: i64) -> Vec<Spec> {
+/// The options of [`minimax`].
+pub(crate) fn minimax_specs() -> Vec<Spec> {
+    specs(
+        6,
+        "plies to look ahead; each more takes three to five times as long",
+    )
+}
+
+/// The options of [`alphabeta`].
+pub(crate) fn alphabeta_specs() -> Vec<Spec> {
+    specs(
+        8,
+        "plies to look ahead; each more takes about twice as long",
+    )
+}
+
+fn specs(depth: i64, summary: &str) -> Vec<Spec> {
     vec![
-        Spec::new(
-            "depth",
-            Kind::Int { min: 1, max: 20 },
-            depth,
-            "plies to look ahead",
-        ),
+        Spec::new("depth", Kind::Int { min: 1, max: 20 }, depth, summary),
         Spec::new(
             "h_flag",
             Kind::Int { min: 0, max: 3 },
@@ -113,6 +123,7 @@ impl Bot<Kalah> for Searcher {
             utility: self.utility,
             prunes: self.prunes,
             nodes: 1,
+            pace: Pace::new(decision.stop),
         };
         let mut best = None;
         for &action in decision.legal {
@@ -149,13 +160,18 @@ struct Search<'a> {
     utility: Utility,
     prunes: bool,
     nodes: u64,
+    pace: Pace<'a>,
 }
 
 impl Search<'_> {
     /// The worth of a position some plies below the root. Exact between
-    /// `alpha` and `beta`, else a bound on the same side of them.
+    /// `alpha` and `beta`, else a bound on the same side of them; anything
+    /// where the search is to stop.
     fn value(&mut self, state: &State, ply: u32, mut alpha: i32, mut beta: i32) -> i32 {
         self.nodes += 1;
+        if self.pace.is_over() {
+            return 0;
+        }
         if state.over || ply == self.depth {
             let stones = |seat| i32::from(state.board[self.game.store(seat)]);
             let lead = stones(self.root) - stones(1 - self.root);

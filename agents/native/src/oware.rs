@@ -36,7 +36,7 @@ pub(crate) fn specs() -> Vec<Spec> {
             "depth",
             Kind::Int { min: 1, max: 15 },
             3i64,
-            "plies to look ahead",
+            "plies to look ahead; each more takes up to twice as long",
         ),
         weights::spec::<Abapa>(),
         weights::spec::<AnanAnan>(),

@@ -8,7 +8,7 @@ use arena_sdk::{
 };
 
 use crate::{
-    bot::{Bot, Decision},
+    bot::{Bot, Decision, Stop},
     catalogue::{BotError, BotInfo, bot, bot_info, bots},
 };
 
@@ -193,6 +193,7 @@ impl<G: Game> Player for Seated<G> {
             number: asked.number,
             seed: asked.seed,
             legal: &self.legal,
+            stop: Stop::NEVER,
         });
         let mut choice = Choice::from(u32::from(chosen.action));
         if let Some(score) = chosen.score {

@@ -7,7 +7,7 @@ use arena_engine::{
 use arena_games::Ruleset;
 
 use crate::{
-    bot::{Bot, Decision},
+    bot::{Bot, Decision, Stop},
     catalogue::{self, BotInfo},
 };
 
@@ -113,6 +113,7 @@ pub(crate) fn play<G: Game>(game: &G, bots: &mut [Box<dyn Bot<G>>], number: u64)
                     number: decisions,
                     seed: seed(number, seat, decisions),
                     legal: &legal,
+                    stop: Stop::NEVER,
                 });
                 assert!(
                     legal.contains(&chosen.action),

@@ -1,7 +1,7 @@
 //! What yardsticks remember is room, and once there is enough they ask for no
 //! more.
 
-use arena_agents::{Decision, bot};
+use arena_agents::{Decision, Stop, bot};
 use arena_engine::{AgentRng, Game, Node, options::Options};
 use arena_games::{Cowry, Kalah, Ruleset};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -46,6 +46,7 @@ fn check<G: Ruleset>(given: &Options) {
                     number: 0,
                     seed: 5,
                     legal,
+                    stop: Stop::NEVER,
                 });
             }
         };

@@ -201,8 +201,8 @@ impl Driver {
     }
 
     /// Plies of each lease so far. Every call counts as one more while games
-    /// are played: a decision has its own limit, or in process none, and may
-    /// take longer than a lease. That holds for what waits behind it as well.
+    /// are played: a decision has its own limit and may take longer than a
+    /// lease. That holds for what waits behind it as well.
     pub(crate) fn progress(&mut self) -> Vec<Progress> {
         let playing = self.in_flight() > 0;
         let told = |(&number, lease): (&u64, &mut Lease)| {

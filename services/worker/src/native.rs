@@ -2,6 +2,7 @@
 
 mod brain;
 mod games;
+mod patience;
 mod pool;
 
 pub(crate) use brain::{Brains, Player, Thought};

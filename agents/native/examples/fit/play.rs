@@ -1,6 +1,6 @@
 //! Games of agents against each other.
 
-use arena_agents::{Bot, Decision};
+use arena_agents::{Bot, Decision, Stop};
 use arena_engine::{
     AgentRng, FaultPolicy, Finished, Game, GameKeys, MAX_SEATS, Match, Setup, Status,
     options::Options,
@@ -53,6 +53,7 @@ pub(crate) fn seated<G: Game>(
             number: question.number,
             seed: question.seed,
             legal: play.legal(),
+            stop: Stop::NEVER,
         });
         play.answer(chosen.action.into())
             .expect("an agent of ours chooses what is legal");

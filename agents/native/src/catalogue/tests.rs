@@ -194,6 +194,7 @@ fn random_draws_every_move_about_as_often() {
             number: 0,
             seed,
             legal: &legal,
+            stop: crate::Stop::NEVER,
         });
         counts[usize::from(chosen.action)] += 1;
     }

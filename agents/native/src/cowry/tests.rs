@@ -8,7 +8,7 @@ use arena_games::{
 
 use super::tactics::Table;
 use crate::{
-    bot::{Bot, Decision},
+    bot::{Bot, Decision, Stop},
     catalogue::bot,
     testing::{game, options, play},
 };
@@ -61,6 +61,7 @@ fn strategies_choose_what_was_worked_out_by_hand() {
                     number: 0,
                     seed,
                     legal: &legal,
+                    stop: Stop::NEVER,
                 });
                 let step = game.parse(chosen.action).expect("no pass");
                 format!("{}:{}", step.value, step.piece)
@@ -86,6 +87,7 @@ fn dangers_are_those_of_the_paper() {
             number: 0,
             seed: 0,
             legal: &[],
+            stop: Stop::NEVER,
         });
         let index = index.parse().expect("an index");
         assert_eq!(table.is_in_danger(index).to_string(), expected, "{row:?}");
@@ -109,6 +111,7 @@ fn weights_draw_strategies_in_proportion() {
                 number: 0,
                 seed,
                 legal: &legal,
+                stop: Stop::NEVER,
             });
             game.parse(chosen.action)
                 .is_some_and(|step| step.piece == 0)

@@ -4,7 +4,7 @@ use arena_engine::{AgentRng, Game, Node};
 use arena_games::Kalah;
 
 use crate::{
-    bot::{Bot, Decision},
+    bot::{Bot, Decision, Stop},
     catalogue::bot,
     testing::{game, options, play},
 };
@@ -130,6 +130,7 @@ fn along_a_random_game(game: &Kalah, seed: u64, mut visit: impl FnMut(&Decision<
             number: 0,
             seed,
             legal: &legal,
+            stop: Stop::NEVER,
         });
         game.apply(&mut state, rng.pick(&legal));
     }
@@ -168,6 +169,7 @@ fn exploring_plays_random_moves_as_often_as_told() {
                 number: 0,
                 seed,
                 legal: &legal,
+                stop: Stop::NEVER,
             })
         };
         let usual = choose(0).score;

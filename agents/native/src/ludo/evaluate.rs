@@ -11,6 +11,7 @@ use arena_games::{
 };
 
 use super::threat::{CERTAIN, Reading, Source, Threats};
+use crate::bot::{Pace, Stop};
 
 /// What 1 counts: all values are whole numbers of 6^-13.
 pub const ONE: i64 = 6i64.pow(13);
@@ -96,6 +97,22 @@ pub struct Operations {
     pub steps: u64,
 }
 
+/// What a search has done, and whether it is to stop.
+pub(super) struct Effort<'a> {
+    /// Moves evaluated.
+    pub(super) nodes: u64,
+    pace: Pace<'a>,
+}
+
+impl<'a> Effort<'a> {
+    pub(super) fn new(stop: Stop<'a>) -> Self {
+        Self {
+            nodes: 0,
+            pace: Pace::new(stop),
+        }
+    }
+}
+
 /// Evaluates moves of one game.
 #[derive(Debug)]
 pub struct Evaluator {
@@ -148,15 +165,13 @@ impl Evaluator {
     #[must_use]
     pub fn value(&self, state: &State, plane: usize) -> Option<i64> {
         self.playable(state, plane)?;
-        Some(self.look(state, plane, self.settings.plies, &mut 0))
+        Some(self.looked_ahead(state, plane, &mut Effort::new(Stop::NEVER)))
     }
 
-    /// [`Self::value`] of a plane that can move, and how many moves were
-    /// evaluated for it.
-    pub(super) fn counted_value(&self, state: &State, plane: usize) -> (i64, u64) {
-        let mut nodes = 0;
-        let value = self.look(state, plane, self.settings.plies, &mut nodes);
-        (value, nodes)
+    /// [`Self::value`] of a plane that can move; any number where the search
+    /// is to stop.
+    pub(super) fn looked_ahead(&self, state: &State, plane: usize, effort: &mut Effort<'_>) -> i64 {
+        self.look(state, plane, self.settings.plies, effort)
     }
 
     /// μ(i, j), equation 19: how much looking ahead changes the value of a
@@ -243,8 +258,11 @@ impl Evaluator {
     }
 
     /// The value of a move that can be played, some plies looked ahead.
-    fn look(&self, state: &State, plane: usize, plies: u32, nodes: &mut u64) -> i64 {
-        *nodes += 1;
+    fn look(&self, state: &State, plane: usize, plies: u32, effort: &mut Effort<'_>) -> i64 {
+        effort.nodes += 1;
+        if effort.pace.is_over() {
+            return 0;
+        }
         let from = state.r[usize::from(state.to_move & 1)][plane];
         let Some(landing) = self.game.landing(from, state.die) else {
             return 0;
@@ -257,7 +275,7 @@ impl Evaluator {
         }
         let mut after = *state;
         self.game.apply(&mut after, plane as u16);
-        let next = self.outlook(&after, plies - 1, nodes);
+        let next = self.outlook(&after, plies - 1, effort);
         if after.to_move == state.to_move {
             now.sum() + next
         } else {
@@ -267,7 +285,7 @@ impl Evaluator {
 
     /// What the best moves of whoever is next are worth, over all rolls; a roll
     /// that moves nothing is worth 0, and so is what follows the end.
-    fn outlook(&self, state: &State, plies: u32, nodes: &mut u64) -> i64 {
+    fn outlook(&self, state: &State, plies: u32, effort: &mut Effort<'_>) -> i64 {
         if state.phase != Phase::Roll {
             return 0;
         }
@@ -277,7 +295,7 @@ impl Evaluator {
             self.game.apply_outcome(&mut rolled, outcome);
             let planes = self.game.movable(&rolled);
             let movable = (0..PLANES).filter(|plane| planes >> plane & 1 == 1);
-            let values = movable.map(|plane| self.look(&rolled, plane, plies, nodes));
+            let values = movable.map(|plane| self.look(&rolled, plane, plies, effort));
             sum += values.max().unwrap_or(0);
         }
         sum / match self.settings.reply_weight {

@@ -11,6 +11,7 @@ mod threat;
 use arena_engine::options::{Kind, OptionError, Options, Spec};
 use arena_games::ChineseLudo;
 
+use self::evaluate::Effort;
 pub use self::{
     evaluate::{
         Evaluator, Factors, HitInThreat, ONE, Operations, PLIES_MAX, ReplyWeight, Settings,
@@ -34,7 +35,7 @@ pub(crate) fn specs() -> Vec<Spec> {
                 max: i64::from(PLIES_MAX),
             },
             1i64,
-            "plies to look ahead",
+            "plies to look ahead; each more takes up to 24 times as long",
         ),
         Spec::new(
             "threat",
@@ -115,11 +116,11 @@ impl Bot<ChineseLudo> for ThreatBot {
             return only.into();
         }
         let planes = &decision.state.r[usize::from(decision.seat)];
-        let (mut best, mut nodes) = (None, 0);
+        let mut effort = Effort::new(decision.stop);
+        let mut best = None;
         for &action in decision.legal {
             let plane = usize::from(action);
-            let (value, looked) = self.evaluator.counted_value(decision.state, plane);
-            nodes += looked;
+            let value = (self.evaluator).looked_ahead(decision.state, plane, &mut effort);
             let merit = (value, planes[plane]);
             if best.is_none_or(|(best, _)| merit > best) {
                 best = Some((merit, action));
@@ -130,7 +131,7 @@ impl Bot<ChineseLudo> for ThreatBot {
             action,
             score: Some(value as f64 / ONE as f64),
             depth: Some(self.plies),
-            nodes: Some(nodes),
+            nodes: Some(effort.nodes),
         }
     }
 }

@@ -5,7 +5,10 @@ use arena_games::{
 };
 
 use super::*;
-use crate::testing::{game, options, play};
+use crate::{
+    bot::Stop,
+    testing::{game, options, play},
+};
 
 /// The lines of a data file as fields.
 fn rows<'a>(data: &'a str, separator: &'a str) -> impl Iterator<Item = Vec<&'a str>> {
@@ -162,6 +165,7 @@ fn choose(
         number: 0,
         seed: 0,
         legal,
+        stop: Stop::NEVER,
     })
 }
 

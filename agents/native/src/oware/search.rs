@@ -4,7 +4,7 @@ use arena_engine::ActionId;
 use arena_games::oware::{Core, ROW};
 
 use super::features::{Features, Weights, sum};
-use crate::bot::{Bot, Chosen, Decision};
+use crate::bot::{Bot, Chosen, Decision, Pace};
 
 /// What an end of the game is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +50,7 @@ impl<G: Features> Bot<G> for Searcher<G> {
             weights: &self.weights,
             terminal: self.terminal,
             nodes: 1,
+            pace: Pace::new(decision.stop),
         };
         let mut children = Children::default();
         for &action in decision.legal {
@@ -69,7 +70,8 @@ impl<G: Features> Bot<G> for Searcher<G> {
                 best = Some((value, child.action));
             }
         }
-        let (value, action) = best.expect("a decision has legal actions");
+        // Only a search that was stopped may have found none.
+        let (value, action) = best.unwrap_or((0.0, decision.legal[0]));
         Chosen {
             action,
             score: Some(value),
@@ -128,13 +130,18 @@ struct Search<'a, G: Features> {
     weights: &'a G::Weights,
     terminal: Terminal,
     nodes: u64,
+    pace: Pace<'a>,
 }
 
 impl<G: Features> Search<'_, G> {
     /// The worth of a position some plies below the root. Exact between
-    /// `alpha` and `beta`, else a bound on the same side of them.
+    /// `alpha` and `beta`, else a bound on the same side of them; anything
+    /// where the search is to stop.
     fn value(&mut self, core: &Core, ply: u32, mut alpha: f64, mut beta: f64) -> f64 {
         self.nodes += 1;
+        if self.pace.is_over() {
+            return 0.0;
+        }
         if core.is_over() && self.terminal == Terminal::WinInf {
             let lead = lead(core, self.agent);
             return f64::from(lead.signum()) * WIN + f64::from(lead);

@@ -10,7 +10,7 @@ use super::{
     weights,
 };
 use crate::{
-    bot::{Bot, Decision},
+    bot::{Bot, Decision, Stop},
     catalogue::bot,
     testing::{game, options, play},
 };
@@ -173,6 +173,7 @@ fn check_search<G: Features + Ruleset>(given: &str, depth: u32, terminal: &str, 
                 number: 0,
                 seed: 0,
                 legal: &legal,
+                stop: Stop::NEVER,
             });
             if legal.len() > 1 {
                 let mut plain = Plain {
@@ -241,6 +242,7 @@ fn choose(given: &str, pits: &str, scores: &str, to_move: u8) -> (u16, f64) {
         number: 0,
         seed: 0,
         legal: &legal,
+        stop: Stop::NEVER,
     });
     (chosen.action, chosen.score.expect("a score"))
 }

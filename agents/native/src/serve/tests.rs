@@ -52,6 +52,7 @@ impl Visitor for Ask<'_> {
                             number: asked.len() as u32,
                             seed: seed(number, seat, asked.len() as u32),
                             legal: &legal,
+                            stop: Stop::NEVER,
                         };
                         let chosen = bot.choose(&decision).action;
                         let mut position = Vec::new();

@@ -37,7 +37,7 @@ pub(crate) fn specs() -> Vec<Spec> {
             "depth",
             Kind::Int { min: 1, max: 100 },
             30i64,
-            "decisions to look ahead at most, forced ones counted",
+            "decisions to look ahead at most, forced ones counted; nodes bounds what that costs",
         ),
         Spec::new(
             "nodes",
@@ -46,7 +46,7 @@ pub(crate) fn specs() -> Vec<Spec> {
                 max: 1_000_000_000,
             },
             5000i64,
-            "positions to look at",
+            "positions to look at; time grows with them",
         ),
     ]
 }
@@ -90,7 +90,7 @@ impl<G: Game> Bot<G> for Searcher<G> {
         if let [only] = *decision.legal {
             return only.into();
         }
-        let mut search = Search::new(decision.game, self.nodes, &mut self.frames);
+        let mut search = Search::new(decision.game, self.nodes, decision.stop, &mut self.frames);
         let seat = decision.seat;
         self.root.clear();
         // Where the budget does not even last for all, the rest stays unseen.

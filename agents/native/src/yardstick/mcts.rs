@@ -20,7 +20,7 @@ use arena_engine::{
 use self::tree::{Bonus, ROOT, Tree};
 use super::{draw, points};
 use crate::{
-    bot::{Bot, Chosen, Decision},
+    bot::{Bot, Chosen, Decision, Pace},
     catalogue::{Made, Universal},
     read,
 };
@@ -38,7 +38,7 @@ pub(crate) fn specs() -> Vec<Spec> {
                 max: 1_000_000,
             },
             1000i64,
-            "lines to try for a move",
+            "lines to try for a move; time grows with them",
         ),
         Spec::new(
             "exploration",
@@ -119,12 +119,16 @@ impl<G: Game> Bot<G> for Searcher<G> {
             return only.into();
         }
         let mut rng = decision.rng();
+        let mut pace = Pace::new(decision.stop);
         let mut deepest = 0;
         self.tree.clear();
         self.tree.expand(ROOT, decision.legal.iter().copied());
         for _ in 0..self.iterations {
             self.line.state.clone_from(decision.state);
-            let rewards = self.try_line(decision.game, decision.seat, &mut rng);
+            let Some(rewards) = self.try_line(decision.game, decision.seat, &mut rng, &mut pace)
+            else {
+                break;
+            };
             self.tree.learn(&self.line.path, &rewards);
             deepest = deepest.max(self.line.path.len());
         }
@@ -139,8 +143,15 @@ impl<G: Game> Bot<G> for Searcher<G> {
 }
 
 impl<G: Game> Searcher<G> {
-    /// Goes down the tree to a node that was never visited, and judges it.
-    fn try_line(&mut self, game: &G, root_seat: Seat, rng: &mut AgentRng) -> PerSeat<i64> {
+    /// Goes down the tree to a node that was never visited, and judges it;
+    /// none where the search is to stop.
+    fn try_line(
+        &mut self,
+        game: &G,
+        root_seat: Seat,
+        rng: &mut AgentRng,
+        pace: &mut Pace<'_>,
+    ) -> Option<PerSeat<i64>> {
         let Self {
             tree,
             line,
@@ -152,8 +163,11 @@ impl<G: Game> Searcher<G> {
         let mut at = ROOT;
         let mut due = Node::Decision(root_seat);
         loop {
+            if pace.is_over() {
+                return None;
+            }
             let (next, chooser) = match due {
-                Node::Over(_) => return game.values(&line.state),
+                Node::Over(_) => return Some(game.values(&line.state)),
                 Node::Decision(seat) => {
                     let next = bonus.choose(tree, at);
                     game.apply(&mut line.state, tree.event(next));
@@ -177,14 +191,14 @@ impl<G: Game> Searcher<G> {
                     game.legal(&line.state, &mut line.legal);
                     // A forced move is no node to stop at.
                     if line.legal.len() > 1 && !tree.was_visited(at) {
-                        return rollout.judge(game, line, rng);
+                        return rollout.judge(game, line, rng, pace);
                     }
                     shuffle(&mut line.legal, rng);
                     tree.expand(at, line.legal.iter().copied());
                 }
                 Node::Chance(_) => {
                     if !tree.was_visited(at) {
-                        return rollout.judge(game, line, rng);
+                        return rollout.judge(game, line, rng, pace);
                     }
                     let outcomes = game.weights(&line.state).len();
                     tree.expand(at, 0..outcomes as OutcomeId);
@@ -203,10 +217,20 @@ fn shuffle(actions: &mut [ActionId], rng: &mut AgentRng) {
 }
 
 impl Rollout {
-    /// The values of the line's position after so many random moves.
-    fn judge<G: Game>(self, game: &G, line: &mut Line<G>, rng: &mut AgentRng) -> PerSeat<i64> {
+    /// The values of the line's position after so many random moves; none
+    /// where the search is to stop.
+    fn judge<G: Game>(
+        self,
+        game: &G,
+        line: &mut Line<G>,
+        rng: &mut AgentRng,
+        pace: &mut Pace<'_>,
+    ) -> Option<PerSeat<i64>> {
         let mut plies = 0;
         while plies < self.plies {
+            if pace.is_over() {
+                return None;
+            }
             match game.node(&line.state) {
                 Node::Over(_) => break,
                 Node::Chance(_) => {
@@ -221,7 +245,7 @@ impl Rollout {
                 }
             }
         }
-        game.values(&line.state)
+        Some(game.values(&line.state))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use arena_engine::{ActionId, AgentRng, Game, Node, options};
 
 use crate::{
-    bot::{Bot, Chosen, Decision},
+    bot::{Bot, Chosen, Decision, Stop},
     catalogue::{Universal, bot_info},
     testing,
 };
@@ -31,6 +31,7 @@ pub(super) fn ask<G: Game>(bot: &mut dyn Bot<G>, game: &G, state: &G::State, see
         number: 0,
         seed,
         legal: &legal,
+        stop: Stop::NEVER,
     })
 }
 

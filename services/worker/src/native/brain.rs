@@ -7,15 +7,18 @@ use std::{
     time::Instant,
 };
 
-use arena_agents::{Bot, Decision};
-use arena_engine::{ActionId, AnyMatch, Game, Question, options::Options};
+use arena_agents::{Bot, Decision, Stop};
+use arena_engine::{ActionId, AnyMatch, FaultKind, Game, Question, options::Options};
 use arena_games::Visitor;
 use arena_telemetry::WorkerMetrics;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::{Pool, SAMPLED};
+use super::{
+    Pool, SAMPLED,
+    patience::{Patience, Stopped},
+};
 use crate::{
-    agent::{Event, Token, Verdict},
+    agent::{Blame, Event, Token, Verdict},
     meter::Meter,
     table::Rules,
 };
@@ -39,7 +42,7 @@ struct Asked {
 
 /// A bot that plays from encoded positions.
 trait Brain: Send {
-    fn answer(&mut self, questions: &Questions, strict: bool) -> Vec<Thought>;
+    fn answer(&mut self, questions: &Questions, rules: &Rules) -> Vec<Thought>;
 }
 
 /// What came of a question.
@@ -76,7 +79,7 @@ impl Brains {
             Some(brain) => brain,
             None => self.make()?,
         };
-        let thoughts = brain.answer(questions, self.rules.strict());
+        let thoughts = brain.answer(questions, &self.rules);
         self.lock().push(brain);
         Ok(thoughts)
     }
@@ -107,6 +110,7 @@ impl Visitor for Make<'_> {
             game,
             bot,
             meter,
+            agent: *agent,
             asked: 0,
         }))
     }
@@ -116,11 +120,14 @@ struct Seated<G: Game> {
     game: G,
     bot: Box<dyn Bot<G>>,
     meter: Meter,
+    agent: u16,
     asked: u64,
 }
 
 impl<G: Game> Brain for Seated<G> {
-    fn answer(&mut self, questions: &Questions, strict: bool) -> Vec<Thought> {
+    fn answer(&mut self, questions: &Questions, rules: &Rules) -> Vec<Thought> {
+        let strict = rules.strict();
+        let patience = Patience::of(rules);
         let mut thoughts = Vec::with_capacity(questions.asked.len());
         let (mut position, mut legal) = (0, 0);
         for asked in &questions.asked {
@@ -134,23 +141,40 @@ impl<G: Game> Brain for Seated<G> {
                     continue;
                 }
             };
+            let choose = |stop: Stop<'_>| {
+                self.bot.choose(&Decision {
+                    game: &self.game,
+                    state: &state,
+                    seat: asked.question.seat,
+                    number: asked.question.number,
+                    seed: asked.question.seed,
+                    legal: actions,
+                    stop,
+                })
+            };
+            let again = || {
+                let agent = rules.agent_name(self.agent);
+                tracing::info!(agent, "{}: asking again", patience.told());
+            };
             let start = Instant::now();
-            let chosen = self.bot.choose(&Decision {
-                game: &self.game,
-                state: &state,
-                seat: asked.question.seat,
-                number: asked.question.number,
-                seed: asked.question.seed,
-                legal: actions,
-            });
+            let thought = patience.ask(None, choose, again);
             let took = start.elapsed();
             self.asked += 1;
-            if strict || self.asked % SAMPLED == 1 {
+            if thought.is_ok() && (strict || self.asked % SAMPLED == 1) {
                 self.meter.timed_in_process(took);
             } else {
                 self.meter.decided(1);
             }
-            thoughts.push((asked.token, Verdict::Move(chosen.action.into(), took)));
+            let verdict = match thought {
+                Ok(chosen) => Verdict::Move(chosen.action.into(), took),
+                Err(Stopped::Late) => Verdict::Fault(Blame {
+                    kind: FaultKind::Timeout,
+                    message: patience.told(),
+                    tail: String::new(),
+                }),
+                Err(Stopped::Unwanted) => Verdict::Void("nobody waits for it".to_owned()),
+            };
+            thoughts.push((asked.token, verdict));
         }
         self.meter.flush();
         thoughts

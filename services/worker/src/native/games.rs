@@ -10,18 +10,21 @@ use std::{
     time::Instant,
 };
 
-use arena_agents::{Bot, Decision};
-use arena_engine::{FaultKind, Finished, Game, Match, Setup, Status};
+use arena_agents::{Bot, Decision, Stop};
+use arena_engine::{FaultKind, Finished, Game, Match, Question, Status};
 use arena_games::Visitor;
 use arena_telemetry::{Histogram, WorkerMetrics};
 use arena_wire::v1;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::{Pool, SAMPLED};
+use super::{
+    Pool, SAMPLED,
+    patience::{Patience, Stopped},
+};
 use crate::{
     agent::Event,
     meter::Meter,
-    report::{Sealer, Timed},
+    report::{Sealer, Timed, micros},
     table::Rules,
 };
 
@@ -44,15 +47,20 @@ trait Hall: Send {
     fn play(
         &mut self,
         rules: &Rules,
-        seats: &[u16],
-        setup: Setup,
+        game: &v1::GameAssignment,
         errand: &Errand,
     ) -> Result<Option<Ended>, String>;
     fn flush(&mut self);
 }
 
-/// How a game ended, and its latencies in microseconds where timing is strict.
-type Ended = (Finished, Vec<u32>);
+/// How a game ended.
+struct Ended {
+    finished: Finished,
+    /// In microseconds, where timing is strict.
+    latencies_us: Vec<u32>,
+    /// What is known of its faults.
+    details: Vec<v1::FaultDetail>,
+}
 
 /// What several games in the pool belong to.
 #[derive(Clone)]
@@ -151,13 +159,13 @@ impl Players {
                 break;
             }
             let timed = Timed::start();
-            let seats = self.rules.seats(game);
-            let setup = self.rules.setup(game);
-            let played = hall.play(&self.rules, &seats, setup, errand);
+            let played = hall.play(&self.rules, game, errand);
             reports.push(match played {
-                Ok(Some((finished, latencies))) => {
-                    sealer.seal(game, finished, timed, latencies, Vec::new())
-                }
+                Ok(Some(Ended {
+                    finished,
+                    latencies_us,
+                    details,
+                })) => sealer.seal(game, finished, timed, latencies_us, details),
                 Ok(None) => break,
                 Err(why) => sealer.void(game, why),
             });
@@ -225,18 +233,49 @@ impl<G: Game> Seated<G> {
     }
 }
 
+/// Tells of bots that were late in a game.
+struct Late<'a> {
+    rules: &'a Rules,
+    game: u64,
+}
+
+impl Late<'_> {
+    fn tell(&self, agent: u16, told: &str) {
+        tracing::info!(
+            tournament = self.rules.tournament_id(),
+            game = self.game,
+            agent = self.rules.agent_name(agent),
+            "{told}"
+        );
+    }
+
+    fn charge(&self, agent: u16, question: Question, told: String) -> v1::FaultDetail {
+        self.tell(agent, &told);
+        v1::FaultDetail {
+            seat: question.seat.into(),
+            message: told,
+            stderr_tail: String::new(),
+        }
+    }
+}
+
 impl<G: Game> Hall for Seated<G> {
     fn play(
         &mut self,
         rules: &Rules,
-        seats: &[u16],
-        setup: Setup,
+        assignment: &v1::GameAssignment,
         errand: &Errand,
     ) -> Result<Option<Ended>, String> {
-        self.seat(rules, seats)?;
+        let seats = rules.seats(assignment);
+        self.seat(rules, &seats)?;
         let strict = rules.strict();
-        let mut latencies = Vec::new();
-        let mut game = Match::new(self.game.clone(), setup);
+        let patience = Patience::of(rules);
+        let late = Late {
+            rules,
+            game: assignment.index,
+        };
+        let (mut latencies_us, mut details) = (Vec::new(), Vec::new());
+        let mut game = Match::new(self.game.clone(), rules.setup(assignment));
         while let Status::Asks(question) = game.status() {
             if errand.unwanted.load(Ordering::Relaxed) {
                 return Ok(None);
@@ -245,39 +284,51 @@ impl<G: Game> Hall for Seated<G> {
             let Some(Player { bot, meter, asked }) = self.bots.get_mut(&agent) else {
                 return Err(format!("nobody sits on seat {}", question.seat));
             };
-            let decision = Decision {
-                game: game.game(),
-                state: game.state(),
-                seat: question.seat,
-                number: question.number,
-                seed: question.seed,
-                legal: game.legal(),
+            let choose = |stop: Stop<'_>| {
+                bot.choose(&Decision {
+                    game: game.game(),
+                    state: game.state(),
+                    seat: question.seat,
+                    number: question.number,
+                    seed: question.seed,
+                    legal: game.legal(),
+                    stop,
+                })
             };
+            let again = || late.tell(agent, &format!("{}: asking again", patience.told()));
             *asked += 1;
             let sampled = *asked % SAMPLED == 1;
-            let chosen = if strict || sampled {
-                let start = Instant::now();
-                let chosen = bot.choose(&decision);
-                let took = start.elapsed();
-                meter.timed_in_process(took);
-                if strict {
-                    latencies.push(crate::report::micros(took));
+            let start = (strict || sampled).then(Instant::now);
+            match patience.ask(Some(&errand.unwanted), choose, again) {
+                Ok(chosen) => {
+                    let took = start.map(|start| start.elapsed());
+                    match took {
+                        Some(took) => meter.timed_in_process(took),
+                        None => meter.decided(1),
+                    }
+                    latencies_us.extend(took.filter(|_| strict).map(micros));
+                    let answered = sampled.then(Instant::now);
+                    if game.answer(chosen.action.into()).is_err() {
+                        game.fault(FaultKind::IllegalMove);
+                    }
+                    if let Some(answered) = answered {
+                        self.manager.observe(answered.elapsed().as_secs_f64());
+                    }
                 }
-                chosen
-            } else {
-                meter.decided(1);
-                bot.choose(&decision)
-            };
-            let answered = sampled.then(Instant::now);
-            if game.answer(chosen.action.into()).is_err() {
-                game.fault(FaultKind::IllegalMove);
-            }
-            if let Some(answered) = answered {
-                self.manager.observe(answered.elapsed().as_secs_f64());
+                Err(Stopped::Late) => {
+                    meter.decided(1);
+                    details.push(late.charge(agent, question, patience.told()));
+                    game.fault(FaultKind::Timeout);
+                }
+                Err(Stopped::Unwanted) => return Ok(None),
             }
             errand.plies.count();
         }
-        Ok(Some((game.finish(), latencies)))
+        Ok(Some(Ended {
+            finished: game.finish(),
+            latencies_us,
+            details,
+        }))
     }
 
     fn flush(&mut self) {

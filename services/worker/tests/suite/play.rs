@@ -177,6 +177,38 @@ async fn a_seat_that_forfeits_among_four_goes_on_and_comes_last() {
 }
 
 #[tokio::test]
+async fn a_native_bot_that_is_late_is_charged_in_process_as_a_process_is() {
+    let slow = || v1::AgentSetup {
+        options: arena_wire::convert::options_to_wire(&[("depth".to_owned(), 20i64.into())].into()),
+        bot: "kalah-minimax".into(),
+        ..native("slow")
+    };
+    // Alone with another native bot, and beside a process.
+    for other in [native("random"), process("other", &[])] {
+        for timing in [v1::Timing::Throughput, v1::Timing::Strict] {
+            let setup = || {
+                let mut setup = setup("kalah", vec![slow(), other.clone()]);
+                if let Some(play) = &mut setup.play {
+                    play.move_timeout_us = 500_000;
+                    play.timing = timing.into();
+                }
+                setup
+            };
+            let within = play(setup(), Builtin::InProcess).await.expect("a game");
+            let faults: Vec<_> = within.record.faults.iter().collect();
+            assert_eq!(
+                (faults[0].seat, faults[0].kind, faults.len()),
+                (0, FaultKind::Timeout, 1)
+            );
+            assert_eq!(within.record.termination, Termination::Forfeit);
+            assert_eq!(within.fault_details[0].message, "no answer within 500ms");
+            let process = play(setup(), Builtin::Process).await.expect("a game");
+            assert_eq!(within.record, process.record, "{timing:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn strict_timing_measures_each_asked_decision() {
     for builtin in [Builtin::InProcess, Builtin::Process] {
         let mut setup = setup("kalah", vec![native("random"), native("random")]);

@@ -8,7 +8,7 @@ use arena_games::{
     cowry::{Phase, State, VALUES},
 };
 
-use crate::bot::Decision;
+use crate::bot::{Decision, Stop};
 
 fn rows(data: &str) -> impl Iterator<Item = Vec<&str>> {
     data.lines()
@@ -48,5 +48,6 @@ fn decide<T>(
         number: 0,
         seed,
         legal: &legal,
+        stop: Stop::NEVER,
     })
 }

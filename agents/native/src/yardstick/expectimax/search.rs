@@ -3,13 +3,16 @@
 use arena_engine::{ActionId, Game, Node, OutcomeId, PerSeat, Seat};
 
 use super::Child;
-use crate::yardstick::after;
+use crate::{
+    bot::{Pace, Stop},
+    yardstick::after,
+};
 
 /// So many throws in a row are looked through; what comes after is valued as
 /// it stands. Rows of throws have no other end where some throws earn another.
 pub(super) const CHANCES_MAX: u32 = 3;
 
-/// The budget is used up.
+/// The budget is used up, or the time is.
 pub(super) struct Spent;
 
 /// Room for a decision on the line that is looked at.
@@ -32,6 +35,7 @@ pub(super) struct Search<'a, G: Game> {
     pub(super) game: &'a G,
     budget: u64,
     used: u64,
+    pace: Pace<'a>,
     /// True where a position was valued that is not the end of a game.
     estimated: bool,
     /// Frames that are not in use.
@@ -39,11 +43,17 @@ pub(super) struct Search<'a, G: Game> {
 }
 
 impl<'a, G: Game> Search<'a, G> {
-    pub(super) fn new(game: &'a G, budget: u64, frames: &'a mut Vec<Frame<G::State>>) -> Self {
+    pub(super) fn new(
+        game: &'a G,
+        budget: u64,
+        stop: Stop<'a>,
+        frames: &'a mut Vec<Frame<G::State>>,
+    ) -> Self {
         Self {
             game,
             budget,
             used: 0,
+            pace: Pace::new(stop),
             estimated: false,
             frames,
         }
@@ -75,7 +85,7 @@ impl<'a, G: Game> Search<'a, G> {
 
     #[inline]
     fn spend(&mut self) -> Result<(), Spent> {
-        if self.used == self.budget {
+        if self.used == self.budget || self.pace.is_over() {
             return Err(Spent);
         }
         self.used += 1;

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_agents::{Decision, bot};
+use arena_agents::{Decision, Stop, bot};
 use arena_engine::{ActionId, AgentRng, FaultPolicy, Game, Match, Node, OutcomeId, Setup, Status};
 use arena_games::Visitor;
 use arena_model::BlockSeed;
@@ -155,6 +155,7 @@ fn as_played<G: Game>(game: &G, number: u64) -> Outcome<u64> {
             number: question.number,
             seed: question.seed,
             legal: play.legal(),
+            stop: Stop::NEVER,
         });
         play.answer(chosen.action.into()).map_err(Failure::failed)?;
         decisions += 1;

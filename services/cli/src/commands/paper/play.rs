@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use arena_agents::{Bot, Chosen, Decision};
+use arena_agents::{Bot, Chosen, Decision, Stop};
 use arena_engine::{
     FaultPolicy, Finished, Game, MAX_SEATS, Match, Setup, Status, options::Options,
 };
@@ -175,6 +175,7 @@ impl<G: Game> Table<G> {
                 number: question.number,
                 seed: question.seed,
                 legal: play.legal(),
+                stop: Stop::NEVER,
             };
             let chosen = ask(agent, &mut || bot.choose(&decision));
             thoughts[seat].add(chosen.nodes.unwrap_or(0));

@@ -1,0 +1,157 @@
+//! How long bots in process may think.
+//!
+//! As with agent processes: what is asked among many charges nobody when it is
+//! late, and is asked again by itself; only the time of that question is
+//! charged. With strict timing every question is asked by itself.
+
+use std::{
+    cell::Cell,
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use arena_agents::{Chosen, Stop};
+
+use crate::table::Rules;
+
+/// The time that bots of a tournament have.
+pub(super) struct Patience {
+    /// For one question.
+    limit: Duration,
+    strict: bool,
+}
+
+/// Why there is no choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stopped {
+    /// Its time was over.
+    Late,
+    /// Nobody wants it any more.
+    Unwanted,
+}
+
+impl Patience {
+    pub(super) fn of(rules: &Rules) -> Self {
+        Self {
+            limit: rules.move_timeout(),
+            strict: rules.strict(),
+        }
+    }
+
+    /// What is said of a bot that was late.
+    pub(super) fn told(&self) -> String {
+        format!("no answer within {:?}", self.limit)
+    }
+
+    /// Asks a bot. `again` is called where it was late and is asked once more.
+    ///
+    /// The clock starts when a search looks up for the first time, so that
+    /// quick decisions cost no look at a clock; with strict timing at once.
+    #[inline]
+    pub(super) fn ask(
+        &self,
+        unwanted: Option<&AtomicBool>,
+        mut choose: impl FnMut(Stop<'_>) -> Chosen,
+        again: impl FnOnce(),
+    ) -> Result<Chosen, Stopped> {
+        match self.ask_once(unwanted, &mut choose) {
+            Err(Stopped::Late) if !self.strict => {
+                again();
+                self.ask_once(unwanted, &mut choose)
+            }
+            asked => asked,
+        }
+    }
+
+    #[inline]
+    fn ask_once(
+        &self,
+        unwanted: Option<&AtomicBool>,
+        choose: &mut impl FnMut(Stop<'_>) -> Chosen,
+    ) -> Result<Chosen, Stopped> {
+        let is_unwanted = || unwanted.is_some_and(|unwanted| unwanted.load(Ordering::Relaxed));
+        let since = Cell::new(self.strict.then(Instant::now));
+        let over = || {
+            let start = since.get().unwrap_or_else(Instant::now);
+            since.set(Some(start));
+            start.elapsed() >= self.limit || is_unwanted()
+        };
+        let chosen = choose(Stop::when(&over));
+        match since.get() {
+            None => Ok(chosen),
+            Some(_) if is_unwanted() => Err(Stopped::Unwanted),
+            Some(start) if start.elapsed() >= self.limit => Err(Stopped::Late),
+            Some(_) => Ok(chosen),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(3600);
+
+    /// What a search that does not end is told, and how often it is asked.
+    fn asked(limit: Duration, strict: bool, unwanted: bool) -> (Result<Chosen, Stopped>, u32) {
+        let flag = AtomicBool::new(unwanted);
+        let mut askings = 0;
+        let told = Cell::new(0);
+        let patience = Patience { limit, strict };
+        let searching = arena_agents::bot(
+            "kalah-minimax",
+            &[("depth".to_owned(), 20i64.into())].into(),
+            &kalah(),
+        );
+        let mut bot = searching.expect("a bot");
+        let game = kalah();
+        let state = arena_engine::Game::initial(&game);
+        let answer = patience.ask(
+            Some(&flag),
+            |stop| {
+                askings += 1;
+                bot.choose(&arena_agents::Decision {
+                    game: &game,
+                    state: &state,
+                    seat: 0,
+                    number: 0,
+                    seed: 0,
+                    legal: &[0, 1, 2, 3, 4, 5],
+                    stop,
+                })
+            },
+            || told.set(told.get() + 1),
+        );
+        assert_eq!(askings, 1 + told.get());
+        (answer, askings)
+    }
+
+    fn kalah() -> arena_games::Kalah {
+        let (options, seats) =
+            arena_games::resolve("kalah", &Default::default(), None).expect("kalah");
+        arena_games::Ruleset::with_options(&options, seats).expect("kalah")
+    }
+
+    #[test]
+    fn a_late_bot_is_asked_once_more_unless_it_was_asked_by_itself() {
+        let late = Err(Stopped::Late);
+        let limit = Duration::from_millis(1);
+        assert_eq!(asked(limit, false, false), (late, 2));
+        assert_eq!(asked(limit, true, false), (late, 1));
+    }
+
+    #[test]
+    fn a_bot_that_nobody_waits_for_stops_and_is_not_late() {
+        assert_eq!(asked(LONG, false, true), (Err(Stopped::Unwanted), 1));
+    }
+
+    #[test]
+    fn a_quick_bot_is_never_late() {
+        let patience = Patience {
+            limit: Duration::ZERO,
+            strict: false,
+        };
+        let answer = patience.ask(None, |_| Chosen::from(3), || {});
+        assert_eq!(answer, Ok(Chosen::from(3)));
+    }
+}
