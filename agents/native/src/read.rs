@@ -30,6 +30,13 @@ pub(crate) fn text<'a>(options: &'a Options, name: &str) -> &'a str {
     }
 }
 
+pub(crate) fn numbers<'a>(options: &'a Options, name: &str) -> &'a [f64] {
+    match options.get(name) {
+        Some(Value::Numbers(values)) => values,
+        other => unresolved(name, other),
+    }
+}
+
 fn unresolved(name: &str, value: Option<&Value>) -> ! {
     unreachable!("option {name} was resolved by its spec, but is {value:?}")
 }

@@ -103,7 +103,7 @@ fn options_that_bots_read_themselves_are_checked_with_the_game() {
     let error = check("chowka-naive", "-", cowry("board=7", 2)).expect_err("another board");
     assert!(error.contains("board 7"), "{error}");
     let error = check("mixed", "form=prob;weights=1", cowry("-", 2)).expect_err("too few");
-    assert!(error.contains("five numbers"), "{error}");
+    assert!(error.contains("5 numbers"), "{error}");
 }
 
 #[test]

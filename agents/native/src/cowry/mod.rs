@@ -10,7 +10,7 @@ mod tactics;
 
 use arena_engine::{
     AgentRng,
-    options::{Kind, OptionError, Options, Spec},
+    options::{Kind, OptionError, Options, Spec, Value},
 };
 use arena_games::Cowry;
 
@@ -44,8 +44,13 @@ pub(crate) fn mixed_specs() -> Vec<Spec> {
         ),
         Spec::new(
             "weights",
-            Kind::Text,
-            "0.2,0.2,0.2,0.2,0.2",
+            Kind::Numbers {
+                min: 0.0,
+                max: WEIGHT_MAX,
+                length: PURE.len(),
+                names: Vec::new(),
+            },
+            Value::Numbers(vec![0.2; PURE.len()]),
             "for form prob: how often random, aggressive, defensive, move-first, move-last",
         ),
     ];
@@ -71,7 +76,7 @@ pub(crate) fn move_last(options: &Options, _: &Cowry) -> Made {
 
 pub(crate) fn mixed(options: &Options, _: &Cowry) -> Made {
     let plan = match read::text(options, "form") {
-        "prob" => Plan::Drawn(thresholds(read::text(options, "weights"))?),
+        "prob" => Plan::Drawn(thresholds(read::numbers(options, "weights"))?),
         _ => Plan::Cascade,
     };
     Ok(strategist(plan, options))
@@ -118,20 +123,19 @@ enum Plan {
     Drawn([u64; PURE.len()]),
 }
 
+/// What a weight of [`PURE`] may be at most.
+const WEIGHT_MAX: f64 = 1e6;
+
 /// Shares of 2^32, summed up.
-fn thresholds(weights: &str) -> Result<[u64; PURE.len()], OptionError> {
+fn thresholds(weights: &[f64]) -> Result<[u64; PURE.len()], OptionError> {
     let wrong = || OptionError::Value {
         name: "weights".to_owned(),
-        value: format!("\"{weights}\""),
-        expected: "five numbers separated by commas, none below 0 and not all 0".to_owned(),
+        value: Value::Numbers(weights.to_vec()).to_string(),
+        expected: format!("{} numbers, none below 0 and not all 0", PURE.len()),
     };
-    let numbers: Vec<f64> = weights
-        .split(',')
-        .map(|text| text.trim().parse().map_err(|_| wrong()))
-        .collect::<Result<_, _>>()?;
-    let numbers: [f64; PURE.len()] = numbers.try_into().map_err(|_| wrong())?;
+    let numbers: [f64; PURE.len()] = weights.try_into().map_err(|_| wrong())?;
     let sum: f64 = numbers.iter().sum();
-    if numbers.iter().any(|&number| number < 0.0) || sum <= 0.0 || !sum.is_finite() {
+    if sum <= 0.0 {
         return Err(wrong());
     }
     let mut reached = 0.0;

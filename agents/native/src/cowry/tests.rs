@@ -138,7 +138,7 @@ fn weights_that_make_no_sense_are_refused() {
             .err()
             .expect("an error")
             .to_string();
-        assert!(error.contains("five numbers"), "{weights}: {error}");
+        assert!(error.contains("5 numbers"), "{weights}: {error}");
     }
 }
 
