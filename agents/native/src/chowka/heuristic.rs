@@ -56,8 +56,15 @@ pub(super) struct Landing {
 
 impl Landing {
     /// How far the nearest opponent is behind `to`, where `others` has a bit
-    /// for each path index that one stands on: the least of 8 - (q - to) that
-    /// is above 0, and 8 at the most. Who is home is out of the game.
+    /// for each path index q that one stands on: the least of 8 - (q - to) that
+    /// is above 0, and 8 at the most.
+    ///
+    /// Pieces that are home do not count, though the formula by itself would
+    /// take them for opponents up to 7 behind. They are off the board, of which
+    /// the paper counts the "remaining pawns" (feature 7), and nobody is in
+    /// their reach (feature 3). It shows in Table IV: with them H2 against H4
+    /// takes 117 turns, without 111, as a model of the rules made apart from
+    /// this one has it and the paper nearly does (112).
     #[inline]
     pub(super) fn distance(to: u8, others: u32) -> u8 {
         // The nearest is the foremost of those with q < to + 8.

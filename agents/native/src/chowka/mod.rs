@@ -6,7 +6,8 @@
 //!
 //! Paper: "Chowka Bhara: A Game of Dice", sections III and IV, appendix E. What
 //! its text leaves open is settled here as in the program behind its tables;
-//! `h = "text"` follows the text.
+//! `h = "text"` follows the text. A2's search is the text's, and with
+//! `search = "code"` the program's as far as it is known.
 
 mod heuristic;
 mod position;
@@ -20,7 +21,7 @@ use arena_games::Cowry;
 
 use self::{
     heuristic::{Formula, Heuristic, Reading, Worths},
-    search::{Naive, Searcher},
+    search::{Algorithm, Naive, Searcher},
 };
 use crate::{
     bot::{Bot, Chosen, Decision},
@@ -63,6 +64,13 @@ pub(crate) fn expectiminimax_specs() -> Vec<Spec> {
         "uniform",
         "how throws are averaged: all alike, as in the paper, or as likely as they are",
     ));
+    specs.push(Spec::new(
+        "search",
+        Kind::choice(&["text", "code"]),
+        "text",
+        "the search of the paper's text, or that of the program behind its tables, flaws and \
+         all, by one reading of what is known of it",
+    ));
     specs
 }
 
@@ -77,7 +85,12 @@ pub(crate) fn expectiminimax(options: &Options, game: &Cowry) -> Made<Cowry> {
         "true-dice" => *game.dice(),
         _ => [1; 5],
     };
+    let algorithm = match read::text(options, "search") {
+        "code" => Algorithm::Code,
+        _ => Algorithm::Text,
+    };
     Ok(Box::new(Searcher::new(
+        algorithm,
         worths(options, game),
         game,
         weights,

@@ -1,4 +1,4 @@
-//! Algorithms 1 and 2 of the paper.
+//! Algorithms 1 and 2 of the paper, and the second as its program ran it.
 
 use arena_engine::ActionId;
 use arena_games::cowry::{Cowry, Move, VALUES};
@@ -7,7 +7,7 @@ use super::{
     heuristic::{GOAL, PARTS, Worths},
     position::{Ground, Position, View},
 };
-use crate::bot::{Bot, Chosen, Decision};
+use crate::bot::{Bot, Chosen, Decision, Pace};
 
 /// A legal move of the game and what it does.
 struct Step {
@@ -132,9 +132,27 @@ fn worth(worths: &Worths, view: &View, factor: i64, step: &Step) -> i64 {
         .map_or(0, |to| factor * worths.of(view.landing(to, step.together)))
 }
 
+/// Which of the two A2 it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Algorithm {
+    /// That of the paper's text.
+    Text,
+    /// That of the program behind the paper's tables, of which one sentence is
+    /// known: it keeps a running maximum across the opponent's throws, moves
+    /// replies on one board, and draws a move if none is worth more than 0.
+    ///
+    /// Read as the least change of the text's that makes the sentence true:
+    /// throws come in the order 1, 2, 3, 4, 8; each has its own best reply, on
+    /// the board that the replies to the throws before have left; what it
+    /// counts is the greatest worth of a reply so far; answers are judged on
+    /// the board as it stands then. Other readings are possible.
+    Code,
+}
+
 /// A2: the worth of a move, less the opponent's best reply to each throw, plus
 /// the own best answer to that and each throw of one's own, averaged.
 pub(super) struct Searcher {
+    algorithm: Algorithm,
     worths: Worths,
     ground: Ground,
     /// How much each throw counts.
@@ -142,8 +160,14 @@ pub(super) struct Searcher {
 }
 
 impl Searcher {
-    pub(super) fn new(worths: Worths, game: &Cowry, weights: [u32; VALUES.len()]) -> Self {
+    pub(super) fn new(
+        algorithm: Algorithm,
+        worths: Worths,
+        game: &Cowry,
+        weights: [u32; VALUES.len()],
+    ) -> Self {
         Self {
+            algorithm,
             worths,
             ground: Ground::new(game),
             weights,
@@ -164,6 +188,7 @@ impl Bot<Cowry> for Searcher {
         let mut tree = Tree {
             searcher: self,
             nodes: 0,
+            pace: Pace::new(decision.stop),
         };
         let (mut best, mut wins) = (None, None);
         steps(decision, &self.ground, &position, |step| {
@@ -180,11 +205,19 @@ impl Bot<Cowry> for Searcher {
                 after.make(&self.ground, step.crew, to);
             }
             let worth = worth(&self.worths, &view, factor, &step);
-            let worth = i128::from(worth) * sum * sum + tree.replies(&after.turned(), sum);
+            let replies = match self.algorithm {
+                Algorithm::Text => tree.replies(&after.turned(), sum),
+                Algorithm::Code => tree.replies_on_one_board(after.turned(), sum),
+            };
+            let worth = i128::from(worth) * sum * sum + replies;
             keep_best(&mut best, step.action, worth);
         });
         if let Some(action) = wins {
             return action.into();
+        }
+        let worthless = best.as_ref().is_some_and(|best| best.worth <= 0);
+        if self.algorithm == Algorithm::Code && worthless {
+            return decision.rng().pick(decision.legal).into();
         }
         let unit = i128::from(PARTS) * sum * sum;
         chosen(decision, best, 3, tree.nodes, unit)
@@ -195,6 +228,7 @@ struct Tree<'a> {
     searcher: &'a Searcher,
     /// Moves judged.
     nodes: u64,
+    pace: Pace<'a>,
 }
 
 impl Tree<'_> {
@@ -222,6 +256,31 @@ impl Tree<'_> {
                     (0, answers)
                 }
             };
+            total += i128::from(weight) * (i128::from(answers) - sum * i128::from(lost));
+        }
+        total
+    }
+
+    /// As [`Self::replies`], by [`Algorithm::Code`].
+    fn replies_on_one_board(&mut self, mut position: Position, sum: i128) -> i128 {
+        let Searcher {
+            ground,
+            weights,
+            worths,
+            ..
+        } = self.searcher;
+        // Where nothing can be moved the position stays.
+        let mut answers = None;
+        let (mut lost, mut total) = (0, 0);
+        for (value, &weight) in VALUES.into_iter().zip(weights) {
+            let view = position.view(ground);
+            if let Some((piece, worth)) = self.best(&position, &view, value) {
+                lost = lost.max(worth * worths.factor(position.own.left(ground)));
+                let to = position.own.pieces[piece] + value;
+                position.make(ground, 1 << piece, to);
+                answers = None;
+            }
+            let answers = *answers.get_or_insert_with(|| self.answers(&position.turned()));
             total += i128::from(weight) * (i128::from(answers) - sum * i128::from(lost));
         }
         total
@@ -256,6 +315,9 @@ impl Tree<'_> {
             let to = from + value;
             if view.allows(piece, from, to) {
                 self.nodes += 1;
+                if self.pace.is_over() {
+                    return best;
+                }
                 let worth = worths.of(view.landing(to, false));
                 if best.is_none_or(|(_, best)| worth > best) {
                     best = Some((piece, worth));

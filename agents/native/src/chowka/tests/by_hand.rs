@@ -120,6 +120,26 @@ fn a_move_that_wins_is_taken_at_once() {
 }
 
 #[test]
+fn the_program_draws_where_no_move_is_worth_more_than_nothing() {
+    let game: Cowry = game("preset=cb2012", 2);
+    // The opponent's goal counts 9 for each throw from the first on: -73/15 for
+    // piece 2 and -407/60 for piece 3.
+    let state = position(&game, ["24,24,21,20", "24,24,24,23"], &[1]);
+    let mut bot = bot("chowka-expectiminimax", &options("search=code"), &game).expect("a bot");
+    let mut counts = [0u32; 4];
+    for seed in 0..1_000 {
+        let chosen = decide(&game, &state, seed, |decision| bot.choose(decision));
+        assert_eq!(chosen.score, None);
+        counts[game.parse(chosen.action).expect("no pass").piece] += 1;
+    }
+    // Six standard deviations of a binomial draw.
+    assert!(
+        counts[2].abs_diff(500) < 95 && counts[2] + counts[3] == 1_000,
+        "{counts:?}"
+    );
+}
+
+#[test]
 fn pieces_on_inner_squares_are_drawn_twice_as_often() {
     let game: Cowry = game("preset=cb2012", 2);
     let state = position(&game, ["3,16,20,24", "0,0,0,0"], &[1]);
