@@ -1,7 +1,7 @@
 //! Tournaments by the thousand, in process, with the tally that a coordinator
 //! has.
 
-use arena_agents::{Bot, Decision};
+use arena_agents::{Bot, Decision, Stop};
 use arena_engine::{
     FaultPolicy, Finished, Game, Setup, Status,
     options::{Options, Value},
@@ -201,6 +201,7 @@ fn play<G: Game>(game: &G, bots: &mut [Box<dyn Bot<G>>], seats: &[u16], setup: S
             number: question.number,
             seed: question.seed,
             legal: play.legal(),
+            stop: Stop::NEVER,
         });
         play.answer(chosen.action.into())
             .expect("a native agent chooses what is legal");
