@@ -21,6 +21,15 @@ use serde::{Deserialize, Serialize};
 /// A player: the values of the numbers that evolve.
 pub type Genes = Vec<f64>;
 
+/// What a number that evolves may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gene {
+    /// Least and greatest value at the start; none: those of [`Settings`].
+    pub start: Option<(f64, f64)>,
+    /// Least and greatest value at all.
+    pub bounds: (f64, f64),
+}
+
 /// The most players of a generation.
 pub const POPULATION_MAX: usize = 1000;
 /// The most generations.
@@ -142,33 +151,29 @@ pub fn ranking(points: &[u64]) -> Vec<usize> {
     order
 }
 
-/// An evolution: settings, seed, and how many genes a player has.
+/// An evolution: settings, seed, and the genes a player has.
 #[derive(Clone, Debug)]
 pub struct Evolution {
     settings: Settings,
     seed: TournamentSeed,
-    genes: usize,
-    /// What a gene may be at all.
-    bounds: (f64, f64),
+    genes: Vec<Gene>,
 }
 
 impl Evolution {
-    /// An evolution of players with so many genes within bounds.
+    /// An evolution of players with these genes.
     ///
     /// # Errors
     /// [`EvolutionError`] at the first setting that is not possible.
     pub fn new(
         settings: Settings,
         seed: TournamentSeed,
-        genes: usize,
-        bounds: (f64, f64),
+        genes: Vec<Gene>,
     ) -> Result<Self, EvolutionError> {
-        check(&settings, bounds)?;
+        check(&settings, &genes)?;
         Ok(Self {
             settings,
             seed,
             genes,
-            bounds,
         })
     }
 
@@ -191,11 +196,12 @@ impl Evolution {
     #[must_use]
     pub fn first(&self) -> Generation {
         let mut draws = Draws::of(self.seed, 0);
-        let Settings {
-            gene_min, gene_max, ..
-        } = self.settings;
-        let mut gene = || gene_min + draws.unit() * (gene_max - gene_min);
-        let mut player = || (0..self.genes).map(|_| gene()).collect();
+        let usual = (self.settings.gene_min, self.settings.gene_max);
+        let mut drawn = |gene: &Gene| {
+            let (least, greatest) = gene.start.unwrap_or(usual);
+            least + draws.unit() * (greatest - least)
+        };
+        let mut player = || self.genes.iter().map(&mut drawn).collect();
         Generation {
             number: 0,
             players: (0..self.settings.population).map(|_| player()).collect(),
@@ -248,21 +254,20 @@ impl Evolution {
     /// Each gene, perhaps, larger or smaller by a part of itself; never of the
     /// other sign.
     fn mutated(&self, mut genes: Genes, draws: &mut Draws) -> Genes {
-        let (least, greatest) = self.bounds;
-        for gene in &mut genes {
+        for (gene, Gene { bounds, .. }) in genes.iter_mut().zip(&self.genes) {
             // All are drawn always, so that no draw depends on one before it.
             let (whether, sign, share) = (draws.unit(), draws.unit(), draws.unit());
             if whether < self.settings.mutation {
                 let change = share * self.settings.mutation_size * gene.abs();
                 *gene += if sign < 0.5 { change } else { -change };
-                *gene = gene.clamp(least, greatest);
+                *gene = gene.clamp(bounds.0, bounds.1);
             }
         }
         genes
     }
 }
 
-fn check(settings: &Settings, bounds: (f64, f64)) -> Result<(), EvolutionError> {
+fn check(settings: &Settings, genes: &[Gene]) -> Result<(), EvolutionError> {
     let within = |key, value: f64, least: f64, greatest: f64| {
         if (least..=greatest).contains(&value) {
             Ok(())
@@ -281,9 +286,11 @@ fn check(settings: &Settings, bounds: (f64, f64)) -> Result<(), EvolutionError> 
     // Two parents are drawn out of those that are left.
     let elites_max = population - 2.0;
     within("elites", settings.elites as f64, 0.0, elites_max)?;
-    let (least, greatest) = bounds;
-    within("gene_min", settings.gene_min, least, greatest)?;
-    within("gene_max", settings.gene_max, settings.gene_min, greatest)?;
+    for gene in genes.iter().filter(|gene| gene.start.is_none()) {
+        let (least, greatest) = gene.bounds;
+        within("gene_min", settings.gene_min, least, greatest)?;
+        within("gene_max", settings.gene_max, settings.gene_min, greatest)?;
+    }
     within("crossover", settings.crossover, 0.0, 1.0)?;
     within("mutation", settings.mutation, 0.0, 1.0)?;
     within("mutation_size", settings.mutation_size, 0.0, 1.0)

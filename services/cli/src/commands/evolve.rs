@@ -5,24 +5,22 @@
 //! each generation is a tournament like any other.
 
 mod course;
+mod genome;
 mod report;
 mod spec;
 
-use std::path::PathBuf;
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+};
 
-use arena_model::{
-    TournamentSeed,
-    engine::options::{Kind, nearest, of_ruleset},
-};
+use arena_model::{TournamentSeed, engine::options::nearest};
 use arena_tournament::evolution::Evolution;
-use arena_wire::{
-    convert::option_spec_from_wire,
-    v1::{self, GetAgentRequest},
-};
+use arena_wire::v1::{self, GetAgentRequest, ListWorkersRequest};
 use clap::Args;
 use tonic::Code;
 
-use self::{course::Course, report::Report, spec::EvolveSpec};
+use self::{course::Course, genome::Genome, report::Report, spec::EvolveSpec};
 use crate::{
     access::{self, Access, AccessArgs, Client},
     commands::coordinator,
@@ -35,7 +33,7 @@ use crate::{
 /// Evolve the numbers of an agent's option, each generation a tournament
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A population of players, vectors of numbers for one option of a bot, plays
+A population of players, vectors of numbers for options of a bot, plays
 generation after generation: every two players twice, with seats swapped. The
 best are kept; the others are replaced by children, each gene from either of two
 parents (uniform crossover), then changed by a random part of itself (mutation,
@@ -57,7 +55,9 @@ A spec:
   grand_slam = \"allow\"
   [player]
   bot      = \"oware-minimax\"
-  evolve   = \"weights\"             # its option; may be left out where it has one list
+  evolve   = \"weights\"             # its option; may be left out where it has one list.
+                                   # Several: [\"weights\", \"depth\"]; within bounds:
+                                   # { exploration = [0.5, 2.0], depth = [1, 5] }
   options  = { depth = 3 }         # its other options
   # from   = \"my-process\"          # a registered process that offers the bot
   [evolution]                      # all of these may be left out
@@ -111,7 +111,7 @@ pub(crate) struct EvolveArgs {
     #[arg(long, env = "ARENA_EVOLVE_BUILTIN", value_enum, default_value_t)]
     builtin: Builtin,
 
-    /// Also write the champion to a file
+    /// Also write the champion to a file, at the end
     #[arg(long, value_name = "FILE")]
     champion: Option<PathBuf>,
 
@@ -144,11 +144,20 @@ impl EvolveArgs {
             embedded.stop().await?;
             checked.map_err(about)?;
         }
+        // Whether it can be written has to show before the games, not after.
+        let file = self
+            .champion
+            .as_deref()
+            .map(ChampionFile::new)
+            .transpose()?;
         let mut interrupt = Interrupt::listen()?;
         let mut access = self.access.open_or_create().await?;
         let prepared = prepare(&mut access.client, &spec, seed).await;
         let outcome = match prepared {
-            Ok(course) => self.play(&mut access, course, &mut interrupt, &spec).await,
+            Ok(course) => {
+                self.play(&mut access, course, &mut interrupt, &spec, file)
+                    .await
+            }
             Err(failure) => Err(about(failure)),
         };
         let closed = access.close().await;
@@ -163,6 +172,7 @@ impl EvolveArgs {
         course: Course,
         interrupt: &mut Interrupt,
         spec: &EvolveSpec,
+        file: Option<ChampionFile>,
     ) -> Outcome {
         note(format!(
             "evolving {} numbers of {} on {}, seed {}",
@@ -175,6 +185,9 @@ impl EvolveArgs {
         let mut fleet = Fleet::start(&access.url, workers.into(), self.builtin)?;
         let mut report = Report::new(self.output, spec);
         let mut client = access.client.clone();
+        if workers == 0 {
+            tell_of_no_workers(&mut client, &access.url).await?;
+        }
         let supervise = async {
             loop {
                 if let Err(failure) = fleet.supervise().await {
@@ -202,13 +215,62 @@ impl EvolveArgs {
         }
         fleet.stop().await;
         let champion = played?;
-        if let Some(path) = &self.champion {
-            std::fs::write(path, champion.to_toml()).map_err(|error| {
-                Failure::failed(format!("cannot write {}: {error}", path.display()))
-            })?;
-        }
-        report.finish(&champion)
+        report.finish(&champion)?;
+        file.map_or(Ok(()), |file| file.write(&champion.to_toml()))
     }
+}
+
+/// Where the champion goes: a file of another name until it is whole.
+struct ChampionFile {
+    path: PathBuf,
+    part: tempfile::NamedTempFile,
+}
+
+impl ChampionFile {
+    fn new(path: &Path) -> Outcome<Self> {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let part = tempfile::NamedTempFile::new_in(folder).map_err(|error| {
+            Failure::failed(format!(
+                "--champion {}: cannot write there: {error}",
+                path.display()
+            ))
+        })?;
+        if path.is_dir() {
+            return Err(Failure::usage(format!(
+                "--champion {}: is a folder; name a file",
+                path.display()
+            )));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            part,
+        })
+    }
+
+    fn write(mut self, text: &str) -> Outcome {
+        let written = self
+            .part
+            .write_all(text.as_bytes())
+            .and_then(|()| self.part.persist(&self.path).map_err(|error| error.error));
+        written.map(drop).map_err(|error| {
+            Failure::failed(format!("cannot write {}: {error}", self.path.display()))
+        })
+    }
+}
+
+/// Says so where nobody is there to play: an evolution waits for workers.
+async fn tell_of_no_workers(client: &mut Client, url: &str) -> Outcome {
+    let workers = client.list_workers(ListWorkersRequest {}).await?;
+    if workers.into_inner().workers.is_empty() {
+        note(format!(
+            "no worker is connected, so nothing is played until one is: start one with \
+             `arena worker --coordinator {url}`, or give --workers"
+        ));
+    }
+    Ok(())
 }
 
 /// A seed where nobody names one.
@@ -221,25 +283,16 @@ fn drawn() -> Outcome<TournamentSeed> {
 
 /// Checks everything that can be checked before the first game.
 async fn prepare(client: &mut Client, spec: &EvolveSpec, seed: TournamentSeed) -> Outcome<Course> {
-    let list = evolved_option(client, spec).await?;
-    let evolution = Evolution::new(spec.evolution.clone(), seed, list.length, list.bounds)
+    let genome = genome(client, spec).await?;
+    let evolution = Evolution::new(spec.evolution.clone(), seed, genome.genes())
         .map_err(|error| Failure::usage(format!("[evolution] {error}")))?;
-    let course = Course::new(spec.clone(), list.name, evolution, seed)?;
+    let course = Course::new(spec.clone(), genome, evolution, seed)?;
     course.check(client).await?;
     Ok(course)
 }
 
-/// An option that is a list of numbers.
-#[derive(Clone)]
-struct List {
-    name: String,
-    length: usize,
-    /// Of each number.
-    bounds: (f64, f64),
-}
-
-/// The option that evolves.
-async fn evolved_option(client: &mut Client, spec: &EvolveSpec) -> Outcome<List> {
+/// The options that evolve.
+async fn genome(client: &mut Client, spec: &EvolveSpec) -> Outcome<Genome> {
     let player = &spec.player;
     let name = player
         .from
@@ -269,36 +322,7 @@ async fn evolved_option(client: &mut Client, spec: &EvolveSpec) -> Outcome<List>
             }
         )));
     };
-    let lists = lists_of(bot, &spec.ruleset)?;
-    let names = || {
-        let names: Vec<&str> = lists.iter().map(|list| list.name.as_str()).collect();
-        names.join(", ")
-    };
-    let wanted = player.evolve.as_deref();
-    match (lists.as_slice(), wanted) {
-        ([], _) => Err(Failure::usage(format!(
-            "[player] bot {} has no option on {} that is a list of numbers, so nothing can evolve",
-            bot.name, spec.ruleset
-        ))),
-        ([only], None) => Ok(only.clone()),
-        (_, None) => Err(Failure::usage(format!(
-            "[player] says not what is to evolve: add evolve = one of {}",
-            names()
-        ))),
-        (lists, Some(wanted)) => lists
-            .iter()
-            .find(|list| list.name == wanted)
-            .cloned()
-            .ok_or_else(|| {
-                Failure::usage(format!(
-                    "[player] evolve = \"{wanted}\": bot {} has no such list of numbers on {}; \
-                     it has {}",
-                    bot.name,
-                    spec.ruleset,
-                    names()
-                ))
-            }),
-    }
+    Genome::new(bot, &spec.ruleset, player.evolve.as_ref())
 }
 
 /// That there is no such agent, and which one may be meant.
@@ -316,26 +340,4 @@ async fn unknown(client: &mut Client, name: &str) -> Outcome<Failure> {
     Ok(Failure::usage(format!(
         "[player] there is no agent \"{name}\"{hint}"
     )))
-}
-
-/// The options of a bot on a ruleset that are lists of numbers.
-fn lists_of(bot: &v1::Bot, ruleset: &str) -> Outcome<Vec<List>> {
-    let specs = bot.options.iter().map(option_spec_from_wire);
-    let specs = specs
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(Failure::failed)?;
-    let specs = of_ruleset(&specs, ruleset);
-    Ok(specs
-        .into_iter()
-        .filter_map(|spec| match spec.kind {
-            Kind::Numbers {
-                min, max, length, ..
-            } => Some(List {
-                name: spec.name,
-                length,
-                bounds: (min, max),
-            }),
-            _ => None,
-        })
-        .collect())
 }

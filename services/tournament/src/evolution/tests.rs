@@ -1,11 +1,20 @@
 use super::*;
 
 const GENES: usize = 12;
-const BOUNDS: (f64, f64) = (-1e6, 1e6);
+
+fn genes(bounds: (f64, f64)) -> Vec<Gene> {
+    vec![
+        Gene {
+            start: None,
+            bounds
+        };
+        GENES
+    ]
+}
 
 fn evolution(settings: Settings) -> Evolution {
     let seed = "0x5eed".parse().expect("a seed");
-    Evolution::new(settings, seed, GENES, BOUNDS).expect("settings")
+    Evolution::new(settings, seed, genes((-1e6, 1e6))).expect("settings")
 }
 
 /// Points that put the players into an order of no pattern, with ties.
@@ -173,7 +182,7 @@ fn the_same_seed_makes_the_same_generations_wherever_they_are_taken_up() {
     let taken_up = evolution.next(&all[17], &points(&all[17]));
     assert_eq!(taken_up, all[18]);
     let other = "0x5eee".parse().expect("a seed");
-    let other = Evolution::new(Settings::default(), other, GENES, BOUNDS).expect("settings");
+    let other = Evolution::new(Settings::default(), other, genes((-1e6, 1e6))).expect("settings");
     assert_ne!(other.first(), all[0]);
 }
 
@@ -197,7 +206,7 @@ fn settings_that_cannot_be_are_named() {
         let mut settings = Settings::default();
         change(&mut settings);
         let seed = "0x1".parse().expect("a seed");
-        let made = Evolution::new(settings, seed, GENES, (-8.0, 8.0));
+        let made = Evolution::new(settings, seed, genes((-8.0, 8.0)));
         made.map(drop).expect_err("not possible").to_string()
     };
     let cases: [(Change, &str); 9] = [
@@ -227,4 +236,22 @@ fn settings_that_cannot_be_are_named() {
         let told = with(change);
         assert!(told.starts_with(expected), "{told}");
     }
+}
+
+#[test]
+fn a_gene_with_a_range_of_its_own_starts_there_and_stays_within_its_bounds() {
+    let seed = "0x5eed".parse().expect("a seed");
+    let own = Gene {
+        start: Some((2.0, 3.0)),
+        bounds: (2.0, 3.0),
+    };
+    let mixed = vec![genes((-1e6, 1e6))[0], own];
+    let evolution = Evolution::new(Settings::default(), seed, mixed).expect("settings");
+    for generation in run(&evolution, 30) {
+        for player in &generation.players {
+            assert!((2.0..=3.0).contains(&player[1]), "{player:?}");
+        }
+    }
+    let first = evolution.first();
+    assert!(first.players.iter().all(|player| player[0].abs() <= 1.0));
 }

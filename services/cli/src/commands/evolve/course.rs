@@ -7,6 +7,7 @@ use arena_tournament::evolution::{Evolution, Fitness, Generation, ranking};
 use arena_wire::v1::{GetStandingsRequest, PlanTournamentRequest, Standings, TournamentState};
 
 use super::{
+    genome::Genome,
     report::{Played, Report},
     spec::{EvolveSpec, player_name},
 };
@@ -24,8 +25,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 /// An evolution whose settings are checked.
 pub(super) struct Course {
     spec: EvolveSpec,
-    /// The option that evolves.
-    option: String,
+    genome: Genome,
     evolution: Evolution,
     seed: TournamentSeed,
     first: Generation,
@@ -72,11 +72,12 @@ impl Champion {
 impl Course {
     pub(super) fn new(
         spec: EvolveSpec,
-        option: String,
+        genome: Genome,
         evolution: Evolution,
         seed: TournamentSeed,
     ) -> Outcome<Self> {
-        if spec.player.options.contains_key(&option) {
+        let given = |option: &&str| spec.player.options.contains_key(*option);
+        if let Some(option) = genome.options().find(given) {
             return Err(Failure::usage(format!(
                 "[player] option \"{option}\" is to evolve, so it cannot be given as well"
             )));
@@ -84,7 +85,7 @@ impl Course {
         let first = evolution.first();
         Ok(Self {
             spec,
-            option,
+            genome,
             evolution,
             seed,
             first,
@@ -118,7 +119,7 @@ impl Course {
 
     fn tournament(&self, generation: &Generation) -> Outcome<String> {
         let seed = self.seed.generation(generation.number.into());
-        let spec = self.spec.tournament(&self.option, generation, seed)?;
+        let spec = self.spec.tournament(&self.genome, generation, seed)?;
         Ok(spec.to_toml())
     }
 
@@ -155,7 +156,7 @@ impl Course {
             return Ok(Champion {
                 variant: self
                     .spec
-                    .variant(name, &self.option, &generation.players[first]),
+                    .variant(name, &self.genome, &generation.players[first]),
                 points: points[first],
                 points_max: 2 * games / players * u64::from(most),
                 generations,

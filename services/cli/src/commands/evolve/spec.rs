@@ -4,12 +4,13 @@ use std::path::Path;
 
 use arena_model::{
     AgentName, TournamentSeed,
-    engine::options::{Options, Value},
+    engine::options::Options,
     spec::{self, PLAY_KEYS, Play, Records, Spec, SpecError, Variant},
 };
 use arena_tournament::evolution::{Generation, Settings};
 use serde::Deserialize;
 
+use super::genome::{Evolve, Genome};
 use crate::failure::{Failure, Outcome};
 
 /// An evolution as its user writes it.
@@ -43,8 +44,8 @@ pub(super) struct Player {
     pub(super) bot: String,
     /// The registered process that offers the bot; none: the native bots.
     pub(super) from: Option<AgentName>,
-    /// The option that evolves; none: the only list of numbers.
-    pub(super) evolve: Option<String>,
+    /// The options that evolve; none: the only list of numbers.
+    pub(super) evolve: Option<Evolve>,
     /// All others that are not as the bot has them.
     #[serde(default)]
     pub(super) options: Options,
@@ -105,8 +106,8 @@ fn parse(text: &str) -> Result<EvolveSpec, SpecError> {
         }
     }
     let spec: EvolveSpec = toml::from_str(text).map_err(toml)?;
-    let evolve = spec.player.evolve.as_ref();
-    if let Some(evolve) = evolve.filter(|evolve| spec.player.options.contains_key(*evolve)) {
+    let evolve = spec.player.evolve.iter().flat_map(Evolve::names);
+    if let Some(evolve) = { evolve }.find(|name| spec.player.options.contains_key(*name)) {
         return Err(SpecError::Value(format!(
             "[player] option \"{evolve}\" is to evolve, so it cannot be given as well"
         )));
@@ -115,10 +116,10 @@ fn parse(text: &str) -> Result<EvolveSpec, SpecError> {
 }
 
 impl EvolveSpec {
-    /// A player with these numbers for the option that evolves.
-    pub(super) fn variant(&self, name: AgentName, option: &str, genes: &[f64]) -> Variant {
+    /// A player with these genes.
+    pub(super) fn variant(&self, name: AgentName, genome: &Genome, genes: &[f64]) -> Variant {
         let mut options = self.player.options.clone();
-        options.insert(option.to_owned(), Value::Numbers(genes.to_vec()));
+        options.extend(genome.values(genes));
         Variant {
             name,
             bot: self.player.bot.clone(),
@@ -130,7 +131,7 @@ impl EvolveSpec {
     /// The tournament of a generation.
     pub(super) fn tournament(
         &self,
-        option: &str,
+        genome: &Genome,
         generation: &Generation,
         seed: TournamentSeed,
     ) -> Outcome<Spec> {
@@ -145,7 +146,7 @@ impl EvolveSpec {
             .players
             .iter()
             .enumerate()
-            .map(|(player, genes)| Ok(self.variant(player_name(player)?, option, genes)))
+            .map(|(player, genes)| Ok(self.variant(player_name(player)?, genome, genes)))
             .collect::<Outcome<Vec<_>>>()?;
         Ok(Spec {
             name,
@@ -290,7 +291,7 @@ mod tests {
             players: vec![vec![0.1 + 0.2, -1e-7], vec![1.0, -0.5]],
         };
         let seed = "0x5eed".parse().expect("a seed");
-        let tournament = spec.tournament("weights", &generation, seed);
+        let tournament = spec.tournament(&Genome::of_list("weights", 2), &generation, seed);
         let tournament = tournament.map_err(|failure| failure.to_string());
         let tournament = tournament.expect("a tournament");
         let read = Spec::parse(&tournament.to_toml()).expect("a spec");
@@ -299,7 +300,10 @@ mod tests {
         assert_eq!((read.blocks, read.seats), (1, Some(2)));
         assert_eq!(
             read.variants[0].options.get("weights"),
-            Some(&Value::Numbers(vec![0.1 + 0.2, -1e-7]))
+            Some(&arena_model::engine::options::Value::Numbers(vec![
+                0.1 + 0.2,
+                -1e-7
+            ]))
         );
     }
 }

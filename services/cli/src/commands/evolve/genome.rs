@@ -1,0 +1,309 @@
+//! Which numbers of a bot evolve, and how they become values of its options.
+
+use std::collections::BTreeMap;
+
+use arena_model::engine::options::{Kind, Options, Value, nearest, of_ruleset};
+use arena_tournament::evolution::Gene;
+use arena_wire::{convert::option_spec_from_wire, v1};
+use serde::Deserialize;
+
+use crate::failure::{Failure, Outcome};
+
+/// What a spec says is to evolve.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "evolve is an option's name, a list of such, or a table of names with \
+                 [least, greatest] value"
+)]
+pub(super) enum Evolve {
+    /// One option.
+    One(String),
+    /// Several.
+    Several(Vec<String>),
+    /// Options with the least and the greatest value that they may have.
+    Within(BTreeMap<String, (f64, f64)>),
+}
+
+impl Evolve {
+    pub(super) fn names(&self) -> Vec<&str> {
+        match self {
+            Self::One(name) => vec![name],
+            Self::Several(names) => names.iter().map(String::as_str).collect(),
+            Self::Within(bounds) => bounds.keys().map(String::as_str).collect(),
+        }
+    }
+
+    fn bounds(&self, option: &str) -> Option<(f64, f64)> {
+        match self {
+            Self::Within(bounds) => bounds.get(option).copied(),
+            Self::One(_) | Self::Several(_) => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Whole,
+    Real,
+    List,
+}
+
+/// An option that evolves.
+#[derive(Clone, Debug)]
+struct Part {
+    option: String,
+    form: Form,
+    genes: Vec<Gene>,
+}
+
+/// The options that evolve, with the genes each is made of, in order.
+#[derive(Clone, Debug)]
+pub(super) struct Genome(Vec<Part>);
+
+impl Genome {
+    /// What is to evolve of a bot on a ruleset; where the spec does not say, its
+    /// only list of numbers.
+    pub(super) fn new(bot: &v1::Bot, ruleset: &str, wanted: Option<&Evolve>) -> Outcome<Self> {
+        let known = parts_of(bot, ruleset)?;
+        let Some(wanted) = wanted else {
+            let mut lists = known.iter().filter(|part| part.form == Form::List);
+            return match (lists.next(), lists.next()) {
+                (Some(only), None) => Ok(Self(vec![only.clone()])),
+                _ if known.is_empty() => Err(Failure::usage(format!(
+                    "[player] bot {} has no option on {ruleset} that is a number or a list of \
+                     numbers, so nothing can evolve",
+                    bot.name
+                ))),
+                _ => Err(Failure::usage(format!(
+                    "[player] does not say what is to evolve: add evolve = \"…\" with one of {}",
+                    listed(&known)
+                ))),
+            };
+        };
+        let names = wanted.names();
+        if names.is_empty() {
+            return Err(Failure::usage(format!(
+                "[player] evolve names no option: name some of {}",
+                listed(&known)
+            )));
+        }
+        let mut parts = Vec::with_capacity(names.len());
+        for (place, name) in names.iter().enumerate() {
+            if names[..place].contains(name) {
+                return Err(Failure::usage(format!(
+                    "[player] evolve names \"{name}\" twice"
+                )));
+            }
+            let Some(part) = known.iter().find(|part| part.option == *name) else {
+                let near = nearest(name, known.iter().map(|part| part.option.as_str()));
+                return Err(Failure::usage(format!(
+                    "[player] evolve = \"{name}\": bot {} has no such option of numbers on \
+                     {ruleset}{}",
+                    bot.name,
+                    near.map_or_else(
+                        || format!("; it has {}", listed(&known)),
+                        |near| format!(", did you mean \"{near}\"?")
+                    )
+                )));
+            };
+            parts.push(part.clone().within(wanted.bounds(name))?);
+        }
+        Ok(Self(parts))
+    }
+
+    /// All genes, in order.
+    pub(super) fn genes(&self) -> Vec<Gene> {
+        let parts = self.0.iter();
+        parts.flat_map(|part| part.genes.iter().copied()).collect()
+    }
+
+    /// The options that evolve.
+    pub(super) fn options(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|part| part.option.as_str())
+    }
+
+    /// The options' values for the genes of a player.
+    pub(super) fn values(&self, genes: &[f64]) -> Options {
+        let mut rest = genes;
+        let values = self.0.iter().map(|part| {
+            let (own, after) = rest.split_at(part.genes.len());
+            rest = after;
+            let value = match part.form {
+                Form::Whole => Value::Int(own[0].round() as i64),
+                Form::Real => Value::Real(own[0]),
+                Form::List => Value::Numbers(own.to_vec()),
+            };
+            (part.option.clone(), value)
+        });
+        values.collect()
+    }
+}
+
+impl Part {
+    /// The same within narrower bounds, from which its first genes are drawn.
+    fn within(mut self, bounds: Option<(f64, f64)>) -> Outcome<Self> {
+        let Some((least, greatest)) = bounds else {
+            return Ok(self);
+        };
+        for gene in &mut self.genes {
+            let may = gene.bounds;
+            let fits = least <= greatest && may.0 <= least && greatest <= may.1;
+            if !fits {
+                return Err(Failure::usage(format!(
+                    "[player] evolve: {} = [{least}, {greatest}] must be a range within {} and {}",
+                    self.option, may.0, may.1
+                )));
+            }
+            gene.start = Some((least, greatest));
+            gene.bounds = (least, greatest);
+        }
+        Ok(self)
+    }
+}
+
+fn listed(parts: &[Part]) -> String {
+    let names: Vec<&str> = parts.iter().map(|part| part.option.as_str()).collect();
+    names.join(", ")
+}
+
+/// The options of a bot on a ruleset that are numbers.
+fn parts_of(bot: &v1::Bot, ruleset: &str) -> Outcome<Vec<Part>> {
+    let specs = bot.options.iter().map(option_spec_from_wire);
+    let specs = specs
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(Failure::failed)?;
+    let single = |bounds| {
+        vec![Gene {
+            start: Some(bounds),
+            bounds,
+        }]
+    };
+    let parts = of_ruleset(&specs, ruleset).into_iter().filter_map(|spec| {
+        let (form, genes) = match spec.kind {
+            Kind::Int { min, max } => (Form::Whole, single((min as f64, max as f64))),
+            Kind::Real { min, max } => (Form::Real, single((min, max))),
+            Kind::Numbers {
+                min, max, length, ..
+            } => {
+                let gene = Gene {
+                    start: None,
+                    bounds: (min, max),
+                };
+                (Form::List, vec![gene; length])
+            }
+            Kind::Bool | Kind::Choice(_) | Kind::Text => return None,
+        };
+        Some(Part {
+            option: spec.name,
+            form,
+            genes,
+        })
+    });
+    Ok(parts.collect())
+}
+
+#[cfg(test)]
+impl Genome {
+    /// One option, a list of so many numbers.
+    pub(super) fn of_list(option: &str, length: usize) -> Self {
+        let gene = Gene {
+            start: None,
+            bounds: (-5.0, 5.0),
+        };
+        Self(vec![Part {
+            option: option.to_owned(),
+            form: Form::List,
+            genes: vec![gene; length],
+        }])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arena_model::engine::options::Spec;
+    use arena_wire::convert::option_spec_to_wire;
+
+    use super::*;
+
+    fn bot() -> v1::Bot {
+        let option = |name: &str, kind, default| Spec {
+            name: name.to_owned(),
+            kind,
+            default,
+            summary: String::new(),
+            rulesets: Vec::new(),
+        };
+        let options = [
+            option("depth", Kind::Int { min: 1, max: 9 }, Value::Int(3)),
+            option(
+                "courage",
+                Kind::Real { min: 0.0, max: 4.0 },
+                Value::Real(1.0),
+            ),
+            option(
+                "weights",
+                Kind::Numbers {
+                    min: -5.0,
+                    max: 5.0,
+                    length: 2,
+                    names: Vec::new(),
+                },
+                Value::Numbers(vec![0.0, 0.0]),
+            ),
+            option("brave", Kind::Bool, Value::Bool(true)),
+        ];
+        v1::Bot {
+            name: "bot".to_owned(),
+            options: options.iter().map(option_spec_to_wire).collect(),
+            ..Default::default()
+        }
+    }
+
+    fn genome(evolve: &str) -> Outcome<Genome> {
+        let table: toml::Table = format!("evolve = {evolve}").parse().expect("TOML");
+        let wanted: Evolve = table["evolve"].clone().try_into().expect("a choice");
+        Genome::new(&bot(), "kalah", Some(&wanted))
+    }
+
+    #[test]
+    fn genes_become_values_of_the_options_they_belong_to() {
+        let genome = genome("[\"weights\", \"depth\", \"courage\"]").expect("known");
+        assert_eq!(genome.genes().len(), 4);
+        let values = genome.values(&[0.5, -0.5, 2.6, 0.25]);
+        assert_eq!(values["weights"], Value::Numbers(vec![0.5, -0.5]));
+        assert_eq!(values["depth"], Value::Int(3));
+        assert_eq!(values["courage"], Value::Real(0.25));
+    }
+
+    #[test]
+    fn a_number_starts_within_its_own_bounds_or_those_of_the_spec() {
+        let wide = genome("\"depth\"").expect("known").genes();
+        assert_eq!(wide[0].start, Some((1.0, 9.0)));
+        let narrow = genome("{ depth = [2, 4], weights = [0, 1] }").expect("known");
+        let genes = narrow.genes();
+        assert_eq!(genes[0].bounds, (2.0, 4.0));
+        assert_eq!(genes[2].start, Some((0.0, 1.0)));
+    }
+
+    #[test]
+    fn without_a_word_the_only_list_evolves() {
+        let genome = Genome::new(&bot(), "kalah", None).expect("one list");
+        assert_eq!(genome.options().collect::<Vec<_>>(), ["weights"]);
+    }
+
+    #[test]
+    fn what_cannot_evolve_is_named_with_what_can() {
+        for (evolve, told) in [
+            ("\"weight\"", "did you mean \"weights\"?"),
+            ("\"brave\"", "no such option of numbers"),
+            ("[]", "names no option"),
+            ("[\"depth\", \"depth\"]", "twice"),
+            ("{ depth = [0, 4] }", "within 1 and 9"),
+            ("{ depth = [4, 2] }", "within 1 and 9"),
+        ] {
+            let failure = genome(evolve).expect_err(evolve).to_string();
+            assert!(failure.contains(told), "{evolve}: {failure}");
+        }
+    }
+}
