@@ -28,67 +28,77 @@ pub(crate) fn named(arguments: &[OsString]) -> Option<OsString> {
 }
 
 /// Takes the defaults of commands from a file: a table for each command, a key
-/// for each of its flags.
-pub(crate) fn apply(mut command: Command, file: &Path) -> Outcome<Command> {
+/// for each of its flags, and within it a table for each command below it, such
+/// as `[tournament.watch]`.
+pub(crate) fn apply(command: Command, file: &Path) -> Outcome<Command> {
     let wrong = |problem: String| Failure::usage(format!("{}: {problem}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
     let table: toml::Table = text
         .parse()
         .map_err(|error: toml::de::Error| wrong(error.to_string().trim_end().to_owned()))?;
-    for (section, keys) in &table {
-        let known: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
-        if !known.contains(&section.as_str()) {
-            return Err(wrong(format!(
-                "there is no command [{section}]{}",
-                near(section, &known)
-            )));
-        }
-        let Some(keys) = keys.as_table() else {
-            return Err(wrong(format!("{section} must be a table: [{section}]")));
-        };
-        for (key, value) in keys {
-            command = set(command, section, key, value).map_err(wrong)?;
-        }
-    }
-    Ok(command)
+    below(command, "", &table).map_err(wrong)
 }
 
-fn set(
-    mut command: Command,
-    section: &str,
-    key: &str,
-    value: &toml::Value,
-) -> Result<Command, String> {
+/// Sets what is said of the commands below one; `place` is its name with those
+/// above it and a dot, empty at the top.
+fn below(command: Command, place: &str, table: &toml::Table) -> Result<Command, String> {
+    table.iter().try_fold(command, |command, (key, value)| {
+        match (value.as_table(), command.find_subcommand(key)) {
+            (Some(table), Some(subcommand)) => {
+                let changed = below(subcommand.clone(), &format!("{place}{key}."), table)?;
+                Ok(command.mut_subcommand(key, |_| changed))
+            }
+            (None, Some(_)) => Err(format!("{place}{key} must be a table: [{place}{key}]")),
+            (Some(_), None) => Err(format!(
+                "there is no command [{place}{key}]{}",
+                near(key, &subcommands(&command))
+            )),
+            (None, None) if place.is_empty() => Err(format!(
+                "there is no command [{key}]{}",
+                near(key, &subcommands(&command))
+            )),
+            (None, None) => set(command, place.trim_end_matches('.'), key, value),
+        }
+    })
+}
+
+fn subcommands(command: &Command) -> Vec<&str> {
+    command.get_subcommands().map(Command::get_name).collect()
+}
+
+fn set(command: Command, section: &str, key: &str, value: &toml::Value) -> Result<Command, String> {
     let flag = key.replace('_', "-");
     let text = match value {
         toml::Value::String(text) => text.clone(),
         toml::Value::Integer(_) | toml::Value::Float(_) => value.to_string(),
         _ => return Err(format!("[{section}] {key}: write text or a number")),
     };
-    let subcommand = command
-        .find_subcommand(section)
-        .ok_or_else(|| format!("there is no command [{section}]"))?;
     let takes_value = |argument: &&clap::Arg| argument.get_action().takes_values();
-    let flags: Vec<&str> = subcommand
+    let flags: Vec<&str> = command
         .get_arguments()
         .filter(takes_value)
         .filter_map(clap::Arg::get_long)
         .collect();
-    let Some(argument) = subcommand
+    let commands = subcommands(&command);
+    let Some(argument) = command
         .get_arguments()
         .filter(takes_value)
         .find(|argument| argument.get_long() == Some(&flag))
     else {
-        return Err(format!(
-            "[{section}] has no setting \"{key}\"{}",
-            near(&flag, &flags)
-        ));
+        return Err(match commands.first() {
+            Some(first) if flags.is_empty() => format!(
+                "[{section}] has no setting \"{key}\": {section} is several commands ({}); \
+                 set it of one, as in [{section}.{first}]",
+                commands.join(", ")
+            ),
+            _ => format!(
+                "[{section}] has no setting \"{key}\"{}",
+                near(&flag, &flags)
+            ),
+        });
     };
     let id = argument.get_id().clone();
-    command = command.mut_subcommand(section, |subcommand| {
-        subcommand.mut_arg(id, |argument| argument.default_value(text).required(false))
-    });
-    Ok(command)
+    Ok(command.mut_arg(id, |argument| argument.default_value(text).required(false)))
 }
 
 fn near(name: &str, known: &[&str]) -> String {
@@ -96,4 +106,61 @@ fn near(name: &str, known: &[&str]) -> String {
         || format!("; there are {}", known.join(", ")),
         |nearest| format!(", did you mean \"{nearest}\"?"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Arg;
+
+    use super::*;
+
+    fn command() -> Command {
+        let flag = |name: &'static str| Arg::new(name).long(name).required(true);
+        Command::new("arena")
+            .subcommand(Command::new("run").arg(flag("workers")))
+            .subcommand(
+                Command::new("paper")
+                    .subcommand(Command::new("list"))
+                    .subcommand(Command::new("run").arg(flag("games"))),
+            )
+    }
+
+    fn applied(text: &str) -> Result<Command, String> {
+        below(command(), "", &text.parse().expect("TOML"))
+    }
+
+    #[test]
+    fn a_table_sets_the_flags_of_its_command_and_of_those_below_it() {
+        let command = applied("[run]\nworkers = 3\n[paper.run]\ngames = \"7\"").expect("known");
+        for (words, id, value) in [
+            (vec!["arena", "run"], "workers", "3"),
+            (vec!["arena", "paper", "run"], "games", "7"),
+        ] {
+            let matches = command.clone().try_get_matches_from(words).expect("set");
+            let mut of = &matches;
+            while let Some((_, below)) = of.subcommand() {
+                of = below;
+            }
+            assert_eq!(of.get_one::<String>(id).map(String::as_str), Some(value));
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_named_with_what_is_meant() {
+        for (text, told) in [
+            (
+                "[rum]\nworkers = 3",
+                "no command [rum], did you mean \"run\"?",
+            ),
+            ("[run]\nworker = 3", "did you mean \"workers\"?"),
+            ("[paper]\ngames = 7", "as in [paper.list]"),
+            ("[paper.rum]\ngames = 7", "no command [paper.rum]"),
+            ("run = 3", "run must be a table"),
+            ("workers = 3", "no command [workers]"),
+            ("[run]\nworkers = [3]", "write text or a number"),
+        ] {
+            let problem = applied(text).expect_err(text);
+            assert!(problem.contains(told), "{text}: {problem}");
+        }
+    }
 }

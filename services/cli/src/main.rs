@@ -59,7 +59,7 @@ struct Cli {
     )]
     log: String,
 
-    /// Settings, a TOML file: a table for each command, such as [worker], with
+    /// Settings, a TOML file: a table for each command, such as [worker] or [paper.run], with
     /// its flags as keys; flags and environment go over it
     #[arg(long, global = true, env = "ARENA_CONFIG", value_name = "FILE")]
     config: Option<std::path::PathBuf>,
