@@ -117,6 +117,14 @@ impl Agents {
         nearest(name, native.chain(registered).chain(more))
     }
 
+    /// That there is no such agent, and which one may be meant.
+    pub(crate) fn not_found(&self, name: &str) -> Error {
+        Error::AgentNotFound {
+            name: name.to_owned(),
+            nearest: self.nearest(name, std::iter::empty()),
+        }
+    }
+
     pub(crate) fn insert(&mut self, agent: v1::Agent) {
         self.registered.insert(agent.name.clone(), agent);
     }
@@ -130,9 +138,7 @@ impl Agents {
                 "agent \"{name}\" is a native bot: it is always there and cannot be removed"
             )))
         } else {
-            Err(Error::AgentNotFound {
-                name: name.to_owned(),
-            })
+            Err(self.not_found(name))
         }
     }
 

@@ -113,8 +113,11 @@ pub(crate) enum Error {
     },
     #[error("agent \"{agent}\": {reason}")]
     BotRefuses { agent: String, reason: String },
-    #[error("no agent \"{name}\" is registered")]
-    AgentNotFound { name: String },
+    #[error("no agent \"{name}\" is registered{}", hint(.nearest.as_ref(), "; arena agent list shows all"))]
+    AgentNotFound {
+        name: String,
+        nearest: Option<String>,
+    },
     #[error("{0}")]
     AgentConflict(String),
     #[error(transparent)]

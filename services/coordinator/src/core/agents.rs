@@ -61,7 +61,9 @@ impl Core {
     }
 
     pub(super) fn agent(&self, name: String) -> Result<v1::Agent, Error> {
-        self.agents.get(&name).ok_or(Error::AgentNotFound { name })
+        self.agents
+            .get(&name)
+            .ok_or_else(|| self.agents.not_found(&name))
     }
 }
 
