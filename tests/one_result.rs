@@ -114,3 +114,34 @@ fn another_seed_plays_other_games() {
     assert_ne!(id, other_id);
     assert!(games.difference(&other).is_some());
 }
+
+/// The bots that play a ruleset, on a variant that they all play.
+fn everybody(ruleset: &str) -> String {
+    let plays =
+        |bot: &&arena_agents::BotInfo| bot.rulesets.is_empty() || bot.rulesets.contains(&ruleset);
+    let bots = arena_agents::bots().iter().filter(plays);
+    let names: Vec<&str> = bots.map(|bot| bot.name).collect();
+    assert!(names.len() > 3, "{ruleset}: {names:?}");
+    let variant = match ruleset {
+        "cowry" => "[options]\npreset = \"cb2012\"",
+        _ => "",
+    };
+    spec("everybody", ruleset, 1, &names, variant)
+}
+
+#[test]
+fn every_bot_on_every_ruleset_leaves_the_same_records_however_it_is_run() {
+    for info in arena_games::rulesets() {
+        let spec = everybody(info.name);
+        let world = World::new();
+        let (id, _, one) = world.tournament(&spec, "one", &[]);
+        for (data, more) in [
+            ("three", &["--workers", "3"][..]),
+            ("process", &["--builtin", "process"]),
+        ] {
+            let (other_id, _, games) = world.tournament(&spec, data, more);
+            assert_eq!(other_id, id);
+            same(&format!("{} {data}", info.name), &one, &games);
+        }
+    }
+}
