@@ -63,7 +63,23 @@ pub(super) struct Finding {
 /// Where nothing of the kind happened in our games.
 const UNSEEN: &str = "it did not happen in the games played; play more with --games";
 
+/// The rules of acceptance take our share for the truth. That asks for so many
+/// games, or as many as the table has where that is fewer.
+const GAMES_MIN: u64 = 2000;
+/// Where there are fewer.
+const TOO_FEW: &str = "too few games for a verdict; play more with --games, or leave it out";
+
 impl Finding {
+    /// Judges nothing by fewer games than the rules of acceptance ask for.
+    pub(super) fn of_few_games(mut self) -> Self {
+        let few = self.ours_of.is_some_and(|games| games < GAMES_MIN);
+        if few && self.verdict != Verdict::NotComparable {
+            self.verdict = Verdict::NotComparable;
+            self.reason = Some(TOO_FEW.to_owned());
+        }
+        self
+    }
+
     pub(super) fn new(table: &'static str, cell: &Cell, estimate: Option<Estimate>) -> Self {
         let ours = estimate.map(|estimate| cell.in_its_unit(estimate));
         let verdict = match ours {

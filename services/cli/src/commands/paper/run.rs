@@ -160,11 +160,20 @@ impl Runner {
             }
         }
         bar.finish_and_clear();
+        let mut plays = table.plays.iter();
+        let fewer = plays.any(|play| play.games(self.games) < play.games(None));
         let judged = table.cells.iter().zip(estimates);
         Ok(Ran {
             table,
             findings: judged
                 .map(|(cell, estimate)| Finding::new(table.id, cell, estimate))
+                .map(|finding| {
+                    if fewer {
+                        finding.of_few_games()
+                    } else {
+                        finding
+                    }
+                })
                 .collect(),
             games,
             seconds: start.elapsed().as_secs_f64(),
