@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_agents::{Bot, Decision};
+use arena_agents::{Bot, Decision, Stop};
 use arena_engine::{Game, Match, Setup, Status};
 use arena_games::Visitor;
 use arena_model::Tournament;
@@ -141,6 +141,7 @@ impl Player<'_> {
                 number: question.number,
                 seed: question.seed,
                 legal: play.legal(),
+                stop: Stop::NEVER,
             });
             play.answer(chosen.action.into()).map_err(Failure::failed)?;
         }
