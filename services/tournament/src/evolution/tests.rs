@@ -1,20 +1,23 @@
 use super::*;
 
 const GENES: usize = 12;
+const BOUNDS: (f64, f64) = (-1e6, 1e6);
 
-fn genes(bounds: (f64, f64)) -> Vec<Gene> {
-    vec![
-        Gene {
-            start: None,
-            bounds
-        };
-        GENES
-    ]
+fn genes(bounds: (f64, f64), count: usize) -> Vec<Gene> {
+    let gene = Gene {
+        start: None,
+        bounds,
+    };
+    vec![gene; count]
 }
 
 fn evolution(settings: Settings) -> Evolution {
+    evolution_of(settings, GENES)
+}
+
+fn evolution_of(settings: Settings, count: usize) -> Evolution {
     let seed = "0x5eed".parse().expect("a seed");
-    Evolution::new(settings, seed, genes((-1e6, 1e6))).expect("settings")
+    Evolution::new(settings, seed, genes(BOUNDS, count)).expect("settings")
 }
 
 /// Points that put the players into an order of no pattern, with ties.
@@ -141,7 +144,7 @@ fn both_parents_give_genes_as_often_as_told() {
 
 #[test]
 fn mutation_never_changes_a_sign_and_stays_within_its_share() {
-    let evolution = evolution(Settings::default());
+    let evolution = evolution_of(Settings::default(), 50_000);
     let mut draws = Draws::of("0x2".parse().expect("a seed"), 1);
     let genes: Vec<f64> = (0..50_000)
         .map(|number| (f64::from(number) - 25_000.0) * 1e-3)
@@ -161,10 +164,11 @@ fn mutation_never_changes_a_sign_and_stays_within_its_share() {
 
 #[test]
 fn genes_mutate_as_often_as_told_and_not_beyond_their_bounds() {
-    let evolution = evolution(Settings {
+    let settings = Settings {
         mutation: 0.3,
         ..Settings::default()
-    });
+    };
+    let evolution = evolution_of(settings, 100_000);
     let mut draws = Draws::of("0x3".parse().expect("a seed"), 1);
     let mutated = evolution.mutated(vec![1.0; 100_000], &mut draws);
     let changed = mutated.iter().filter(|&&gene| gene != 1.0).count();
@@ -182,7 +186,7 @@ fn the_same_seed_makes_the_same_generations_wherever_they_are_taken_up() {
     let taken_up = evolution.next(&all[17], &points(&all[17]));
     assert_eq!(taken_up, all[18]);
     let other = "0x5eee".parse().expect("a seed");
-    let other = Evolution::new(Settings::default(), other, genes((-1e6, 1e6))).expect("settings");
+    let other = Evolution::new(Settings::default(), other, genes(BOUNDS, GENES)).expect("settings");
     assert_ne!(other.first(), all[0]);
 }
 
@@ -206,7 +210,7 @@ fn settings_that_cannot_be_are_named() {
         let mut settings = Settings::default();
         change(&mut settings);
         let seed = "0x1".parse().expect("a seed");
-        let made = Evolution::new(settings, seed, genes((-8.0, 8.0)));
+        let made = Evolution::new(settings, seed, genes((-8.0, 8.0), GENES));
         made.map(drop).expect_err("not possible").to_string()
     };
     let cases: [(Change, &str); 9] = [
@@ -245,7 +249,7 @@ fn a_gene_with_a_range_of_its_own_starts_there_and_stays_within_its_bounds() {
         start: Some((2.0, 3.0)),
         bounds: (2.0, 3.0),
     };
-    let mixed = vec![genes((-1e6, 1e6))[0], own];
+    let mixed = vec![genes(BOUNDS, 1)[0], own];
     let evolution = Evolution::new(Settings::default(), seed, mixed).expect("settings");
     for generation in run(&evolution, 30) {
         for player in &generation.players {

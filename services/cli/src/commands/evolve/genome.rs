@@ -65,6 +65,13 @@ impl Genome {
     /// What is to evolve of a bot on a ruleset; where the spec does not say, its
     /// only list of numbers.
     pub(super) fn new(bot: &v1::Bot, ruleset: &str, wanted: Option<&Evolve>) -> Outcome<Self> {
+        if !bot.rulesets.is_empty() && !bot.rulesets.iter().any(|plays| plays == ruleset) {
+            return Err(Failure::usage(format!(
+                "[player] bot {} does not play {ruleset}; it plays {}",
+                bot.name,
+                bot.rulesets.join(", ")
+            )));
+        }
         let known = parts_of(bot, ruleset)?;
         let Some(wanted) = wanted else {
             let mut lists = known.iter().filter(|part| part.form == Form::List);

@@ -67,7 +67,8 @@ const UNSEEN: &str = "it did not happen in the games played; play more with --ga
 /// games, or as many as the table has where that is fewer.
 const GAMES_MIN: u64 = 2000;
 /// Where there are fewer.
-const TOO_FEW: &str = "too few games for a verdict; play more with --games, or leave it out";
+pub(super) const TOO_FEW: &str =
+    "too few games for a verdict; play more with --games, or leave it out";
 
 impl Finding {
     /// Judges nothing by fewer games than the rules of acceptance ask for.

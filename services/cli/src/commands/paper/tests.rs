@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, fs, path::Path, sync::LazyLock};
 use super::{
     data::{self, FILES, Table},
     fields::Expect,
-    finding::{Finding, Verdict},
+    finding::{Finding, TOO_FEW, Verdict},
     quantity::Quantity,
     report,
     run::{Ran, Runner},
@@ -115,11 +115,13 @@ fn what_cannot_be_expected_is_never_compared_and_always_has_a_reason() {
     for finding in findings() {
         let none = finding.expected == Expect::None.letter();
         let unseen = finding.ours.is_none();
+        let few = finding.reason.as_deref() == Some(TOO_FEW);
         assert_eq!(
             finding.verdict == Verdict::NotComparable,
-            none || unseen,
+            none || unseen || few,
             "{finding:?}"
         );
+        assert!(!few || finding.ours_of < Some(2000), "{finding:?}");
         assert!(!none || finding.reason.is_some(), "{finding:?}");
         assert_eq!(none, finding.rule.is_none(), "{finding:?}");
     }
