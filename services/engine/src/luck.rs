@@ -47,22 +47,20 @@ impl Luck {
         self.values.clear();
         game.chance_values(state, &mut self.values);
         let weights = game.weights(state);
-        let mut sum = 0;
-        let mut expected = [0; crate::MAX_SEATS];
-        for (&weight, values) in weights.iter().zip(&self.values) {
-            let weight = i64::from(weight);
-            sum += weight;
-            for (expected, value) in expected.iter_mut().zip(values) {
-                *expected += weight * value;
-            }
-        }
+        let sum = weights.iter().map(|&weight| i64::from(weight)).sum();
         if sum != self.weight {
             self.settle();
             self.weight = sum;
         }
-        let drawn = &self.values[usize::from(outcome)];
-        for ((part, value), expected) in self.parts.iter_mut().zip(drawn).zip(expected) {
-            *part += sum * value - expected;
+        let drawn = self.values[usize::from(outcome)];
+        let seats = game.seats();
+        let (parts, drawn) = (&mut self.parts[..seats], &drawn[..seats]);
+        // What is drawn is worth nothing more than itself.
+        for (&weight, values) in weights.iter().zip(&self.values) {
+            let weight = i64::from(weight);
+            for ((part, drawn), value) in parts.iter_mut().zip(drawn).zip(values) {
+                *part += weight * (drawn - value);
+            }
         }
     }
 

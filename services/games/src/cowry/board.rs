@@ -141,6 +141,12 @@ impl Board {
         self.cross[seat][other][usize::from(index)]
     }
 
+    /// What [`Self::cross`] gives for each index.
+    #[inline]
+    pub(super) fn crossing(&self, seat: usize, other: usize) -> &[u8; SQUARES_MAX] {
+        &self.cross[seat][other]
+    }
+
     /// True where nobody can be hit.
     #[inline]
     pub(super) fn is_safe(&self, index: u8) -> bool {

@@ -13,7 +13,7 @@ use super::{
     Cowry,
     board::Board,
     fitted::{self, Fit},
-    options::{DoubleMove, Rules, VALUES},
+    options::{DoubleMove, PIECES_MAX, Rules, VALUES},
     state::{Phase, State},
 };
 
@@ -23,14 +23,30 @@ const REACH: usize = 129;
 const NEVER: i32 = -(1 << 24);
 /// Worth of bringing the last piece home, beyond what squares are worth.
 const WIN: i32 = 1 << 14;
+/// 2^32 by each number of pieces, rounded up: faster than a division.
+const RECIPROCAL: [u64; PIECES_MAX + 1] = {
+    let mut table = [0; PIECES_MAX + 1];
+    let mut count = 1;
+    while count < table.len() {
+        table[count] = (1u64 << 32).div_ceil(count as u64);
+        count += 1;
+    }
+    table
+};
+/// The furthest that a value leads.
+const FURTHEST: u8 = VALUES[VALUES.len() - 1];
 
 /// What squares and rights are worth, in thousandths of a logit.
 #[derive(Debug)]
 pub(super) struct Chances {
-    /// By index, once the seat has hit.
-    open: [i32; REACH],
-    /// The same before that.
-    closed: [i32; REACH],
+    /// Of pieces whose seat has hit.
+    open: Places,
+    /// Of the others.
+    closed: Places,
+    /// Where pieces can be hit.
+    exposed: [bool; REACH],
+    /// Where no second piece of a seat may stand.
+    single: [bool; REACH],
     /// Of the right to enter the inner rings.
     gate: i32,
     /// Of the turn.
@@ -39,34 +55,117 @@ pub(super) struct Chances {
     extra: i32,
 }
 
-/// What a throw can be used for.
-#[derive(Clone, Copy)]
-struct Use {
-    /// What the mover can expect to gain.
-    gain: i32,
-    /// Where its piece ends at best.
-    to: usize,
+/// What a piece is worth by its index.
+#[derive(Debug)]
+struct Places {
+    /// To its seat.
+    worth: [i32; REACH],
+    /// To one of the others, if it hits the piece there.
+    stake: [i32; REACH],
+}
+
+/// What the mover finds on each index of its path.
+struct Targets {
+    /// What it is worth to it to go there, with what it hits.
+    worth: [i32; REACH],
+    /// Where it hits.
+    prey: [bool; REACH],
+}
+
+/// What single uses of each value are worth.
+struct Singles {
+    best: [i32; VALUES.len()],
+    to: [u8; VALUES.len()],
+    /// Sum and number of all that may be done.
+    sum: [i32; VALUES.len()],
+    count: [usize; VALUES.len()],
+}
+
+impl Singles {
+    fn new() -> Self {
+        Self {
+            best: [NEVER / 2; VALUES.len()],
+            to: [0; VALUES.len()],
+            sum: [0; VALUES.len()],
+            count: [0; VALUES.len()],
+        }
+    }
+
+    /// Weighs what a piece gains by each value, and whether it may; without a
+    /// branch, as dice make them unpredictable.
+    #[inline]
+    fn weigh(&mut self, from: u8, gains: &[i32; VALUES.len()], legal: &[bool; VALUES.len()]) {
+        for (index, &value) in VALUES.iter().enumerate() {
+            let gain = gains[index];
+            let legal = legal[index] & (gain > NEVER / 2);
+            let better = legal & (gain > self.best[index]);
+            self.sum[index] += gain & -i32::from(legal);
+            self.count[index] += usize::from(legal);
+            self.best[index] = if better { gain } else { self.best[index] };
+            self.to[index] = if better { from + value } else { self.to[index] };
+        }
+    }
+
+    /// What can be expected of whoever does not always play what is best here.
+    #[inline]
+    fn expected(&self) -> [i32; VALUES.len()] {
+        let mut gains = [0; VALUES.len()];
+        for (index, gain) in gains.iter_mut().enumerate() {
+            let (best, sum) = (self.best[index], self.sum[index]);
+            // Rounded towards nothing, exact for what fits 24 bits.
+            let mean = (u64::from(sum.unsigned_abs()) * RECIPROCAL[self.count[index]]) >> 32;
+            let mean = if sum < 0 { -(mean as i32) } else { mean as i32 };
+            *gain = match self.count[index] {
+                // With nothing to be done a throw is lost.
+                0 if best <= NEVER / 2 => 0,
+                0 => best,
+                _ => (best + mean) / 2,
+            };
+        }
+        gains
+    }
 }
 
 impl Chances {
     pub(super) fn new(rules: &Rules, board: &Board, seats: usize) -> Self {
         let fit = fitted::of(rules, seats);
-        let table = |outer: &[i32], limit: u8| {
-            let mut table = [NEVER; REACH];
-            for index in 0..=limit {
-                table[usize::from(index)] = place(fit, outer, index, board);
-            }
-            table
+        let limit = if rules.inner_hits {
+            board.goal
+        } else {
+            board.outer
         };
-        let gated = rules.gate;
+        let (mut exposed, mut single) = ([false; REACH], [false; REACH]);
+        for index in 0..board.goal {
+            let at = usize::from(index);
+            exposed[at] = index < limit && !board.is_safe(index);
+            single[at] = !rules.doubles && !board.is_safe(index);
+        }
+        let places = |outer: &[i32], limit: u8| {
+            let (mut worth, mut stake) = ([NEVER; REACH], [0; REACH]);
+            for index in 0..=limit {
+                let at = usize::from(index);
+                worth[at] = place(fit, outer, index, board);
+                if exposed[at] {
+                    stake[at] = share_of(worth[at] - worth[0], seats);
+                }
+            }
+            Places { worth, stake }
+        };
         Self {
-            open: table(&fit.open, board.goal),
-            closed: table(&fit.closed, board.outer - 1),
-            gate: if gated { fit.gate } else { 0 },
+            open: places(&fit.open, board.goal),
+            closed: places(&fit.closed, board.outer - 1),
+            exposed,
+            single,
+            gate: if rules.gate { fit.gate } else { 0 },
             turn: fit.turn,
             extra: fit.extra,
         }
     }
+}
+
+/// The part of what a seat loses that one of the others gains.
+fn share_of(loss: i32, seats: usize) -> i32 {
+    loss / (seats as i32 - 1)
 }
 
 /// Worth of an index, by that of the nearest places of the fitted board.
@@ -89,49 +188,73 @@ fn place(fit: &Fit, outer: &[i32], index: u8, board: &Board) -> i32 {
 impl Cowry {
     /// Appends the value of each outcome of the chance node that is due.
     pub(super) fn list_chances(&self, state: &State, out: &mut Vec<PerSeat<i64>>) {
+        if state.phase == Phase::Start {
+            return self.list_starters(state, out);
+        }
+        let mover = usize::from(state.to_move);
+        let mut strength = [0; MAX_SEATS];
+        let mut targets = Targets {
+            worth: self.places(state, mover).worth,
+            prey: [false; REACH],
+        };
+        self.survey(state, mover, &mut strength, &mut targets);
+        let uses = self.uses(state, mover, &targets.worth);
+        let gains = uses.expected();
+        for (&count, gain) in state.pool.iter().zip(gains) {
+            strength[mover] += i32::from(count) * gain;
+        }
+        let mut own = [strength[mover]; VALUES.len()];
+        for (index, value) in VALUES.into_iter().enumerate() {
+            own[index] += gains[index];
+            if self.rules.extra_on_4_8 && value >= 4 {
+                own[index] += self.chances.extra;
+            }
+        }
+        let first = out.len();
+        out.resize(first + VALUES.len(), [0; MAX_SEATS]);
+        let all_play = state.finished == [0; MAX_SEATS];
+        let rest = self.rest(mover, &strength);
+        for (index, values) in out[first..].iter_mut().enumerate() {
+            strength[mover] = own[index];
+            let to = uses.to[index];
+            if !targets.prey[usize::from(to)] && all_play {
+                self.share_with(mover, &strength, &rest, values);
+                continue;
+            }
+            let mut strength = strength;
+            if targets.prey[usize::from(to)] {
+                self.take_hit(state, mover, to, &mut strength);
+            }
+            if all_play {
+                let rest = self.rest(mover, &strength);
+                self.share_with(mover, &strength, &rest, values);
+            } else {
+                *values = self.shares(state, &strength);
+            }
+        }
+    }
+
+    /// Appends the value of each seat's being the first to throw.
+    fn list_starters(&self, state: &State, out: &mut Vec<PerSeat<i64>>) {
         let mut strength = [0; MAX_SEATS];
         for (seat, strength) in strength.iter_mut().enumerate().take(self.seats) {
             *strength = self.strength(state, seat);
         }
-        if state.phase == Phase::Start {
-            for starter in 0..self.seats {
-                let mut strength = strength;
-                strength[starter] += self.chances.turn;
-                out.push(self.shares(state, &strength));
-            }
-            return;
-        }
-        let mover = usize::from(state.to_move);
-        let uses = self.uses(state, mover);
-        let waiting: i32 = state
-            .pool
-            .iter()
-            .zip(&uses)
-            .map(|(&count, each)| i32::from(count) * each.gain)
-            .sum();
-        for (value_index, each) in uses.iter().enumerate() {
+        for starter in 0..self.seats {
             let mut strength = strength;
-            strength[mover] += waiting + each.gain;
-            if self.rules.extra_on_4_8 && VALUES[value_index] >= 4 {
-                strength[mover] += self.chances.extra;
-            }
-            self.take_hit(state, mover, each.to, &mut strength);
+            strength[starter] += self.chances.turn;
             out.push(self.shares(state, &strength));
         }
     }
 
-    /// What a seat's pieces and rights are worth.
+    /// What a seat's pieces are worth.
     #[inline]
-    fn strength(&self, state: &State, seat: usize) -> i32 {
-        let chances = &*self.chances;
-        let (table, gate) = if self.has_way_in(state, seat) {
-            (&chances.open, chances.gate)
+    fn places(&self, state: &State, seat: usize) -> &Places {
+        if self.has_way_in(state, seat) {
+            &self.chances.open
         } else {
-            (&chances.closed, 0)
-        };
-        let pieces = &state.pieces[seat][..self.rules.pieces];
-        let places = pieces.iter().map(|&index| table[usize::from(index)]);
-        gate + places.sum::<i32>()
+            &self.chances.closed
+        }
     }
 
     #[inline]
@@ -139,143 +262,205 @@ impl Cowry {
         !self.rules.gate || state.has_hit(seat)
     }
 
+    /// What a seat's pieces and rights are worth.
+    fn strength(&self, state: &State, seat: usize) -> i32 {
+        let worth = &self.places(state, seat).worth;
+        let pieces = &state.pieces[seat][..self.rules.pieces];
+        let places = pieces.iter().map(|&index| worth[usize::from(index)]);
+        self.rights(state, seat) + places.sum::<i32>()
+    }
+
+    #[inline]
+    fn rights(&self, state: &State, seat: usize) -> i32 {
+        if self.has_way_in(state, seat) {
+            self.chances.gate
+        } else {
+            0
+        }
+    }
+
+    /// What the mover finds on its path; and what each seat's pieces and
+    /// rights are worth.
+    #[inline]
+    fn survey(
+        &self,
+        state: &State,
+        mover: usize,
+        strength: &mut PerSeat<i32>,
+        targets: &mut Targets,
+    ) {
+        let chances = &*self.chances;
+        let here = &self.places(state, mover).worth;
+        let pieces = &state.pieces[mover][..self.rules.pieces];
+        let mut hit = if self.rules.extra_on_hit {
+            chances.extra
+        } else {
+            0
+        };
+        if !self.has_way_in(state, mover) {
+            hit += chances.gate;
+            for &index in pieces {
+                let index = usize::from(index);
+                hit += chances.open.worth[index] - chances.closed.worth[index];
+            }
+        }
+        for &seat in self.others(mover) {
+            strength[seat] = self.rights(state, seat);
+            let places = self.places(state, seat);
+            let cross = self.board.crossing(seat, mover);
+            for &index in &state.pieces[seat][..self.rules.pieces] {
+                let index = usize::from(index);
+                strength[seat] += places.worth[index];
+                let at = usize::from(cross[index]);
+                let exposed = chances.exposed[at];
+                let first = exposed & !targets.prey[at];
+                targets.prey[at] |= exposed;
+                targets.worth[at] += places.stake[index] + (hit & -i32::from(first));
+            }
+        }
+        strength[mover] = self.rights(state, mover);
+        let mut home = 0;
+        for &index in pieces {
+            home += usize::from(index == self.board.goal);
+            let at = usize::from(index);
+            strength[mover] += here[at];
+            if chances.single[at] {
+                targets.worth[at] = NEVER;
+            }
+        }
+        if home + 1 == pieces.len() {
+            targets.worth[usize::from(self.board.goal)] += WIN;
+        }
+    }
+
     /// For each value what single uses of it are worth.
     #[inline]
-    fn uses(&self, state: &State, mover: usize) -> [Use; VALUES.len()] {
-        let chances = &*self.chances;
-        let open = self.has_way_in(state, mover);
-        let here = if open { &chances.open } else { &chances.closed };
+    fn uses(&self, state: &State, mover: usize, there: &[i32; REACH]) -> Singles {
+        let here = &self.places(state, mover).worth;
         let pieces = &state.pieces[mover][..self.rules.pieces];
-        let goal = usize::from(self.board.goal);
-        // Worth of having a piece at an index, with what it does there.
-        let mut there = *here;
-        let mut hit = self.rules.extra_on_hit as i32 * chances.extra;
-        if !open {
-            let opened = pieces.iter().map(|&index| {
-                let index = usize::from(index);
-                chances.open[index] - chances.closed[index]
-            });
-            hit += chances.gate + opened.sum::<i32>();
+        let mut singles = Singles::new();
+        if self.rules.doubles {
+            self.weigh_doubles(state, mover, there, &mut singles);
+            return singles;
         }
-        let others = self.seats as i32 - 1;
-        let mut held = 0u128;
-        for other in (0..self.seats).filter(|&other| other != mover) {
-            let table = if self.has_way_in(state, other) {
-                &chances.open
-            } else {
-                &chances.closed
-            };
-            for &index in &state.pieces[other][..self.rules.pieces] {
-                let at = self.board.cross(other, mover, index);
-                if !self.hits_at(at) {
-                    continue;
-                }
-                let bit = 1u128 << at;
-                let place = &mut there[usize::from(at)];
-                if held & bit == 0 {
-                    *place += hit;
-                }
-                held |= bit;
-                *place += (table[usize::from(index)] - table[0]) / others;
-            }
-        }
-        if pieces
-            .iter()
-            .filter(|&&index| index == self.board.goal)
-            .count()
-            + 1
-            == pieces.len()
-        {
-            there[goal] += WIN;
-        }
-        let doubles = self.doubles(state, mover);
-        if !self.rules.doubles {
-            for &index in pieces {
-                if !self.board.is_safe(index) {
-                    there[usize::from(index)] = NEVER;
-                }
-            }
-        }
-        let pairs = self.rules.doubles && self.rules.double_move == DoubleMove::Full;
-        let mut best = [Use { gain: NEVER, to: 0 }; VALUES.len()];
-        // Sum and number of all that may be done.
-        let mut any = [(0, 0); VALUES.len()];
-        for (piece, &from) in pieces.iter().enumerate() {
-            let free = doubles.blocking == 0 || state.may_pass[mover] >> piece & 1 == 1;
+        for &from in pieces {
             let start = usize::from(from);
-            let partner = pairs && self.partner(pieces, piece).is_some();
-            for ((best, any), &value) in best.iter_mut().zip(&mut any).zip(&VALUES) {
-                let to = start + usize::from(value);
-                let gain = there[to] - here[start];
-                let blocked = !free && doubles.bars(from, from + value);
-                let legal = gain > NEVER / 2 && !blocked && !doubles.holds(to as u8);
-                *any = (
-                    any.0 + if legal { gain } else { 0 },
-                    any.1 + i32::from(legal),
-                );
-                if gain > best.gain && legal {
-                    *best = Use { gain, to };
-                }
-                if partner && !blocked && to < usize::from(self.board.outer) {
-                    let gain = gain + here[to] - here[start];
-                    if gain > best.gain {
-                        *best = Use { gain, to };
-                    }
+            let row = &there[start..][..=usize::from(FURTHEST)];
+            let mut gains = [0; VALUES.len()];
+            for (gain, value) in gains.iter_mut().zip(VALUES) {
+                *gain = row[usize::from(value)] - here[start];
+            }
+            singles.weigh(from, &gains, &[true; VALUES.len()]);
+        }
+        singles
+    }
+
+    /// As [`Self::uses`], where doubles stand in the way and go together.
+    fn weigh_doubles(
+        &self,
+        state: &State,
+        mover: usize,
+        there: &[i32; REACH],
+        singles: &mut Singles,
+    ) {
+        let here = &self.places(state, mover).worth;
+        let pieces = &state.pieces[mover][..self.rules.pieces];
+        let doubles = self.doubles(state, mover);
+        let pairs = self.rules.double_move == DoubleMove::Full;
+        for (piece, &from) in pieces.iter().enumerate() {
+            let start = usize::from(from);
+            let free = doubles.blocking == 0 || state.may_pass[mover] >> piece & 1 == 1;
+            let mut gains = [0; VALUES.len()];
+            let mut blocked = [false; VALUES.len()];
+            let mut legal = [true; VALUES.len()];
+            for (index, value) in VALUES.into_iter().enumerate() {
+                let to = from + value;
+                gains[index] = there[usize::from(to)] - here[start];
+                blocked[index] = !free & doubles.bars(from, to);
+                legal[index] = !blocked[index] & !doubles.holds(to);
+            }
+            singles.weigh(from, &gains, &legal);
+            if !pairs || self.partner(pieces, piece).is_none() {
+                continue;
+            }
+            for (index, value) in VALUES.into_iter().enumerate() {
+                let to = from + value;
+                let gain = gains[index] + here[usize::from(to)] - here[start];
+                if !blocked[index] && to < self.board.outer && gain > singles.best[index] {
+                    (singles.best[index], singles.to[index]) = (gain, to);
                 }
             }
         }
-        // With nothing to be done a throw is lost.
-        for (best, (sum, count)) in best.iter_mut().zip(any) {
-            best.gain = match (best.gain > NEVER / 2, count) {
-                (false, _) => 0,
-                (true, 0) => best.gain,
-                // Not everybody plays what is best here.
-                (true, count) => (best.gain + sum / count) / 2,
-            };
-        }
-        best
     }
 
     /// Takes from the others what a hit on the mover's index costs them.
-    #[inline]
-    fn take_hit(&self, state: &State, mover: usize, to: usize, strength: &mut PerSeat<i32>) {
-        if to == 0 || !self.hits_at(to as u8) {
-            return;
-        }
-        // The mover's gain has its share of this.
-        let others = self.seats as i32 - 1;
-        for other in (0..self.seats).filter(|&other| other != mover) {
-            let there = self.board.cross(mover, other, to as u8);
-            let hits = state.pieces[other][..self.rules.pieces]
-                .iter()
-                .filter(|&&index| index == there)
-                .count() as i32;
-            if hits > 0 {
-                let table = if self.has_way_in(state, other) {
-                    &self.chances.open
-                } else {
-                    &self.chances.closed
-                };
-                let loss = hits * (table[usize::from(there)] - table[0]);
-                strength[other] -= loss;
-                strength[mover] -= loss / others;
+    fn take_hit(&self, state: &State, mover: usize, to: u8, strength: &mut PerSeat<i32>) {
+        for &other in self.others(mover) {
+            let there = self.board.cross(mover, other, to);
+            let mut hits = 0;
+            for &index in &state.pieces[other][..self.rules.pieces] {
+                hits += i32::from(index == there);
             }
+            let (places, there) = (self.places(state, other), usize::from(there));
+            strength[other] -= hits * (places.worth[there] - places.worth[0]);
+            // The mover's gain has its share of this.
+            strength[mover] -= hits * places.stake[there];
         }
     }
 
     /// Each seat's share of a game's score, by what they are worth; who has
     /// finished is ahead of all who have not.
-    #[inline]
     fn shares(&self, state: &State, strength: &PerSeat<i32>) -> PerSeat<i64> {
         values::pairwise(self.seats, |one, other| {
-            let [first, second] = [one, other].map(|seat| state.finished[seat]);
-            match (first, second) {
+            match (state.finished[one], state.finished[other]) {
                 (0, 0) => values::logistic(i64::from(strength[one] - strength[other])),
                 (0, _) => 0,
                 (_, 0) => values::POINT,
-                _ if first < second => values::POINT,
+                (first, second) if first < second => values::POINT,
                 _ => 0,
             }
         })
+    }
+
+    /// As [`Self::shares`] while nobody has finished, of what the others have
+    /// of each other, see [`Self::rest`].
+    #[inline]
+    fn share_with(
+        &self,
+        mover: usize,
+        strength: &PerSeat<i32>,
+        rest: &PerSeat<i64>,
+        values: &mut PerSeat<i64>,
+    ) {
+        let mut sum = 0;
+        for &other in self.others(mover) {
+            let share = values::logistic(i64::from(strength[mover] - strength[other]));
+            sum += share;
+            values[other] = values::mean(self.seats, rest[other] + values::POINT - share);
+        }
+        values[mover] = values::mean(self.seats, sum);
+    }
+
+    /// For each seat but the mover the sum of its shares of those but the mover.
+    #[inline]
+    fn rest(&self, mover: usize, strength: &PerSeat<i32>) -> PerSeat<i64> {
+        let mut rest = [0; MAX_SEATS];
+        let others = self.others(mover);
+        for (index, &one) in others.iter().enumerate() {
+            for &other in &others[index + 1..] {
+                let share = values::logistic(i64::from(strength[one] - strength[other]));
+                rest[one] += share;
+                rest[other] += values::POINT - share;
+            }
+        }
+        rest
+    }
+
+    /// All seats but one.
+    #[inline]
+    fn others(&self, seat: usize) -> &'static [usize] {
+        const OTHERS: PerSeat<[usize; MAX_SEATS - 1]> =
+            [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]];
+        &OTHERS[seat][..self.seats - 1]
     }
 }

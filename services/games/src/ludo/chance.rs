@@ -10,8 +10,8 @@ use arena_engine::{
 };
 
 use super::{
-    ChineseLudo, SIX,
-    board::{FACES, HANGAR, HOME, PLANES},
+    ChineseLudo,
+    board::{Board, FACES, HANGAR, HOME, PLANES},
     fitted::{EXTRA, PLACES, TURN},
     options::ThreeSixes,
     state::{Phase, State},
@@ -21,22 +21,73 @@ use super::{
 const WIN: i32 = 1 << 16;
 /// Worth of all planes at home.
 const ALL: i32 = PLANES as i32 * PLACES[PLACES.len() - 1];
+/// Worth of a roll that cannot be played.
+const NEVER: i32 = i32::MIN;
+
+/// Bits that [`Chances::scales`] leaves out of what is left.
+const COARSE: u32 = 8;
+/// Worth of all planes of both seats at home, in those steps.
+const STEPS: usize = ((2 * ALL) >> COARSE) as usize + 1;
+
+/// What rolls are worth, as tables.
+#[derive(Debug)]
+pub(super) struct Chances {
+    /// To a plane, by its place.
+    rolls: [Rolls; PLACES.len()],
+    /// What a lead counts, in thousandths of a logit by 2^16, by what both
+    /// seats together have to go, in steps.
+    scales: [i64; STEPS],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Rolls {
+    /// What the plane gains of each roll, but for what it hits.
+    gains: [i32; FACES],
+    /// Bit r is set where some roll hits a plane of progress r.
+    hits: u64,
+}
+
+impl Chances {
+    pub(super) fn new(board: &Board) -> Self {
+        let mut rolls = [Rolls {
+            gains: [NEVER; FACES],
+            hits: 0,
+        }; PLACES.len()];
+        for (rolls, plane) in rolls.iter_mut().zip(HANGAR..) {
+            for (gain, die) in rolls.gains.iter_mut().zip(1..) {
+                if board.is_playable(plane, die) {
+                    let landing = board.landing(plane, die);
+                    *gain = at(landing.to) - at(plane);
+                    rolls.hits |= landing.hits;
+                }
+            }
+        }
+        let mut scales = [0; STEPS];
+        for (step, scale) in scales.iter_mut().enumerate() {
+            let middle = (step << COARSE) + (1 << COARSE) / 2;
+            // 64 times the root, so that rounding it down costs little; 64
+            // times the root of 1000 is 2024.
+            *scale = (2024 << 16) / (middle << 12).isqrt() as i64;
+        }
+        Self { rolls, scales }
+    }
+}
 
 impl ChineseLudo {
     /// Appends the value of each outcome of the chance node that is due.
     pub(super) fn list_chances(&self, state: &State, out: &mut Vec<PerSeat<i64>>) {
-        let worth = state.r.map(|planes| worth(&planes));
-        // 64 times the root, so that rounding it down costs little; both have
-        // some way to go, or the game would be over.
-        let left = (2 * ALL - worth[0] - worth[1]).max(1) as u32;
-        let spread = i64::from((left << 12).isqrt());
+        let worth = [worth(&state.r[0]), worth(&state.r[1])];
+        // Both have some way to go, or the game would be over.
+        let left = (2 * ALL - worth[0] - worth[1]).max(0) as usize;
+        let scale = self.chances.scales[left >> COARSE];
         let mut push = |seat: usize, lead: i32| {
-            // Thousandths: 64 times the root of 1000 is 2024.
-            let own = logistic(2024 * i64::from(lead) / spread);
-            let mut values = [0; arena_engine::MAX_SEATS];
-            values[seat] = own;
-            values[1 - seat] = POINT - own;
-            out.push(values);
+            let own = logistic((i64::from(lead) * scale) >> 16);
+            let (first, second) = if seat == 0 {
+                (own, POINT - own)
+            } else {
+                (POINT - own, own)
+            };
+            out.push([first, second, 0, 0]);
         };
         if state.phase == Phase::Start {
             for starter in 0..2 {
@@ -46,46 +97,64 @@ impl ChineseLudo {
         }
         let seat = usize::from(state.to_move & 1);
         let lead = worth[seat] - worth[1 - seat];
-        for die in 1..=FACES as u8 {
-            let six = die == SIX;
-            if six && state.sixes == 2 && self.rules.three_sixes != ThreeSixes::Nothing {
-                let lost = match self.rules.three_sixes {
-                    ThreeSixes::Hangar => worth[seat] - grounded(&state.r[seat]),
-                    _ => 0,
-                };
-                push(seat, lead - lost);
-                continue;
+        let mut gains = self.best_uses(state, seat);
+        gains[FACES - 1] += EXTRA;
+        if state.sixes == 2 {
+            match self.rules.three_sixes {
+                ThreeSixes::Nothing => {}
+                ThreeSixes::EndTurn => gains[FACES - 1] = 0,
+                ThreeSixes::Hangar => {
+                    gains[FACES - 1] = grounded(&state.r[seat]) - worth[seat];
+                }
             }
-            let again = if six { EXTRA } else { 0 };
-            push(seat, lead + self.best_use(state, seat, die) + again);
+        }
+        for gain in gains {
+            push(seat, lead + gain);
         }
     }
 
-    /// What the best use of a roll gains on the other seat.
+    /// What the best use of each roll gains on the other seat.
     #[inline]
-    fn best_use(&self, state: &State, seat: usize, die: u8) -> i32 {
+    fn best_uses(&self, state: &State, seat: usize) -> [i32; FACES] {
         let (own, others) = (&state.r[seat], &state.r[1 - seat]);
-        let home = own.iter().filter(|&&plane| plane == HOME).count();
-        let mut best = None;
+        let (mut home, mut seen) = (0, 0);
+        for plane in 0..PLANES {
+            home += usize::from(own[plane] == HOME);
+            seen |= super::progress_bit(others[plane]);
+        }
+        let mut best = [NEVER; FACES];
         for &plane in own {
-            if !self.board.is_playable(plane, die) {
+            let rolls = &self.chances.rolls[(plane - HANGAR) as usize];
+            let mut gains = rolls.gains;
+            if rolls.hits & seen != 0 || home + 1 == PLANES {
+                self.add_ends(plane, others, home + 1 == PLANES, &mut gains);
+            }
+            for (best, gain) in best.iter_mut().zip(gains) {
+                *best = gain.max(*best);
+            }
+        }
+        for gain in &mut best {
+            *gain = if *gain == NEVER { 0 } else { *gain };
+        }
+        best
+    }
+
+    /// Adds what a plane hits, and what it is worth to bring home the last.
+    fn add_ends(&self, plane: i8, others: &[i8; PLANES], last: bool, gains: &mut [i32; FACES]) {
+        for (gain, die) in gains.iter_mut().zip(1..) {
+            if *gain == NEVER {
                 continue;
             }
             let landing = self.board.landing(plane, die);
-            let mut gain = at(landing.to) - at(plane);
-            if landing.hits != 0 {
-                for &other in others {
-                    if landing.hits & super::progress_bit(other) != 0 {
-                        gain += at(other) - at(HANGAR);
-                    }
+            for &other in others {
+                if landing.hits & super::progress_bit(other) != 0 {
+                    *gain += at(other) - at(HANGAR);
                 }
             }
-            if landing.to == HOME && home + 1 == PLANES {
-                gain += WIN;
+            if last && landing.to == HOME {
+                *gain += WIN;
             }
-            best = best.max(Some(gain));
         }
-        best.unwrap_or(0)
     }
 }
 

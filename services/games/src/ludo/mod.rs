@@ -23,6 +23,7 @@ use arena_engine::{
 
 use self::{
     board::Board,
+    chance::Chances,
     options::{Rules, ThreeSixes},
 };
 pub use self::{
@@ -45,6 +46,7 @@ const EVEN: [u32; 6] = [1; 6];
 pub struct ChineseLudo {
     rules: Rules,
     board: Arc<Board>,
+    chances: Arc<Chances>,
 }
 
 impl ChineseLudo {
@@ -308,8 +310,10 @@ impl Ruleset for ChineseLudo {
 
     fn with_options(options: &Options, _: usize) -> Result<Self, OptionError> {
         let rules = Rules::new(options)?;
+        let board = Board::new(&rules);
         Ok(Self {
-            board: Arc::new(Board::new(&rules)),
+            chances: Arc::new(Chances::new(&board)),
+            board: Arc::new(board),
             rules,
         })
     }
