@@ -86,7 +86,7 @@ impl Command {
             Self::Audit(command) => block_on(command.run()),
             Self::Play(args) => block_on(args.run()),
             Self::Games(args) => args.run(),
-            Self::Paper(command) => command.run(),
+            Self::Paper(command) => block_on(command.run()),
             Self::Export(args) => block_on(args.run()),
             Self::Report(args) => block_on(args.run()),
             Self::Store(command) => command.run(),

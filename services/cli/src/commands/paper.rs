@@ -8,6 +8,7 @@ mod finding;
 mod list;
 mod play;
 mod quantity;
+mod repeats;
 mod report;
 mod rules;
 mod run;
@@ -27,10 +28,10 @@ pub(crate) enum PaperCommand {
 }
 
 impl PaperCommand {
-    pub(crate) fn run(self) -> Outcome {
+    pub(crate) async fn run(self) -> Outcome {
         match self {
             Self::List(args) => args.run(),
-            Self::Run(args) => args.run(),
+            Self::Run(args) => args.run().await,
         }
     }
 }

@@ -91,11 +91,16 @@ impl PlayArgs {
             seats: (0..count).collect(),
             attempts: 0,
         };
-        let played = game::play(&told, &assignment, self.builtin).await?;
+        let outcome = self.play(&told, &assignment).await;
+        outcome.and(told.close().await)
+    }
+
+    async fn play(&self, told: &Told, assignment: &v1::GameAssignment) -> Outcome {
+        let played = game::play(told, assignment, self.builtin).await?;
         let rules = crate::model::Rules::of(&told.setup)?;
         game::print_record(&rules, &played.record, self.output, self.watch)?;
         game::print_faults(&told.setup, &played);
-        told.close().await
+        Ok(())
     }
 
     /// The game as a tournament of one block, in the order of the seats.

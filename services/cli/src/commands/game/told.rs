@@ -7,7 +7,8 @@ use arena_worker::{AgentOptions, CoordinatorBinaries, play_one};
 
 use crate::{
     access::{Access, AccessArgs},
-    failure::{Failure, Outcome},
+    failure::{Failure, Kind, Outcome},
+    signals::Interrupt,
     workers::Builtin,
 };
 
@@ -62,7 +63,7 @@ impl Told {
     }
 }
 
-/// Plays one game of it.
+/// Plays one game of it, unless somebody asks to stop; then its agents end too.
 pub(crate) async fn play(
     told: &Told,
     game: &v1::GameAssignment,
@@ -72,12 +73,19 @@ pub(crate) async fn play(
     options.builtin = builtin.into();
     let temp = tempfile::tempdir()?;
     let binaries = CoordinatorBinaries::new(&told.url, temp.path()).map_err(Failure::failed)?;
-    play_one(
+    let mut interrupt = Interrupt::listen()?;
+    let played = play_one(
         told.setup.clone(),
         game.clone(),
         Arc::new(binaries),
         options,
-    )
-    .await
-    .map_err(Failure::failed)
+    );
+    tokio::select! {
+        played = played => played.map_err(Failure::failed),
+        () = interrupt.asked() => Err(Failure::new(
+            Kind::Interrupted,
+            "stopped; nothing is kept of a game that is not over, and the same command plays it \
+             again from its start",
+        )),
+    }
 }

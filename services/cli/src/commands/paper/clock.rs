@@ -1,6 +1,10 @@
 //! How long agents take for a move.
 
-use std::time::{Duration, Instant};
+use std::{
+    hint::black_box,
+    sync::atomic::AtomicBool,
+    time::{Duration, Instant},
+};
 
 use arena_engine::Game;
 use arena_games::Visitor;
@@ -9,21 +13,47 @@ use arena_model::spec::Spec;
 use super::{data::Play, play};
 use crate::failure::{Failure, Outcome};
 
-/// Games that are timed, one after the other.
+/// Games whose positions are timed, one after the other.
 const GAMES: u64 = 10;
 
-/// Milliseconds for a move of each agent of a play, where it had a choice, in
-/// the play's order.
-pub(super) fn move_times(play: &Play, spec: &Spec) -> Outcome<Vec<Option<f64>>> {
+/// How often each agent is asked each question on end, so that reading the clock
+/// costs nothing beside it.
+const ASKED: u32 = 8;
+
+/// Rounds of that, agent after agent. The fastest counts: whatever else the
+/// machine does only makes it slower.
+const ROUNDS: usize = 5;
+
+/// Milliseconds for a move of each agent of a play, in the play's order: the mean
+/// over all positions of some games where there was a choice, the same for every
+/// agent. `played` is called after each game.
+pub(super) fn move_times(
+    play: &Play,
+    spec: &Spec,
+    stop: &AtomicBool,
+    played: &dyn Fn(),
+) -> Outcome<Vec<Option<f64>>> {
     let mut spec = spec.clone();
     spec.blocks = GAMES;
-    let timed = Timed { spec: &spec, play };
+    let timed = Timed {
+        spec: &spec,
+        play,
+        stop,
+        played,
+    };
     arena_games::visit(&spec.ruleset, &play.options, play.seats, timed).map_err(Failure::failed)?
+}
+
+/// Games that [`move_times`] plays.
+pub(super) fn games(play: &Play) -> u64 {
+    GAMES * play.games_of_a_block()
 }
 
 struct Timed<'a> {
     play: &'a Play,
     spec: &'a Spec,
+    stop: &'a AtomicBool,
+    played: &'a dyn Fn(),
 }
 
 impl Visitor for Timed<'_> {
@@ -31,18 +61,32 @@ impl Visitor for Timed<'_> {
 
     fn visit<G: Game>(self, game: G) -> Self::Out {
         let mut table = play::Table::new(&game, self.play, self.spec)?;
-        let mut taken = vec![(Duration::ZERO, 0_u32); self.spec.agents.len()];
+        let agents = self.spec.agents.len();
+        let mut taken = vec![Duration::ZERO; agents];
+        let mut positions = 0_u32;
         for index in 0..table.games() {
-            table.play(&game, index, |agent, choose| {
-                let start = Instant::now();
-                let chosen = choose();
-                taken[agent].0 += start.elapsed();
-                taken[agent].1 += 1;
-                chosen
+            play::go_on(self.stop)?;
+            table.play(&game, index, |mover, choose| {
+                let mut least = vec![Duration::MAX; agents];
+                for _ in 0..ROUNDS {
+                    for (agent, least) in least.iter_mut().enumerate() {
+                        let start = Instant::now();
+                        for _ in 0..ASKED {
+                            black_box(choose(agent));
+                        }
+                        *least = start.elapsed().min(*least);
+                    }
+                }
+                for (taken, least) in taken.iter_mut().zip(least) {
+                    *taken += least / ASKED;
+                }
+                positions += 1;
+                choose(mover)
             })?;
+            (self.played)();
         }
-        let each = |(time, moves): (Duration, u32)| {
-            (moves > 0).then(|| time.as_secs_f64() * 1e3 / f64::from(moves))
+        let each = |time: Duration| {
+            (positions > 0).then(|| time.as_secs_f64() * 1e3 / f64::from(positions))
         };
         Ok(taken.into_iter().map(each).collect())
     }

@@ -12,9 +12,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{
+    clock,
     fields::{CellFields, Expect, File, Kind, PlayFields},
     play,
-    quantity::Measure,
+    quantity::{Measure, Source},
+    repeats,
 };
 use crate::{
     commands::play::variant,
@@ -127,12 +129,22 @@ pub(super) struct Cell {
     pub(super) at_least: Option<f64>,
     pub(super) at_most: Option<f64>,
     pub(super) z_max: f64,
+    /// No chance is in our figure.
+    pub(super) exact: bool,
+    /// What it says follows from cells before it.
+    pub(super) repeats: bool,
 }
 
 /// All tables, in the order of the papers.
 pub(super) fn tables() -> Outcome<&'static [Table]> {
-    static TABLES: LazyLock<Result<Vec<Table>, String>> =
-        LazyLock::new(|| FILES.iter().map(|&(id, text)| read(id, text)).collect());
+    static TABLES: LazyLock<Result<Vec<Table>, String>> = LazyLock::new(|| {
+        let mut tables: Vec<Table> = FILES
+            .iter()
+            .map(|&(id, text)| read(id, text))
+            .collect::<Result<_, _>>()?;
+        repeats::mark(&mut tables);
+        Ok(tables)
+    });
     TABLES.as_deref().map_err(Failure::failed)
 }
 
@@ -221,6 +233,11 @@ impl Table {
             return Ok(cell);
         };
         let play = cell.play.map(|place| &self.plays[place]);
+        cell.exact = match measure.quantity.source() {
+            Source::Rules => true,
+            Source::Games => play.is_some_and(|play| play.deterministic),
+            Source::Clock => false,
+        };
         let agents = play.map_or(0, |play| play.spec.agents.len());
         if measure.is_played() && agents == 0 {
             if cell.expect != Expect::None {
@@ -228,6 +245,7 @@ impl Table {
             }
             // As where people played.
             cell.measure = None;
+            cell.exact = false;
             return Ok(cell);
         }
         let wanted = [measure.agent, measure.versus];
@@ -237,15 +255,36 @@ impl Table {
         }
     }
 
-    /// Games at the defaults of the data file.
-    pub(super) fn games(&self) -> u64 {
-        self.plays.iter().map(|play| play.games(None)).sum()
+    /// Games that are played for its figures, for a number that the user asks
+    /// for or else the data file's.
+    pub(super) fn games(&self, games: Option<u64>) -> u64 {
+        let plays = 0..self.plays.len();
+        plays.map(|place| self.games_of(place, games)).sum()
+    }
+
+    /// The same of one of its plays.
+    pub(super) fn games_of(&self, place: usize, games: Option<u64>) -> u64 {
+        let play = &self.plays[place];
+        let cells = || self.cells.iter().filter(|cell| cell.play == Some(place));
+        let measures = || cells().filter_map(|cell| cell.measure.as_ref());
+        let from = |source| measures().any(|measure| measure.quantity.source() == source);
+        let played = if from(Source::Games) {
+            play.games(games)
+        } else {
+            0
+        };
+        let timed = if from(Source::Clock) {
+            clock::games(play)
+        } else {
+            0
+        };
+        played + timed
     }
 }
 
 impl Play {
     /// Games of a block.
-    fn rotations(&self) -> u64 {
+    pub(super) fn games_of_a_block(&self) -> u64 {
         if self.spec.play.rotate {
             self.seats as u64
         } else {
@@ -259,14 +298,14 @@ impl Play {
         match games {
             // The second is to show that it is the first again.
             _ if self.deterministic => 2,
-            Some(games) => games.div_ceil(self.rotations()),
+            Some(games) => games.div_ceil(self.games_of_a_block()),
             None => self.spec.blocks,
         }
     }
 
     /// As [`Play::blocks`], in games.
     pub(super) fn games(&self, games: Option<u64>) -> u64 {
-        self.blocks(games) * self.rotations()
+        self.blocks(games) * self.games_of_a_block()
     }
 
     /// The spec of the games to be played, which `arena run` takes too. Its
@@ -330,7 +369,7 @@ fn played(id: &str, fields: &PlayFields) -> Result<Option<Play>, String> {
     };
     if !play.spec.agents.is_empty() {
         let games = fields.games.ok_or("it says of no number of games")?;
-        play.spec.blocks = games.div_ceil(play.rotations());
+        play.spec.blocks = games.div_ceil(play.games_of_a_block());
         play::check(&play).map_err(|failure| failure.to_string())?;
     }
     Ok(Some(play))
@@ -371,5 +410,7 @@ fn cell(row: &str, column: &str, fields: CellFields, play: Option<usize>) -> Res
         at_least: fields.at_least,
         at_most: fields.at_most,
         z_max: fields.z_max.unwrap_or(published::Z_MAX),
+        exact: false,
+        repeats: false,
     })
 }

@@ -108,9 +108,9 @@ pub(super) struct CellFields {
     pub(super) reason: Option<String>,
     /// Accepted where the two differ by no more than this.
     pub(super) within: Option<f64>,
-    /// Accepted where ours is no less.
+    /// Accepted where ours is no less, with all of its interval.
     pub(super) at_least: Option<f64>,
-    /// Accepted where ours is no more.
+    /// Accepted where ours is no more, with all of its interval.
     pub(super) at_most: Option<f64>,
     /// Standard errors up to which counts and means are accepted.
     pub(super) z_max: Option<f64>,

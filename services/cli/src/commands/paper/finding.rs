@@ -56,6 +56,12 @@ pub(super) struct Finding {
     pub(super) rule: Option<String>,
     pub(super) verdict: Verdict,
     pub(super) reason: Option<String>,
+    /// True where no chance is in our figure: it follows from the rules, from an
+    /// agent's data, or from the one game that deterministic agents play.
+    pub(super) exact: bool,
+    /// True where what it says follows from cells before it, so that it confirms
+    /// nothing more.
+    pub(super) repeats: bool,
     /// True where a clock was read, so that no two runs agree.
     pub(super) timed: bool,
 }
@@ -110,6 +116,8 @@ impl Finding {
             } else {
                 cell.reason.clone()
             },
+            exact: cell.exact,
+            repeats: cell.repeats,
             timed: cell
                 .measure
                 .as_ref()
@@ -201,9 +209,11 @@ impl Cell {
                 self.published
                     .is_some_and(|published| (published - ours.value).abs() <= within)
             });
+            // Where chance is in our figure, all of its interval has to be there.
+            let (low, high) = ours.interval.unwrap_or((ours.value, ours.value));
             return near
-                && self.at_least.is_none_or(|least| ours.value >= least)
-                && self.at_most.is_none_or(|most| ours.value <= most);
+                && self.at_least.is_none_or(|least| low >= least)
+                && self.at_most.is_none_or(|most| high <= most);
         }
         if let Some((games, of, share)) = self.as_count(ours) {
             return published::count_agrees(games, of, share, self.z_max);

@@ -45,7 +45,7 @@ impl<'a> View<'a> {
             title: &table.title,
             protocol: &table.protocol,
             cells: table.cells.len(),
-            games: table.games(),
+            games: table.games(None),
         }
     }
 }
@@ -59,7 +59,7 @@ impl ListArgs {
                 table.name.clone(),
                 table.title.clone(),
                 table.cells.len().to_string(),
-                units::count(table.games()),
+                units::count(table.games(None)),
             ];
             (cells, View::of(table))
         };

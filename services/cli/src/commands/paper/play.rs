@@ -4,7 +4,7 @@
 use std::{
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
 };
@@ -22,7 +22,7 @@ use super::{
     data::Play,
     quantity::{Facts, Measure, Thought},
 };
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Kind, Outcome};
 
 /// Games that a thread takes at a time.
 const CHUNK: u64 = 4;
@@ -31,12 +31,14 @@ const CHUNK: u64 = 4;
 /// are one after the other.
 pub(super) type Parts = Vec<Vec<Vec<Part>>>;
 
-/// Plays all games of a spec. `played` is called after each, on any thread.
+/// Plays all games of a spec, unless `stop` is set on the way. `played` is called
+/// after each, on any thread.
 pub(super) fn play(
     play: &Play,
     spec: &Spec,
     measures: &[&Measure],
     threads: usize,
+    stop: &AtomicBool,
     played: &(dyn Fn() + Sync),
 ) -> Outcome<Parts> {
     let hall = Hall {
@@ -44,9 +46,18 @@ pub(super) fn play(
         spec,
         measures,
         threads,
+        stop,
         played,
     };
     arena_games::visit(&spec.ruleset, &play.options, play.seats, hall).map_err(Failure::failed)?
+}
+
+/// Fails where nobody wants to know any more.
+pub(super) fn go_on(stop: &AtomicBool) -> Outcome {
+    match stop.load(Ordering::Relaxed) {
+        true => Err(Failure::new(Kind::Interrupted, "")),
+        false => Ok(()),
+    }
 }
 
 /// In the order of a spec's agents.
@@ -142,13 +153,13 @@ impl<G: Game> Table<G> {
         self.schedule.rotations() as usize
     }
 
-    /// Plays a game to its end. `ask` is given the place of an agent and how
-    /// to ask it.
+    /// Plays a game to its end. `ask` is given the place of the agent whose turn
+    /// it is and how to ask any of them what it would play.
     pub(super) fn play(
         &mut self,
         game: &G,
         index: u64,
-        mut ask: impl FnMut(usize, &mut dyn FnMut() -> Chosen) -> Chosen,
+        mut ask: impl FnMut(usize, &mut dyn FnMut(usize) -> Chosen) -> Chosen,
     ) -> Outcome<Played> {
         let scheduled = self.schedule.game(index);
         let names: Vec<&str> = scheduled
@@ -167,7 +178,6 @@ impl<G: Game> Table<G> {
         while let Status::Asks(question) = play.status() {
             let seat = usize::from(question.seat);
             let agent = usize::from(scheduled.seats[seat]);
-            let bot = &mut self.bots[agent];
             let decision = Decision {
                 game: play.game(),
                 state: play.state(),
@@ -177,7 +187,8 @@ impl<G: Game> Table<G> {
                 legal: play.legal(),
                 stop: Stop::NEVER,
             };
-            let chosen = ask(agent, &mut || bot.choose(&decision));
+            let bots = &mut self.bots;
+            let chosen = ask(agent, &mut |agent| bots[agent].choose(&decision));
             thoughts[seat].add(chosen.nodes.unwrap_or(0));
             play.answer(chosen.action.into()).map_err(|error| {
                 Failure::failed(format!(
@@ -200,6 +211,7 @@ struct Hall<'a> {
     spec: &'a Spec,
     measures: &'a [&'a Measure],
     threads: usize,
+    stop: &'a AtomicBool,
     played: &'a (dyn Fn() + Sync),
 }
 
@@ -248,7 +260,8 @@ impl Hall<'_> {
                 return Ok(rows);
             }
             for index in first..(first + CHUNK).min(table.games()) {
-                let played = table.play(game, index, |_, choose| choose())?;
+                go_on(self.stop)?;
+                let played = table.play(game, index, |agent, choose| choose(agent))?;
                 let course = if follows {
                     course::follow(game, &played.finished.events, played.seed)
                         .map_err(Failure::failed)?

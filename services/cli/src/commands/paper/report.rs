@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{
+    fields::Expect,
     finding::{Finding, Verdict},
     list::View,
     run::{Ran, Runner},
@@ -40,9 +41,18 @@ struct PlayView {
 }
 
 /// Cells by verdict.
-#[derive(Clone, Copy, Default, Serialize)]
-struct Sums {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Sums {
     within: usize,
+    /// Of those within: from games, and by the papers' rule for figures that
+    /// chance is in.
+    within_sampled: usize,
+    /// Of those within: no chance is in our figure.
+    within_exact: usize,
+    /// Of those within: compared in sign or order only.
+    within_order: usize,
+    /// Of those within: what they say follows from others.
+    within_repeated: usize,
     outside: usize,
     not_comparable: usize,
     /// Of those outside, the ones that can be expected.
@@ -50,11 +60,14 @@ struct Sums {
 }
 
 impl Sums {
-    fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
+    pub(super) fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
         let mut sums = Self::default();
         for finding in findings {
             match finding.verdict {
-                Verdict::Within => sums.within += 1,
+                Verdict::Within => {
+                    sums.within += 1;
+                    *sums.kind_of(finding) += 1;
+                }
                 Verdict::Outside => sums.outside += 1,
                 Verdict::NotComparable => sums.not_comparable += 1,
             }
@@ -62,19 +75,52 @@ impl Sums {
         }
         sums
     }
+
+    /// Where a finding that is within is counted, once.
+    fn kind_of(&mut self, finding: &Finding) -> &mut usize {
+        if said_again(finding) {
+            &mut self.within_repeated
+        } else if finding.expected == Expect::Qualitative.letter() {
+            &mut self.within_order
+        } else if finding.exact {
+            &mut self.within_exact
+        } else {
+            &mut self.within_sampled
+        }
+    }
+
+    /// In words.
+    fn told(&self) -> String {
+        let parts = [
+            (self.within_sampled, "sampled"),
+            (self.within_exact, "exact"),
+            (self.within_order, "in order"),
+            (self.within_repeated, "again"),
+        ];
+        let parts: Vec<String> = { parts.iter() }
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        let parts = match parts.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", parts.join(", ")),
+        };
+        format!(
+            "{} within{parts}, {} outside, {} not comparable",
+            self.within, self.outside, self.not_comparable
+        )
+    }
 }
 
 /// One line when a table is done.
 pub(super) fn progress(ran: &Ran) -> String {
     let sums = Sums::of(&ran.findings);
     format!(
-        "{}: {} games in {}, {} within, {} outside, {} not comparable",
+        "{}: {} games in {}, {}",
         ran.table.id,
         units::count(ran.games),
         units::duration(ran.seconds),
-        sums.within,
-        sums.outside,
-        sums.not_comparable
+        sums.told()
     )
 }
 
@@ -103,9 +149,10 @@ fn document<'a>(ran: &'a [Ran], runner: &Runner) -> Document<'a> {
             .table
             .plays
             .iter()
-            .filter(|play| !play.spec.agents.is_empty())
-            .map(|play| PlayView {
-                games: play.games(runner.games),
+            .enumerate()
+            .filter(|(_, play)| !play.spec.agents.is_empty())
+            .map(|(place, play)| PlayView {
+                games: one.table.games_of(place, runner.games),
                 spec: play.spec(&runner.seed, runner.games).to_toml(),
             })
             .collect(),
@@ -117,7 +164,7 @@ fn document<'a>(ran: &'a [Ran], runner: &Runner) -> Document<'a> {
     }
 }
 
-const CSV_HEADER: [&str; 15] = [
+const CSV_HEADER: [&str; 17] = [
     "table",
     "row",
     "column",
@@ -132,6 +179,8 @@ const CSV_HEADER: [&str; 15] = [
     "rule",
     "verdict",
     "reason",
+    "exact",
+    "repeats",
     "timed",
 ];
 
@@ -155,6 +204,8 @@ fn csv(ran: &[Ran]) -> String {
             finding.rule.clone().unwrap_or_default(),
             finding.verdict.name().to_owned(),
             finding.reason.clone().unwrap_or_default(),
+            finding.exact.to_string(),
+            finding.repeats.to_string(),
             finding.timed.to_string(),
         ]);
     }
@@ -206,14 +257,15 @@ pub(super) fn cells(ran: &Ran, runner: &Runner) -> String {
         let indent = " ".repeat(mark.len());
         text += &format!("{mark}{}\n", wrapped(reason, &indent));
     }
+    if ran.findings.iter().any(said_again) {
+        text += &format!("\n{AGAIN}\n");
+    }
     let sums = Sums::of(&ran.findings);
     text += &format!(
-        "\n{} games, seed {}: {} within, {} outside, {} not comparable\n",
+        "\n{} games, seed {}: {}\n",
         units::count(ran.games),
         runner.seed,
-        sums.within,
-        sums.outside,
-        sums.not_comparable
+        sums.told()
     );
     text
 }
@@ -225,7 +277,10 @@ pub(super) fn summary(ran: &[Ran]) -> String {
             id,
             what,
             units::count(games),
-            sums.within.to_string(),
+            sums.within_sampled.to_string(),
+            sums.within_exact.to_string(),
+            sums.within_order.to_string(),
+            sums.within_repeated.to_string(),
             sums.outside.to_string(),
             sums.not_comparable.to_string(),
             units::duration(seconds),
@@ -234,10 +289,9 @@ pub(super) fn summary(ran: &[Ran]) -> String {
     let mut rows: Vec<Vec<String>> = ran
         .iter()
         .map(|one| {
-            let what = format!("{}, {}", one.table.name, one.table.title);
             line(
                 one.table.id.to_owned(),
-                what,
+                one.table.title.clone(),
                 one.games,
                 one.seconds,
                 Sums::of(&one.findings),
@@ -252,15 +306,9 @@ pub(super) fn summary(ran: &[Ran]) -> String {
         Sums::of(findings(ran)),
     ));
     let header = [
-        "table",
-        "what",
-        "games",
-        "within",
-        "outside",
-        "not comp.",
-        "time",
+        "table", "what", "games", "sampled", "exact", "order", "again", "outside", "n/c", "time",
     ];
-    let mut text = output::table(&header, &rows);
+    let mut text = output::table(&header, &rows) + "\n" + WITHIN;
     let outside: Vec<&Finding> = findings(ran)
         .filter(|finding| finding.verdict == Verdict::Outside)
         .collect();
@@ -286,10 +334,25 @@ pub(super) fn summary(ran: &[Ran]) -> String {
     text
 }
 
+/// Below tables in which cells say again what others said.
+const AGAIN: &str = "again: within, and it follows from cells before it, here or in tables before";
+
+/// Below the summary, of its columns.
+const WITHIN: &str = "\
+Within: sampled, compared with games by the rule of acceptance; exact, no chance in
+our figure; order, in sign or order only; again, follows from others and confirms
+nothing more. n/c: not comparable, for a reason that the table gives.
+";
+
+fn said_again(finding: &Finding) -> bool {
+    finding.repeats && finding.verdict == Verdict::Within
+}
+
 /// What was expected and what came out, for narrow columns.
 fn short_verdict(finding: &Finding) -> String {
     match finding.verdict {
         Verdict::NotComparable => "not comp.".to_owned(),
+        Verdict::Within if finding.repeats => format!("{} again", finding.expected),
         other => format!("{} {}", finding.expected, other.name()),
     }
 }
@@ -307,6 +370,8 @@ fn published(finding: &Finding) -> String {
 fn interval(finding: &Finding) -> String {
     match (finding.low, finding.high) {
         (Some(low), Some(high)) => format!("[{}, {}]", figure(low), figure(high)),
+        _ if finding.exact && finding.ours.is_some() => "exact".to_owned(),
+        _ if finding.timed && finding.ours.is_some() => "timed".to_owned(),
         _ => dash(),
     }
 }

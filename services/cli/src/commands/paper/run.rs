@@ -1,6 +1,13 @@
 //! `arena paper run`
 
-use std::{thread, time::Instant};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
+    time::Instant,
+};
 
 use arena_model::TournamentSeed;
 use arena_tournament::published::Estimate;
@@ -16,8 +23,9 @@ use super::{
     report, rules,
 };
 use crate::{
-    failure::{Failure, Outcome},
+    failure::{Failure, Kind, Outcome},
     output::{Format, interactive, note},
+    signals::Interrupt,
     units,
 };
 
@@ -29,8 +37,11 @@ const SEED: &str = "0x5eed";
 ///
 /// Each cell is told with the published figure, ours, its 95 % interval, how
 /// many standard errors lie between the two (z), and whether ours is within
-/// what the published figure allows, outside, or not comparable, and why. The
-/// same seed gives the same figures for any number of workers.
+/// what the published figure allows, outside, or not comparable, and why. Where
+/// no chance is in our figure it is called exact; where it follows from figures
+/// before it, as one player's wins from the other's, it counts as said again and
+/// not as another that is within. The same seed gives the same figures for any
+/// number of workers.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 What can be expected of a cell was settled before it was run: R, reproducible
@@ -72,7 +83,20 @@ pub(super) struct Ran {
 }
 
 impl RunArgs {
-    pub(super) fn run(self) -> Outcome {
+    /// Plays on threads of its own, so that a signal is heard.
+    pub(super) async fn run(self) -> Outcome {
+        let mut interrupt = Interrupt::listen()?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        let playing = tokio::task::spawn_blocking(move || self.tables(asked));
+        tokio::spawn(async move {
+            interrupt.asked().await;
+            stop.store(true, Ordering::Relaxed);
+        });
+        playing.await.map_err(Failure::failed)?
+    }
+
+    fn tables(self, stop: Arc<AtomicBool>) -> Outcome {
         let all = self.id.eq_ignore_ascii_case("all");
         let tables: Vec<&'static Table> = if all {
             data::tables()?.iter().collect()
@@ -87,10 +111,11 @@ impl RunArgs {
             seed: self.seed,
             games: self.games,
             threads: self.workers.map_or_else(processors, usize::from),
+            stop,
         };
         let mut ran = Vec::with_capacity(tables.len());
         for table in tables {
-            let one = runner.run(table)?;
+            let one = runner.run(table).map_err(stopped(table))?;
             note(report::progress(&one));
             ran.push(one);
         }
@@ -113,11 +138,28 @@ impl RunArgs {
     }
 }
 
+/// Nothing is kept of a table, but all of them can be had one by one.
+fn stopped(table: &Table) -> impl Fn(Failure) -> Failure {
+    move |failure| match failure.kind() {
+        Kind::Interrupted => Failure::new(
+            Kind::Interrupted,
+            format!(
+                "stopped at table {id}; nothing is kept. The same command comes to the same \
+                 figures, and `arena paper run {id}` runs this table alone",
+                id = table.id
+            ),
+        ),
+        _ => failure,
+    }
+}
+
 /// How tables are run.
 pub(super) struct Runner {
     pub(super) seed: TournamentSeed,
     pub(super) games: Option<u64>,
     pub(super) threads: usize,
+    /// Set where nobody wants to know any more.
+    pub(super) stop: Arc<AtomicBool>,
 }
 
 impl Runner {
@@ -125,8 +167,12 @@ impl Runner {
     pub(super) fn run(&self, table: &'static Table) -> Outcome<Ran> {
         let start = Instant::now();
         let mut estimates: Vec<Option<Estimate>> = vec![None; table.cells.len()];
-        let mut games = 0;
         let bar = bar(table, self.games);
+        let games = AtomicU64::new(0);
+        let played = || {
+            games.fetch_add(1, Ordering::Relaxed);
+            bar.inc(1);
+        };
         for (place, play) in table.plays.iter().enumerate() {
             // What is measured of this play, and in which cell.
             let measured: Vec<(usize, &Measure)> = table
@@ -146,14 +192,14 @@ impl Runner {
             }
             if from(Source::Games).next().is_some() {
                 let measures: Vec<&Measure> = from(Source::Games).map(|&(_, one)| one).collect();
-                let found = self.play(play, &measures, &|| bar.inc(1))?;
-                games += play.games(self.games);
+                let found = self.play(play, &measures, &played)?;
                 for (&(cell, _), estimate) in from(Source::Games).zip(found) {
                     estimates[cell] = estimate;
                 }
             }
             if from(Source::Clock).next().is_some() {
-                let times = clock::move_times(play, &play.spec(&self.seed, None))?;
+                let times =
+                    clock::move_times(play, &play.spec(&self.seed, None), &self.stop, &played)?;
                 for &(cell, measure) in from(Source::Clock) {
                     estimates[cell] = measure.of_times(&times).map(finding::exact);
                 }
@@ -175,7 +221,7 @@ impl Runner {
                     }
                 })
                 .collect(),
-            games,
+            games: games.into_inner(),
             seconds: start.elapsed().as_secs_f64(),
         })
     }
@@ -187,7 +233,7 @@ impl Runner {
         played: &(dyn Fn() + Sync),
     ) -> Outcome<Vec<Option<Estimate>>> {
         let spec = play.spec(&self.seed, self.games);
-        let parts = play::play(play, &spec, measures, self.threads, played)?;
+        let parts = play::play(play, &spec, measures, self.threads, &self.stop, played)?;
         let pairs = || measures.iter().zip(&parts);
         if !play.deterministic {
             let estimates = pairs().map(|(measure, blocks)| finding::estimate(measure, blocks));
@@ -216,11 +262,10 @@ fn bar(table: &Table, games: Option<u64>) -> ProgressBar {
     if !interactive() {
         return ProgressBar::hidden();
     }
-    let all = table.plays.iter().map(|play| play.games(games)).sum();
     let style =
         ProgressStyle::with_template("{spinner} {msg} {pos}/{len} games {wide_bar} {eta} left")
             .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(all)
+    ProgressBar::new(table.games(games))
         .with_style(style)
         .with_message(table.id)
 }

@@ -1,13 +1,20 @@
-use std::{collections::BTreeMap, fs, path::Path, sync::LazyLock};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    sync::{Arc, LazyLock, atomic::Ordering},
+};
 
 use super::{
     data::{self, FILES, Table},
     fields::Expect,
     finding::{Finding, TOO_FEW, Verdict},
     quantity::Quantity,
-    report,
+    repeats, report,
+    report::Sums,
     run::{Ran, Runner},
 };
+use crate::failure::Kind;
 
 fn tables() -> &'static [Table] {
     data::tables().expect("the data files are as they should be")
@@ -18,6 +25,7 @@ fn runner(games: u64, threads: usize) -> Runner {
         seed: "0x5eed".parse().expect("a seed"),
         games: Some(games),
         threads,
+        stop: Arc::default(),
     }
 }
 
@@ -129,6 +137,70 @@ fn what_cannot_be_expected_is_never_compared_and_always_has_a_reason() {
 }
 
 #[test]
+fn what_follows_from_figures_before_it_counts_as_said_again() {
+    type Columns = BTreeMap<String, Vec<String>>;
+    let again = |table: &Table| {
+        let mut rows = Columns::new();
+        for cell in table.cells.iter().filter(|cell| cell.repeats) {
+            let columns = rows.entry(cell.row.clone()).or_default();
+            columns.push(cell.column.clone());
+        }
+        (!rows.is_empty()).then(|| (table.id.to_owned(), rows))
+    };
+    let found: BTreeMap<String, Columns> = tables().iter().filter_map(again).collect();
+    let expected: BTreeMap<String, Columns> =
+        serde_json::from_str(include_str!("data/again.json")).expect("columns by table and row");
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn counts_that_do_not_add_up_are_figures_of_their_own() {
+    let row = |won, lost| {
+        let text = SMALL
+            .replace(
+                "[[row]]",
+                "[[column]]\nname = \"lost\"\ncell = { agent = 1 }\n[[row]]",
+            )
+            .replace("won = 25", &format!("won = {won}, lost = {lost}"));
+        let mut tables = [data::read("test", &text).expect("a table")];
+        repeats::mark(&mut tables);
+        let [table] = tables;
+        table
+            .cells
+            .iter()
+            .map(|cell| cell.repeats)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(row(30, 20), [false, true], "all others were lost");
+    assert_eq!(
+        row(30, 18),
+        [false, false],
+        "some were drawn, or it is a slip"
+    );
+}
+
+#[test]
+fn every_figure_within_is_counted_once_and_by_what_it_is() {
+    for ran in quick() {
+        let sums = serde_json::to_value(Sums::of(&ran.findings)).expect("numbers");
+        let count = |name: &str| sums[name].as_u64().expect("a number");
+        let parts = ["sampled", "exact", "order", "repeated"];
+        let parts: u64 = parts
+            .map(|part| count(&format!("within_{part}")))
+            .iter()
+            .sum();
+        assert_eq!(parts, count("within"), "{}", ran.table.id);
+        for finding in &ran.findings {
+            assert!(
+                !finding.exact || (finding.low, finding.ours_of) == (None, None),
+                "{finding:?}"
+            );
+            assert!(!finding.exact || !finding.timed, "{finding:?}");
+        }
+    }
+}
+
+#[test]
 fn figures_are_the_same_for_any_number_of_threads_and_differ_by_seed() {
     let figures = |ran: &Ran| -> Vec<Finding> { ran.findings.clone() };
     for id in ["000-ii", "000-vii"] {
@@ -141,6 +213,32 @@ fn figures_are_the_same_for_any_number_of_threads_and_differ_by_seed() {
         let table = data::table(id).expect("a table");
         assert_ne!(one, figures(&other.run(table).expect("it can be run")));
     }
+}
+
+#[test]
+fn a_table_that_is_stopped_is_interrupted_and_not_judged() {
+    for id in ["000-ii", "003-cost"] {
+        let runner = runner(6, 2);
+        runner.stop.store(true, Ordering::Relaxed);
+        let table = data::table(id).expect("a table");
+        let outcome = runner.run(table).map(|ran| ran.table.id);
+        assert_eq!(
+            outcome.map_err(|failure| failure.kind()),
+            Err(Kind::Interrupted)
+        );
+    }
+}
+
+#[test]
+fn the_games_told_beforehand_are_those_that_are_played() {
+    for ran in quick() {
+        assert_eq!(ran.games, ran.table.games(Some(6)), "{}", ran.table.id);
+    }
+    let games = |id| data::table(id).map(|table| table.games(None)).ok();
+    // Ten games of each of the pairs that are timed.
+    assert_eq!(games("001-vi"), Some(50));
+    assert_eq!(games("003-cost"), Some(20));
+    assert_eq!(games("002-weights"), Some(0));
 }
 
 #[test]
