@@ -174,6 +174,7 @@ fn resolve_agent(
         omit_move_details: description.is_some_and(|known| known.omit_move_details),
         deterministic: bot.is_some_and(|bot| bot.deterministic),
         source: Some(chosen.source.clone()),
+        label: label(variant, &bot_name, spec).to_owned(),
     };
     let agent = AgentRef {
         name: name.clone(),
@@ -182,6 +183,25 @@ fn resolve_agent(
         version: chosen.version,
     };
     Ok((agent, setup))
+}
+
+/// So many variants of a bot have series of their own in metrics. More of them
+/// are an evolution or a search for settings: their names mean nothing beyond
+/// their tournament, and would take the room of other agents.
+const LABELLED_VARIANTS_MAX: usize = 10;
+
+/// What metrics call an agent; empty: its name.
+fn label<'a>(variant: Option<&Variant>, bot: &'a str, spec: &Spec) -> &'a str {
+    let Some(variant) = variant else {
+        return "";
+    };
+    let alike = |other: &&Variant| other.bot == variant.bot && other.from == variant.from;
+    let count = spec.variants.iter().filter(alike).count();
+    if count > LABELLED_VARIANTS_MAX {
+        bot
+    } else {
+        ""
+    }
 }
 
 fn find(name: &str, spec: &Spec, agents: &Agents) -> Result<v1::Agent, Error> {

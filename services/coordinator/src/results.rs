@@ -42,6 +42,17 @@ pub(crate) struct Info {
     pub(crate) setup: v1::TournamentSetup,
     /// Agents' names, by index.
     pub(crate) agents: Vec<String>,
+    /// What metrics call them, by index.
+    pub(crate) labels: Vec<String>,
+}
+
+/// What metrics call an agent.
+fn label(agent: &v1::AgentSetup) -> String {
+    if agent.label.is_empty() {
+        agent.name.clone()
+    } else {
+        agent.label.clone()
+    }
 }
 
 impl Info {
@@ -65,6 +76,7 @@ impl Info {
                 .iter()
                 .map(|agent| agent.name.to_string())
                 .collect(),
+            labels: setup.agents.iter().map(label).collect(),
             tournament,
             schedule: RwLock::new(Arc::new(stages.schedule().clone())),
             games_most: stages.games().most,

@@ -8,7 +8,7 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-use crate::game::PerSeat;
+use crate::game::{MAX_SEATS, PerSeat};
 
 /// The key of a stream, derived outside (see `arena_model::seed`).
 pub type Key = [u8; 32];
@@ -27,6 +27,27 @@ pub struct GameKeys {
     pub agents: PerSeat<Key>,
     /// Moves played in place of a faulty agent's.
     pub substitute: PerSeat<Key>,
+}
+
+impl GameKeys {
+    /// Keys of a game that belongs to no tournament: for tests and measurements.
+    #[must_use]
+    pub fn drawn(rng: &mut AgentRng) -> Self {
+        let mut key = || {
+            let mut key = Key::default();
+            for chunk in key.chunks_exact_mut(8) {
+                chunk.copy_from_slice(&rng.word().to_le_bytes());
+            }
+            key
+        };
+        Self {
+            dice: [(); MAX_SEATS].map(|()| key()),
+            table: key(),
+            opening: key(),
+            agents: [(); MAX_SEATS].map(|()| key()),
+            substitute: [(); MAX_SEATS].map(|()| key()),
+        }
+    }
 }
 
 /// A sequence of draws from one key.

@@ -15,9 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_engine::{
-    AgentRng, FaultPolicy, Game, GameKeys, MAX_SEATS, Match, Setup, Status, options::Options,
-};
+use arena_engine::{AgentRng, FaultPolicy, Game, GameKeys, Match, Setup, Status, options::Options};
 use arena_games::{GamesError, Visitor, resolve, rulesets, visit};
 
 #[derive(Default)]
@@ -40,7 +38,7 @@ impl Visitor for Play {
         while start.elapsed() < self.0 {
             for _ in 0..16 {
                 let setup = Setup {
-                    keys: keys(&mut rng),
+                    keys: GameKeys::drawn(&mut rng),
                     opening_plies: 0,
                     on_fault: FaultPolicy::Forfeit,
                     ask_forced: false,
@@ -60,23 +58,6 @@ impl Visitor for Play {
             }
         }
         count
-    }
-}
-
-fn keys(rng: &mut AgentRng) -> GameKeys {
-    let mut key = || {
-        let mut key = [0; 32];
-        for chunk in key.chunks_exact_mut(8) {
-            chunk.copy_from_slice(&rng.word().to_le_bytes());
-        }
-        key
-    };
-    GameKeys {
-        dice: [(); MAX_SEATS].map(|()| key()),
-        table: key(),
-        opening: key(),
-        agents: [(); MAX_SEATS].map(|()| key()),
-        substitute: [(); MAX_SEATS].map(|()| key()),
     }
 }
 

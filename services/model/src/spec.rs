@@ -1,13 +1,11 @@
 //! A tournament as its user writes it: TOML, unknown keys refused.
 
-use std::time::Duration;
+mod play;
 
-use arena_engine::{
-    FaultPolicy,
-    options::{Options, Value, nearest},
-};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use arena_engine::options::{Options, Value, nearest};
+use serde::{Deserialize, Deserializer, Serialize};
 
+pub use self::play::{PLAY_KEYS, Play, Timing};
 pub use crate::format::Format;
 use crate::{
     expect::{Expectation, Sentences},
@@ -46,17 +44,6 @@ fn did_you_mean(nearest: Option<&String>, known: &[String]) -> String {
     )
 }
 
-/// How decisions are sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Timing {
-    /// Many at a time.
-    #[default]
-    Throughput,
-    /// One at a time to each agent process, each one timed.
-    Strict,
-}
-
 /// What is kept of a finished game. It changes no record, and so is no part of
 /// a tournament's identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize)]
@@ -93,42 +80,6 @@ impl<'de> Deserialize<'de> for Records {
             );
             serde::de::Error::custom(format!("records = \"{text}\" is not known, {hint}"))
         })
-    }
-}
-
-/// How games are played.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Play {
-    /// Every rotation of the seats.
-    pub rotate: bool,
-    /// Rotations share their dice.
-    pub paired: bool,
-    /// Seeded uniform moves at the start of each game.
-    pub opening_plies: u32,
-    /// How decisions are sent.
-    pub timing: Timing,
-    /// Time for one decision.
-    #[serde(with = "duration")]
-    pub move_timeout: Duration,
-    /// What a fault costs.
-    #[serde(with = "fault_policy")]
-    pub on_fault: FaultPolicy,
-    /// Ask also where only one move is legal.
-    pub ask_forced: bool,
-}
-
-impl Default for Play {
-    fn default() -> Self {
-        Self {
-            rotate: true,
-            paired: true,
-            opening_plies: 0,
-            timing: Timing::Throughput,
-            move_timeout: Duration::from_secs(2),
-            on_fault: FaultPolicy::Forfeit,
-            ask_forced: false,
-        }
     }
 }
 
@@ -202,16 +153,6 @@ const KEYS: &[&str] = &[
     "name", "ruleset", "seed", "format", "blocks", "seats", "records", "agents", "options",
     "agent", "play", "expect", "gauntlet", "sprt", "swiss", "knockout", "ladder", "fixed",
 ];
-/// All keys of `[play]`.
-pub const PLAY_KEYS: &[&str] = &[
-    "rotate",
-    "paired",
-    "opening_plies",
-    "timing",
-    "move_timeout",
-    "on_fault",
-    "ask_forced",
-];
 const VARIANT_KEYS: &[&str] = &["name", "bot", "from", "options"];
 
 /// The most blocks of a group, so that a schedule's size fits 64 bits.
@@ -263,16 +204,7 @@ impl Spec {
                 self.blocks
             ));
         }
-        if self.play.opening_plies > 1000 {
-            return fail(format!(
-                "opening_plies = {}: must be from 0 to 1000",
-                self.play.opening_plies
-            ));
-        }
-        let timeout = self.play.move_timeout;
-        if timeout < Duration::from_millis(1) || timeout > Duration::from_secs(86_400) {
-            return fail("move_timeout must be from \"1ms\" to \"24h\"".to_owned());
-        }
+        self.play.check()?;
         for (place, name) in self.agents.iter().enumerate() {
             if self.agents[..place].contains(name) {
                 return fail(format!(
@@ -385,150 +317,5 @@ pub fn seed<'de, D: Deserializer<'de>>(from: D) -> Result<Option<TournamentSeed>
     text.parse().map(Some).map_err(serde::de::Error::custom)
 }
 
-/// Durations as people write them: `500ms`, `2s`, `1m 30s`.
-mod duration {
-    use super::{Deserialize, Deserializer, Duration, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(value: &Duration, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_str(&humantime::format_duration(*value))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
-        let text = String::deserialize(from)?;
-        humantime::parse_duration(&text).map_err(|_| {
-            serde::de::Error::custom(format!(
-                "\"{text}\" is not a duration, write for example \"2s\" or \"500ms\""
-            ))
-        })
-    }
-}
-
-mod fault_policy {
-    use serde::de::Error as _;
-
-    use super::{Deserialize, Deserializer, FaultPolicy, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(value: &FaultPolicy, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(match value {
-            FaultPolicy::Forfeit => "forfeit",
-            FaultPolicy::RandomMove => "random-move",
-        })
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<FaultPolicy, D::Error> {
-        match String::deserialize(from)?.as_str() {
-            "forfeit" => Ok(FaultPolicy::Forfeit),
-            "random-move" => Ok(FaultPolicy::RandomMove),
-            other => Err(D::Error::custom(format!(
-                "on_fault = \"{other}\" is not known: use \"forfeit\" or \"random-move\""
-            ))),
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LEAST: &str = "name = \"t\"\nruleset = \"kalah\"\nagents = [\"a\", \"b\"]\n";
-
-    #[test]
-    fn what_a_spec_leaves_out_has_the_documented_default() {
-        let spec = Spec::parse(LEAST).expect("a spec");
-        assert_eq!(spec.seed, None);
-        assert_eq!(spec.blocks, 100);
-        assert_eq!(spec.seats, None);
-        assert_eq!(spec.format, Format::RoundRobin);
-        assert!(spec.play.rotate && spec.play.paired && !spec.play.ask_forced);
-        assert_eq!(spec.play.move_timeout, Duration::from_secs(2));
-        assert_eq!(spec.play.on_fault, FaultPolicy::Forfeit);
-        assert_eq!(spec.play.timing, Timing::Throughput);
-        assert_eq!(spec.records, Records::Full);
-    }
-
-    #[test]
-    fn a_spec_is_read_back_as_it_was_written() {
-        let text = format!(
-            "{LEAST}seed = 0x5eed\nblocks = 7\nrecords = \"hash\"\n[options]\npits = 4\n\
-             [[agent]]\nname = \"b\"\nbot = \"x\"\nfrom = \"p\"\noptions = {{ depth = 3, w = 0.5 }}\n\
-             [play]\nmove_timeout = \"250ms\"\non_fault = \"random-move\"\ntiming = \"strict\"\n"
-        );
-        let spec = Spec::parse(&text).expect("a spec");
-        assert_eq!(spec.seed.expect("a seed").to_string(), "0x5eed");
-        assert_eq!(spec.records, Records::Hash);
-        assert_eq!(Spec::parse(&spec.to_toml()).expect("a spec"), spec);
-    }
-
-    #[test]
-    fn expectations_are_read_back_as_they_were_written() {
-        for written in [
-            "expect = [\"a beats b at 95 %\", \"no faults\"]\n",
-            "[expect]\nsound = \"no faults\"\nstrong = \"a beats b at 95 %\"\n",
-        ] {
-            let spec = Spec::parse(&format!("{LEAST}{written}[options]\npits = 4\n"));
-            let spec = spec.expect("a spec");
-            assert_eq!(spec.expectations().map(|all| all.len()), Ok(2));
-            assert_eq!(Spec::parse(&spec.to_toml()).expect("a spec"), spec);
-        }
-    }
-
-    #[test]
-    fn what_is_wrong_is_named() {
-        let cases = [
-            (
-                "blcoks = 3",
-                "unknown key \"blcoks\", did you mean \"blocks\"?",
-            ),
-            (
-                "[play]\nrotat = true",
-                "unknown key \"rotat\" in [play], did you mean \"rotate\"?",
-            ),
-            (
-                "[[agent]]\nname = \"b\"\nbot = \"x\"\nform = \"p\"",
-                "unknown key \"form\" in [[agent]], did you mean \"from\"?",
-            ),
-            ("blocks = 0", "blocks = 0: must be from 1 to 1000000000"),
-            ("blocks = \"many\"", "expected u64"),
-            ("seed = \"five\"", "\"five\" is not a seed"),
-            ("seed = -1", "a seed is text"),
-            (
-                "format = \"swizz\"",
-                "format = \"swizz\" is not known, did you mean \"swiss\"?",
-            ),
-            (
-                "records = \"hahs\"",
-                "records = \"hahs\" is not known, did you mean \"hash\"?",
-            ),
-            ("records = \"none\"", "use \"full\" or \"hash\""),
-            (
-                "record = \"hash\"",
-                "unknown key \"record\", did you mean \"records\"?",
-            ),
-            ("[play]\nmove_timeout = \"2\"", "\"2\" is not a duration"),
-            ("[play]\nmove_timeout = \"0s\"", "move_timeout must be from"),
-            (
-                "[play]\non_fault = \"shrug\"",
-                "on_fault = \"shrug\" is not known",
-            ),
-            ("[play]\nopening_plies = 1001", "must be from 0 to 1000"),
-            (
-                "[[agent]]\nname = \"c\"\nbot = \"x\"",
-                "defined but not listed",
-            ),
-            ("[options]\npits = nan", "must be a finite number"),
-            (
-                "expect = [\"a beats c by 5 elo\"]",
-                "expect \"a beats c by 5 elo\": there is no agent \"c\"",
-            ),
-            ("[expect]\nstrong = \"a bets b\"", "did you mean \"beats\"?"),
-            ("[expect]\nstrong = 5", "a list of sentences, or a table"),
-        ];
-        for (line, expected) in cases {
-            let error = Spec::parse(&format!("{LEAST}{line}\n")).expect_err(line);
-            assert!(error.to_string().contains(expected), "{line}: {error}");
-        }
-        let twice = LEAST.replace("\"b\"", "\"a\"");
-        let error = Spec::parse(&twice).expect_err("one name twice");
-        assert!(error.to_string().contains("listed twice"), "{error}");
-    }
-}
+mod tests;

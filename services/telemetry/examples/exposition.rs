@@ -52,7 +52,7 @@ fn play(coordinator: &CoordinatorMetrics, worker: &WorkerMetrics) {
             total: Duration::from_micros(180),
             agent: Some(Duration::from_micros(60)),
         });
-        worker.set_agent_processes(agent, 1);
+        worker.add_agent_processes(agent, 1);
         worker.agent_restarted(agent);
     }
     worker.manager("cowry").observe(2e-6);

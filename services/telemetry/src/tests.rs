@@ -30,7 +30,7 @@ fn what_is_exported_is_what_the_catalogue_says() {
     let worker = WorkerMetrics::new(&registry, ["cowry"]).unwrap();
     coordinator.prepare("cowry", ["random"]);
     coordinator.grpc_request("/arena.v1.WorkerService/Lease", 0);
-    worker.set_agent_processes("random", 1);
+    worker.add_agent_processes("random", 1);
     worker.games_played("cowry", 1);
     drop(worker.meter("random", "cowry"));
     let _ = worker.manager("cowry");

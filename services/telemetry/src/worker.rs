@@ -92,11 +92,11 @@ impl WorkerMetrics {
             .inc_by(games);
     }
 
-    /// How many processes of an agent are running. The series exist from the
-    /// first call on.
-    pub fn set_agent_processes(&self, agent: &str, count: i64) {
+    /// So many more processes of an agent are running, or fewer. The series
+    /// exist from the first call on.
+    pub fn add_agent_processes(&self, agent: &str, more: i64) {
         let agent = self.labels.admit(agent);
-        self.agent_processes.with_label_values(&[agent]).set(count);
+        self.agent_processes.with_label_values(&[agent]).add(more);
         self.agent_restarts.with_label_values(&[agent]);
     }
 

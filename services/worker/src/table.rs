@@ -126,12 +126,11 @@ impl Rules {
 
     /// A meter for the moves of an agent.
     pub(crate) fn meter(&self, metrics: &WorkerMetrics, agent: u16) -> Meter {
-        let name = self.agent_name(agent);
         Meter::new(
             metrics,
             self.latencies.clone(),
             agent,
-            name,
+            self.agent_label(agent),
             &self.setup.ruleset,
         )
     }
@@ -161,6 +160,16 @@ impl Rules {
 
     pub(crate) fn agent_name(&self, index: u16) -> &str {
         &self.agent(index).name
+    }
+
+    /// What metrics call it.
+    pub(crate) fn agent_label(&self, index: u16) -> &str {
+        let agent = self.agent(index);
+        if agent.label.is_empty() {
+            &agent.name
+        } else {
+            &agent.label
+        }
     }
 
     /// True for an agent that this program itself can play.

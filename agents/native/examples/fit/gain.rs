@@ -1,7 +1,7 @@
 //! How much of what scores vary by luck explains.
 
 use arena_agents::Bot;
-use arena_engine::{AgentRng, Game};
+use arena_engine::{AgentRng, Game, GameKeys};
 use arena_games::{ChineseLudo, Cowry, Ruleset, resolve};
 
 use crate::play;
@@ -48,7 +48,7 @@ fn explained<G: Game>(game: &G, bots: &mut [Box<dyn Bot<G>>], blocks: u64) -> (f
     let mut whole = Sums::default();
     let seats = game.seats();
     for block in 0..blocks {
-        let keys = play::keys(&mut AgentRng::new(block));
+        let keys = GameKeys::drawn(&mut AgentRng::new(block));
         let (mut score, mut luck) = (0.0, 0.0);
         for rotation in 0..seats {
             let order: Vec<usize> = (0..seats)

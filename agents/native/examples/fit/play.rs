@@ -2,8 +2,7 @@
 
 use arena_agents::{Bot, Decision, Stop};
 use arena_engine::{
-    AgentRng, FaultPolicy, Finished, Game, GameKeys, MAX_SEATS, Match, Setup, Status,
-    options::Options,
+    AgentRng, FaultPolicy, Finished, Game, GameKeys, Match, Setup, Status, options::Options,
 };
 
 /// Agents by name, options behind a colon as `key=value`.
@@ -26,7 +25,7 @@ pub(crate) fn game<G: Game>(game: &G, bots: &mut [Box<dyn Bot<G>>], number: u64)
     let seats: Vec<usize> = (0..game.seats())
         .map(|_| rng.below(bots.len() as u32) as usize)
         .collect();
-    let keys = keys(&mut rng);
+    let keys = GameKeys::drawn(&mut rng);
     seated(game, bots, &seats, keys)
 }
 
@@ -59,22 +58,4 @@ pub(crate) fn seated<G: Game>(
             .expect("an agent of ours chooses what is legal");
     }
     play.finish()
-}
-
-/// All keys of a game, drawn.
-pub(crate) fn keys(rng: &mut AgentRng) -> GameKeys {
-    let mut key = || {
-        let mut key = [0; 32];
-        for chunk in key.chunks_exact_mut(8) {
-            chunk.copy_from_slice(&rng.word().to_le_bytes());
-        }
-        key
-    };
-    GameKeys {
-        dice: [(); MAX_SEATS].map(|()| key()),
-        table: key(),
-        opening: key(),
-        agents: [(); MAX_SEATS].map(|()| key()),
-        substitute: [(); MAX_SEATS].map(|()| key()),
-    }
 }

@@ -116,7 +116,7 @@ pub(crate) struct EvolveArgs {
     champion: Option<PathBuf>,
 
     /// How to print: table is the champion's [[agent]], json the whole course,
-    /// jsonl and csv a line for each generation
+    /// jsonl and csv a line for each generation with its best player's genes
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }

@@ -1,5 +1,6 @@
 //! `arena tournament …`
 
+mod list;
 mod plan;
 mod sample;
 
@@ -16,7 +17,7 @@ use super::{export, request_id, standings};
 use crate::{
     access::{AccessArgs, Client},
     failure::{Failure, Kind, Outcome},
-    output::{self, Format, Listing, note},
+    output::{self, Format, note},
     progress::{self, Progress, state_name},
     units,
 };
@@ -41,7 +42,15 @@ Examples:
   arena tournament start cowry.toml --seed 0x5eed --output json")]
     Start(StartArgs),
     /// List all tournaments
-    List(ListArgs),
+    #[command(after_help = "\
+The generations of an evolution are one line of the table; --all has a line for
+each.
+
+Examples:
+  arena tournament list
+  arena tournament list abapa-d3 --all
+  arena tournament list --output csv")]
+    List(list::ListArgs),
     /// Show one tournament with its spec
     Show(OneArgs),
     /// Follow a tournament to its end, then show its standings
@@ -76,16 +85,6 @@ pub(crate) struct StartArgs {
     /// Play a finished tournament as a new attempt
     #[arg(long)]
     again: bool,
-
-    /// How to print
-    #[arg(long, value_enum, default_value_t)]
-    output: Format,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    #[command(flatten)]
-    access: AccessArgs,
 
     /// How to print
     #[arg(long, value_enum, default_value_t)]
@@ -134,7 +133,7 @@ impl TournamentCommand {
         match self {
             Self::Plan(args) => plan::plan(client, args).await,
             Self::Start(args) => start_command(client, args).await,
-            Self::List(args) => list(client, args.output).await,
+            Self::List(args) => list::list(client, &args).await,
             Self::Show(args) => {
                 let tournament = export::tournament(client, &args.id).await?;
                 show(&tournament, args.output)
@@ -230,35 +229,6 @@ async fn start_command(client: &mut Client, args: StartArgs) -> Outcome {
             Ok(())
         }
     }
-}
-
-async fn list(client: &mut Client, format: Format) -> Outcome {
-    let mut rows = Vec::new();
-    let mut token = String::new();
-    loop {
-        let request = v1::ListTournamentsRequest {
-            page_size: 200,
-            page_token: token,
-        };
-        let page = client.list_tournaments(request).await?.into_inner();
-        rows.extend(page.tournaments.iter().map(|tournament| {
-            let (cells, value) = row(tournament);
-            match format {
-                Format::Csv => (csv_cells(tournament), value),
-                _ => (cells, value),
-            }
-        }));
-        token = page.next_page_token;
-        if token.is_empty() {
-            break;
-        }
-    }
-    let listing = Listing {
-        header: CSV_HEADER.to_vec(),
-        rows,
-        empty: "no tournaments yet: start one with `arena tournament start SPEC`",
-    };
-    listing.print(format)
 }
 
 fn row(tournament: &v1::Tournament) -> (Vec<String>, serde_json::Value) {

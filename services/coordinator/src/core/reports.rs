@@ -183,7 +183,7 @@ impl Core {
 /// Counts a durable game.
 fn count(metrics: &arena_telemetry::CoordinatorMetrics, info: &Info, result: &GameResult) {
     let name = |agent: u16| {
-        info.agents
+        info.labels
             .get(usize::from(agent))
             .map_or("", String::as_str)
     };

@@ -343,7 +343,7 @@ impl Core {
         self.numbers.insert(number, id.to_owned());
         self.metrics.prepare(
             &info.tournament.ruleset,
-            info.agents.iter().map(String::as_str),
+            info.labels.iter().map(String::as_str),
         );
         let entry = self.entry_mut(id)?;
         entry.number = Some(number);

@@ -225,6 +225,43 @@ async fn page(address: std::net::SocketAddr, path: &str) -> String {
     answer
 }
 
+/// A tournament of variants of one bot.
+fn variants(count: usize) -> String {
+    let names: Vec<String> = (0..count).map(|number| format!("p{number:02}")).collect();
+    let tables = names
+        .iter()
+        .map(|name| format!("[[agent]]\nname = \"{name}\"\nbot = \"minimax\"\n"));
+    format!(
+        "name = \"many\"\nruleset = \"kalah\"\nseed = \"0x1\"\nblocks = 1\nagents = {names:?}\n{}",
+        tables.collect::<String>()
+    )
+}
+
+#[tokio::test]
+async fn many_variants_of_a_bot_share_its_series_and_few_have_their_own() {
+    for (count, own) in [(10, true), (11, false)] {
+        let mut arena = Fixture::new().await;
+        arena.start(&variants(count)).await;
+        let mut worker = arena.join("one").await;
+        worker.play_all().await;
+        let metrics = page(arena.metrics, "/metrics").await;
+        let counted = |agent: &str| {
+            let start = format!("arena_agent_games_total{{agent=\"{agent}\"");
+            let lines = metrics.lines().filter(|line| line.starts_with(&start));
+            let count = |line: &str| line.rsplit(' ').next()?.parse::<u64>().ok();
+            lines.filter_map(count).sum::<u64>()
+        };
+        // Everybody plays everybody on both seats.
+        let games = (count * (count - 1)) as u64;
+        let (shared, single) = (counted("minimax"), counted("p00"));
+        let expected = match own {
+            true => (0, 2 * games / count as u64),
+            false => (2 * games, 0),
+        };
+        assert_eq!((shared, single), expected, "{count} variants");
+    }
+}
+
 #[tokio::test]
 async fn metrics_count_durable_games_once() {
     let mut arena = Fixture::new().await;

@@ -3,28 +3,14 @@
 use std::{fs, path::PathBuf};
 
 use arena_engine::{
-    ActionId, AgentRng, FaultPolicy, Finished, Game, GameKeys, MAX_SEATS, Match, Setup, Status,
+    ActionId, AgentRng, FaultPolicy, Finished, Game, GameKeys, Match, Setup, Status,
     options::Options,
 };
 use arena_games::{Ruleset, resolve};
 
 /// Keys that are all different, from one number.
 pub(crate) fn keys(seed: u64) -> GameKeys {
-    let mut rng = AgentRng::new(seed);
-    let mut key = || {
-        let mut key = [0; 32];
-        for chunk in key.chunks_exact_mut(8) {
-            chunk.copy_from_slice(&rng.word().to_le_bytes());
-        }
-        key
-    };
-    GameKeys {
-        dice: [(); MAX_SEATS].map(|()| key()),
-        table: key(),
-        opening: key(),
-        agents: [(); MAX_SEATS].map(|()| key()),
-        substitute: [(); MAX_SEATS].map(|()| key()),
-    }
+    GameKeys::drawn(&mut AgentRng::new(seed))
 }
 
 /// A plain game on the keys of a number.

@@ -52,6 +52,8 @@ const REST: Duration = Duration::from_millis(500);
 /// What a line is made of.
 pub(crate) struct LineSetup {
     pub(crate) name: String,
+    /// What metrics call it.
+    pub(crate) label: String,
     pub(crate) meter: Meter,
     pub(crate) source: Source,
     pub(crate) writer: Writer,
@@ -85,7 +87,7 @@ impl Line {
             closed: Cell::new(false),
             closing: Notify::new(),
         });
-        environment.metrics.set_agent_processes(&setup.name, 0);
+        environment.metrics.add_agent_processes(&setup.label, 0);
         let attendant = Attendant {
             line: line.clone(),
             environment,
@@ -93,6 +95,7 @@ impl Line {
             meter: setup.meter,
             flushed: Instant::now(),
             name: setup.name,
+            label: setup.label,
             source: setup.source,
             batch_max,
             room: BATCH_FIRST.min(batch_max),
@@ -140,6 +143,7 @@ pub(super) struct Attendant {
     pub(super) meter: Meter,
     flushed: Instant,
     name: String,
+    label: String,
     source: Source,
     pub(super) batch_max: usize,
     /// Decisions of a batch at present.
@@ -244,9 +248,9 @@ impl Attendant {
             match Link::up(&self.source, &self.environment).await {
                 Ok(link) => {
                     if link.is_process() {
-                        self.environment.metrics.set_agent_processes(&self.name, 1);
+                        self.environment.metrics.add_agent_processes(&self.label, 1);
                         if self.ups > 0 {
-                            self.environment.metrics.agent_restarted(&self.name);
+                            self.environment.metrics.agent_restarted(&self.label);
                         }
                     }
                     self.ups += 1;
@@ -269,7 +273,9 @@ impl Attendant {
     pub(super) async fn drop_link(&mut self) {
         if let Some(link) = self.link.take() {
             if link.is_process() {
-                self.environment.metrics.set_agent_processes(&self.name, 0);
+                self.environment
+                    .metrics
+                    .add_agent_processes(&self.label, -1);
             }
             link.down().await;
         }

@@ -191,6 +191,7 @@ impl Table {
         let native = matches!(agent.source, Some(WireSource::Native(_)));
         let setup = LineSetup {
             name: agent.name.clone(),
+            label: self.rules.agent_label(index).to_owned(),
             meter: self.rules.meter(&self.environment.metrics, index),
             source,
             writer: Writer::new(&context, !(agent.omit_move_details || native)),

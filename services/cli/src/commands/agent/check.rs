@@ -161,6 +161,7 @@ impl CheckArgs {
             Source::Native(native) => v1::agent_setup::Source::Native(*native),
         };
         let agent = v1::AgentSetup {
+            label: String::new(),
             name: "checked".to_owned(),
             bot: bot.name.clone(),
             options: bot_options,

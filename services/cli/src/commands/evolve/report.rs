@@ -49,7 +49,7 @@ pub(super) struct Report<'a> {
     course: Vec<serde_json::Value>,
 }
 
-const HEADER: [&str; 7] = [
+const HEADER: [&str; 8] = [
     "generation",
     "tournament_id",
     "games",
@@ -57,6 +57,7 @@ const HEADER: [&str; 7] = [
     "mean",
     "spread",
     "first",
+    "genes",
 ];
 
 impl<'a> Report<'a> {
@@ -96,6 +97,7 @@ impl<'a> Report<'a> {
                     played.fitness.mean.to_string(),
                     played.fitness.spread.to_string(),
                     played.first.to_string(),
+                    spaced(played.genes),
                 ]);
                 output::write(&text)
             }
@@ -159,4 +161,10 @@ impl<'a> Report<'a> {
             }
         }
     }
+}
+
+/// Numbers in one field, so that the champion is the last line's.
+fn spaced(genes: &[f64]) -> String {
+    let genes: Vec<String> = genes.iter().map(ToString::to_string).collect();
+    genes.join(" ")
 }

@@ -1,0 +1,168 @@
+//! `arena tournament list`
+
+use arena_wire::v1;
+use clap::Args;
+
+use super::{CSV_HEADER, csv_cells, row};
+use crate::{
+    access::{AccessArgs, Client},
+    failure::Outcome,
+    output::{Format, Listing},
+    progress::state_name,
+    units,
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Only tournaments whose name begins so
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+
+    #[command(flatten)]
+    pub(super) access: AccessArgs,
+
+    /// A line for each generation of an evolution, as json, jsonl and csv have it
+    #[arg(long)]
+    all: bool,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
+    let mut tournaments = Vec::new();
+    let mut token = String::new();
+    loop {
+        let request = v1::ListTournamentsRequest {
+            page_size: 200,
+            page_token: token,
+        };
+        let page = client.list_tournaments(request).await?.into_inner();
+        tournaments.extend(page.tournaments);
+        token = page.next_page_token;
+        if token.is_empty() {
+            break;
+        }
+    }
+    if let Some(name) = &args.name {
+        tournaments.retain(|tournament| tournament.name.starts_with(name.as_str()));
+    }
+    let together = args.output == Format::Table && !args.all;
+    let listed = |group: &[v1::Tournament]| match group {
+        [first, second, ..] => {
+            let (_, value) = row(first);
+            (generations(first, second, group), value)
+        }
+        [one] => {
+            let (cells, value) = row(one);
+            match args.output {
+                Format::Csv => (csv_cells(one), value),
+                _ => (cells, value),
+            }
+        }
+        [] => Default::default(),
+    };
+    let groups = tournaments.chunk_by(|one, next| together && is_next(one, next));
+    let listing = Listing {
+        header: CSV_HEADER.to_vec(),
+        rows: groups.map(listed).collect(),
+        empty: match args.name {
+            Some(_) => "no tournament has such a name: `arena tournament list` shows all",
+            None => "no tournaments yet: start one with `arena tournament start SPEC`",
+        },
+    };
+    listing.print(args.output)
+}
+
+/// The evolution that a tournament is a generation of, and which, by the names
+/// that `arena evolve` gives.
+fn generation(tournament: &v1::Tournament) -> Option<(&str, u32)> {
+    let (evolution, number) = tournament.name.rsplit_once("-g")?;
+    let digits = number.len() >= 3 && number.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then_some(())?;
+    Some((evolution, number.parse().ok()?))
+}
+
+/// Generations of one evolution stand together.
+fn is_next(one: &v1::Tournament, next: &v1::Tournament) -> bool {
+    match (generation(one), generation(next)) {
+        (Some((one, _)), Some((next, _))) => one == next,
+        _ => false,
+    }
+}
+
+/// One line of many generations: their names, states and games.
+fn generations(
+    first: &v1::Tournament,
+    second: &v1::Tournament,
+    group: &[v1::Tournament],
+) -> Vec<String> {
+    let last = group.last().unwrap_or(second);
+    let number = last.name.rsplit_once('-').map_or("", |(_, number)| number);
+    let mut states: Vec<(&str, usize)> = Vec::new();
+    for tournament in group {
+        let state = state_name(tournament.state());
+        match states.iter_mut().find(|(known, _)| *known == state) {
+            Some((_, count)) => *count += 1,
+            None => states.push((state, 1)),
+        }
+    }
+    let states: Vec<String> = match &*states {
+        [(all, _)] => vec![(*all).to_owned()],
+        states => { states.iter() }
+            .map(|(state, count)| format!("{count} {state}"))
+            .collect(),
+    };
+    let sum = |of: fn(&v1::Tournament) -> u64| units::count(group.iter().map(of).sum());
+    vec![
+        format!("{} … {number} ({} generations)", first.name, group.len()),
+        states.join(", "),
+        sum(|tournament| tournament.games_done),
+        sum(|tournament| tournament.games_total),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use arena_wire::v1::TournamentState;
+
+    use super::*;
+
+    fn tournament(name: &str, state: TournamentState) -> v1::Tournament {
+        v1::Tournament {
+            tournament_id: format!("{name}-0123456789"),
+            name: name.to_owned(),
+            state: state.into(),
+            games_total: 380,
+            games_done: 190,
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn generations_of_an_evolution_are_one_line() {
+        let finished = |name| tournament(name, TournamentState::Finished);
+        let all = [
+            finished("abapa"),
+            finished("abapa-g000"),
+            finished("abapa-g001"),
+            tournament("abapa-g002", TournamentState::Running),
+            finished("other-g000"),
+            finished("other-g2"),
+            finished("other-gold"),
+        ];
+        let sizes: Vec<usize> = all.chunk_by(is_next).map(<[_]>::len).collect();
+        assert_eq!(sizes, [1, 3, 1, 1, 1]);
+        assert_eq!(
+            generations(&all[1], &all[2], &all[1..4]),
+            [
+                "abapa-g000 … g002 (3 generations)",
+                "2 finished, 1 running",
+                "570",
+                "1,140"
+            ]
+        );
+        assert_eq!(generations(&all[1], &all[2], &all[1..3])[1], "finished");
+    }
+}

@@ -1,0 +1,125 @@
+//! `[play]`: how the games of a tournament are played.
+
+use std::time::Duration;
+
+use arena_engine::FaultPolicy;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::SpecError;
+
+/// How decisions are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Timing {
+    /// Many at a time.
+    #[default]
+    Throughput,
+    /// One at a time to each agent process, each one timed.
+    Strict,
+}
+
+/// How games are played.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Play {
+    /// Every rotation of the seats.
+    pub rotate: bool,
+    /// Rotations share their dice.
+    pub paired: bool,
+    /// Seeded uniform moves at the start of each game.
+    pub opening_plies: u32,
+    /// How decisions are sent.
+    pub timing: Timing,
+    /// Time for one decision.
+    #[serde(with = "duration")]
+    pub move_timeout: Duration,
+    /// What a fault costs.
+    #[serde(with = "fault_policy")]
+    pub on_fault: FaultPolicy,
+    /// Ask also where only one move is legal.
+    pub ask_forced: bool,
+}
+
+impl Default for Play {
+    fn default() -> Self {
+        Self {
+            rotate: true,
+            paired: true,
+            opening_plies: 0,
+            timing: Timing::Throughput,
+            move_timeout: Duration::from_secs(2),
+            on_fault: FaultPolicy::Forfeit,
+            ask_forced: false,
+        }
+    }
+}
+
+/// All keys of `[play]`.
+pub const PLAY_KEYS: &[&str] = &[
+    "rotate",
+    "paired",
+    "opening_plies",
+    "timing",
+    "move_timeout",
+    "on_fault",
+    "ask_forced",
+];
+
+impl Play {
+    pub(super) fn check(&self) -> Result<(), SpecError> {
+        if self.opening_plies > 1000 {
+            return Err(SpecError::Value(format!(
+                "opening_plies = {}: must be from 0 to 1000",
+                self.opening_plies
+            )));
+        }
+        let timeout = self.move_timeout;
+        if timeout < Duration::from_millis(1) || timeout > Duration::from_secs(86_400) {
+            return Err(SpecError::Value(
+                "move_timeout must be from \"1ms\" to \"24h\"".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Durations as people write them: `500ms`, `2s`, `1m 30s`.
+mod duration {
+    use super::{Deserialize, Deserializer, Duration, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&humantime::format_duration(*value))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        let text = String::deserialize(from)?;
+        humantime::parse_duration(&text).map_err(|_| {
+            serde::de::Error::custom(format!(
+                "\"{text}\" is not a duration, write for example \"2s\" or \"500ms\""
+            ))
+        })
+    }
+}
+
+mod fault_policy {
+    use serde::de::Error as _;
+
+    use super::{Deserialize, Deserializer, FaultPolicy, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &FaultPolicy, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(match value {
+            FaultPolicy::Forfeit => "forfeit",
+            FaultPolicy::RandomMove => "random-move",
+        })
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<FaultPolicy, D::Error> {
+        match String::deserialize(from)?.as_str() {
+            "forfeit" => Ok(FaultPolicy::Forfeit),
+            "random-move" => Ok(FaultPolicy::RandomMove),
+            other => Err(D::Error::custom(format!(
+                "on_fault = \"{other}\" is not known: use \"forfeit\" or \"random-move\""
+            ))),
+        }
+    }
+}

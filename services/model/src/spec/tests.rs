@@ -1,0 +1,107 @@
+use std::time::Duration;
+
+use arena_engine::FaultPolicy;
+
+use super::*;
+
+const LEAST: &str = "name = \"t\"\nruleset = \"kalah\"\nagents = [\"a\", \"b\"]\n";
+
+#[test]
+fn what_a_spec_leaves_out_has_the_documented_default() {
+    let spec = Spec::parse(LEAST).expect("a spec");
+    assert_eq!(spec.seed, None);
+    assert_eq!(spec.blocks, 100);
+    assert_eq!(spec.seats, None);
+    assert_eq!(spec.format, Format::RoundRobin);
+    assert!(spec.play.rotate && spec.play.paired && !spec.play.ask_forced);
+    assert_eq!(spec.play.move_timeout, Duration::from_secs(2));
+    assert_eq!(spec.play.on_fault, FaultPolicy::Forfeit);
+    assert_eq!(spec.play.timing, Timing::Throughput);
+    assert_eq!(spec.records, Records::Full);
+}
+
+#[test]
+fn a_spec_is_read_back_as_it_was_written() {
+    let text = format!(
+        "{LEAST}seed = 0x5eed\nblocks = 7\nrecords = \"hash\"\n[options]\npits = 4\n\
+         [[agent]]\nname = \"b\"\nbot = \"x\"\nfrom = \"p\"\noptions = {{ depth = 3, w = 0.5 }}\n\
+         [play]\nmove_timeout = \"250ms\"\non_fault = \"random-move\"\ntiming = \"strict\"\n"
+    );
+    let spec = Spec::parse(&text).expect("a spec");
+    assert_eq!(spec.seed.expect("a seed").to_string(), "0x5eed");
+    assert_eq!(spec.records, Records::Hash);
+    assert_eq!(Spec::parse(&spec.to_toml()).expect("a spec"), spec);
+}
+
+#[test]
+fn expectations_are_read_back_as_they_were_written() {
+    for written in [
+        "expect = [\"a beats b at 95 %\", \"no faults\"]\n",
+        "[expect]\nsound = \"no faults\"\nstrong = \"a beats b at 95 %\"\n",
+    ] {
+        let spec = Spec::parse(&format!("{LEAST}{written}[options]\npits = 4\n"));
+        let spec = spec.expect("a spec");
+        assert_eq!(spec.expectations().map(|all| all.len()), Ok(2));
+        assert_eq!(Spec::parse(&spec.to_toml()).expect("a spec"), spec);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let cases = [
+        (
+            "blcoks = 3",
+            "unknown key \"blcoks\", did you mean \"blocks\"?",
+        ),
+        (
+            "[play]\nrotat = true",
+            "unknown key \"rotat\" in [play], did you mean \"rotate\"?",
+        ),
+        (
+            "[[agent]]\nname = \"b\"\nbot = \"x\"\nform = \"p\"",
+            "unknown key \"form\" in [[agent]], did you mean \"from\"?",
+        ),
+        ("blocks = 0", "blocks = 0: must be from 1 to 1000000000"),
+        ("blocks = \"many\"", "expected u64"),
+        ("seed = \"five\"", "\"five\" is not a seed"),
+        ("seed = -1", "a seed is text"),
+        (
+            "format = \"swizz\"",
+            "format = \"swizz\" is not known, did you mean \"swiss\"?",
+        ),
+        (
+            "records = \"hahs\"",
+            "records = \"hahs\" is not known, did you mean \"hash\"?",
+        ),
+        ("records = \"none\"", "use \"full\" or \"hash\""),
+        (
+            "record = \"hash\"",
+            "unknown key \"record\", did you mean \"records\"?",
+        ),
+        ("[play]\nmove_timeout = \"2\"", "\"2\" is not a duration"),
+        ("[play]\nmove_timeout = \"0s\"", "move_timeout must be from"),
+        (
+            "[play]\non_fault = \"shrug\"",
+            "on_fault = \"shrug\" is not known",
+        ),
+        ("[play]\nopening_plies = 1001", "must be from 0 to 1000"),
+        (
+            "[[agent]]\nname = \"c\"\nbot = \"x\"",
+            "defined but not listed",
+        ),
+        ("[options]\npits = nan", "must be a finite number"),
+        (
+            "expect = [\"a beats c by 5 elo\"]",
+            "expect \"a beats c by 5 elo\": there is no agent \"c\"",
+        ),
+        ("[expect]\nstrong = \"a bets b\"", "did you mean \"beats\"?"),
+        ("[expect]\nstrong = 5", "a list of sentences, or a table"),
+    ];
+    for (line, expected) in cases {
+        let error = Spec::parse(&format!("{LEAST}{line}\n")).expect_err(line);
+        assert!(error.to_string().contains(expected), "{line}: {error}");
+    }
+    let twice = LEAST.replace("\"b\"", "\"a\"");
+    let error = Spec::parse(&twice).expect_err("one name twice");
+    assert!(error.to_string().contains("listed twice"), "{error}");
+}
