@@ -156,7 +156,7 @@ impl Comparisons {
     /// A tournament of five, of strengths up to 300 Elo apart.
     fn games(&self, seats: usize, tie: f64) -> Games {
         let world = World::new(Field {
-            name: "",
+            name: String::new(),
             seats,
             blocks: self.blocks,
             elo: vec![150.0, 60.0, 0.0, -60.0, -150.0],

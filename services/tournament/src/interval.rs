@@ -10,15 +10,17 @@
 //!
 //! A value from 0 to 1 with mean p varies by at most p(1 − p). The share d of
 //! that which the blocks really vary by, within their groups (strata), is
-//! estimated; the interval holds every p for which the observed mean m of n
-//! blocks is not further away than t standard errors of √(d·p(1 − p)/n). It
-//! stays within 0 and 1, and has a width even where all blocks came out alike,
-//! since the estimate of d is drawn a little towards its highest value, 1: the
-//! less, the more the blocks differed. By how little that can be while blocks
-//! that rarely differ stay covered was found by simulation (`tests/prove
-//! calibration`, and the cases in `data/coverage.json`).
-//! The critical value t is Student's, for as many degrees of freedom as the
-//! variance is estimated with.
+//! estimated; Wilson's interval holds every p for which the observed mean m of n
+//! blocks is not further away than z standard errors of √(d·p(1 − p)/n). Its
+//! centre is kept, and its half width is stretched by t/z, for Student's point t
+//! with as many degrees of freedom as the variance is estimated with.
+//!
+//! Blocks tell their variance in steps of a unit only. So that the few that
+//! came out alike by chance do not claim too much, the square of two steps'
+//! half diagonal, [`STEPS`], is added to their sum of squares; where all came
+//! out alike, [`ALIKE`]. More than that makes intervals of few blocks hold far
+//! more often than they say (`tests/prove calibration`, and the cases in
+//! `data/coverage.json`).
 
 pub mod level;
 
@@ -27,12 +29,12 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::sequential::confidence;
 
-/// Weight of d = 1 in its estimate where all blocks came out alike, in blocks of
-/// variance 1.
-const WEIGHT_OF_ONE: f64 = 0.7;
-/// What blocks differ by, as a sum of squares in units, that takes half of that
-/// weight away: a few blocks that differ tell how blocks vary.
-const SPREAD_TELLING: f64 = 6.0;
+/// Squared steps of a unit that are added to the sum of squares of blocks.
+const STEPS: f64 = 2.0;
+/// What is added where all blocks came out alike, in blocks of variance 1.
+const ALIKE: f64 = 0.7;
+/// The most units of a block of two games, for what has no whole units.
+pub(crate) const UNITS_OF_TWO: f64 = 4.0;
 /// The two-sided 95 % point of the normal distribution.
 const NORMAL: f64 = 1.959_963_984_540_054;
 /// Below so many degrees of freedom Student's points are found exactly.
@@ -134,12 +136,13 @@ impl Blocks {
     /// With fewer than two blocks in a group on average their own variance is
     /// hardly known: the groups are taken as one, which can only widen.
     pub(crate) fn spread(&self) -> (f64, u64) {
+        let freedom = freedom(self.count, self.groups);
         if self.count >= 2 * self.groups {
-            (self.within, self.count - self.groups)
+            (self.within, freedom)
         } else {
             let n = self.count as f64;
             let all = self.squares - self.sum * self.sum / n;
-            (all.max(0.0), self.count.saturating_sub(1))
+            (all.max(0.0), freedom)
         }
     }
 
@@ -148,20 +151,18 @@ impl Blocks {
     /// which says nothing of how blocks vary.
     #[must_use]
     pub fn fixed(&self) -> Option<(f64, f64)> {
-        self.within_errors(critical)
+        self.within_errors(NORMAL)
     }
 
     /// An interval that holds the mean at all times at once in 95 % of
     /// tournaments, however often one looks; narrowest around `horizon` blocks.
     #[must_use]
     pub fn anytime(&self, horizon: f64) -> Option<(f64, f64)> {
-        let n = self.count as f64;
-        self.within_errors(|freedom| confidence::bound(n, freedom, horizon))
+        self.within_errors(confidence::bound(self.count as f64, horizon))
     }
 
-    /// What lies within so many standard errors of the mean, given the degrees
-    /// of freedom of their estimate.
-    fn within_errors(&self, errors: impl Fn(u64) -> f64) -> Option<(f64, f64)> {
+    /// What lies within so many standard errors of the mean, were they known.
+    fn within_errors(&self, errors: f64) -> Option<(f64, f64)> {
         let mean = self.mean()?;
         if self.count == 1 {
             return Some((0.0, 1.0));
@@ -170,7 +171,7 @@ impl Blocks {
         let n = self.count as f64;
         let variance = spread / freedom as f64;
         let share = share(n, variance, mean, self.most);
-        Some(wilson(mean, n / share, errors(freedom)))
+        Some(wilson(mean, n / share, errors, freedom))
     }
 }
 
@@ -196,46 +197,91 @@ pub(crate) struct Difference {
     most: f64,
 }
 
-/// The difference of two means, given the sum over the blocks they share of
-/// their covariance in one block. None where one has no block.
-pub(crate) fn difference(of: [&Blocks; 2], covariance: f64) -> Option<Difference> {
+/// Degrees of freedom of the variance of so many blocks of so many groups.
+pub(crate) fn freedom(blocks: u64, groups: u64) -> u64 {
+    let means = if blocks >= 2 * groups { groups } else { 1 };
+    blocks.saturating_sub(means)
+}
+
+/// The same of a difference of two means: what is told by either's blocks, those
+/// that both were in once.
+pub(crate) fn freedom_of_both(of: [u64; 2], shared: u64) -> u64 {
     let [first, second] = of;
-    let mean = first.mean()? - second.mean()?;
-    let counts = of.map(|blocks| blocks.count as f64);
-    let own = |blocks: &Blocks| {
+    (first + second)
+        .saturating_sub(shared)
+        .max(first.min(second))
+}
+
+/// A mean over blocks, as far as a difference needs it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Estimate {
+    pub(crate) mean: f64,
+    /// Of one block.
+    pub(crate) variance: f64,
+    pub(crate) blocks: f64,
+    pub(crate) freedom: u64,
+}
+
+/// The difference of two means, given the sum over the blocks they share of
+/// their covariance in one block, and those blocks' degrees of freedom. None
+/// where one has no block.
+pub(crate) fn difference(of: [&Blocks; 2], covariance: f64, shared: u64) -> Option<Difference> {
+    let estimate = |blocks: &Blocks| {
         let (spread, freedom) = blocks.spread();
-        spread / freedom.max(1) as f64 / blocks.count as f64
+        Some(Estimate {
+            mean: blocks.mean()?,
+            variance: spread / freedom.max(1) as f64,
+            blocks: blocks.count as f64,
+            freedom,
+        })
     };
-    let shared = 2.0 * covariance / (counts[0] * counts[1]);
-    Some(Difference {
-        mean,
-        variance: (own(first) + own(second) - shared).max(0.0),
-        blocks: 2.0 * counts[0] * counts[1] / (counts[0] + counts[1]),
-        freedom: first.spread().1.min(second.spread().1),
-        most: first.most.max(second.most),
-    })
+    let estimates = [estimate(of[0])?, estimate(of[1])?];
+    let most = of[0].most.max(of[1].most);
+    Some(difference_of(estimates, covariance, shared, most))
+}
+
+/// The same, given the most units of a block.
+pub(crate) fn difference_of(
+    of: [Estimate; 2],
+    covariance: f64,
+    shared: u64,
+    most: f64,
+) -> Difference {
+    let [first, second] = of;
+    let common = 2.0 * covariance / (first.blocks * second.blocks);
+    let both = first.variance / first.blocks + second.variance / second.blocks;
+    let variance = (both - common).max(0.0);
+    // Where one wins what the other loses, the difference has steps of two.
+    let steps = if both > 0.0 { variance / both } else { 1.0 };
+    Difference {
+        mean: first.mean - second.mean,
+        variance,
+        blocks: 2.0 * first.blocks * second.blocks / (first.blocks + second.blocks),
+        freedom: freedom_of_both([first.freedom, second.freedom], shared),
+        most: most * 2.0 / steps.clamp(1.0, 2.0),
+    }
 }
 
 impl Difference {
     /// As [`Blocks::fixed`].
     pub(crate) fn fixed(self) -> Option<(f64, f64)> {
-        self.within_errors(critical)
+        self.within_errors(NORMAL)
     }
 
     /// As [`Blocks::anytime`].
     pub(crate) fn anytime(self, horizon: f64) -> Option<(f64, f64)> {
-        self.within_errors(|freedom| confidence::bound(self.blocks, freedom, horizon))
+        self.within_errors(confidence::bound(self.blocks, horizon))
     }
 
     /// Half the difference and a half is a mean of values from 0 to 1.
-    fn within_errors(self, errors: impl Fn(u64) -> f64) -> Option<(f64, f64)> {
+    fn within_errors(self, errors: f64) -> Option<(f64, f64)> {
         if self.freedom == 0 {
             return Some((-1.0, 1.0));
         }
         let middle = f64::midpoint(self.mean, 1.0).clamp(0.0, 1.0);
         let variance = self.blocks * self.variance / 4.0;
         let share = share(self.blocks, variance, middle, self.most);
-        let (low, high) = wilson(middle, self.blocks / share, errors(self.freedom));
+        let (low, high) = wilson(middle, self.blocks / share, errors, self.freedom);
         Some((
             (2.0 * low - 1.0).min(self.mean),
             (2.0 * high - 1.0).max(self.mean),
@@ -258,22 +304,30 @@ pub(crate) fn stretched(
 /// with this variance of one, itself estimated with `freedom` degrees of
 /// freedom. Its values are no whole units: the units are those of two games.
 pub(crate) fn around(mean: f64, variance: f64, n: f64, freedom: u64) -> (f64, f64) {
-    wilson(mean, n / share(n, variance, mean, 4.0), critical(freedom))
+    wilson(
+        mean,
+        n / share(n, variance, mean, UNITS_OF_TWO),
+        NORMAL,
+        freedom,
+    )
 }
 
-/// How much of the highest possible variance the blocks have, drawn towards 1.
+/// How much of the highest possible variance the blocks have, given the most
+/// units of one. May be above 1: what was seen varies about what may be.
 fn share(n: f64, variance: f64, mean: f64, most: f64) -> f64 {
-    let differ = n * variance * most * most;
-    let weight = WEIGHT_OF_ONE / (1.0 + differ / SPREAD_TELLING);
-    let highest = n * mean * (1.0 - mean);
-    ((n * variance + weight) / (highest + weight)).clamp(0.0, 1.0)
+    // One step of one block is at least a half, apart from rounding.
+    let alike = n * variance * most * most < 1e-6;
+    let added = if alike { ALIKE } else { STEPS / (most * most) };
+    (n * variance + added) / (n * mean * (1.0 - mean) + added)
 }
 
-/// Wilson's interval of a share observed in `n` trials.
-fn wilson(mean: f64, n: f64, t: f64) -> (f64, f64) {
-    let square = t * t;
+/// Wilson's interval of a share observed in `n` trials, so many errors to each
+/// side of its centre, which are estimated with that freedom.
+fn wilson(mean: f64, n: f64, errors: f64, freedom: u64) -> (f64, f64) {
+    let square = errors * errors;
     let centre = (mean + square / (2.0 * n)) / (1.0 + square / n);
-    let half = t / (1.0 + square / n) * (mean * (1.0 - mean) / n + square / (4.0 * n * n)).sqrt();
+    let one = (mean * (1.0 - mean) / n + square / (4.0 * n * n)).sqrt() / (1.0 + square / n);
+    let half = student(errors, freedom) * one;
     let low = (centre - half).clamp(0.0, mean);
     let high = (centre + half).clamp(mean, 1.0);
     (low, high)

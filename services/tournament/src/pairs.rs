@@ -6,13 +6,13 @@
 //! they share makes the two depend on each other, and their covariance within
 //! groups is taken into account.
 
-use std::{cmp::Ordering, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    interval::{self, Blocks, Moments},
-    tally::{Evidence, GroupSums, Ranking},
+    interval::{self, Blocks, Difference, Moments},
+    tally::{self, Adjusting, Evidence, GroupSums, LuckSums, Ranking, TogetherLuck},
 };
 
 /// Two agents beside each other, from the first one's side.
@@ -53,6 +53,25 @@ pub struct PairStanding {
     pub difference_anytime_low: Option<f64>,
     /// Upper end.
     pub difference_anytime_high: Option<f64>,
+    /// The score over complete blocks with luck taken out; none where luck is
+    /// not known and where blocks are few.
+    #[serde(default)]
+    pub score_adjusted: Option<f64>,
+    /// Lower end of its 95 % interval.
+    #[serde(default)]
+    pub score_adjusted_low: Option<f64>,
+    /// Upper end.
+    #[serde(default)]
+    pub score_adjusted_high: Option<f64>,
+    /// The first one's score less luck, over all games, less the other's.
+    #[serde(default)]
+    pub difference_adjusted: Option<f64>,
+    /// Lower end of its 95 % interval.
+    #[serde(default)]
+    pub difference_adjusted_low: Option<f64>,
+    /// Upper end.
+    #[serde(default)]
+    pub difference_adjusted_high: Option<f64>,
 }
 
 /// What two agents have together.
@@ -62,6 +81,15 @@ struct Pair {
     games: [u64; 3],
     blocks: Blocks,
     together: Together,
+    adjusting: Adjusting,
+    luck: TogetherLuck,
+}
+
+/// What an agent has by itself.
+#[derive(Clone, Copy, Debug, Default)]
+struct Alone {
+    blocks: Blocks,
+    adjusting: Adjusting,
 }
 
 impl Evidence {
@@ -69,21 +97,33 @@ impl Evidence {
     #[must_use]
     pub fn pairs(&self) -> Vec<PairStanding> {
         let agents = self.names.len();
-        let mut alone = vec![Blocks::default(); agents];
+        let mut alone = vec![Alone::default(); agents];
         let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
-        for group in &self.groups {
+        for (group, luck) in self.groups.iter().zip(&self.luck) {
             let sides = sides(group);
-            let most = 2 * (self.seats as u64 - 1) * self.rotations;
+            let of_game = 2 * (self.seats as u64 - 1);
+            let most = of_game * self.rotations;
             let shares: Vec<_> = group.shares(self.rotations);
-            for share in &shares {
-                alone[usize::from(share.agent)].add(share.sums.units, share.seats * most);
+            for (place, share) in shares.iter().enumerate() {
+                let alone = &mut alone[usize::from(share.agent)];
+                alone.blocks.add(share.sums.units, share.seats * most);
+                let luck = luck.as_ref().and_then(|luck| luck.agent(place));
+                let games = share.seats * self.rotations;
+                alone.adjusting.add(share.sums.units, luck, games, of_game);
             }
             for (place, (first, own)) in sides.iter().enumerate() {
                 for (offset, (second, others)) in sides.iter().enumerate().skip(place + 1) {
                     let pair = pairs.entry((*first, *second)).or_default();
-                    pair.add(group, self, own, others);
-                    let moments = [place, offset].map(|side| shares[side].sums.units);
-                    let most = [place, offset].map(|side| shares[side].seats * most);
+                    let places = [place, offset];
+                    let duel = luck.as_ref().and_then(|luck| luck.duel(place, offset));
+                    pair.add(group, self, [own, others], duel.as_ref());
+                    if let Some(luck) = luck {
+                        let units = places.map(|side| shares[side].sums.units.sum);
+                        let games = places.map(|side| shares[side].seats * self.rotations);
+                        pair.luck.add(luck, places, units, games, of_game);
+                    }
+                    let moments = places.map(|side| shares[side].sums.units);
+                    let most = places.map(|side| shares[side].seats * most);
                     let both = group.moments(self.rotations, |ranking| {
                         let members = own.iter().chain(others);
                         members.map(|&m| ranking.units(m, self.seats)).sum()
@@ -100,15 +140,25 @@ impl Evidence {
             .collect()
     }
 
-    fn standing(&self, (a, b): (usize, usize), pair: &Pair, alone: [&Blocks; 2]) -> PairStanding {
+    fn standing(&self, (a, b): (usize, usize), pair: &Pair, alone: [&Alone; 2]) -> PairStanding {
         let [losses, draws, wins] = pair.games;
         let games = losses + draws + wins;
         let score = (games > 0).then(|| (2 * wins + draws) as f64 / (2 * games) as f64);
         let ends = |interval| interval::stretched(interval, score);
         let (score_low, score_high) = ends(pair.blocks.fixed());
         let (score_anytime_low, score_anytime_high) = ends(pair.blocks.anytime(self.horizon_pair));
-        let difference = interval::difference(alone, pair.together.covariance());
-        let fixed = difference.and_then(interval::Difference::fixed);
+        let together = &pair.together;
+        let adjusted = pair.adjusting.adjusted(games);
+        let apart = tally::adjusted_difference(
+            alone.map(|alone| &alone.adjusting),
+            together.spread(),
+            &pair.luck,
+            (together.count, together.groups),
+        );
+        let without = apart.and_then(Difference::fixed);
+        let alone = alone.map(|alone| &alone.blocks);
+        let difference = interval::difference(alone, together.covariance(), together.freedom());
+        let fixed = difference.and_then(Difference::fixed);
         let anytime = difference.and_then(|difference| difference.anytime(self.horizon));
         PairStanding {
             agent: self.names[a].clone(),
@@ -128,6 +178,12 @@ impl Evidence {
             difference_high: fixed.map(|ends| ends.1),
             difference_anytime_low: anytime.map(|ends| ends.0),
             difference_anytime_high: anytime.map(|ends| ends.1),
+            score_adjusted: adjusted.map(|adjusted| adjusted.score),
+            score_adjusted_low: adjusted.map(|adjusted| adjusted.low),
+            score_adjusted_high: adjusted.map(|adjusted| adjusted.high),
+            difference_adjusted: apart.map(|apart| apart.mean),
+            difference_adjusted_low: without.map(|ends| ends.0),
+            difference_adjusted_high: without.map(|ends| ends.1),
         }
     }
 }
@@ -151,29 +207,27 @@ fn sides(group: &GroupSums) -> Vec<(usize, Vec<usize>)> {
 }
 
 impl Pair {
-    fn add(&mut self, group: &GroupSums, evidence: &Evidence, own: &[usize], others: &[usize]) {
+    fn add(
+        &mut self,
+        group: &GroupSums,
+        evidence: &Evidence,
+        [own, others]: [&[usize]; 2],
+        luck: Option<&LuckSums>,
+    ) {
         let couples = || {
             own.iter()
                 .flat_map(|&a| others.iter().map(move |&b| (a, b)))
         };
         for (ranking, count) in group.games() {
             for (a, b) in couples() {
-                self.games[units(ranking, a, b) as usize] += count;
+                self.games[ranking.units_against(a, b) as usize] += count;
             }
         }
-        let worth = |ranking| couples().map(|(a, b)| units(ranking, a, b)).sum();
-        let most = 2 * couples().count() as u64 * evidence.rotations;
-        self.blocks
-            .add(group.moments(evidence.rotations, worth), most);
-    }
-}
-
-/// Two where the first came before the other, one where they shared a place.
-fn units(ranking: Ranking, first: usize, second: usize) -> u64 {
-    match ranking.compare(first, second) {
-        Ordering::Less => 2,
-        Ordering::Equal => 1,
-        Ordering::Greater => 0,
+        let worth = |ranking: Ranking| couples().map(|(a, b)| ranking.units_against(a, b)).sum();
+        let games = couples().count() as u64 * evidence.rotations;
+        let moments = group.moments(evidence.rotations, worth);
+        self.blocks.add(moments, 2 * games);
+        self.adjusting.add(moments, luck, games, 2);
     }
 }
 
@@ -209,17 +263,23 @@ impl Together {
     /// Of one block, times the number of blocks; as [`Blocks::spread`] has it
     /// for variances.
     fn covariance(&self) -> f64 {
-        let n = self.count as f64;
         if self.count < 2 {
             return 0.0;
         }
-        let (spread, freedom) = if self.count >= 2 * self.groups {
-            (self.within, self.count - self.groups)
+        self.count as f64 * self.spread() / self.freedom() as f64
+    }
+
+    /// Sum of products of distances from means.
+    fn spread(&self) -> f64 {
+        if self.count >= 2 * self.groups {
+            self.within
         } else {
-            let means = self.sums[0] * self.sums[1] / n;
-            (self.product - means, self.count - 1)
-        };
-        n * spread / freedom as f64
+            self.product - self.sums[0] * self.sums[1] / self.count as f64
+        }
+    }
+
+    fn freedom(&self) -> u64 {
+        interval::freedom(self.count, self.groups)
     }
 }
 

@@ -20,7 +20,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::{
     interval::{self, Blocks},
-    tally::Evidence,
+    tally::{Evidence, distinct},
 };
 use fit::Fit;
 use matrix::Matrix;
@@ -51,7 +51,10 @@ pub struct Ratings {
     pub components: Vec<Vec<usize>>,
     logs: Vec<f64>,
     errors: Option<Errors>,
+    /// Of each agent's own blocks.
     freedom: Vec<u64>,
+    /// Of the blocks that two agents were in together, by both.
+    shared: Vec<((u16, u16), u64)>,
 }
 
 /// Where ratings come from.
@@ -200,6 +203,7 @@ impl Evidence {
             logs: logs.to_vec(),
             errors,
             freedom: alone.iter().map(|blocks| blocks.spread().1).collect(),
+            shared: self.shared(),
         };
         let variances = ratings.errors.as_ref().map(|errors| match anchor {
             Some(anchor) => (0..agents)
@@ -219,6 +223,30 @@ impl Evidence {
         };
         ratings.agents = (0..agents).map(rating).collect();
         Some(ratings)
+    }
+
+    /// Degrees of freedom of the blocks that two agents were in together.
+    fn shared(&self) -> Vec<((u16, u16), u64)> {
+        let mut met = Vec::with_capacity(self.groups.len());
+        for group in &self.groups {
+            let blocks = group.blocks();
+            let agents: Vec<u16> = distinct(group.agents()).map(|(agent, _)| agent).collect();
+            for (place, &one) in agents.iter().enumerate() {
+                met.extend(
+                    agents[place + 1..]
+                        .iter()
+                        .map(|&other| ((one, other), blocks)),
+                );
+            }
+        }
+        met.sort_unstable();
+        let pairs = met.chunk_by(|one, other| one.0 == other.0);
+        let freedom = |same: &[((u16, u16), u64)]| {
+            let blocks = same.iter().map(|(_, blocks)| blocks).sum();
+            let groups = same.iter().filter(|&&(_, blocks)| blocks > 0).count();
+            (same[0].0, interval::freedom(blocks, groups as u64))
+        };
+        pairs.map(freedom).collect()
     }
 
     /// Sets of agents that games link, in the order of the spec.
@@ -251,7 +279,11 @@ impl Ratings {
     #[must_use]
     pub fn difference(&self, one: usize, other: usize) -> RatingDifference {
         let value = ELO * (self.logs[one] - self.logs[other]);
-        let freedom = self.freedom[one].min(self.freedom[other]);
+        let pair = (one.min(other) as u16, one.max(other) as u16);
+        let found = self.shared.binary_search_by(|(known, _)| known.cmp(&pair));
+        let shared = found.map_or(0, |place| self.shared[place].1);
+        let freedom =
+            interval::freedom_of_both([one, other].map(|agent| self.freedom[agent]), shared);
         let errors = self.errors.as_ref();
         let variance = errors.map(|errors| errors.variance_of_difference(one, other));
         let superiority = variance.filter(|_| freedom > 0).and_then(|variance| {

@@ -23,11 +23,13 @@ use crate::{
     standings::{AgentStanding, SeatStanding, Standings, TournamentState},
 };
 use group::{Block, UnitsBySeat};
-use luck::{Adjusting, LuckSums};
 use ranking::{members, ranking};
 
 pub use evidence::Evidence;
-pub(crate) use group::GroupSums;
+pub(crate) use group::{GroupSums, distinct};
+pub(crate) use luck::{
+    Adjusting, GroupLuck, LuckSums, TogetherLuck, difference as adjusted_difference,
+};
 pub(crate) use ranking::Ranking;
 pub use state::TallyState;
 
@@ -41,8 +43,8 @@ pub struct Tally {
     agents: Vec<Sums>,
     seats: Vec<SeatSums>,
     groups: BTreeMap<u64, GroupSums>,
-    /// By group and in it by agent; empty where luck is not known.
-    luck: BTreeMap<u64, Vec<LuckSums>>,
+    /// By group; empty where luck is not known.
+    luck: BTreeMap<u64, GroupLuck>,
     partial: HashMap<u64, Partial>,
     games: u64,
     voids: u64,
@@ -324,7 +326,7 @@ impl Tally {
                 of_agent.wins.add(share.sums.wins, share.seats * rotations);
                 of_agent.adjusting.add(
                     share.sums.units,
-                    luck.and_then(|luck| luck.get(place)),
+                    luck.and_then(|luck| luck.agent(place)),
                     share.seats * rotations,
                     most,
                 );

@@ -5,21 +5,32 @@ use std::collections::HashMap;
 use arena_engine::Termination;
 use arena_model::{AgentRef, Tournament, result::GameResult, spec::Play};
 use arena_tournament::{Schedule, Tally};
+use serde::Deserialize;
 
 /// Who plays, and by what chances games end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Field {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
+    #[serde(default = "two")]
     pub(crate) seats: usize,
+    /// Of each group.
     pub(crate) blocks: u64,
     /// Elo of each agent.
     pub(crate) elo: Vec<f64>,
     /// Odds of a tie beside those of the mean strength of those who tie.
+    #[serde(default)]
     pub(crate) tie: f64,
     /// Log strengths that the dice of a block give or take at each seat.
+    #[serde(default)]
     pub(crate) luck: f64,
     /// Log strengths that the first seat gives.
+    #[serde(default)]
     pub(crate) first: f64,
+}
+
+fn two() -> usize {
+    2
 }
 
 /// How a game may end: placements with cumulative chances.
@@ -156,10 +167,8 @@ impl World {
             let mut of_seat = [[0.0; 3]; 2];
             for (seat, chances) in of_seat.iter_mut().enumerate() {
                 let seats = if seat == 0 { vec![0, 1] } else { vec![1, 0] };
-                let mut before = 0.0;
-                for (placement, below) in &self.ends[&(seats, dice)] {
-                    chances[(2.0 * score(placement, seat)) as usize] += below - before;
-                    before = *below;
+                for (placement, chance) in self.ends(&seats, dice) {
+                    chances[units(placement, seat) as usize] += chance;
                 }
             }
             for (one, first) in of_seat[0].iter().enumerate() {
@@ -172,6 +181,17 @@ impl World {
         (block, game)
     }
 
+    /// How a game may end with the dice of a block, each end with its chance.
+    pub(super) fn ends(&self, seats: &[u16], dice: u32) -> impl Iterator<Item = (&[u8], f64)> {
+        let mut before = 0.0;
+        let ends = self.ends[&(seats.to_vec(), dice)].iter();
+        ends.map(move |(placement, below)| {
+            let chance = below - before;
+            before = *below;
+            (placement.as_slice(), chance)
+        })
+    }
+
     /// Expected scores and wins of each agent, and the score of each seat, over
     /// the games of the schedule.
     pub(super) fn truth(&self) -> (Vec<Truth>, Vec<f64>) {
@@ -180,10 +200,8 @@ impl World {
         let draws = 1 << self.field.seats;
         for game in self.schedule.iter() {
             for dice in 0..draws {
-                let mut before = 0.0;
-                for (placement, below) in &self.ends[&(game.seats.clone(), dice)] {
-                    let chance = (below - before) / f64::from(draws);
-                    before = *below;
+                for (placement, chance) in self.ends(&game.seats, dice) {
+                    let chance = chance / f64::from(draws);
                     for (seat, &agent) in game.seats.iter().enumerate() {
                         let score = score(placement, seat);
                         let (truth, games) = &mut agents[usize::from(agent)];
@@ -203,12 +221,17 @@ impl World {
     }
 }
 
-/// (Seats beaten + half of those tied) / (seats − 1).
-fn score(placement: &[u8], seat: usize) -> f64 {
+/// Two for each seat beaten, one for each tied.
+pub(super) fn units(placement: &[u8], seat: usize) -> i64 {
     let own = placement[seat];
     let beaten = placement.iter().filter(|&&other| other > own).count();
     let tied = placement.iter().filter(|&&other| other == own).count() - 1;
-    (2 * beaten + tied) as f64 / (2 * (placement.len() - 1)) as f64
+    (2 * beaten + tied) as i64
+}
+
+/// (Seats beaten + half of those tied) / (seats − 1).
+fn score(placement: &[u8], seat: usize) -> f64 {
+    units(placement, seat) as f64 / (2 * (placement.len() - 1)) as f64
 }
 
 impl Field {

@@ -1,17 +1,20 @@
 //! Coverage of the intervals of simulated tournaments.
 
-use std::collections::BTreeMap;
-
 use arena_tournament::{AgentStanding, Wanted};
+use serde::Deserialize;
 
-use super::field::{Field, Random, World};
+use super::{
+    field::{Field, Random, World},
+    lattice::{self, Sum},
+};
+use crate::proofs::Broken;
 
-/// Of the fixed intervals: from and to. The upper end is asked for from
-/// [`BLOCKS_MANY`] blocks of an agent on: with fewer the scores are so few that
-/// no rule meets 95 % everywhere, and what is left goes to the safe side.
+/// Few blocks and many, even and not, with draws and without, with dice shared
+/// by the games of a block, two and four seats.
+const FIELDS: &str = include_str!("../../data/calibration.toml");
+/// Of the fixed intervals: from and to. The upper end is asked for where the
+/// possible outcomes are fine enough for any rule to meet it (see [`lattice`]).
 const FIXED: (f64, f64) = (0.94, 0.965);
-/// Blocks of an agent from which on coverage is to be near to 95 %.
-const BLOCKS_MANY: u64 = 100;
 /// Of those that hold at all looks at once.
 const ANYTIME: f64 = 0.95;
 
@@ -29,152 +32,32 @@ const COLUMNS: [(&str, bool); 8] = [
 
 /// One cell row: how often each interval held.
 pub(super) struct Row {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     tournaments: u64,
-    /// Of each agent.
-    blocks: u64,
     held: [u64; COLUMNS.len()],
     /// Intervals that there were.
     told: [u64; COLUMNS.len()],
-    /// Coverages nearest to 95 % that a rule by the score alone can have.
-    attainable: [f64; 2],
+    /// How far one possible outcome more moves coverage.
+    coarseness: [f64; COLUMNS.len()],
 }
 
-/// Cells: few blocks and many, even and not, with draws and without, with dice
-/// shared by the games of a block, two and four seats.
-pub(super) fn fields() -> Vec<Field> {
-    let field = |name, seats, blocks, elo: &[f64], tie, luck| Field {
-        name,
-        seats,
-        blocks,
-        elo: elo.to_vec(),
-        tie,
-        luck,
-        first: 0.0,
-    };
-    let first = |field: Field| Field {
-        first: 0.4,
-        ..field
-    };
-    let five = &[120.0, 60.0, 0.0, -60.0, -120.0];
-    vec![
-        field("2 even, 10 blocks, no draws", 2, 10, &[0.0, 0.0], 0.0, 0.0),
-        field("2 even, 10 blocks, draws", 2, 10, &[0.0, 0.0], 1.0, 0.0),
-        field(
-            "2 even, 30 blocks, draws, dice",
-            2,
-            30,
-            &[0.0, 0.0],
-            1.0,
-            0.8,
-        ),
-        field(
-            "2 even, 100 blocks, no draws",
-            2,
-            100,
-            &[0.0, 0.0],
-            0.0,
-            0.0,
-        ),
-        field("2 even, 100 blocks, draws", 2, 100, &[0.0, 0.0], 1.0, 0.0),
-        first(field(
-            "2 even, 100 blocks, dice, first seat",
-            2,
-            100,
-            &[0.0, 0.0],
-            0.5,
-            1.0,
-        )),
-        field(
-            "2 even, 400 blocks, draws, dice",
-            2,
-            400,
-            &[0.0, 0.0],
-            2.0,
-            0.8,
-        ),
-        field(
-            "2 100 Elo apart, 50 blocks, draws",
-            2,
-            50,
-            &[100.0, 0.0],
-            1.0,
-            0.0,
-        ),
-        field(
-            "2 100 Elo apart, 200 blocks, draws, dice",
-            2,
-            200,
-            &[100.0, 0.0],
-            1.0,
-            0.8,
-        ),
-        field(
-            "2 400 Elo apart, 50 blocks, no draws",
-            2,
-            50,
-            &[400.0, 0.0],
-            0.0,
-            0.0,
-        ),
-        field(
-            "2 400 Elo apart, 200 blocks, draws",
-            2,
-            200,
-            &[400.0, 0.0],
-            0.5,
-            0.0,
-        ),
-        field("5 agents, 2 blocks a pair, draws", 2, 2, five, 1.0, 0.5),
-        first(field(
-            "5 agents, 10 blocks a pair, draws",
-            2,
-            10,
-            five,
-            1.0,
-            0.5,
-        )),
-        field(
-            "5 agents, 40 blocks a pair, no draws",
-            2,
-            40,
-            five,
-            0.0,
-            0.0,
-        ),
-        field("4 seats, 4 even, 10 blocks", 4, 10, &[0.0; 4], 0.0, 0.0),
-        first(field(
-            "4 seats, 4 even, 50 blocks, ties, dice",
-            4,
-            50,
-            &[0.0; 4],
-            0.5,
-            0.8,
-        )),
-        field(
-            "4 seats, 4 apart, 50 blocks",
-            4,
-            50,
-            &[200.0, 100.0, 0.0, -300.0],
-            0.0,
-            0.0,
-        ),
-        field(
-            "4 seats, 5 agents, 10 blocks a group, ties",
-            4,
-            10,
-            five,
-            0.5,
-            0.5,
-        ),
-    ]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    field: Vec<Field>,
+}
+
+/// The cells.
+pub(super) fn fields() -> Result<Vec<Field>, Broken> {
+    let fields: Fields = toml::from_str(FIELDS).map_err(Broken::new)?;
+    Ok(fields.field)
 }
 
 /// The table's head.
 pub(super) fn header() -> String {
-    let names = COLUMNS.iter().map(|(name, _)| format!("{name:>8}"));
+    let names = COLUMNS.iter().map(|(name, _)| format!("{name:>8} "));
     format!(
-        "{}  by score alone; * at all looks",
+        "{} * at all looks; ~ outcomes too few for 94 to 96.5 %",
         names.collect::<String>()
     )
 }
@@ -187,15 +70,20 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
     let ratings = ratings(&world);
     let differ = agents[0].score - agents[last].score;
     let groups = world.schedule.groups();
+    let sums = [
+        Sum::Units(0),
+        Sum::Wins(0),
+        Sum::Seat,
+        Sum::Apart(0, last as u16),
+    ];
+    let [score, wins, seat, apart] = sums.map(|sum| lattice::coarseness(&world, sum));
     let mut row = Row {
-        name: world.field.name,
+        name: world.field.name.clone(),
         tournaments,
-        blocks: world.schedule.blocks() * world.field.seats as u64 / agents.len() as u64,
         held: [0; COLUMNS.len()],
         told: [0; COLUMNS.len()],
-        attainable: [0.0; 2],
+        coarseness: [score, wins, seat, apart, score, apart, score, apart],
     };
-    let mut scores: BTreeMap<i64, u64> = BTreeMap::new();
     for tournament in 0..tournaments {
         let mut random = Random::new(seed << 32 | tournament);
         let mut always = [true; 2];
@@ -228,8 +116,6 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
         let Some(agent) = standings.agents.iter().find(of) else {
             continue;
         };
-        let units = (agent.score.unwrap_or_default() * 1e6).round() as i64;
-        *scores.entry(units).or_default() += 1;
         let compared = tally.evidence().compare(Wanted {
             pairs: true,
             anchor: None,
@@ -263,7 +149,6 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
             row.held[column] += u64::from(held);
         }
     }
-    row.attainable = attainable(&scores, agents[0].score, tournaments);
     row
 }
 
@@ -298,44 +183,25 @@ fn ratings(world: &World) -> Vec<f64> {
     })
 }
 
-/// What a rule could cover that goes by how far the score is from the truth:
-/// the coverages next to 95 %, below and above.
-fn attainable(scores: &BTreeMap<i64, u64>, truth: f64, tournaments: u64) -> [f64; 2] {
-    let mut by_distance: Vec<(i64, u64)> = scores
-        .iter()
-        .map(|(&score, &count)| ((score - (truth * 1e6).round() as i64).abs(), count))
-        .collect();
-    by_distance.sort_unstable();
-    let mut covered = 0;
-    let (mut below, mut above) = (0.0, 1.0);
-    for same in by_distance.chunk_by(|one, other| (one.0 - other.0).abs() <= 2) {
-        covered += same.iter().map(|(_, count)| count).sum::<u64>();
-        let share = covered as f64 / tournaments as f64;
-        if share <= 0.95 {
-            below = share;
-        } else {
-            above = share;
-            break;
-        }
-    }
-    [below, above]
-}
-
 impl Row {
     fn share(&self, column: usize) -> Option<f64> {
         (self.told[column] > 0).then(|| self.held[column] as f64 / self.told[column] as f64)
     }
 
+    /// Whether outcomes are so few that the band is narrower than a step.
+    fn coarse(&self, column: usize) -> bool {
+        !COLUMNS[column].1 && self.coarseness[column] > FIXED.1 - FIXED.0
+    }
+
     pub(super) fn shown(&self) -> String {
-        let mut text = String::new();
-        for column in 0..COLUMNS.len() {
-            text += &match self.share(column) {
-                Some(share) => format!("{:>8.2}", share * 100.0),
-                None => format!("{:>8}", "–"),
-            };
-        }
-        let [below, above] = self.attainable.map(|share| share * 100.0);
-        text + &format!("  {below:.1} {above:.1}")
+        let shown = |column| {
+            let mark = if self.coarse(column) { '~' } else { ' ' };
+            match self.share(column) {
+                Some(share) => format!("{:>8.2}{mark}", share * 100.0),
+                None => format!("{:>8} ", "–"),
+            }
+        };
+        (0..COLUMNS.len()).map(shown).collect()
     }
 
     /// What is not as it should be.
@@ -348,7 +214,7 @@ impl Row {
             let fine = if *anytime {
                 share >= ANYTIME
             } else {
-                share >= FIXED.0 && (share <= FIXED.1 || self.blocks < BLOCKS_MANY)
+                share >= FIXED.0 && (share <= FIXED.1 || self.coarse(column))
             };
             if !fine {
                 wrong.push(format!(

@@ -89,7 +89,7 @@ struct Chances {
 fn chances(apart: f64, tie: f64, luck: f64) -> Chances {
     let field = |elo: f64| {
         World::new(Field {
-            name: "",
+            name: String::new(),
             seats: 2,
             blocks: 1,
             elo: vec![elo, 0.0],

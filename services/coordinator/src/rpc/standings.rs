@@ -114,6 +114,12 @@ fn pair(compared: Compared) -> v1::PairStanding {
         rating_difference_low: interval.map(|ends| ends.0),
         rating_difference_high: interval.map(|ends| ends.1),
         superiority: rating.and_then(|rating| rating.superiority),
+        score_adjusted: pair.score_adjusted,
+        score_adjusted_low: pair.score_adjusted_low,
+        score_adjusted_high: pair.score_adjusted_high,
+        difference_adjusted: pair.difference_adjusted,
+        difference_adjusted_low: pair.difference_adjusted_low,
+        difference_adjusted_high: pair.difference_adjusted_high,
     }
 }
 

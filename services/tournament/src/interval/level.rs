@@ -1,18 +1,23 @@
 //! The same interval at another level of confidence.
 
-use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::{critical, wilson};
+use super::{NORMAL, wilson};
 
 /// The level of all intervals of standings.
 const USUAL: f64 = 0.95;
 
+/// Effective numbers of blocks that are thought of, and how often their range is
+/// halved: the number is found to all its digits.
+const FEWEST: f64 = 1e-6;
+const MOST: f64 = 1e24;
+const HALVINGS: u32 = 100;
+
 /// The interval of a share at another level than 95 %, given its mean, its 95 %
 /// interval and the degrees of freedom of its variance.
 ///
-/// The interval is Wilson's (see [`super`]): an end e is where the mean is
-/// t·√(e(1 − e)/n) away, so either end tells the effective number n of blocks,
-/// from which the interval at any level follows.
+/// The interval is [`super`]'s, whose width follows from the effective number of
+/// blocks alone; that number is sought which gives the interval's farther end.
 ///
 /// # Panics
 /// Where the level is not between 0 and 1.
@@ -22,19 +27,28 @@ pub fn of_share(mean: f64, usual: (f64, f64), freedom: u64, level: f64) -> (f64,
         return usual;
     }
     let freedom = freedom.max(1);
-    let farther = [usual.0, usual.1]
-        .into_iter()
-        .filter(|end| 0.0 < *end && *end < 1.0 && (end - mean).abs() > 1e-12)
-        .max_by(|a, b| (a - mean).abs().total_cmp(&(b - mean).abs()));
-    let Some(end) = farther else {
-        return usual;
+    let inside = |end: f64| 0.0 < end && end < 1.0 && (end - mean).abs() > 1e-12;
+    let high = match (inside(usual.0), inside(usual.1)) {
+        (false, false) => return usual,
+        (true, true) => usual.1 - mean > mean - usual.0,
+        (_, high) => high,
     };
-    let t = critical(freedom);
-    let n = t * t * end * (1.0 - end) / (mean - end).powi(2);
-    let wanted = StudentsT::new(0.0, 1.0, freedom as f64)
-        .expect("degrees of freedom are above zero")
-        .inverse_cdf(f64::midpoint(1.0, level));
-    wilson(mean, n, wanted)
+    let reach = |n: f64| {
+        let (low, top) = wilson(mean, n, NORMAL, freedom);
+        if high { top - mean } else { mean - low }
+    };
+    let wanted = if high { usual.1 - mean } else { mean - usual.0 };
+    let (mut few, mut many) = (FEWEST.ln(), MOST.ln());
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(few, many);
+        if reach(middle.exp()) > wanted {
+            few = middle;
+        } else {
+            many = middle;
+        }
+    }
+    let errors = Normal::standard().inverse_cdf(f64::midpoint(1.0, level));
+    wilson(mean, few.exp(), errors, freedom)
 }
 
 /// The same for what is about normal and has no bounds, such as a rating.
@@ -80,11 +94,7 @@ mod tests {
         let usual = blocks.fixed().expect("blocks");
         for level in [0.5, 0.8, 0.9, 0.95, 0.99, 0.999] {
             let expected = blocks
-                .within_errors(|freedom| {
-                    StudentsT::new(0.0, 1.0, freedom as f64)
-                        .expect("freedom")
-                        .inverse_cdf(f64::midpoint(1.0, level))
-                })
+                .within_errors(Normal::standard().inverse_cdf(f64::midpoint(1.0, level)))
                 .expect("blocks");
             let found = of_share(mean, usual, blocks.count() - 1, level);
             assert!(

@@ -8,10 +8,13 @@
 //! their games. Within groups scores are taken from their mean, since which
 //! groups play is not drawn; so a model that does not fit widens nothing.
 //!
-//! Where few blocks came, or all came out alike, G says too little. An eighth
-//! is added for each agent, at most what the information is: half the variance
-//! of one even game. It keeps a perfect score's interval about as wide as that
-//! of its share, and is nothing beside a dozen blocks that vary.
+//! Where few blocks came, or all came out alike, G says too little. Something is
+//! added for each agent, at most what the information is: an eighth, half the
+//! variance of one even game, times the share by which its games told less than
+//! even ones, which is near to 1 for an agent that hardly ever loses or hardly
+//! does anything but draw; at least half of it. It keeps a perfect score's
+//! interval about as wide as that of its share, and is nothing beside a dozen
+//! blocks that vary.
 
 use super::{
     fit::Fit,
@@ -22,6 +25,8 @@ use crate::tally::{Evidence, GroupSums, Ranking};
 
 /// Added to the variance of each agent's score.
 const ADDED: f64 = 0.125;
+/// The variance of one even game.
+const EVEN: f64 = 0.25;
 
 /// Sum over all games of the products of blocks' scores; none without two
 /// complete blocks.
@@ -44,9 +49,17 @@ pub(super) fn meat(evidence: &Evidence, fit: &Fit) -> Option<Matrix> {
     let all: u64 = evidence.groups.iter().map(games).sum();
     let more = all as f64 / (blocks * evidence.rotations) as f64;
     meat.scale(more * blocks as f64 / freedom as f64);
-    for agent in 0..evidence.names.len() {
-        let most = fit.information.at(agent, agent);
-        meat.add(agent, agent, ADDED.min(most));
+    let mut played = vec![0; evidence.names.len()];
+    for group in &evidence.groups {
+        let count = games(group);
+        for &agent in group.agents() {
+            played[usize::from(agent)] += count;
+        }
+    }
+    for (agent, played) in played.into_iter().enumerate() {
+        let told = fit.information.at(agent, agent);
+        let less = 1.0 - told / (EVEN * played.max(1) as f64);
+        meat.add(agent, agent, (ADDED * less.max(0.5)).min(told));
     }
     Some(meat)
 }

@@ -6,19 +6,15 @@
 //! sequences", Annals of Statistics 52, 2024, Theorem 2.2 and §2.3 (the choice
 //! of ρ). It needs number, sum and squares of the blocks and nothing else.
 
-use crate::interval;
-
 /// How often the truth may lie outside at any time.
 const ALPHA: f64 = 0.05;
 
 /// How many standard errors of the mean of `n` blocks the truth may lie away,
-/// with a variance estimated by so many degrees of freedom; lowest around
-/// `horizon` blocks.
+/// were their variance known; lowest around `horizon` blocks.
 #[must_use]
-pub fn bound(n: f64, freedom: u64, horizon: f64) -> f64 {
+pub fn bound(n: f64, horizon: f64) -> f64 {
     let log = -2.0 * ALPHA.ln();
     let rho = (log + (1.0 + log).ln()) / horizon.max(10.0);
     let spent = n * rho;
-    let normal = ((1.0 + spent) / spent * (log + (1.0 + spent).ln())).sqrt();
-    interval::student(normal, freedom)
+    ((1.0 + spent) / spent * (log + (1.0 + spent).ln())).sqrt()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Tally, group::GroupSums};
+use super::{GroupLuck, Tally, group::GroupSums};
 
 /// What a tally knows of who met whom and how that ended: a copy to reckon
 /// with at leisure, while the tally goes on.
@@ -15,6 +15,8 @@ pub struct Evidence {
     pub(crate) rotations: u64,
     /// Games of incomplete blocks are in the games, not in the blocks.
     pub(crate) groups: Vec<GroupSums>,
+    /// Of each group; none where it is not known.
+    pub(crate) luck: Vec<Option<GroupLuck>>,
     /// Blocks that a pair of agents plays together if all goes by the spec.
     pub(crate) horizon_pair: f64,
     /// Blocks that an agent plays if all goes by the spec.
@@ -37,20 +39,25 @@ impl Tally {
                 .for_each(|ranking| group.add_game(ranking));
         }
         let mut groups = Vec::with_capacity(self.groups.len() + begun.len());
+        let mut luck = Vec::with_capacity(groups.capacity());
         let mut pending = begun.into_iter().peekable();
         for (id, group) in &self.groups {
             while let Some((_, fresh)) = pending.next_if(|(other, _)| other < id) {
                 groups.push(fresh);
+                luck.push(None);
             }
             let touched = pending.next_if(|(other, _)| other == id);
+            luck.push(self.luck.get(id).cloned());
             groups.push(touched.map_or_else(|| group.clone(), |(_, fresh)| fresh));
         }
         groups.extend(pending.map(|(_, fresh)| fresh));
+        luck.resize(groups.len(), None);
         Evidence {
             names: self.names.clone(),
             seats: self.seats.len(),
             rotations: u64::from(self.schedule.rotations()),
             groups,
+            luck,
             horizon_pair: self.horizon_pair,
             horizon: self.horizon,
         }

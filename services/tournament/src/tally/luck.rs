@@ -12,11 +12,14 @@
 
 use serde::{Deserialize, Serialize};
 
+mod beside;
+
 use super::{Partial, Tally, group::distinct};
 use crate::{
     interval::{self, Moments},
     standings::AgentStanding,
 };
+pub(crate) use beside::{GroupLuck, TogetherLuck, difference};
 
 /// Millionths of a game's score.
 const POINT: f64 = 1e6;
@@ -27,7 +30,7 @@ const FREEDOM_MIN: u64 = 10;
 /// Sums over the complete blocks of one agent in one group. Wide enough for any
 /// luck that fits a record, in any number of games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct LuckSums {
+pub(crate) struct LuckSums {
     blocks: u64,
     luck: i128,
     squares: i128,
@@ -48,7 +51,7 @@ impl LuckSums {
 
 /// An agent's blocks, as shares of what a block can have at most.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Adjusting {
+pub(crate) struct Adjusting {
     blocks: u64,
     groups: u64,
     /// True once blocks were there whose luck is not known.
@@ -70,10 +73,10 @@ struct Spread {
 
 /// A score with luck taken out.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Adjusted {
-    pub(super) score: f64,
-    pub(super) low: f64,
-    pub(super) high: f64,
+pub(crate) struct Adjusted {
+    pub(crate) score: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
     /// Share of the variance of blocks that luck explains, less what it would
     /// by chance.
     pub(super) share: f64,
@@ -82,10 +85,25 @@ pub(super) struct Adjusted {
     pub(super) games_saved: Option<i64>,
 }
 
+/// The line through an agent's blocks, score against luck.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    /// Where it crosses no luck.
+    score: f64,
+    slope: f64,
+    /// Variance of a block around it, and around the mean alone.
+    left: f64,
+    before: f64,
+    /// What the slope's error multiplies the variance at no luck by.
+    error: f64,
+    blocks: f64,
+    freedom: u64,
+}
+
 impl Adjusting {
     /// Adds the blocks of one group, of `games` games of the agent with at most
     /// `most` units each.
-    pub(super) fn add(&mut self, units: Moments, luck: Option<&LuckSums>, games: u64, most: u64) {
+    pub(crate) fn add(&mut self, units: Moments, luck: Option<&LuckSums>, games: u64, most: u64) {
         if units.blocks == 0 {
             return;
         }
@@ -123,7 +141,22 @@ impl Adjusting {
 
     /// The score without luck, of `games` games; none where luck is not known
     /// or blocks are few.
-    pub(super) fn adjusted(&self, games: u64) -> Option<Adjusted> {
+    pub(crate) fn adjusted(&self, games: u64) -> Option<Adjusted> {
+        let line = self.line()?;
+        let score = line.score.clamp(0.0, 1.0);
+        let variance = line.left * line.error;
+        let (low, high) = interval::around(score, variance, line.blocks, line.freedom);
+        Some(Adjusted {
+            score,
+            low,
+            high,
+            share: 1.0 - line.left / line.before,
+            games_saved: (line.left > 0.0)
+                .then(|| (games as f64 * (line.before / line.left - 1.0)).round() as i64),
+        })
+    }
+
+    fn line(&self) -> Option<Line> {
         let n = self.blocks as f64;
         if self.unknown || self.blocks == 0 {
             return None;
@@ -145,18 +178,14 @@ impl Adjusting {
         }
         let (mean, luck) = (self.score / n, self.luck / n);
         let slope = spread.both / spread.luck;
-        let score = (mean - slope * luck).clamp(0.0, 1.0);
-        let left = (spread.score - slope * spread.both).max(0.0) / freedom as f64;
-        let before = spread.score / (freedom + 1) as f64;
-        let variance = left * (1.0 + n * luck * luck / spread.luck);
-        let (low, high) = interval::around(score, variance, n, freedom);
-        Some(Adjusted {
-            score,
-            low,
-            high,
-            share: 1.0 - left / before,
-            games_saved: (left > 0.0)
-                .then(|| (games as f64 * (before / left - 1.0)).round() as i64),
+        Some(Line {
+            score: mean - slope * luck,
+            slope,
+            left: (spread.score - slope * spread.both).max(0.0) / freedom as f64,
+            before: spread.score / (freedom + 1) as f64,
+            error: 1.0 + n * luck * luck / spread.luck,
+            blocks: n,
+            freedom,
         })
     }
 }
@@ -194,16 +223,17 @@ impl Tally {
     pub(super) fn add_luck(&mut self, group: u64, block: &Partial, seats: &[u16]) {
         let mut agents = seats.to_vec();
         agents.sort_unstable();
-        let fresh = || vec![LuckSums::default(); distinct(&agents).count()];
-        let sums = self.luck.entry(group).or_insert_with(fresh);
-        let mut member = 0;
-        for ((_, count), sums) in distinct(&agents).zip(sums) {
-            let own = member..member + count as usize;
-            member = own.end;
-            let units = own.clone().flat_map(|member| block.units[member]);
-            let units = units.map(u64::from).sum();
-            sums.add(block.luck[own].iter().sum(), units);
-        }
+        let members: Vec<_> = distinct(&agents)
+            .scan(0, |from, (_, count)| {
+                let own = *from..*from + count as usize;
+                *from = own.end;
+                Some(own)
+            })
+            .collect();
+        let sums = self.luck.entry(group);
+        let sums = sums.or_insert_with(|| GroupLuck::new(members.len()));
+        let games = self.schedule.rotations() as usize;
+        sums.add(block, &members, &block.rankings[..games]);
     }
 }
 

@@ -35,6 +35,16 @@ impl Ranking {
         self.before(member).cmp(&self.before(other))
     }
 
+    /// Two where a member came before the other, one where they shared a place.
+    #[must_use]
+    pub(crate) fn units_against(self, member: usize, other: usize) -> u64 {
+        match self.compare(member, other) {
+            Ordering::Less => 2,
+            Ordering::Equal => 1,
+            Ordering::Greater => 0,
+        }
+    }
+
     /// Two for each of the `size` members behind it, one for each beside it.
     pub(crate) fn units(self, member: usize, size: usize) -> u64 {
         u64::from(UNITS[size - 1][usize::from(self.0)][member])

@@ -8,7 +8,7 @@ use arena_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Partial, Sameness, SeatSums, Sums, Tally, group::GroupSums, luck::LuckSums};
+use super::{Partial, Sameness, SeatSums, Sums, Tally, group::GroupSums, luck::GroupLuck};
 use crate::schedule::{Schedule, ScheduleError};
 
 /// All that a [`Tally`] has learnt. Only for the release that wrote it: what
@@ -20,7 +20,7 @@ pub struct TallyState {
     agents: Vec<AgentState>,
     seats: Vec<SeatSums>,
     groups: Vec<(u64, GroupSums)>,
-    luck: Vec<(u64, Vec<LuckSums>)>,
+    luck: Vec<(u64, GroupLuck)>,
     partial: Vec<(u64, Partial)>,
     differs: bool,
     blocks: u64,

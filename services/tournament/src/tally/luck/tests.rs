@@ -85,6 +85,106 @@ fn the_adjusted_score_is_that_of_the_line_at_no_luck() {
 }
 
 #[test]
+fn of_two_the_pair_is_adjusted_as_each_agent_is() {
+    let tournament = tournament(2, 2, 200);
+    let mut tally = Tally::new(&tournament).expect("a tally");
+    results(200).iter().for_each(|result| tally.add(result));
+    let agents = tally.standings().agents;
+    let agent = agents.iter().find(|agent| agent.agent == "a0");
+    let agent = agent.expect("it played");
+    let pair = &tally.evidence().pairs()[0];
+    let ends = |of: [Option<f64>; 3]| of.map(|end| end.expect("told"));
+    let score = ends([
+        agent.score_adjusted,
+        agent.score_adjusted_low,
+        agent.score_adjusted_high,
+    ]);
+    let duel = ends([
+        pair.score_adjusted,
+        pair.score_adjusted_low,
+        pair.score_adjusted_high,
+    ]);
+    let apart = ends([
+        pair.difference_adjusted,
+        pair.difference_adjusted_low,
+        pair.difference_adjusted_high,
+    ]);
+    for ((score, duel), apart) in score.into_iter().zip(duel).zip(apart) {
+        assert!((score - duel).abs() < 1e-9, "{score} {duel}");
+        assert!((2.0 * score - 1.0 - apart).abs() < 1e-9, "{score} {apart}");
+    }
+    let raw = pair.difference_high.zip(pair.difference_low);
+    let raw = raw.map(|(high, low)| high - low).expect("told");
+    assert!(apart[2] - apart[1] < 0.9 * raw, "{apart:?} {raw}");
+}
+
+#[test]
+fn among_four_the_difference_is_that_of_what_luck_leaves_of_both() {
+    let blocks = 80;
+    let tournament = tournament(4, 4, blocks);
+    let schedule = Schedule::new(&tournament).expect("a schedule");
+    let mut tally = Tally::new(&tournament).expect("a tally");
+    let mut draws = Draws(9);
+    // By block and agent: luck and score, as means over its four games.
+    let mut points = vec![[(0.0, 0.0); 4]; blocks as usize];
+    for index in 0..4 * blocks {
+        let luck: Vec<i32> = (0..4)
+            .map(|_| draws.below(600_001) as i32 - 300_000)
+            .collect();
+        let strength: Vec<i32> = luck
+            .iter()
+            .map(|luck| luck + draws.below(400_000) as i32)
+            .collect();
+        let behind = |seat: usize| {
+            strength
+                .iter()
+                .filter(|&&other| other > strength[seat])
+                .count()
+        };
+        let placement: Vec<u8> = (0..4).map(|seat| behind(seat) as u8 + 1).collect();
+        let game = schedule.game(index);
+        for (seat, &agent) in game.seats.iter().enumerate() {
+            let (of_luck, score) = &mut points[(index / 4) as usize][usize::from(agent)];
+            *of_luck += f64::from(luck[seat]) / 4e6;
+            *score += f64::from(4 - placement[seat]) / 12.0;
+        }
+        let mut result = result(game, &placement, 10);
+        result.luck = luck;
+        tally.add(&result);
+    }
+    let column =
+        |agent: usize| -> Vec<(f64, f64)> { points.iter().map(|block| block[agent]).collect() };
+    let left = |agent: usize| -> (f64, Vec<f64>) {
+        let points = column(agent);
+        let n = points.len() as f64;
+        let mean = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
+        let (x, y) = (mean(&|p| p.0), mean(&|p| p.1));
+        let slope = mean(&|p| (p.0 - x) * (p.1 - y)) / mean(&|p| (p.0 - x).powi(2));
+        let left = points.iter().map(|p| p.1 - y - slope * (p.0 - x)).collect();
+        (y - slope * x, left)
+    };
+    for pair in tally.evidence().pairs() {
+        let place = |name: &str| usize::from(name.as_bytes()[1] - b'0');
+        let (one, other) = (left(place(&pair.agent)), left(place(&pair.opponent)));
+        let apart = pair.difference_adjusted.expect("told");
+        assert!((apart - (one.0 - other.0)).abs() < 1e-9, "{apart}");
+        let squares = one.1.iter().zip(&other.1).map(|(a, b)| (a - b).powi(2));
+        let n = blocks as f64;
+        let error = (squares.sum::<f64>() / (n - 2.0) / n).sqrt();
+        let ends = pair
+            .difference_adjusted_high
+            .zip(pair.difference_adjusted_low);
+        let half = ends.map(|(high, low)| (high - low) / 2.0).expect("told");
+        let errors = half / error / interval::critical(blocks - 2);
+        assert!((0.97..1.05).contains(&errors), "{errors}");
+        let duel = pair.score_adjusted_high.zip(pair.score_adjusted_low);
+        let raw = pair.score_high.zip(pair.score_low);
+        let width = |ends: Option<(f64, f64)>| ends.map(|(high, low)| high - low);
+        assert!(width(duel) < width(raw), "{duel:?} {raw:?}");
+    }
+}
+
+#[test]
 fn nothing_is_adjusted_where_luck_is_not_known_or_blocks_are_few() {
     let mut some = results(200);
     some[7].luck.clear();
