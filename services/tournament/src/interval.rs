@@ -33,8 +33,8 @@ use crate::sequential::confidence;
 const STEPS: f64 = 2.0;
 /// What is added where all blocks came out alike, in blocks of variance 1.
 const ALIKE: f64 = 0.7;
-/// The most units of a block of two games, for what has no whole units.
-pub(crate) const UNITS_OF_TWO: f64 = 4.0;
+/// As many units of a block as make no steps, for what has none.
+pub(crate) const UNITS_FINE: f64 = 1e3;
 /// The two-sided 95 % point of the normal distribution.
 const NORMAL: f64 = 1.959_963_984_540_054;
 /// Below so many degrees of freedom Student's points are found exactly.
@@ -188,6 +188,7 @@ pub fn of_mean(groups: impl Iterator<Item = Moments>, units_max: u64) -> Option<
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Difference {
     pub(crate) mean: f64,
+    observed: f64,
     /// Of the mean.
     variance: f64,
     /// The harmonic mean of both numbers of blocks.
@@ -212,10 +213,13 @@ pub(crate) fn freedom_of_both(of: [u64; 2], shared: u64) -> u64 {
         .max(first.min(second))
 }
 
-/// A mean over blocks, as far as a difference needs it.
+/// A mean over blocks, as far as an interval needs it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Estimate {
     pub(crate) mean: f64,
+    /// The mean of what was observed, from 0 to 1, which tells how much it could
+    /// vary; another one where something was taken out.
+    pub(crate) observed: f64,
     /// Of one block.
     pub(crate) variance: f64,
     pub(crate) blocks: f64,
@@ -228,8 +232,10 @@ pub(crate) struct Estimate {
 pub(crate) fn difference(of: [&Blocks; 2], covariance: f64, shared: u64) -> Option<Difference> {
     let estimate = |blocks: &Blocks| {
         let (spread, freedom) = blocks.spread();
+        let mean = blocks.mean()?;
         Some(Estimate {
-            mean: blocks.mean()?,
+            mean,
+            observed: mean,
             variance: spread / freedom.max(1) as f64,
             blocks: blocks.count as f64,
             freedom,
@@ -255,6 +261,7 @@ pub(crate) fn difference_of(
     let steps = if both > 0.0 { variance / both } else { 1.0 };
     Difference {
         mean: first.mean - second.mean,
+        observed: first.observed - second.observed,
         variance,
         blocks: 2.0 * first.blocks * second.blocks / (first.blocks + second.blocks),
         freedom: freedom_of_both([first.freedom, second.freedom], shared),
@@ -278,9 +285,10 @@ impl Difference {
         if self.freedom == 0 {
             return Some((-1.0, 1.0));
         }
-        let middle = f64::midpoint(self.mean, 1.0).clamp(0.0, 1.0);
+        let [middle, observed] =
+            [self.mean, self.observed].map(|mean| f64::midpoint(mean, 1.0).clamp(0.0, 1.0));
         let variance = self.blocks * self.variance / 4.0;
-        let share = share(self.blocks, variance, middle, self.most);
+        let share = share(self.blocks, variance, observed, self.most);
         let (low, high) = wilson(middle, self.blocks / share, errors, self.freedom);
         Some((
             (2.0 * low - 1.0).min(self.mean),
@@ -300,16 +308,13 @@ pub(crate) fn stretched(
     }
 }
 
-/// The 95 % interval of a mean from 0 to 1 that was estimated from `n` blocks
-/// with this variance of one, itself estimated with `freedom` degrees of
-/// freedom. Its values are no whole units: the units are those of two games.
-pub(crate) fn around(mean: f64, variance: f64, n: f64, freedom: u64) -> (f64, f64) {
-    wilson(
-        mean,
-        n / share(n, variance, mean, UNITS_OF_TWO),
-        NORMAL,
-        freedom,
-    )
+/// The 95 % interval of a mean that has no steps, within 0 and 1 unless it lies
+/// beyond them itself.
+pub(crate) fn around(of: Estimate) -> (f64, f64) {
+    let share = share(of.blocks, of.variance, of.observed, UNITS_FINE);
+    let mean = of.mean.clamp(0.0, 1.0);
+    let (low, high) = wilson(mean, of.blocks / share, NORMAL, of.freedom);
+    (low.min(of.mean), high.max(of.mean))
 }
 
 /// How much of the highest possible variance the blocks have, given the most

@@ -116,12 +116,7 @@ impl Evidence {
                     let pair = pairs.entry((*first, *second)).or_default();
                     let places = [place, offset];
                     let duel = luck.as_ref().and_then(|luck| luck.duel(place, offset));
-                    pair.add(group, self, [own, others], duel.as_ref());
-                    if let Some(luck) = luck {
-                        let units = places.map(|side| shares[side].sums.units.sum);
-                        let games = places.map(|side| shares[side].seats * self.rotations);
-                        pair.luck.add(luck, places, units, games, of_game);
-                    }
+                    pair.add(group, self, [own, others], duel);
                     let moments = places.map(|side| shares[side].sums.units);
                     let most = places.map(|side| shares[side].seats * most);
                     let both = group.moments(self.rotations, |ranking| {
@@ -129,6 +124,10 @@ impl Evidence {
                         members.map(|&m| ranking.units(m, self.seats)).sum()
                     });
                     pair.together.add(moments, both, most);
+                    if let Some(luck) = luck {
+                        let games = places.map(|side| shares[side].seats * self.rotations);
+                        pair.luck.add(luck, places, (moments, both), games, of_game);
+                    }
                 }
             }
         }
@@ -149,12 +148,7 @@ impl Evidence {
         let (score_anytime_low, score_anytime_high) = ends(pair.blocks.anytime(self.horizon_pair));
         let together = &pair.together;
         let adjusted = pair.adjusting.adjusted(games);
-        let apart = tally::adjusted_difference(
-            alone.map(|alone| &alone.adjusting),
-            together.spread(),
-            &pair.luck,
-            (together.count, together.groups),
-        );
+        let apart = tally::adjusted_difference(alone.map(|alone| &alone.adjusting), &pair.luck);
         let without = apart.and_then(Difference::fixed);
         let alone = alone.map(|alone| &alone.blocks);
         let difference = interval::difference(alone, together.covariance(), together.freedom());
@@ -212,7 +206,7 @@ impl Pair {
         group: &GroupSums,
         evidence: &Evidence,
         [own, others]: [&[usize]; 2],
-        luck: Option<&LuckSums>,
+        luck: Option<[LuckSums; 2]>,
     ) {
         let couples = || {
             own.iter()

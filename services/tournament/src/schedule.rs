@@ -289,6 +289,14 @@ impl Schedule {
         self.place_of(block).group
     }
 
+    /// How many blocks its group has before a block, through all stages.
+    ///
+    /// # Panics
+    /// Where there is no such block.
+    pub(crate) fn before(&self, block: u64) -> u64 {
+        self.place_of(block).before
+    }
+
     /// In which of its orders a group plays a block; equal numbers of a group
     /// are equal orders.
     ///

@@ -155,7 +155,8 @@ pub struct AgentStanding {
     #[serde(default)]
     pub last_fault: Option<String>,
     /// The score over complete blocks with luck taken out; none where luck is
-    /// not known and where blocks are few.
+    /// not known and where blocks are few. Unbiased, and so at times a little
+    /// beyond 0 or 1.
     #[serde(default)]
     pub score_adjusted: Option<f64>,
     /// Lower end of its 95 % interval.
@@ -167,8 +168,8 @@ pub struct AgentStanding {
     /// Mean luck of a game, in parts of its score; 0 is expected.
     #[serde(default)]
     pub luck_mean: Option<f64>,
-    /// Share of the variance of scores over blocks that luck explains, less
-    /// what anything would by chance.
+    /// Share of the variance of scores over blocks that taking luck out took
+    /// away; below 0 where it did harm.
     #[serde(default)]
     pub luck_share: Option<f64>,
     /// As many games more would have told as much as taking luck out did; below

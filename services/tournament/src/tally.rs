@@ -298,7 +298,8 @@ impl Tally {
             units: &partial.units,
         });
         if partial.lucky == partial.played {
-            self.add_luck(group, partial, seats);
+            let before = self.schedule.before(block);
+            self.add_luck((group, before), partial, seats);
         }
         for (seat, sums) in self.seats.iter_mut().enumerate() {
             let units = partial.units.iter().map(|units| u64::from(units[seat]));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arena_store::{Collection, SledStore, Store};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::fixture::{Fixture, SPEC, options, won};
 use crate::checkpoint;
@@ -84,11 +84,13 @@ async fn sums_are_taken_up_where_the_chain_has_their_place_and_nowhere_else() {
         keep(&store, &id, &forged.to_string());
         assert_eq!(wins(&store, &id).await, games + 1_000);
 
-        let changes: [fn(&mut Value); 9] = [
+        let changes: [fn(&mut Value); 11] = [
             |sums| sums["link"] = "00".repeat(32).into(),
             |sums| sums["packs"] = (sums["packs"].as_u64().expect("a number") - 1).into(),
             |sums| sums["packs"] = 1_000_000.into(),
             |sums| sums["format"] = 1_000.into(),
+            |sums| sums["format"] = (sums["format"].as_u64().expect("a number") - 1).into(),
+            |sums| sums["tally"]["luck"] = json!([[0, {"agents": [], "pairs": []}]]),
             |sums| sums["release"] = "0.0.0-other".into(),
             |sums| drop(sums.as_object_mut().expect("a document").remove("release")),
             |sums| sums["tournament"] = "cup-0123456789".into(),

@@ -2,36 +2,45 @@
 //!
 //! A seat's luck has mean zero, whatever it was measured with
 //! (`arena_engine::luck`), so that what it explains of the blocks' scores can be
-//! taken out: the adjusted score is where the line through the blocks, score
-//! against luck, crosses no luck (a control variate with an estimated
-//! coefficient: P. Glasserman, "Monte Carlo Methods in Financial Engineering",
-//! 2003, section 4.1). The slope is one for all groups of an agent, each group
-//! having a mean of its own. The variance is that of a regression line at a
-//! point, which has the error of the slope in it, and the degrees of freedom
-//! are one fewer than those of the mean.
+//! taken out: of each block's score a slope times its luck (a control variate
+//! with an estimated coefficient: P. Glasserman, "Monte Carlo Methods in
+//! Financial Engineering", 2003, section 4.1). A slope learnt from the blocks that
+//! it is applied to goes with their luck, which biases their mean by about one
+//! part in as many as there are blocks. So blocks fall into two halves, and what
+//! is taken out of one has the slope of the other (cross-fitting: V. Chernozhukov
+//! et al., "Double/debiased machine learning for treatment and structural
+//! parameters", The Econometrics Journal 21, 2018): the mean stays that of the
+//! scores, exactly. It may so come to lie a little beyond 0 or 1.
+//!
+//! A slope is one for all groups of an agent, each group having a mean of its
+//! own. The variance is that of the blocks with luck taken out, and has the errors
+//! of the slopes in it.
 
 use serde::{Deserialize, Serialize};
 
 mod beside;
+mod products;
 
 use super::{Partial, Tally, group::distinct};
 use crate::{
-    interval::{self, Moments},
+    interval::{self, Estimate, Moments},
     standings::AgentStanding,
 };
 pub(crate) use beside::{GroupLuck, TogetherLuck, difference};
+use products::{Part, Products, ScoreLuck, table};
 
 /// Millionths of a game's score.
 const POINT: f64 = 1e6;
-/// Below so many degrees of freedom the slope is hardly known, and nothing is
-/// adjusted.
-const FREEDOM_MIN: u64 = 10;
+/// With fewer degrees of freedom in a half its slope is hardly known, and nothing
+/// is adjusted.
+const FREEDOM_MIN: u64 = 7;
 
-/// Sums over the complete blocks of one agent in one group. Wide enough for any
-/// luck that fits a record, in any number of games.
+/// Sums over the complete blocks of one agent in one group that are in one half.
+/// Wide enough for any luck that fits a record, in any number of games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LuckSums {
     blocks: u64,
+    units: u64,
     luck: i128,
     squares: i128,
     /// Luck by units.
@@ -43,6 +52,7 @@ impl LuckSums {
     pub(super) fn add(&mut self, luck: i64, units: u64) {
         let luck = i128::from(luck);
         self.blocks += 1;
+        self.units += units;
         self.luck += luck;
         self.squares += luck * luck;
         self.products += luck * i128::from(units);
@@ -52,23 +62,11 @@ impl LuckSums {
 /// An agent's blocks, as shares of what a block can have at most.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Adjusting {
-    blocks: u64,
-    groups: u64,
     /// True once blocks were there whose luck is not known.
     unknown: bool,
-    luck: f64,
-    score: f64,
-    /// Sums of squares and products, and the same within groups.
-    all: Spread,
-    within: Spread,
-}
-
-/// Sums of squares and products.
-#[derive(Clone, Copy, Debug, Default)]
-struct Spread {
-    score: f64,
-    luck: f64,
-    both: f64,
+    own: ScoreLuck,
+    /// Of either half, luck by luck and by score.
+    halves: [Products<1, 2>; 2],
 }
 
 /// A score with luck taken out.
@@ -77,126 +75,119 @@ pub(crate) struct Adjusted {
     pub(crate) score: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
-    /// Share of the variance of blocks that luck explains, less what it would
-    /// by chance.
+    /// Share of the variance of blocks that taking luck out took away.
     pub(super) share: f64,
     /// As many games more would have told as much; none where nothing is left
     /// to vary.
     pub(super) games_saved: Option<i64>,
 }
 
-/// The line through an agent's blocks, score against luck.
+/// The blocks of an agent with luck taken out.
 #[derive(Clone, Copy, Debug)]
-struct Line {
-    /// Where it crosses no luck.
-    score: f64,
-    slope: f64,
-    /// Variance of a block around it, and around the mean alone.
-    left: f64,
+struct Left {
+    /// Of what is left.
+    estimate: Estimate,
+    /// What the luck of either half is multiplied by: learnt on the other one.
+    slopes: [f64; 2],
+    /// Variance of a block with its luck.
     before: f64,
-    /// What the slope's error multiplies the variance at no luck by.
-    error: f64,
-    blocks: f64,
-    freedom: u64,
 }
 
 impl Adjusting {
     /// Adds the blocks of one group, of `games` games of the agent with at most
-    /// `most` units each.
-    pub(crate) fn add(&mut self, units: Moments, luck: Option<&LuckSums>, games: u64, most: u64) {
+    /// `most` units each, and their luck by halves.
+    pub(crate) fn add(
+        &mut self,
+        units: Moments,
+        luck: Option<[LuckSums; 2]>,
+        games: u64,
+        most: u64,
+    ) {
         if units.blocks == 0 {
             return;
         }
-        let Some(luck) = luck.filter(|luck| luck.blocks == units.blocks) else {
+        let told = |[even, odd]: &[LuckSums; 2]| even.blocks + odd.blocks == units.blocks;
+        let Some(halves) = luck.filter(told) else {
             self.unknown = true;
             return;
         };
-        let n = units.blocks as f64;
-        let most = (games * most) as f64;
-        let scale = POINT * games as f64;
-        let sums = Spread {
-            score: units.squares as f64 / (most * most),
-            luck: luck.squares as f64 / (scale * scale),
-            both: luck.products as f64 / (most * scale),
+        let score = |sum: u64| Part {
+            sum: sum.into(),
+            scale: (games * most) as f64,
         };
-        let blocks = i128::from(units.blocks);
-        let of_luck = blocks * luck.squares - luck.luck * luck.luck;
-        let of_both = blocks * luck.products - luck.luck * i128::from(units.sum);
-        self.blocks += units.blocks;
-        self.groups += 1;
-        self.score += units.sum as f64 / most;
-        self.luck += luck.luck as f64 / scale;
-        self.all = self.all.plus(sums);
-        self.within = self.within.plus(Spread {
-            score: units.spread() / (most * most),
-            luck: of_luck as f64 / n / (scale * scale),
-            both: of_both as f64 / n / (most * scale),
-        });
+        let luck = |half: LuckSums| Part {
+            sum: half.luck,
+            scale: POINT * games as f64,
+        };
+        let [even, odd] = halves.map(luck);
+        let parts = [score(units.sum), even, odd];
+        let crossed = halves.map(|half| half.products);
+        let squares = halves.map(|half| half.squares);
+        let products = table(units.squares.into(), [crossed; 2], squares);
+        self.own.add(units.blocks, parts, parts, products);
+        for (products, half) in self.halves.iter_mut().zip(halves) {
+            products.add(
+                half.blocks,
+                [luck(half)],
+                [luck(half), score(half.units)],
+                [[half.squares, half.products]],
+            );
+        }
     }
 
     /// Mean luck of a block's games, in parts of a game's score.
     pub(super) fn luck_mean(&self) -> Option<f64> {
-        (self.blocks > 0 && !self.unknown).then(|| self.luck / self.blocks as f64)
+        let [_, even, odd] = self.own.rows;
+        let blocks = self.own.blocks;
+        (blocks > 0 && !self.unknown).then(|| (even + odd) / blocks as f64)
     }
 
     /// The score without luck, of `games` games; none where luck is not known
     /// or blocks are few.
     pub(crate) fn adjusted(&self, games: u64) -> Option<Adjusted> {
-        let line = self.line()?;
-        let score = line.score.clamp(0.0, 1.0);
-        let variance = line.left * line.error;
-        let (low, high) = interval::around(score, variance, line.blocks, line.freedom);
+        let Left {
+            estimate, before, ..
+        } = self.left()?;
+        let (low, high) = interval::around(estimate);
+        let left = estimate.variance;
         Some(Adjusted {
-            score,
+            score: estimate.mean,
             low,
             high,
-            share: 1.0 - line.left / line.before,
-            games_saved: (line.left > 0.0)
-                .then(|| (games as f64 * (line.before / line.left - 1.0)).round() as i64),
+            share: 1.0 - left / before,
+            games_saved: (left > 0.0)
+                .then(|| (games as f64 * (before / left - 1.0)).round() as i64),
         })
     }
 
-    fn line(&self) -> Option<Line> {
-        let n = self.blocks as f64;
-        if self.unknown || self.blocks == 0 {
+    /// None where luck is not known or blocks are few; and where there is no luck,
+    /// or every block came out alike, so that nothing would be taken out.
+    fn left(&self) -> Option<Left> {
+        let few = |half: &Products<1, 2>| half.freedom() < FREEDOM_MIN;
+        let score = self.own.first();
+        let luck = self.halves.iter().any(|half| half.first() > 0.0);
+        if self.unknown || self.halves.iter().any(few) || score <= 0.0 || !luck {
             return None;
         }
-        // As with means: groups of one block say nothing of how blocks vary.
-        let (spread, groups) = if self.blocks >= 2 * self.groups {
-            (self.within, self.groups)
-        } else {
-            let centred = Spread {
-                score: self.all.score - self.score * self.score / n,
-                luck: self.all.luck - self.luck * self.luck / n,
-                both: self.all.both - self.luck * self.score / n,
-            };
-            (centred, 1)
+        let slope = |half: Products<1, 2>| {
+            let [[luck, both]] = half.spread();
+            if half.first() > 0.0 { both / luck } else { 0.0 }
         };
-        let freedom = self.blocks.checked_sub(groups + 1)?;
-        if freedom < FREEDOM_MIN || spread.luck <= 0.0 || spread.score <= 0.0 {
-            return None;
-        }
-        let (mean, luck) = (self.score / n, self.luck / n);
-        let slope = spread.both / spread.luck;
-        Some(Line {
-            score: mean - slope * luck,
-            slope,
-            left: (spread.score - slope * spread.both).max(0.0) / freedom as f64,
-            before: spread.score / (freedom + 1) as f64,
-            error: 1.0 + n * luck * luck / spread.luck,
-            blocks: n,
-            freedom,
+        let [even, odd] = self.halves.map(slope);
+        let slopes = [odd, even];
+        let n = self.own.blocks as f64;
+        let freedom = self.own.freedom();
+        Some(Left {
+            estimate: Estimate {
+                mean: self.own.sum_left(slopes) / n,
+                observed: self.own.rows[0] / n,
+                variance: self.own.left([slopes; 2]).max(0.0) / freedom as f64,
+                blocks: n,
+                freedom,
+            },
+            slopes,
+            before: score / freedom as f64,
         })
-    }
-}
-
-impl Spread {
-    fn plus(self, other: Self) -> Self {
-        Self {
-            score: self.score + other.score,
-            luck: self.luck + other.luck,
-            both: self.both + other.both,
-        }
     }
 }
 
@@ -219,8 +210,9 @@ pub(super) fn note(agents: &[AgentStanding]) -> Option<String> {
 }
 
 impl Tally {
-    /// Takes in the luck of a complete block of a group.
-    pub(super) fn add_luck(&mut self, group: u64, block: &Partial, seats: &[u16]) {
+    /// Takes in the luck of a complete block of a group, so many of whose blocks
+    /// come before.
+    pub(super) fn add_luck(&mut self, (group, before): (u64, u64), block: &Partial, seats: &[u16]) {
         let mut agents = seats.to_vec();
         agents.sort_unstable();
         let members: Vec<_> = distinct(&agents)
@@ -233,7 +225,9 @@ impl Tally {
         let sums = self.luck.entry(group);
         let sums = sums.or_insert_with(|| GroupLuck::new(members.len()));
         let games = self.schedule.rotations() as usize;
-        sums.add(block, &members, &block.rankings[..games]);
+        // Halves of each group and, of groups with few blocks, of all together.
+        let half = (group ^ before) % 2;
+        sums.add(half as usize, block, &members, &block.rankings[..games]);
     }
 }
 

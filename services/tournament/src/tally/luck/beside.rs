@@ -2,58 +2,77 @@
 //! of two came before the other, less luck.
 //!
 //! The difference of two adjusted scores is that of what is left of both once
-//! luck is taken out with each one's own slope, and so is the covariance of what
+//! luck is taken out with each one's own slopes, and so is the covariance of what
 //! is left. A pair's own score is adjusted by how much luckier the one was.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Adjusting, LuckSums, POINT};
+use super::{Adjusting, LuckSums, POINT, Part, ScoreLuck, table};
 use crate::{
-    interval::{self, Difference},
+    interval::{self, Difference, Moments},
     tally::{Partial, Ranking},
 };
 
-/// What a group's luck sums up to, over complete blocks.
+/// What a group's luck sums up to, over complete blocks of either half.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GroupLuck {
+    halves: [HalfLuck; 2],
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct HalfLuck {
     /// By agent.
     agents: Vec<LuckSums>,
     /// Each agent with each later one.
     pairs: Vec<PairSums>,
 }
 
-/// Sums over blocks of products of what two agents had.
+/// Sums over blocks of what two agents had together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct PairSums {
+    /// Products of their luck.
     lucks: i128,
     /// The first one's luck by the other's units, and the other way round.
     crossed: [i128; 2],
-    /// How much luckier the first was, by its units against the other.
+    /// The first one's units against the other.
+    units: u64,
+    /// How much luckier the first was, by those.
     duel: i128,
 }
 
 impl GroupLuck {
     pub(super) fn new(agents: usize) -> Self {
-        Self {
+        let half = HalfLuck {
             agents: vec![LuckSums::default(); agents],
             pairs: vec![PairSums::default(); agents * agents.saturating_sub(1) / 2],
+        };
+        Self {
+            halves: [half.clone(), half],
         }
     }
 
-    /// Counts a block, given the members that each agent has and its games.
-    pub(super) fn add(&mut self, block: &Partial, members: &[Range<usize>], games: &[Ranking]) {
+    /// Counts a block of a half, given the members that each agent has and its
+    /// games.
+    pub(super) fn add(
+        &mut self,
+        half: usize,
+        block: &Partial,
+        members: &[Range<usize>],
+        games: &[Ranking],
+    ) {
+        let half = &mut self.halves[half];
         let of = |own: &Range<usize>| {
             let luck: i64 = block.luck[own.clone()].iter().sum();
             let units = block.units[own.clone()].iter().flatten();
             (luck, units.map(|&units| u64::from(units)).sum::<u64>())
         };
         let told: Vec<(i64, u64)> = members.iter().map(of).collect();
-        for (sums, &(luck, units)) in self.agents.iter_mut().zip(&told) {
+        for (sums, &(luck, units)) in half.agents.iter_mut().zip(&told) {
             sums.add(luck, units);
         }
-        let mut pairs = self.pairs.iter_mut();
+        let mut pairs = half.pairs.iter_mut();
         for (place, first) in members.iter().enumerate() {
             let later = members.iter().enumerate().skip(place + 1);
             for ((other, second), sums) in later.zip(&mut pairs) {
@@ -70,147 +89,107 @@ impl GroupLuck {
                 let duel = games
                     .iter()
                     .flat_map(|game| couples().map(|(a, b)| game.units_against(a, b)));
+                let duel: u64 = duel.sum();
                 sums.lucks += lucks[0] * lucks[1];
                 sums.crossed[0] += lucks[0] * units[1];
                 sums.crossed[1] += lucks[1] * units[0];
-                sums.duel += (lucks[0] - lucks[1]) * i128::from(duel.sum::<u64>());
+                sums.units += duel;
+                sums.duel += (lucks[0] - lucks[1]) * i128::from(duel);
             }
         }
     }
 
-    /// One agent's, by its place in the group.
-    pub(crate) fn agent(&self, place: usize) -> Option<&LuckSums> {
-        self.agents.get(place)
+    /// One agent's by halves, by its place in the group.
+    pub(crate) fn agent(&self, place: usize) -> Option<[LuckSums; 2]> {
+        let [even, odd] = &self.halves;
+        Some([*even.agents.get(place)?, *odd.agents.get(place)?])
     }
 
-    fn pair(&self, one: usize, other: usize) -> Option<&PairSums> {
-        let before = |place: usize| place * (2 * self.agents.len() - place - 1) / 2;
-        self.pairs.get(before(one) + other - one - 1)
+    /// Two agents' by halves, by their places; the other one is the later.
+    fn pair(&self, one: usize, other: usize) -> Option<[PairSums; 2]> {
+        let [even, odd] = &self.halves;
+        let before = one * (2 * even.agents.len()).checked_sub(one + 1)? / 2;
+        let place = before + other.checked_sub(one + 1)?;
+        Some([*even.pairs.get(place)?, *odd.pairs.get(place)?])
     }
 
-    /// How much luckier one was than a later one, by its units against it.
-    pub(crate) fn duel(&self, one: usize, other: usize) -> Option<LuckSums> {
-        let pair = self.pair(one, other)?;
-        let [first, second] = [self.agent(one)?, self.agent(other)?];
-        Some(LuckSums {
-            blocks: first.blocks,
-            luck: first.luck - second.luck,
-            squares: first.squares + second.squares - 2 * pair.lucks,
-            products: pair.duel,
-        })
+    /// How much luckier one was than a later one by halves, by its units against
+    /// it.
+    pub(crate) fn duel(&self, one: usize, other: usize) -> Option<[LuckSums; 2]> {
+        let [even, odd] = self.pair(one, other)?;
+        let agents = [self.agent(one)?, self.agent(other)?];
+        let duel = |half: usize, pair: PairSums| {
+            let [first, second] = agents.map(|halves| halves[half]);
+            LuckSums {
+                blocks: first.blocks,
+                units: pair.units,
+                luck: first.luck - second.luck,
+                squares: first.squares + second.squares - 2 * pair.lucks,
+                products: pair.duel,
+            }
+        };
+        Some([duel(0, even), duel(1, odd)])
     }
 }
 
-/// How two agents' luck and units go together over the blocks of both.
+/// How two agents' luck and scores go together over the blocks of both.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct TogetherLuck {
-    lucks: Products,
-    /// The first one's luck by the other's units, and the other way round.
-    crossed: [Products; 2],
-}
-
-/// Products of two things, over all blocks and within groups.
-#[derive(Clone, Copy, Debug, Default)]
-struct Products {
-    sums: [f64; 2],
-    product: f64,
-    within: f64,
-}
-
-impl Products {
-    /// Adds so many blocks of one group: sums of both, and of their products, to
-    /// be divided by these.
-    fn add(&mut self, blocks: u64, sums: [i128; 2], product: i128, by: [f64; 2]) {
-        let n = i128::from(blocks);
-        let scale = by[0] * by[1];
-        self.sums[0] += sums[0] as f64 / by[0];
-        self.sums[1] += sums[1] as f64 / by[1];
-        self.product += product as f64 / scale;
-        self.within += (n * product - sums[0] * sums[1]) as f64 / n as f64 / scale;
-    }
-
-    fn spread(&self, blocks: u64, centred: bool) -> f64 {
-        if centred {
-            self.within
-        } else {
-            self.product - self.sums[0] * self.sums[1] / blocks as f64
-        }
-    }
-}
+pub(crate) struct TogetherLuck(ScoreLuck);
 
 impl TogetherLuck {
     /// Adds the blocks of one group in which both were, by their places, with
-    /// each one's units and the games that it has in a block.
+    /// the moments of each one's units and of the sum of both, and the games that
+    /// each has in a block.
     pub(crate) fn add(
         &mut self,
         group: &GroupLuck,
         places: [usize; 2],
-        units: [u64; 2],
+        (units, both): ([Moments; 2], Moments),
         games: [u64; 2],
         most: u64,
     ) {
-        let pair = group.pair(places[0], places[1]);
-        let agents = places.map(|place| group.agent(place));
-        let (Some(pair), [Some(first), Some(second)]) = (pair, agents) else {
+        let [one, other] = places;
+        let pair = group.pair(one, other);
+        let (Some(pair), Some(first), Some(second)) = (pair, group.agent(one), group.agent(other))
+        else {
             return;
         };
-        if first.blocks == 0 {
-            return;
-        }
-        let luck = games.map(|games| POINT * games as f64);
-        let score = games.map(|games| (games * most) as f64);
-        let units = units.map(i128::from);
-        let blocks = first.blocks;
-        self.lucks
-            .add(blocks, [first.luck, second.luck], pair.lucks, luck);
-        let [one, other] = &mut self.crossed;
-        one.add(
-            blocks,
-            [first.luck, units[1]],
-            pair.crossed[0],
-            [luck[0], score[1]],
-        );
-        other.add(
-            blocks,
-            [second.luck, units[0]],
-            pair.crossed[1],
-            [luck[1], score[0]],
+        let parts = |units: Moments, luck: [LuckSums; 2], games: u64| {
+            let luck = luck.map(|half| Part {
+                sum: half.luck,
+                scale: POINT * games as f64,
+            });
+            let score = Part {
+                sum: units.sum.into(),
+                scale: (games * most) as f64,
+            };
+            [score, luck[0], luck[1]]
+        };
+        let scores = (both.squares - units[0].squares - units[1].squares) / 2;
+        let crossed = [0, 1].map(|of: usize| pair.map(|half| half.crossed[of]));
+        self.0.add(
+            both.blocks,
+            parts(units[0], first, games[0]),
+            parts(units[1], second, games[1]),
+            table(scores.into(), crossed, pair.map(|half| half.lucks)),
         );
     }
 }
 
-/// The difference of two adjusted scores, given the spread of their units over
-/// the blocks of both (as [`interval::difference`] has it) and how many those are.
-/// None where one is not adjusted.
-pub(crate) fn difference(
-    of: [&Adjusting; 2],
-    units: f64,
-    luck: &TogetherLuck,
-    (blocks, groups): (u64, u64),
-) -> Option<Difference> {
-    let [first, second] = [of[0].line()?, of[1].line()?];
-    let centred = blocks >= 2 * groups;
-    let freedom = interval::freedom(blocks, groups);
-    let [one, other] = luck.crossed.map(|crossed| crossed.spread(blocks, centred));
-    // Of what is left of both: units − slope·luck.
-    let left = units - first.slope * one - second.slope * other
-        + first.slope * second.slope * luck.lucks.spread(blocks, centred);
-    let error = (first.error * second.error).sqrt();
-    let shared = freedom.saturating_sub(1);
-    let covariance = if shared == 0 {
+/// The difference of two adjusted scores. None where one is not adjusted.
+pub(crate) fn difference(of: [&Adjusting; 2], luck: &TogetherLuck) -> Option<Difference> {
+    let of = [of[0].left()?, of[1].left()?];
+    let freedom = luck.0.freedom();
+    let covariance = if freedom == 0 {
         0.0
     } else {
-        blocks as f64 * left / shared as f64 * error
+        let left = luck.0.left(of.map(|left| left.slopes));
+        luck.0.blocks as f64 * left / freedom as f64
     };
     Some(interval::difference_of(
-        [first, second].map(|line| interval::Estimate {
-            mean: line.score.clamp(0.0, 1.0),
-            variance: line.left * line.error,
-            blocks: line.blocks,
-            freedom: line.freedom,
-        }),
+        of.map(|left| left.estimate),
         covariance,
-        shared,
-        interval::UNITS_OF_TWO,
+        freedom,
+        interval::UNITS_FINE,
     ))
 }

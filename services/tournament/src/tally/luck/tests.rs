@@ -1,3 +1,5 @@
+use std::cmp::Ordering;
+
 use arena_model::result::GameResult;
 
 use super::*;
@@ -34,21 +36,36 @@ fn results(blocks: u64) -> Vec<GameResult> {
         .collect()
 }
 
-/// The line through the points (luck, score), its value where luck is nothing,
-/// and the share of the variance that it explains: by the textbook.
-fn line(points: &[(f64, f64)]) -> (f64, f64) {
-    let n = points.len() as f64;
-    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
-    let (x, y) = (mean(&|p| p.0), mean(&|p| p.1));
-    let xx = mean(&|p| (p.0 - x).powi(2));
-    let xy = mean(&|p| (p.0 - x) * (p.1 - y));
-    let yy = mean(&|p| (p.1 - y).powi(2));
-    let left = (yy - xy * xy / xx) / (n - 2.0);
-    (y - xy / xx * x, 1.0 - left / (yy / (n - 1.0)))
+/// What is left of the scores of points (luck, score) once luck is taken out of
+/// every second one with the slope of the others: by the textbook.
+fn left(points: &[(f64, f64)]) -> Vec<f64> {
+    let slope = |half: usize| {
+        let own: Vec<(f64, f64)> = points.iter().skip(half).step_by(2).copied().collect();
+        let (x, y): (Vec<f64>, Vec<f64>) = own.iter().copied().unzip();
+        let (x, y) = (mean(&x), mean(&y));
+        let xx: f64 = own.iter().map(|point| (point.0 - x).powi(2)).sum();
+        let xy: f64 = own.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
+        xy / xx
+    };
+    let slopes = [slope(1), slope(0)];
+    let places = points.iter().enumerate();
+    places
+        .map(|(place, (luck, score))| score - slopes[place % 2] * luck)
+        .collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn variance(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares = values.iter().map(|value| (value - mean).powi(2));
+    squares.sum::<f64>() / (values.len() - 1) as f64
 }
 
 #[test]
-fn the_adjusted_score_is_that_of_the_line_at_no_luck() {
+fn the_adjusted_score_is_what_luck_leaves_with_the_slope_of_other_blocks() {
     let results = results(200);
     let standings = standings(&results, 200);
     for agent in &standings.agents {
@@ -69,12 +86,13 @@ fn the_adjusted_score_is_that_of_the_line_at_no_luck() {
                 (x / 2.0, y / 2.0)
             })
             .collect();
-        let (score, share) = line(&blocks);
+        let left = left(&blocks);
+        let (_, scores): (Vec<f64>, Vec<f64>) = blocks.into_iter().unzip();
         let near = |told: Option<f64>, by_hand: f64| {
             assert!((told.expect("told") - by_hand).abs() < 1e-9, "{told:?}");
         };
-        near(agent.score_adjusted, score);
-        near(agent.luck_share, share);
+        near(agent.score_adjusted, mean(&left));
+        near(agent.luck_share, 1.0 - variance(&left) / variance(&scores));
         let width = |low: Option<f64>, high: Option<f64>| high.zip(low).map(|(h, l)| h - l);
         let adjusted = width(agent.score_adjusted_low, agent.score_adjusted_high);
         let raw = width(agent.score_low, agent.score_high);
@@ -82,6 +100,86 @@ fn the_adjusted_score_is_that_of_the_line_at_no_luck() {
         assert!(agent.luck_games_saved.expect("told") > 100);
     }
     assert!(standings.notes.iter().any(|note| note.contains("Luck")));
+}
+
+/// All ways in which so many blocks can be of so many kinds.
+fn ways(blocks: u64, kinds: usize) -> Vec<Vec<u64>> {
+    if kinds == 1 {
+        return vec![vec![blocks]];
+    }
+    let mut all = Vec::new();
+    for first in 0..=blocks {
+        for mut rest in ways(blocks - first, kinds - 1) {
+            rest.push(first);
+            all.push(rest);
+        }
+    }
+    all
+}
+
+#[test]
+fn over_all_that_can_happen_the_adjusted_score_is_the_score() {
+    // Luck, units of four and chances in seven of a block: luck has mean zero, and
+    // units do not go with it in a line.
+    const KINDS: [(i64, u64, u64); 4] = [
+        (-100_000, 1, 3),
+        (-100_000, 2, 1),
+        (0, 4, 1),
+        (200_000, 2, 2),
+    ];
+    const BLOCKS: u64 = 8;
+    let halves: Vec<(LuckSums, Moments, f64)> = ways(BLOCKS, KINDS.len())
+        .into_iter()
+        .map(|counts| {
+            let (mut luck, mut units) = (LuckSums::default(), Moments::default());
+            let mut orders: u64 = (1..=BLOCKS).product();
+            let mut chance = 1.0;
+            for ((of, worth, weight), count) in KINDS.into_iter().zip(counts) {
+                for _ in 0..count {
+                    luck.add(of, worth);
+                    units.add(worth);
+                    chance *= weight as f64 / 7.0;
+                }
+                orders /= (1..=count).product::<u64>();
+            }
+            (luck, units, chance * orders as f64)
+        })
+        .collect();
+    let (mut all, mut score, mut adjusted, mut apart) = (0.0, 0.0, 0.0, 0);
+    for (even, of_even, chance) in &halves {
+        for (odd, of_odd, other) in &halves {
+            let units = *of_even + *of_odd;
+            let mut adjusting = Adjusting::default();
+            adjusting.add(units, Some([*even, *odd]), 2, 2);
+            let raw = units.sum as f64 / (8.0 * BLOCKS as f64);
+            let told = adjusting.adjusted(4 * BLOCKS);
+            let without = told.map_or(raw, |told| told.score);
+            let chance = chance * other;
+            all += chance;
+            score += chance * raw;
+            adjusted += chance * without;
+            apart += u32::from(without != raw);
+        }
+    }
+    let near = |one: f64, other: f64| assert!((one - other).abs() < 1e-12, "{one} {other}");
+    near(all, 1.0);
+    near(score, 13.0 / 28.0);
+    near(adjusted, score);
+    assert!(apart > 20_000, "{apart}");
+}
+
+#[test]
+fn luck_is_taken_out_of_groups_of_one_block_too() {
+    let tournament = tournament(24, 2, 1);
+    let schedule = Schedule::new(&tournament).expect("a schedule");
+    let mut tally = Tally::new(&tournament).expect("a tally");
+    let mut draws = Draws(3);
+    for index in 0..schedule.games() {
+        tally.add(&drawn(&schedule, index, &mut draws));
+    }
+    for agent in tally.standings().agents {
+        assert!(agent.score_adjusted.is_some(), "{}", agent.agent);
+    }
 }
 
 #[test]
@@ -125,8 +223,10 @@ fn among_four_the_difference_is_that_of_what_luck_leaves_of_both() {
     let schedule = Schedule::new(&tournament).expect("a schedule");
     let mut tally = Tally::new(&tournament).expect("a tally");
     let mut draws = Draws(9);
-    // By block and agent: luck and score, as means over its four games.
+    // By block and agent: luck and score, as means over its four games; and by
+    // pair, how much luckier the one was, and its score against the other.
     let mut points = vec![[(0.0, 0.0); 4]; blocks as usize];
+    let mut duels = vec![[[(0.0, 0.0); 4]; 4]; blocks as usize];
     for index in 0..4 * blocks {
         let luck: Vec<i32> = (0..4)
             .map(|_| draws.below(600_001) as i32 - 300_000)
@@ -147,35 +247,42 @@ fn among_four_the_difference_is_that_of_what_luck_leaves_of_both() {
             let (of_luck, score) = &mut points[(index / 4) as usize][usize::from(agent)];
             *of_luck += f64::from(luck[seat]) / 4e6;
             *score += f64::from(4 - placement[seat]) / 12.0;
+            for (against, &other) in game.seats.iter().enumerate() {
+                let duels = &mut duels[(index / 4) as usize][usize::from(agent)];
+                let (of_luck, score) = &mut duels[usize::from(other)];
+                *of_luck += f64::from(luck[seat] - luck[against]) / 4e6;
+                let units = match placement[seat].cmp(&placement[against]) {
+                    Ordering::Less => 1.0,
+                    Ordering::Equal => 0.5,
+                    Ordering::Greater => 0.0,
+                };
+                *score += units / 4.0;
+            }
         }
         let mut result = result(game, &placement, 10);
         result.luck = luck;
         tally.add(&result);
     }
-    let column =
-        |agent: usize| -> Vec<(f64, f64)> { points.iter().map(|block| block[agent]).collect() };
-    let left = |agent: usize| -> (f64, Vec<f64>) {
-        let points = column(agent);
-        let n = points.len() as f64;
-        let mean = |of: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / n;
-        let (x, y) = (mean(&|p| p.0), mean(&|p| p.1));
-        let slope = mean(&|p| (p.0 - x) * (p.1 - y)) / mean(&|p| (p.0 - x).powi(2));
-        let left = points.iter().map(|p| p.1 - y - slope * (p.0 - x)).collect();
-        (y - slope * x, left)
+    let left_of = |agent: usize| {
+        let points: Vec<_> = points.iter().map(|block| block[agent]).collect();
+        left(&points)
     };
     for pair in tally.evidence().pairs() {
         let place = |name: &str| usize::from(name.as_bytes()[1] - b'0');
-        let (one, other) = (left(place(&pair.agent)), left(place(&pair.opponent)));
+        let [one, other] = [&pair.agent, &pair.opponent].map(|name| place(name));
+        let duel: Vec<_> = duels.iter().map(|block| block[one][other]).collect();
+        let score = pair.score_adjusted.expect("told");
+        assert!((score - mean(&left(&duel))).abs() < 1e-9, "{score}");
+        let both = left_of(one).into_iter().zip(left_of(other));
+        let differences: Vec<f64> = both.map(|(one, other)| one - other).collect();
         let apart = pair.difference_adjusted.expect("told");
-        assert!((apart - (one.0 - other.0)).abs() < 1e-9, "{apart}");
-        let squares = one.1.iter().zip(&other.1).map(|(a, b)| (a - b).powi(2));
-        let n = blocks as f64;
-        let error = (squares.sum::<f64>() / (n - 2.0) / n).sqrt();
+        assert!((apart - mean(&differences)).abs() < 1e-9, "{apart}");
+        let error = (variance(&differences) / blocks as f64).sqrt();
         let ends = pair
             .difference_adjusted_high
             .zip(pair.difference_adjusted_low);
         let half = ends.map(|(high, low)| (high - low) / 2.0).expect("told");
-        let errors = half / error / interval::critical(blocks - 2);
+        let errors = half / error / interval::critical(blocks - 1);
         assert!((0.97..1.05).contains(&errors), "{errors}");
         let duel = pair.score_adjusted_high.zip(pair.score_adjusted_low);
         let raw = pair.score_high.zip(pair.score_low);
