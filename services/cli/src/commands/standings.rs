@@ -28,8 +28,8 @@ Win: sole first; draw: shared first; score of a game: (seats beaten + half of
 those tied) / (seats - 1). Ratings are by maximum likelihood, on the Elo scale:
 Davidson's model for two seats, Plackett and Luce's for more. Intervals are 95 %
 intervals over blocks.
-Where there are dice, the score without luck is where the line of blocks' scores
-against what the dice gave meets no luck: unbiased, and surer.
+Where there are dice, the score without luck is that of the blocks less what the
+dice gave, times what that was worth in other blocks: unbiased, and surer.
 
 Examples:
   arena standings demo-3f9a0c1b22
@@ -192,7 +192,7 @@ fn print(
         Format::Table => {
             let mut text = table::people(standings, wanted.wide);
             if wanted.crosstable {
-                text += &format!("\n{}\n", table::crosstable(standings));
+                text += &format!("\n{}\n", table::crosstable(standings, wanted.wide));
             }
             output::write(&(text + &table::remarks(standings)))?;
             print_remarks(standings)

@@ -122,8 +122,36 @@ fn narrow(columns: &mut Vec<Column>, first: usize) {
 }
 
 /// Who scored what against whom: the row's score against the column's agent, in
-/// the order of the standings.
-pub(super) fn crosstable(standings: &v1::Standings) -> String {
+/// the order of the standings; and the same less luck, where that is known and
+/// fits, or all of it is wanted.
+pub(super) fn crosstable(standings: &v1::Standings, wide: bool) -> String {
+    let mut text = scores(standings, "score in % against", |pair| {
+        (pair.score, pair.score_low, pair.score_high)
+    });
+    let mut pairs = standings.pairs.iter();
+    if pairs.any(|pair| pair.score_adjusted.is_some()) {
+        let adjusted = scores(standings, "less luck, in % against", |pair| {
+            (
+                pair.score_adjusted,
+                pair.score_adjusted_low,
+                pair.score_adjusted_high,
+            )
+        });
+        let mut lines = adjusted.lines();
+        if wide || lines.all(|line| line.chars().count() <= WIDTH) {
+            text += &format!("\n{adjusted}");
+        }
+    }
+    text
+}
+
+/// A table of what each has against each other one, of the interval that a pair
+/// has from its first agent's side.
+fn scores(
+    standings: &v1::Standings,
+    head: &str,
+    of: impl Fn(&v1::PairStanding) -> (Option<f64>, Option<f64>, Option<f64>),
+) -> String {
     let names: Vec<&str> = standings
         .agents
         .iter()
@@ -135,17 +163,16 @@ pub(super) fn crosstable(standings: &v1::Standings) -> String {
         let (Some(one), Some(other)) = (place(&pair.agent), place(&pair.opponent)) else {
             continue;
         };
-        let Some(score) = pair.score else { continue };
-        let half = pair
-            .score_high
-            .zip(pair.score_low)
-            .map(|(high, low)| (high - low) * 50.0);
+        let (Some(score), low, high) = of(pair) else {
+            continue;
+        };
+        let half = high.zip(low).map(|(high, low)| (high - low) * 50.0);
         let half = half.map_or_else(String::new, |half| format!(" ±{half:.0}"));
         cells[one][other] = format!("{:.0}{half}", score * 100.0);
         cells[other][one] = format!("{:.0}{half}", (1.0 - score) * 100.0);
     }
-    let mut head = vec!["#".to_owned(), "score in % against".to_owned()];
-    head.extend((1..=names.len()).map(|number| number.to_string()));
+    let mut heads = vec!["#".to_owned(), head.to_owned()];
+    heads.extend((1..=names.len()).map(|number| number.to_string()));
     let rows: Vec<Vec<String>> = cells
         .into_iter()
         .enumerate()
@@ -155,8 +182,8 @@ pub(super) fn crosstable(standings: &v1::Standings) -> String {
             lead.into_iter().chain(cells).collect()
         })
         .collect();
-    let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    output::table(&head, &rows)
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    output::table(&heads, &rows)
 }
 
 /// What concerns all agents, a line each.
@@ -209,5 +236,50 @@ fn pairing_told(pairing: &v1::Pairing) -> String {
             units::count(saved.unsigned_abs())
         ),
         None => "blocks: all came out alike, single games would not have".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many agents with names of some length, the first two of which met.
+    fn standings(agents: usize) -> v1::Standings {
+        let name = |number: usize| format!("agent-{number:03}");
+        let agent = |number: usize| v1::AgentStanding {
+            agent: name(number),
+            ..Default::default()
+        };
+        v1::Standings {
+            agents: (0..agents).map(agent).collect(),
+            pairs: vec![v1::PairStanding {
+                agent: name(0),
+                opponent: name(1),
+                score: Some(0.75),
+                score_low: Some(0.65),
+                score_high: Some(0.85),
+                score_adjusted: Some(0.703),
+                score_adjusted_low: Some(0.65),
+                score_adjusted_high: Some(0.75),
+                ..Default::default()
+            }],
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn pairs_are_told_less_luck_where_that_fits_or_all_is_wanted() {
+        let text = crosstable(&standings(2), false);
+        for part in ["score in % against", "75 ±10", "25 ±10"] {
+            assert!(text.contains(part), "{text}");
+        }
+        for part in ["less luck, in % against", "70 ±5", "30 ±5"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(!crosstable(&standings(60), false).contains("less luck"));
+        assert!(crosstable(&standings(60), true).contains("less luck"));
+        let mut unknown = standings(2);
+        unknown.pairs[0].score_adjusted = None;
+        assert!(!crosstable(&unknown, true).contains("less luck"));
     }
 }
