@@ -21,6 +21,23 @@ fn holds(agents: &[&str], blocks: u64, format: &str) {
     let verdict = verdict(&standings);
     assert_eq!(standings["games"], standings["games_total"]);
     assert_eq!(one.games.len() as u64, standings["games"], "{format}");
+    let path = world.write("plan.toml", &spec);
+    let plan = [
+        "tournament",
+        "plan",
+        &path,
+        "--data",
+        "plan",
+        "--measure",
+        "0",
+    ];
+    let plan = world
+        .arena(&[&plan[..], &["--output", "json"]].concat())
+        .ok()
+        .json();
+    let [least, most] = ["games_least", "games_most"].map(|key| plan[key].as_u64());
+    let games = Some(one.games.len() as u64);
+    assert!(least <= games && games <= most, "{format}: {plan}");
     let (other, standings, three) = world.tournament(&spec, "three", &["--workers", "3"]);
     assert_eq!(other, id);
     same(
@@ -129,4 +146,28 @@ fn a_list_of_games_is_the_same_whoever_plays_it() {
     let games = "format = \"fixed\"\n[fixed]\ngames = [[\"random\", \"mixed\"], \
                  [\"mixed\", \"defensive\"], [\"random\", \"mixed\"]]";
     holds(&AGENTS, 200, games);
+}
+
+#[test]
+fn a_plan_gives_up_bots_that_take_too_long() {
+    let world = World::new();
+    let bots = "agents = [{ name = \"a\", bot = \"mcts\", options = { iterations = 1000000 } }, \
+                { name = \"b\", bot = \"mcts\", options = { iterations = 1000000 } }]";
+    let spec = format!("name = \"slow\"\nruleset = \"kalah\"\nblocks = 2\n{bots}\n");
+    let path = world.write("slow.toml", spec);
+    let plan = [
+        "tournament",
+        "plan",
+        &path,
+        "--data",
+        "plan",
+        "--measure",
+        "0.05",
+    ];
+    let told = world.arena(&plan).ok();
+    assert!(
+        told.stdout.contains("no block of games was over"),
+        "{}",
+        told.told()
+    );
 }

@@ -53,6 +53,15 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
+/// How many a second: whole, or with two digits where there are few.
+pub(crate) fn rate(value: f64) -> String {
+    match value {
+        10.0.. => count(value.round() as u64),
+        1.0.. => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
 /// `12,345`
 pub(crate) fn count(value: u64) -> String {
     let digits = value.to_string();
@@ -81,6 +90,10 @@ mod tests {
         assert_eq!(count(0), "0");
         assert_eq!(count(999), "999");
         assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(
+            [1234.5, 10.0, 9.95, 0.25].map(rate),
+            ["1,235", "10", "9.9", "0.25"]
+        );
         assert_eq!(duration(59.6), "1m 00s");
         assert_eq!(duration(3725.0), "1h 02m");
         assert_eq!(latency(Some(1500.0)), "1.5 ms");

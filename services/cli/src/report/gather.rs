@@ -3,7 +3,10 @@
 use arena_model::{Tournament, expect::Expectation, spec::Spec};
 use arena_wire::v1::{self, agent_setup::Source};
 
-use super::{Agent, Estimate, Pair, Report, board::Boards, sample::Sampler, scan::Scan, verdict};
+use super::{
+    Agent, Estimate, Pair, Report, board::Boards, rated::Rated, sample::Sampler, scan::Scan,
+    verdict,
+};
 use crate::{
     access::Client,
     commands::{export, told_verdict},
@@ -53,9 +56,11 @@ pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> 
         rules.header.agents.clone(),
         seats,
         tournament.games_total,
+        Rated::new(&spec),
     );
     let mut sampler = Sampler::new(places);
     read_games(client, id, &rules, &mut scan, &mut sampler).await?;
+    scan.end();
     let boards = Boards::of(&rules.header, seats);
     let samples = sampler
         .samples(id, &rules.header.agents, &boards, &*rules.game)
@@ -93,6 +98,7 @@ pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> 
         pairs,
         seat_scores,
         digest: scan.digest(),
+        measure: scan.measure(),
         lengths: scan.lengths,
         terminations: scan.terminations,
         faults: scan.faults,

@@ -7,6 +7,7 @@ mod gather;
 mod junit;
 mod markdown;
 mod page;
+mod rated;
 mod sample;
 mod scan;
 mod verdict;
@@ -57,6 +58,8 @@ pub(crate) struct Report {
     pub(crate) pairs: Vec<Vec<Option<Pair>>>,
     /// By seat: what it scores, whoever sits there.
     pub(crate) seat_scores: Vec<Option<Estimate>>,
+    /// What the agents' courses are of.
+    pub(crate) measure: Measure,
     /// Plies of a game, and how many games had them.
     pub(crate) lengths: BTreeMap<u32, u64>,
     pub(crate) terminations: BTreeMap<&'static str, u64>,
@@ -79,6 +82,15 @@ pub(crate) struct Report {
     pub(crate) audits: Option<v1::Audits>,
 }
 
+/// What is followed over a tournament.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// In Elo, the mean of all agents at 0.
+    Rating,
+    /// Mean score.
+    Score,
+}
+
 /// An agent of a report.
 pub(crate) struct Agent {
     pub(crate) standing: v1::AgentStanding,
@@ -88,7 +100,8 @@ pub(crate) struct Agent {
     /// How it was reached.
     pub(crate) source: String,
     pub(crate) latencies: LatencyHistogram,
-    /// By step of the tournament's index: mean score of all its games so far.
+    /// By step of the tournament's index: what came of all games so far, see
+    /// [`Report::measure`].
     pub(crate) course: Vec<Option<f64>>,
     /// By seat: its score where it sits there.
     pub(crate) seat_scores: Vec<Option<f64>>,

@@ -9,7 +9,7 @@ use arena_telemetry::LatencyHistogram;
 use arena_wire::v1;
 use sha2::{Digest, Sha256};
 
-use super::Fault;
+use super::{Fault, Measure, rated::Rated};
 
 /// Points of a course.
 const STEPS: usize = 120;
@@ -25,6 +25,7 @@ pub(super) struct Scan {
     names: Vec<String>,
     games_total: u64,
     agents: Vec<Sums>,
+    rated: Option<Rated>,
     digest: Sha256,
     pub(super) games: u64,
     pub(super) lengths: BTreeMap<u32, u64>,
@@ -50,6 +51,7 @@ impl Scan {
         names: Vec<String>,
         seats: usize,
         games_total: u64,
+        rated: Option<Rated>,
     ) -> Self {
         let sums = Sums {
             latencies: LatencyHistogram::new(),
@@ -62,6 +64,7 @@ impl Scan {
             games_total,
             agents: vec![sums; names.len()],
             names,
+            rated,
             digest: Sha256::new(),
             games: 0,
             lengths: BTreeMap::new(),
@@ -82,6 +85,10 @@ impl Scan {
             .or_default() += 1;
         self.add_latencies(side);
         self.add_faults(record, side);
+        if let Some(rated) = &mut self.rated {
+            rated.close(step(record.index, self.games_total));
+            rated.add(record);
+        }
         if record.termination == Termination::Void || record.placement.is_empty() {
             return;
         }
@@ -90,13 +97,13 @@ impl Scan {
     }
 
     fn add_scores(&mut self, record: &GameRecord) {
-        let step = (record.index * STEPS as u64 / self.games_total.max(1)).min(STEPS as u64 - 1);
+        let step = step(record.index, self.games_total);
         let most = 2 * (record.seats.len() as u64 - 1);
         for (seat, &agent) in record.seats.iter().enumerate() {
             let units = units(&record.placement, seat);
             let share = units as f64 / most as f64;
             if let Some(sums) = self.agents.get_mut(usize::from(agent)) {
-                add(&mut sums.steps[step as usize], share);
+                add(&mut sums.steps[step], share);
                 if let Some(sums) = sums.seats.get_mut(seat) {
                     add(sums, share);
                 }
@@ -153,17 +160,41 @@ impl Scan {
         self.agents[agent].latencies.clone()
     }
 
-    /// An agent's mean score after each step, from its first game on.
+    /// To be told when all games are added.
+    pub(super) fn end(&mut self) {
+        if let Some(rated) = &mut self.rated {
+            rated.close(step(self.games, self.games_total) + 1);
+        }
+    }
+
+    /// What courses are of.
+    pub(super) fn measure(&self) -> Measure {
+        if self.rated.is_some() {
+            Measure::Rating
+        } else {
+            Measure::Score
+        }
+    }
+
+    /// An agent's rating after each step, or its mean score where there are too
+    /// many agents to rate, from its first game on.
     pub(super) fn course(&self, agent: usize) -> Vec<Option<f64>> {
-        let played = self.games * STEPS as u64 / self.games_total.max(1);
+        let played = step(self.games, self.games_total);
+        let mut ratings = self.rated.as_ref().map(|rated| rated.course(agent));
         let mut sum = (0.0, 0);
         let steps = self.agents[agent].steps.iter().enumerate();
         steps
             .map(|(step, &(points, games))| {
                 sum.0 += points;
                 sum.1 += games;
-                let reached = step as u64 <= played || games > 0;
-                (reached && sum.1 > 0).then(|| sum.0 / sum.1 as f64)
+                let rating = ratings.as_mut().map(Iterator::next);
+                if sum.1 == 0 || step > played {
+                    return None;
+                }
+                match rating {
+                    Some(rating) => rating.flatten(),
+                    None => Some(sum.0 / sum.1 as f64),
+                }
             })
             .collect()
     }
@@ -180,6 +211,11 @@ impl Scan {
     pub(super) fn digest(&self) -> String {
         hex::encode(self.digest.clone().finalize())
     }
+}
+
+/// The step of a game.
+fn step(index: u64, games_total: u64) -> usize {
+    (index * STEPS as u64 / games_total.max(1)).min(STEPS as u64 - 1) as usize
 }
 
 /// Two for each seat beaten, one for each tied.

@@ -46,6 +46,7 @@ fn empty() -> Report {
         agents: vec![agent("one", None), agent("two", None)],
         pairs: vec![vec![None; 2]; 2],
         seat_scores: vec![None; 2],
+        measure: Measure::Score,
         lengths: BTreeMap::new(),
         terminations: BTreeMap::new(),
         faults: Vec::new(),
@@ -178,7 +179,7 @@ fn record(index: u64, seats: [u16; 2], placement: [u8; 2]) -> GameRecord {
 #[test]
 fn a_pass_over_the_games_adds_up_courses_seats_lengths_and_faults() {
     let names = vec!["one".to_owned(), "two".to_owned()];
-    let mut scan = scan::Scan::new("cup-0123456789", names, 2, 4);
+    let mut scan = scan::Scan::new("cup-0123456789", names, 2, 4, None);
     let results = [
         ([0, 1], [1, 2]),
         ([1, 0], [1, 2]),

@@ -99,6 +99,8 @@ struct Plan<'a> {
     spread: Told,
     /// Whether scores may be spread by less than that.
     at_most: bool,
+    /// Whether games were played to measure the rate, and none was over in time.
+    gave_up: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -134,6 +136,7 @@ impl<'a> Plan<'a> {
             expected: planned.games_expected,
             rate: given.or(measured),
             at_most: spread.is_none(),
+            gave_up: sample.is_some_and(|sample| sample.games == 0),
             spread: spread.unwrap_or_else(|| Told {
                 value: SPREAD_MAX,
                 from: "whatever the games come to".to_owned(),
@@ -216,11 +219,14 @@ impl<'a> Plan<'a> {
         };
         let time = match &self.rate {
             Some(rate) => format!(
-                "about {} at {:.0} games/s, {}",
+                "about {} at {} games/s, {}",
                 units::duration(self.expected as f64 / rate.value),
-                rate.value,
+                units::rate(rate.value),
                 rate.from
             ),
+            None if self.gave_up => "unknown: no block of games was over in time here; give the \
+                                     games your fleet plays a second with --rate"
+                .to_owned(),
             None => "unknown: give the games your fleet plays a second with --rate".to_owned(),
         };
         format!(

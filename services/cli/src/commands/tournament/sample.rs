@@ -18,6 +18,9 @@ use crate::failure::{Failure, Outcome};
 const GROUPS: usize = 4;
 /// Blocks among which they are looked for.
 const BLOCKS: u64 = 100_000;
+/// How many times as long as it was told slow bots may take for what they have
+/// begun.
+const PATIENCE: u32 = 10;
 
 /// What some games came to.
 pub(super) struct Sample {
@@ -48,7 +51,8 @@ impl Sample {
     }
 }
 
-/// Plays for so many seconds, or all of the first stage.
+/// Plays for so many seconds, or all of the first stage. A block that takes ten
+/// times as long is given up, and not counted.
 pub(super) fn play(tournament: &Tournament, seconds: f64) -> Outcome<Sample> {
     let player = Player {
         tournament,
@@ -86,7 +90,8 @@ impl Visitor for Player<'_> {
         };
         let rotations = u64::from(schedule.rotations());
         let started = Instant::now();
-        for block in 0..schedule.blocks().min(BLOCKS) {
+        let over = || started.elapsed() >= self.limit * PATIENCE;
+        'blocks: for block in 0..schedule.blocks().min(BLOCKS) {
             let group = schedule.group_of(block);
             if sample.scores.len() == GROUPS && !sample.scores.contains_key(&group) {
                 continue;
@@ -95,30 +100,33 @@ impl Visitor for Player<'_> {
             let mut sum = 0.0;
             for index in block * rotations..(block + 1) * rotations {
                 let scheduled = schedule.game(index);
-                let placement = self.play(&game, &mut bots, &scheduled)?;
+                let Some(placement) = self.play(&game, &mut bots, &scheduled, &over)? else {
+                    break 'blocks;
+                };
                 sum += score(first, &scheduled.seats, &placement);
-                sample.games += 1;
             }
+            sample.games += rotations;
             sample.blocks += 1;
+            sample.seconds = started.elapsed().as_secs_f64();
             let scores = sample.scores.entry(group).or_default();
             scores.push(sum / rotations as f64);
             if started.elapsed() >= self.limit {
                 break;
             }
         }
-        sample.seconds = started.elapsed().as_secs_f64();
         Ok(sample)
     }
 }
 
 impl Player<'_> {
-    /// Plays a game; tells the rank of each seat.
+    /// Plays a game; tells the rank of each seat, unless it had to stop.
     fn play<G: Game>(
         &self,
         game: &G,
         bots: &mut [Box<dyn Bot<G>>],
         scheduled: &ScheduledGame,
-    ) -> Outcome<Vec<u8>> {
+        over: &dyn Fn() -> bool,
+    ) -> Outcome<Option<Vec<u8>>> {
         let names: Vec<&str> = scheduled
             .seats
             .iter()
@@ -141,11 +149,14 @@ impl Player<'_> {
                 number: question.number,
                 seed: question.seed,
                 legal: play.legal(),
-                stop: Stop::NEVER,
+                stop: Stop::when(over),
             });
+            if over() {
+                return Ok(None);
+            }
             play.answer(chosen.action.into()).map_err(Failure::failed)?;
         }
-        Ok(play.finish().placement)
+        Ok(Some(play.finish().placement))
     }
 }
 

@@ -1,7 +1,7 @@
-//! Scores as the tournament went on.
+//! Ratings or scores as the tournament went on.
 
 use super::{Scale, escape, percent, put};
-use crate::report::Report;
+use crate::report::{Measure, Report};
 
 /// Agents with a line; more could not be told apart.
 const LINES: usize = 10;
@@ -21,16 +21,27 @@ pub(in crate::report) fn course(report: &Report) -> String {
     let values = shown
         .iter()
         .flat_map(|agent| agent.course.iter().skip(settled).flatten().copied());
-    let scale = Scale::around(values, (0.0, 1.0), 0.05);
+    let (name, fair, scale) = match report.measure {
+        Measure::Rating => {
+            let bounds = (f64::MIN, f64::MAX);
+            ("Rating", 0.0, Scale::around(values, bounds, 20.0))
+        }
+        Measure::Score => ("Score", 0.5, Scale::around(values, (0.0, 1.0), 0.05)),
+    };
+    let told = |value: f64| match report.measure {
+        // No minus before a nought.
+        Measure::Rating => format!("{:+.0}", value.round() + 0.0),
+        Measure::Score => format!("{}%", percent(value)),
+    };
     let y = |value: f64| (HEIGHT * (1.0 - scale.at(value) / 100.0)).clamp(0.0, HEIGHT);
     let mut out = format!(
         "<figure class=\"course\"><svg width=\"100%\" height=\"{:.0}\" role=\"img\" \
-         aria-label=\"Score of each agent over the tournament; the last values are in the list below\">",
+         aria-label=\"{name} of each agent over the tournament; the last values are in the list below\">",
         HEIGHT + 2.0
     );
     for tick in scale.ticks() {
         let at = y(tick);
-        let class = if (tick - 0.5).abs() < 1e-9 {
+        let class = if (tick - fair).abs() < 1e-9 {
             "fair"
         } else {
             "grid"
@@ -39,9 +50,9 @@ pub(in crate::report) fn course(report: &Report) -> String {
             &mut out,
             format_args!(
                 "<line class=\"{class}\" x1=\"0\" x2=\"{WIDTH}%\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
-                 <text x=\"0\" y=\"{:.1}\">{}%</text>",
+                 <text x=\"0\" y=\"{:.1}\">{}</text>",
                 if at < 14.0 { at + 12.0 } else { at - 3.0 },
-                percent(tick)
+                told(tick)
             ),
         );
     }
@@ -88,7 +99,7 @@ pub(in crate::report) fn course(report: &Report) -> String {
                  <span>{} {} <span class=\"soft\">{}</span></span></li>",
                 place + 1,
                 escape(&agent.standing.agent),
-                last.map_or_else(|| "–".to_owned(), |value| format!("{}%", percent(*value)))
+                last.map_or_else(|| "–".to_owned(), |value| told(*value))
             ),
         );
     }

@@ -11,7 +11,7 @@ use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::{Agent, Report, chart, words};
+use super::{Agent, Measure, Report, chart, words};
 use crate::{
     failure::{Failure, Outcome},
     progress::state_name,
@@ -40,6 +40,8 @@ struct Page<'a> {
     dots: String,
     heat: String,
     course: String,
+    /// Whether the course is of ratings.
+    rated: bool,
     seats: String,
     lengths: String,
     endings: String,
@@ -117,6 +119,7 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
         dots: chart::scores(report),
         heat: chart::heat(report),
         course: chart::course(report),
+        rated: report.measure == Measure::Rating,
         seats: chart::seats(report),
         lengths: chart::lengths(&report.lengths),
         endings: endings(report),
