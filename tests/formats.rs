@@ -26,8 +26,6 @@ fn holds(agents: &[&str], blocks: u64, format: &str) {
         "tournament",
         "plan",
         &path,
-        "--data",
-        "plan",
         "--measure",
         "0",
     ];
@@ -159,8 +157,6 @@ fn a_plan_gives_up_bots_that_take_too_long() {
         "tournament",
         "plan",
         &path,
-        "--data",
-        "plan",
         "--measure",
         "0.05",
     ];
