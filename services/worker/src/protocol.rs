@@ -54,7 +54,7 @@ struct Held {
     lease: Rc<Lease>,
     /// What the coordinator was told of it last.
     told: u64,
-    /// Refusals of the coordinator that count as signs of life.
+    /// Signs of life while the coordinator puts its results off.
     excuses: u64,
 }
 
@@ -66,8 +66,6 @@ pub struct Protocol<R, D: Defects = Sound> {
     presence: Presence,
     /// When progress was told last.
     beat: Duration,
-    /// How many reports had been refused by then.
-    refusals: u64,
     /// The request for games that is not answered.
     asking: Option<CallNo>,
     calls: CallNo,
@@ -93,7 +91,6 @@ impl<R, D: Defects> Protocol<R, D> {
             jitter: Jitter::new(settings.seed),
             presence: Presence::new(settings.connect_timeout),
             beat: Duration::ZERO,
-            refusals: 0,
             asking: None,
             calls: 0,
             ask_backoff: Backoff::new(LEASE_PAUSE),
@@ -318,9 +315,8 @@ impl<R, D: Defects> Protocol<R, D> {
         if now.saturating_sub(self.beat) < stay.heartbeat {
             return None;
         }
+        let put_off = self.reports.put_off() > self.beat;
         self.beat = now;
-        let refused = self.reports.refusals() - self.refusals;
-        self.refusals += refused;
         let progress = games.progress();
         let live: BTreeMap<LeaseNo, &Progress> =
             progress.iter().map(|live| (live.lease, live)).collect();
@@ -329,7 +325,7 @@ impl<R, D: Defects> Protocol<R, D> {
             let unanswered = reports.holds(*number);
             // A lease must not end because the coordinator has no time for the
             // results of it.
-            held.excuses += if unanswered { refused } else { 0 };
+            held.excuses += u64::from(unanswered && put_off);
             if let Some(live) = live.get(number) {
                 held.told = live.told;
             }

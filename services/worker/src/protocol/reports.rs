@@ -89,8 +89,6 @@ pub(super) struct Reports<R, D> {
     unanswered: usize,
     /// The coordinator wants no new reports before this.
     rest: Duration,
-    /// How often it had too much to do to take one.
-    refusals: u64,
     defects: PhantomData<D>,
 }
 
@@ -102,7 +100,6 @@ impl<R, D: Defects> Reports<R, D> {
             ever: 0,
             unanswered: 0,
             rest: Duration::ZERO,
-            refusals: 0,
             defects: PhantomData,
         }
     }
@@ -136,9 +133,9 @@ impl<R, D: Defects> Reports<R, D> {
         self.groups.contains_key(&lease) || self.calls.values().any(|call| call.lease == lease)
     }
 
-    /// How often the coordinator had too much to do to take a report.
-    pub(super) fn refusals(&self) -> u64 {
-        self.refusals
+    /// Until when the coordinator, having too much to do, put reports off.
+    pub(super) fn put_off(&self) -> Duration {
+        self.rest
     }
 
     /// What is to be sent now: what was not taken before, and what is enough
@@ -228,7 +225,6 @@ impl<R, D: Defects> Reports<R, D> {
                 let again = now + call.backoff.next(jitter, refusal);
                 call.again = Some(again);
                 if matches!(refusal, Refusal::Busy { .. }) {
-                    self.refusals += 1;
                     self.rest = self.rest.max(again);
                 }
                 return Fate::Again;

@@ -141,6 +141,13 @@ fn a_busy_coordinator_gets_no_report_before_it_wants_one() {
 
 #[test]
 fn a_lease_whose_results_a_busy_coordinator_refuses_is_told_of_until_they_are_taken() {
+    // Longer than a lease may be without progress.
+    for after in [None, Some(SECOND * 12)] {
+        told_of_while_refused(after);
+    }
+}
+
+fn told_of_while_refused(after: Option<Duration>) {
     let mut worker = Worker::lent(1);
     let lease = worker.hand.lease;
     worker.protocol.finished(Duration::ZERO, lease, 1, 100);
@@ -153,11 +160,14 @@ fn a_lease_whose_results_a_busy_coordinator_refuses_is_told_of_until_they_are_ta
             match action {
                 Action::Report { report: number, .. } => report = Some(number),
                 Action::ReportAgain { .. } => {}
-                Action::Beat { leases, .. } => told.push(leases),
+                Action::Beat { leases, .. } => {
+                    told.push(leases);
+                    continue;
+                }
                 _ => continue,
             }
             if let Some(report) = report {
-                let busy = Refusal::Busy { after: None };
+                let busy = Refusal::Busy { after };
                 worker.protocol.not_reported(now, report, busy);
             }
         }
