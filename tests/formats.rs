@@ -22,13 +22,7 @@ fn holds(agents: &[&str], blocks: u64, format: &str) {
     assert_eq!(standings["games"], standings["games_total"]);
     assert_eq!(one.games.len() as u64, standings["games"], "{format}");
     let path = world.write("plan.toml", &spec);
-    let plan = [
-        "tournament",
-        "plan",
-        &path,
-        "--measure",
-        "0",
-    ];
+    let plan = ["tournament", "plan", &path, "--measure", "0"];
     let plan = world
         .arena(&[&plan[..], &["--output", "json"]].concat())
         .ok()
@@ -153,13 +147,7 @@ fn a_plan_gives_up_bots_that_take_too_long() {
                 { name = \"b\", bot = \"mcts\", options = { iterations = 1000000 } }]";
     let spec = format!("name = \"slow\"\nruleset = \"kalah\"\nblocks = 2\n{bots}\n");
     let path = world.write("slow.toml", spec);
-    let plan = [
-        "tournament",
-        "plan",
-        &path,
-        "--measure",
-        "0.05",
-    ];
+    let plan = ["tournament", "plan", &path, "--measure", "0.05"];
     let told = world.arena(&plan).ok();
     assert!(
         told.stdout.contains("no block of games was over"),

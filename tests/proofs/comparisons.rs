@@ -1,6 +1,7 @@
 //! Ratings beside those of other people's programs, on the same games.
 
 use std::{
+    collections::BTreeMap,
     io::Write,
     process::{Command, Stdio},
 };
@@ -40,6 +41,22 @@ const PUBLISHED: [([u64; 5], f64, f64, f64); 4] = [
     ([349, 1561, 3340, 1604, 359], -5.0, 0.0, 2.90),
     ([98, 382, 674, 369, 71], -5.0, 0.0, -1.11),
 ];
+
+/// Ordo's ratings of eight chess engines, rounded to fifties, the first one's
+/// given, with the points of each against those below it, of ten games (D.
+/// Dekker in github.com/jromang/picochess, issue 187, 2016).
+const ORDO: [(f64, &[f64]); 8] = [
+    (3100.0, &[8.0, 9.5, 9.0, 10.0, 10.0, 10.0, 9.5]),
+    (2850.0, &[6.5, 8.5, 9.5, 9.0, 10.0, 10.0]),
+    (2750.0, &[5.5, 10.0, 10.0, 10.0, 10.0]),
+    (2650.0, &[8.0, 8.5, 10.0, 10.0]),
+    (2350.0, &[8.5, 9.0, 10.0]),
+    (2200.0, &[9.0, 9.5]),
+    (1900.0, &[8.5]),
+    (1650.0, &[]),
+];
+/// Half of what they are rounded to.
+const ORDO_MAX: f64 = 25.0;
 
 /// Settings.
 #[derive(Debug, clap::Args)]
@@ -97,14 +114,15 @@ struct Others {
 impl Proof for Comparisons {
     const PROMISE: &'static str = "ratings are within 0.5 Elo of choix and of an independent fit \
                                    with ties, running ratings those of trueskill and openskill, \
-                                   and the ratio of a test what fishtest published";
+                                   the ratio of a test what fishtest published, and ratings what \
+                                   Ordo was published to give";
 
     fn quick() -> Self {
         Self { blocks: 5, seed: 1 }
     }
 
     fn run(&self) -> Result<Outcome, Broken> {
-        let mut figures = vec![published()?];
+        let mut figures = vec![published()?, ordo()?];
         let python = match program::python() {
             Ok(python) => python,
             Err(told) => return Ok(Outcome::Skipped(told)),
@@ -275,5 +293,61 @@ fn published() -> Result<Figure, Broken> {
     Ok(Figure::new(
         "published ratios of fishtest's tests: differ by at most",
         format!("{most:.4}"),
+    ))
+}
+
+/// Ratings of games that others rated with Ordo. Half a point is a draw, and
+/// all else is won or lost, as far as points tell.
+fn ordo() -> Result<Figure, Broken> {
+    let world = World::new(Field {
+        name: String::new(),
+        seats: 2,
+        blocks: 5,
+        elo: vec![0.0; ORDO.len()],
+        tie: 1.0,
+        luck: 0.0,
+        first: 0.0,
+    });
+    // By pair: games that are won and drawn, still to be told.
+    let mut left: BTreeMap<(u16, u16), (u32, u32)> = BTreeMap::new();
+    for (one, (_, row)) in (0..).zip(ORDO) {
+        for (other, points) in (one + 1..).zip(row) {
+            let draws = u32::from(points.fract() > 0.0);
+            left.insert((one, other), (*points as u32, draws));
+        }
+    }
+    let tally = world.ended(|seats| {
+        let pair = (seats[0].min(seats[1]), seats[0].max(seats[1]));
+        let (won, drawn) = left.get_mut(&pair).expect("each pair");
+        let winner = match (*won, *drawn) {
+            (0, 0) => pair.1,
+            (0, _) => {
+                *drawn -= 1;
+                return vec![1, 1];
+            }
+            _ => {
+                *won -= 1;
+                pair.0
+            }
+        };
+        seats
+            .iter()
+            .map(|&seat| 1 + u8::from(seat != winner))
+            .collect()
+    });
+    let ratings = tally.evidence().ratings(Some(0)).map(|found| found.agents);
+    let ours: Vec<f64> = ratings.iter().flatten().map(|one| one.value).collect();
+    let pairs = ours.iter().zip(ORDO);
+    let away = pairs.map(|(ours, (theirs, _))| (ORDO[0].0 + ours - theirs).abs());
+    let most = away.fold(0.0, f64::max);
+    if ours.len() != ORDO.len() || most > ORDO_MAX {
+        return Err(Broken::new(format_args!(
+            "{ours:?} Elo, where Ordo's ratings, less {}, are {ORDO:?}: {most:.1} Elo apart",
+            ORDO[0].0
+        )));
+    }
+    Ok(Figure::new(
+        "ratings that Ordo was published to give, to fifty: differ by at most, in Elo",
+        format!("{most:.1}"),
     ))
 }

@@ -159,6 +159,24 @@ impl World {
         tally
     }
 
+    /// A tournament in which this tells how a game between these seats ends.
+    pub(crate) fn ended(&self, mut end: impl FnMut(&[u16]) -> Vec<u8>) -> Tally {
+        let mut tally = self.empty.clone();
+        for game in self.schedule.iter() {
+            tally.add(&GameResult {
+                index: game.index,
+                block: game.block,
+                placement: end(&game.seats),
+                seats: game.seats,
+                plies: 10,
+                termination: Termination::Normal,
+                faults: Vec::new(),
+                luck: Vec::new(),
+            });
+        }
+        tally
+    }
+
     /// Chances of the first of two agents' units in a block, and in a game with
     /// dice of its own.
     pub(super) fn chances(&self) -> (Vec<f64>, Vec<f64>) {
