@@ -143,9 +143,18 @@ fn a_list_of_games_is_the_same_whoever_plays_it() {
 #[test]
 fn a_plan_gives_up_bots_that_take_too_long() {
     let world = World::new();
-    let bots = "agents = [{ name = \"a\", bot = \"mcts\", options = { iterations = 1000000 } }, \
-                { name = \"b\", bot = \"mcts\", options = { iterations = 1000000 } }]";
-    let spec = format!("name = \"slow\"\nruleset = \"kalah\"\nblocks = 2\n{bots}\n");
+    let bot = |name| {
+        format!(
+            "[[agent]]\nname = \"{name}\"\nbot = \"mcts\"\n[agent.options]\niterations = 1000000"
+        )
+    };
+    let spec = spec(
+        "slow",
+        "kalah",
+        2,
+        &["a", "b"],
+        &["a", "b"].map(bot).join("\n"),
+    );
     let path = world.write("slow.toml", spec);
     let plan = ["tournament", "plan", &path, "--measure", "0.05"];
     let told = world.arena(&plan).ok();
