@@ -296,46 +296,39 @@ fn published() -> Result<Figure, Broken> {
     ))
 }
 
-/// Ratings of games that others rated with Ordo. Half a point is a draw, and
-/// all else is won or lost, as far as points tell.
+/// Ratings of games that others rated with Ordo, to which a draw is half a win:
+/// each game stands twice here, and a draw is won once by each. (By Davidson's
+/// model, which tells draws apart, the same score is a greater lead.)
 fn ordo() -> Result<Figure, Broken> {
     let world = World::new(Field {
         name: String::new(),
         seats: 2,
-        blocks: 5,
+        blocks: 10,
         elo: vec![0.0; ORDO.len()],
-        tie: 1.0,
+        tie: 0.0,
         luck: 0.0,
         first: 0.0,
     });
-    // By pair: games that are won and drawn, still to be told.
-    let mut left: BTreeMap<(u16, u16), (u32, u32)> = BTreeMap::new();
+    // By pair: what the first has still to win.
+    let mut left: BTreeMap<(u16, u16), u32> = BTreeMap::new();
     for (one, (_, row)) in (0..).zip(ORDO) {
         for (other, points) in (one + 1..).zip(row) {
-            let draws = u32::from(points.fract() > 0.0);
-            left.insert((one, other), (*points as u32, draws));
+            left.insert((one, other), (2.0 * points) as u32);
         }
     }
     let tally = world.ended(|seats| {
         let pair = (seats[0].min(seats[1]), seats[0].max(seats[1]));
-        let (won, drawn) = left.get_mut(&pair).expect("each pair");
-        let winner = match (*won, *drawn) {
-            (0, 0) => pair.1,
-            (0, _) => {
-                *drawn -= 1;
-                return vec![1, 1];
-            }
-            _ => {
-                *won -= 1;
-                pair.0
-            }
-        };
+        let wins = left.get_mut(&pair).expect("each pair");
+        let winner = if *wins > 0 { pair.0 } else { pair.1 };
+        *wins = wins.saturating_sub(1);
         seats
             .iter()
             .map(|&seat| 1 + u8::from(seat != winner))
             .collect()
     });
-    let ratings = tally.evidence().ratings(Some(0)).map(|found| found.agents);
+    // Ordo has no prior.
+    let ratings = tally.evidence().ratings_with_prior(Some(0), 1000.0);
+    let ratings = ratings.map(|found| found.agents);
     let ours: Vec<f64> = ratings.iter().flatten().map(|one| one.value).collect();
     let pairs = ours.iter().zip(ORDO);
     let away = pairs.map(|(ours, (theirs, _))| (ORDO[0].0 + ours - theirs).abs());
