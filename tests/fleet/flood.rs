@@ -12,12 +12,13 @@ use arena_wire::v1::{
     worker_service_client::WorkerServiceClient,
 };
 use tokio::{runtime, task::JoinSet, time};
-use tonic::Status;
+use tonic::{Request, Status, client::Grpc, codegen::http::uri::PathAndQuery};
+use tonic_prost::ProstCodec;
 
 use super::{FleetError, endpoint};
 
-/// Watchers of one connection: a coordinator allows so many streams.
-const WATCHERS_OF_ONE: usize = 100;
+/// Streams of one connection: a coordinator allows so many.
+const STREAMS_OF_ONE: usize = 100;
 
 /// Connections that say nothing; they end when dropped.
 #[derive(Debug, Default)]
@@ -92,6 +93,39 @@ pub fn huge_report(url: &str, bytes: usize) -> Result<Option<Status>, FleetError
     })
 }
 
+/// Begins so many reports of which nothing comes, and waits until each was given
+/// up; tells with what.
+///
+/// # Errors
+/// Where the coordinator cannot be reached.
+pub fn stalled_reports(url: &str, reports: usize) -> Result<Vec<Status>, FleetError> {
+    let runtime = runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let mut calls = JoinSet::new();
+        let mut channel = endpoint(url)?.connect_lazy();
+        for number in 0..reports {
+            if number % STREAMS_OF_ONE == 0 {
+                channel = endpoint(url)?.connect_lazy();
+            }
+            let mut client = Grpc::new(channel.clone());
+            calls.spawn(async move {
+                client
+                    .ready()
+                    .await
+                    .map_err(|error| Status::unavailable(error.to_string()))?;
+                let request = Request::new(tokio_stream::pending::<v1::ReportRequest>());
+                let path = PathAndQuery::from_static("/arena.v1.WorkerService/Report");
+                let codec = ProstCodec::<_, v1::ReportResponse>::default();
+                client.client_streaming(request, path, codec).await
+            });
+        }
+        let answers = calls.join_all().await;
+        Ok(answers.into_iter().filter_map(Result::err).collect())
+    })
+}
+
 /// Watches a tournament with so many streams until it is told to end; tells
 /// how many messages the one that got fewest got.
 ///
@@ -111,7 +145,7 @@ pub fn watch(
         let mut watching = JoinSet::new();
         let mut client = CoordinatorServiceClient::new(endpoint(url)?.connect_lazy());
         for number in 0..watchers {
-            if number % WATCHERS_OF_ONE == 0 {
+            if number % STREAMS_OF_ONE == 0 {
                 client = CoordinatorServiceClient::new(endpoint(url)?.connect_lazy());
             }
             let request = v1::WatchTournamentRequest {

@@ -7,8 +7,8 @@ use std::{
     thread,
 };
 
-use arena_agents::{Bot, Decision, Stop};
-use arena_engine::{Finished, Game, Match, Setup, Status, options::Options};
+use arena_agents::{Bot, play_out};
+use arena_engine::{Finished, Game, Match, Setup, options::Options};
 use arena_games::Visitor;
 use arena_model::{BlockSeed, GameRecord, RecordHeader, Tournament, record::LineWriter};
 use arena_tournament::Schedule;
@@ -253,23 +253,12 @@ impl Visitor for Seat<'_> {
 
 impl<G: Game> Table for Seated<G> {
     fn play(&mut self, seats: &[u16], setup: Setup) -> Finished {
-        let mut game = Match::new(self.game.clone(), setup);
-        while let Status::Asks(question) = game.status() {
-            let agent = seats[usize::from(question.seat)];
+        play_out(Match::new(self.game.clone(), setup), |decision| {
+            let agent = seats[usize::from(decision.seat)];
             let bot = self.bots.get_mut(&agent).expect("every agent has its bot");
-            let chosen = bot.choose(&Decision {
-                game: game.game(),
-                state: game.state(),
-                seat: question.seat,
-                number: question.number,
-                seed: question.seed,
-                legal: game.legal(),
-                stop: Stop::NEVER,
-            });
-            game.answer(chosen.action.into())
-                .expect("a native bot chooses what is legal");
-        }
-        game.finish()
+            bot.choose(decision)
+        })
+        .expect("a native bot chooses what is legal")
     }
 
     fn seal(&mut self, record: &mut GameRecord) -> Result<(), String> {

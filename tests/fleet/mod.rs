@@ -40,7 +40,7 @@ use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
 use tokio::{runtime, task::LocalSet, time};
 use tonic::{Status, transport::Endpoint};
 
-pub use flood::{Silent, huge_report, watch};
+pub use flood::{Silent, huge_report, stalled_reports, watch};
 pub use games::{Book, Played};
 pub use measured::{Latencies, Measured, Process};
 pub use usage::Usage;
@@ -132,6 +132,8 @@ struct Settings {
     report_games: usize,
     reports_in_flight: usize,
     play_time: Duration,
+    /// From the start of a report to that of the next.
+    pace: Option<Duration>,
     obedient: bool,
     remember: bool,
 }
@@ -149,6 +151,7 @@ impl Fleet {
                 report_games: 100,
                 reports_in_flight: 1,
                 play_time: Duration::ZERO,
+                pace: None,
                 obedient: true,
                 remember: false,
             },
@@ -189,6 +192,14 @@ impl Fleet {
     #[must_use]
     pub fn play_time(mut self, time: Duration) -> Self {
         self.settings.play_time = time;
+        self
+    }
+
+    /// How many reports each begins in a second, at most: as many as that on
+    /// the average, where they are answered in time.
+    #[must_use]
+    pub fn reports_per_second(mut self, reports: f64) -> Self {
+        self.settings.pace = Some(Duration::from_secs_f64(1.0 / reports));
         self
     }
 

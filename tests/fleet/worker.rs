@@ -1,7 +1,7 @@
 //! One simulated worker.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     collections::BTreeMap,
     rc::Rc,
     time::{Duration, Instant},
@@ -114,6 +114,7 @@ impl Worker {
             tally,
             session,
             progress: RefCell::default(),
+            turn: Cell::new(None),
         });
         let stay = spawn_local(worker.clone().stay(sender));
         let work = spawn_local(worker.work());
@@ -130,6 +131,8 @@ struct Inner {
     session: watch::Receiver<Option<Session>>,
     /// Plies told so far, by lease.
     progress: RefCell<BTreeMap<u64, u64>>,
+    /// When its next report is to begin, where it keeps a pace.
+    turn: Cell<Option<Instant>>,
 }
 
 impl Inner {
@@ -327,6 +330,7 @@ impl Inner {
             reports.spawn_local(async move {
                 // It is closed never.
                 let _place = places.acquire().await;
+                worker.keep_pace().await;
                 worker.report(message).await;
             });
         }
@@ -335,6 +339,18 @@ impl Inner {
         }
         self.progress.borrow_mut().remove(&lease_id);
         Ok(())
+    }
+
+    /// Waits for its turn; one that comes late makes the next no later.
+    async fn keep_pace(&self) {
+        let Some(pace) = self.tally.settings.pace else {
+            return;
+        };
+        // Workers do not begin all at once.
+        let first = || Instant::now() + pace.mul_f64(self.tally.draw());
+        let turn = self.turn.get().unwrap_or_else(first);
+        self.turn.set(Some(turn + pace));
+        time::sleep_until(turn.into()).await;
     }
 
     /// Reports games until there is an answer.

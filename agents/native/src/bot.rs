@@ -1,6 +1,8 @@
 //! What a bot is.
 
-use arena_engine::{ActionId, AgentRng, Game, Seat};
+use arena_engine::{
+    ActionId, AgentRng, Finished, Game, IllegalAction, Match, Question, Seat, Status,
+};
 
 /// A player of one game with its options.
 pub trait Bot<G: Game>: Send {
@@ -30,7 +32,21 @@ pub struct Decision<'a, G: Game> {
     pub stop: Stop<'a>,
 }
 
-impl<G: Game> Decision<'_, G> {
+impl<'a, G: Game> Decision<'a, G> {
+    /// The open question of a match.
+    #[must_use]
+    pub fn of(play: &'a Match<G>, question: Question, stop: Stop<'a>) -> Self {
+        Self {
+            game: play.game(),
+            state: play.state(),
+            seat: question.seat,
+            number: question.number,
+            seed: question.seed,
+            legal: play.legal(),
+            stop,
+        }
+    }
+
     /// Randomness for this choice.
     #[must_use]
     pub fn rng(&self) -> AgentRng {
@@ -62,6 +78,22 @@ impl std::fmt::Debug for Stop<'_> {
         let word = if self.0.is_some() { "When" } else { "Never" };
         f.write_str(word)
     }
+}
+
+/// Plays a match to its end: `choose` asks the bot of the decision's seat, which
+/// may take as long as it wants.
+///
+/// # Errors
+/// [`IllegalAction`] where a choice is not legal.
+pub fn play_out<G: Game>(
+    mut play: Match<G>,
+    mut choose: impl FnMut(&Decision<'_, G>) -> Chosen,
+) -> Result<Finished, IllegalAction> {
+    while let Status::Asks(question) = play.status() {
+        let chosen = choose(&Decision::of(&play, question, Stop::NEVER));
+        play.answer(chosen.action.into())?;
+    }
+    Ok(play.finish())
 }
 
 /// Looks now and then whether a search is to stop, so that a position costs no

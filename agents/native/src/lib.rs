@@ -24,5 +24,5 @@ pub mod serve;
 mod testing;
 mod yardstick;
 
-pub use bot::{Bot, Chosen, Decision, Stop};
+pub use bot::{Bot, Chosen, Decision, Stop, play_out};
 pub use catalogue::{BotError, BotInfo, CheckError, bot, bot_info, bots, check};

@@ -12,7 +12,7 @@ pub(crate) mod link;
 pub(crate) mod question;
 mod single;
 
-use std::time::Duration;
+use std::{any::Any, time::Duration};
 
 use arena_engine::FaultKind;
 use arena_wire::v1;
@@ -66,4 +66,6 @@ pub(crate) enum Event {
         count: usize,
         reports: Vec<v1::GameReport>,
     },
+    /// A defect of ours: nobody looks after an agent any more.
+    Panicked(Box<dyn Any + Send>),
 }

@@ -10,6 +10,7 @@ mod seats;
 
 use std::{
     collections::{BTreeMap, VecDeque},
+    panic::resume_unwind,
     rc::Rc,
     sync::{
         Arc,
@@ -37,6 +38,9 @@ use seats::Table;
 
 /// Answers handled before questions are sent, where answers keep coming.
 const EVENTS_MAX: usize = 64;
+/// How long nothing may move before leases are not kept alive any more. The
+/// coordinator waits for as long as agents may take, after that.
+const STILL_MAX: Duration = Duration::from_secs(60);
 /// How long agents may take to end.
 const CLOSE: Duration = Duration::from_secs(8);
 
@@ -54,6 +58,8 @@ struct Lease {
     errand: Errand,
     /// Plies of its games in the pool.
     pooled: Vec<Arc<Plies>>,
+    /// Plies when they were told last.
+    told: u64,
     /// Signs of life that are no plies.
     signs: u64,
 }
@@ -79,6 +85,9 @@ pub(crate) struct Driver {
     sender: UnboundedSender<Event>,
     done: Vec<Done>,
     held: bool,
+    /// When something moved last: a lease came, a ply was seen to be played, a
+    /// game ended.
+    moved: time::Instant,
 }
 
 impl Driver {
@@ -97,6 +106,7 @@ impl Driver {
             sender,
             done: Vec::new(),
             held: false,
+            moved: time::Instant::now(),
         }
     }
 
@@ -144,6 +154,7 @@ impl Driver {
         let Some(table) = self.tables.get(tournament).cloned() else {
             return false;
         };
+        self.moved = time::Instant::now();
         let errand = Errand {
             lease,
             plies: Arc::default(),
@@ -156,6 +167,7 @@ impl Driver {
                 left: games.len(),
                 errand,
                 pooled: Vec::new(),
+                told: 0,
                 signs: 0,
             },
         );
@@ -201,18 +213,25 @@ impl Driver {
     }
 
     /// Plies of each lease so far. Every call counts as one more while games
-    /// are played: a decision has its own limit and may take longer than a
-    /// lease. That holds for what waits behind it as well.
+    /// are played, as long as something moves now and then: a decision has its
+    /// own limit and may take longer than a lease, and other leases wait behind
+    /// it.
     pub(crate) fn progress(&mut self) -> Vec<Progress> {
-        let playing = self.in_flight() > 0;
-        let told = |(&number, lease): (&u64, &mut Lease)| {
-            lease.signs += u64::from(playing);
+        for lease in self.leases.values_mut() {
             let pooled = lease.pooled.iter().map(|plies| plies.get());
             let plies = lease.errand.plies.get() + pooled.sum::<u64>();
+            if plies != lease.told {
+                lease.told = plies;
+                self.moved = time::Instant::now();
+            }
+        }
+        let alive = self.in_flight() > 0 && self.moved.elapsed() < STILL_MAX;
+        let told = |(&number, lease): (&u64, &mut Lease)| {
+            lease.signs += u64::from(alive);
             Progress {
                 lease: number,
-                told: plies + lease.signs,
-                plies,
+                told: lease.told + lease.signs,
+                plies: lease.told,
             }
         };
         self.leases.iter_mut().map(told).collect()
@@ -346,6 +365,7 @@ impl Driver {
 
     /// So many games of a lease are over.
     fn settle(&mut self, lease: u64, games: usize) {
+        self.moved = time::Instant::now();
         if let Some(entry) = self.leases.get_mut(&lease) {
             entry.left = entry.left.saturating_sub(games);
             entry.table.touch();
@@ -397,6 +417,8 @@ impl Driver {
                 let done = |report| Done { lease, report };
                 self.done.extend(reports.into_iter().map(done));
             }
+            // Games would wait for ever; the coordinator lends them to others.
+            Event::Panicked(panic) => resume_unwind(panic),
         }
     }
 

@@ -4,13 +4,14 @@
 //! guard starts the agent, becomes the parent of whatever the agent leaves
 //! orphaned, and ends all of it when the agent ends, when it is told to, or
 //! when its standard input closes, which happens however the worker dies.
-//! Should the guard itself be killed, the kernel kills the agent with it.
+//! Should the guard itself be killed, the kernel kills the agent with it, and the
+//! worker what the agent had started.
 //!
 //! Agent and guard share one pipe for what the agent writes (the guard's
 //! standard error); the guard's standard output carries one [`Report`].
 
 mod exec;
-mod tree;
+pub(crate) mod tree;
 
 use std::{
     env,

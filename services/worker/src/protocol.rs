@@ -54,7 +54,7 @@ struct Held {
     lease: Rc<Lease>,
     /// What the coordinator was told of it last.
     told: u64,
-    /// Signs of life while the coordinator puts its results off.
+    /// Signs of life while the coordinator puts results off.
     excuses: u64,
 }
 
@@ -323,9 +323,9 @@ impl<R, D: Defects> Protocol<R, D> {
         let reports = &self.reports;
         self.leases.retain(|number, held| {
             let unanswered = reports.holds(*number);
-            // A lease must not end because the coordinator has no time for the
-            // results of it.
-            held.excuses += u64::from(unanswered && put_off);
+            // A lease must not end because the coordinator has no time for its
+            // results, or for those that games of it wait behind.
+            held.excuses += u64::from(put_off);
             if let Some(live) = live.get(number) {
                 held.told = live.told;
             }

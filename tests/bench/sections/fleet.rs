@@ -23,38 +23,64 @@ const GAMES_PER_SECOND: f64 = 90_000.0;
 /// A fleet is not under way within a quick measurement.
 const SECONDS_MIN: f64 = 2.0;
 
-/// Games of one report.
+/// Games of one report, and of a lease.
 const REPORT_GAMES: usize = 100;
+const LEASE_GAMES: u32 = 5 * REPORT_GAMES as u32;
+
+/// Reports in a second that a paced fleet sends: 55,000 results, a tenth more
+/// than the bar.
+const PACED_REPORTS: f64 = 550.0;
+
+/// Workers of a fleet whose results become durable.
+const REPORTERS: usize = 8;
 
 /// How much is asked of one coordinator.
 struct Load {
     workers: usize,
     reports_in_flight: usize,
+    /// Of all together; none: as fast as they are answered.
+    reports_per_second: Option<f64>,
     spec: fn(u64) -> String,
 }
 
-/// Results that become durable: a few workers report real games of cowry.
+/// Results that become durable: a few workers report real games of cowry, as
+/// fast as they are answered, and at a pace.
 pub(super) fn durable(settings: &Settings, measured: &mut Measured) {
-    let what = "cowry results made durable, 100 a report, 8 workers over gRPC";
-    let load = Load {
-        workers: 8,
-        reports_in_flight: 2,
-        spec: |blocks| {
-            let players = "[[agent]]\nname = \"a\"\nbot = \"random\"\n\
-                           [[agent]]\nname = \"b\"\nbot = \"random\"";
-            spec("durable", "cowry", blocks, &["a", "b"], players)
-        },
-    };
-    let figure = run(settings, what, &load).map(|(figure, seen)| {
-        let mut figure = Figure {
-            id: "store.durable".to_owned(),
-            ..figure
+    let loads = [
+        ("store.durable", "as fast as they are answered", None),
+        (
+            "store.paced",
+            "paced to 55,000 a second",
+            Some(PACED_REPORTS),
+        ),
+    ];
+    for (id, how, reports_per_second) in loads {
+        let what = format!(
+            "cowry results made durable, {REPORT_GAMES} a report, {REPORTERS} workers over gRPC, \
+             {how}"
+        );
+        let load = Load {
+            workers: REPORTERS,
+            reports_in_flight: 2,
+            reports_per_second,
+            spec: |blocks| {
+                let players = "[[agent]]\nname = \"a\"\nbot = \"random\"\n\
+                               [[agent]]\nname = \"b\"\nbot = \"random\"";
+                spec("durable", "cowry", blocks, &["a", "b"], players)
+            },
         };
-        figure.latency_ms = latency(&seen.report);
-        figure.note = Some("latency: from a report to its acknowledgement after fdatasync".into());
-        vec![figure]
-    });
-    measured.take(what, figure);
+        let figure = run(settings, &what, &load).map(|(figure, seen)| {
+            let mut figure = Figure {
+                id: id.to_owned(),
+                ..figure
+            };
+            figure.latency_ms = latency(&seen.report);
+            figure.note =
+                Some("latency: from a report to its acknowledgement after fdatasync".into());
+            vec![figure]
+        });
+        measured.take(&what, figure);
+    }
 }
 
 /// Ever more workers.
@@ -66,6 +92,7 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
         let load = Load {
             workers,
             reports_in_flight: 1,
+            reports_per_second: None,
             spec: |blocks| cheap_spec("fleet", blocks),
         };
         let figure = run(settings, &what, &load).map(|(figure, seen)| {
@@ -112,13 +139,17 @@ fn once(settings: &Settings, what: &str, load: &Load) -> anyhow::Result<(Figure,
     let id = world.start_tournament("measured", &(load.spec)(10 * games), &url);
     let book = Arc::new(Book::new(&tournament(&url, &id)?)?);
     book.prepare(games, 2)?;
-    let seen = Fleet::new(&url)
+    let mut fleet = Fleet::new(&url)
         .workers(load.workers)
+        .lease_games(LEASE_GAMES)
         .report_games(REPORT_GAMES)
         .reports_in_flight(load.reports_in_flight)
         .process(coordinator.id())
-        .book(book)
-        .run(&Until::Elapsed(Duration::from_secs_f64(seconds)))?;
+        .book(book);
+    if let Some(reports) = load.reports_per_second {
+        fleet = fleet.reports_per_second(reports / load.workers as f64);
+    }
+    let seen = fleet.run(&Until::Elapsed(Duration::from_secs_f64(seconds)))?;
     coordinator.stop();
     if seen.games == 0 || !seen.rejected.is_empty() {
         bail!("{} results, refused: {:?}", seen.games, seen.rejected);

@@ -1,9 +1,9 @@
 //! Tournaments by the thousand, in process, with the tally that a coordinator
 //! has.
 
-use arena_agents::{Bot, Decision, Stop};
+use arena_agents::{Bot, play_out};
 use arena_engine::{
-    FaultPolicy, Finished, Game, Setup, Status,
+    FaultPolicy, Finished, Game, Setup,
     options::{Options, Value},
 };
 use arena_games::{Visitor, resolve, ruleset, visit};
@@ -191,22 +191,11 @@ impl Visitor for Run {
 }
 
 fn play<G: Game>(game: &G, bots: &mut [Box<dyn Bot<G>>], seats: &[u16], setup: Setup) -> Finished {
-    let mut play = arena_engine::Match::new(game.clone(), setup);
-    while let Status::Asks(question) = play.status() {
-        let bot = &mut bots[usize::from(seats[usize::from(question.seat)])];
-        let chosen = bot.choose(&Decision {
-            game: play.game(),
-            state: play.state(),
-            seat: question.seat,
-            number: question.number,
-            seed: question.seed,
-            legal: play.legal(),
-            stop: Stop::NEVER,
-        });
-        play.answer(chosen.action.into())
-            .expect("a native agent chooses what is legal");
-    }
-    play.finish()
+    let play = arena_engine::Match::new(game.clone(), setup);
+    play_out(play, |decision| {
+        bots[usize::from(seats[usize::from(decision.seat)])].choose(decision)
+    })
+    .expect("a native agent chooses what is legal")
 }
 
 impl Course {

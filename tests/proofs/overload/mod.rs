@@ -13,6 +13,7 @@ use std::{
 };
 
 use serde::Deserialize;
+use tonic::Code;
 
 use super::{Broken, Figure, Outcome, Proof};
 use crate::{
@@ -24,6 +25,9 @@ use acknowledged::Acknowledged;
 
 /// The longest that a calm fleet may take to play what is left.
 const CALM_MAX: Duration = Duration::from_secs(600);
+
+/// More than a coordinator reads at a time.
+const STALLED: usize = 1_100;
 
 /// What must hold, in numbers.
 #[derive(Deserialize)]
@@ -60,6 +64,9 @@ pub struct Overload {
     /// Connections that say nothing.
     #[arg(long, default_value_t = 2_000)]
     silent: usize,
+    /// Reports that are begun and never come: more than are taken at a time.
+    #[arg(long, default_value_t = STALLED)]
+    stalled: usize,
     /// Streams that watch the tournament.
     #[arg(long, default_value_t = 1_000)]
     watchers: usize,
@@ -80,6 +87,7 @@ impl Proof for Overload {
             seconds: 2,
             report_queue: 1_000,
             silent: 200,
+            stalled: STALLED,
             watchers: 20,
             calm_games: 2_000,
         }
@@ -99,6 +107,8 @@ impl Proof for Overload {
             Ok(Some(status)) if status.message().contains("too large") => {}
             other => wrong.push(format!("a message too large: {other:?}")),
         }
+        let beside = self.beside_stalled(&world, &coordinator, &mut wrong)?;
+        acknowledged.add(&beside);
         let crowd = self.crowd(&world, &coordinator, &calm, &mut wrong)?;
         acknowledged.add(&crowd.measured);
         let after = self.after(&coordinator, &crowd.tournament)?;
@@ -176,6 +186,35 @@ impl Overload {
         let (id, book) = start(world, &url, name, self.calm_games)?;
         let fleet = calm_fleet(&url, coordinator).book(book);
         fleet.run(&to_the_end(id)).map_err(broken)
+    }
+
+    /// A calm fleet beside reports of which nothing comes.
+    fn beside_stalled(
+        &self,
+        world: &World,
+        coordinator: &Server,
+        wrong: &mut Vec<String>,
+    ) -> Result<Measured, Broken> {
+        let url = coordinator.url();
+        let (id, book) = start(world, &url, "stalled", self.calm_games / 10)?;
+        thread::scope(|scope| {
+            let stalled = scope.spawn(|| fleet::stalled_reports(&url, self.stalled));
+            until("reports that hold all the room", || {
+                (coordinator.metric("arena_report_queue_games", &[]) > 0.0 || stalled.is_finished())
+                    .then_some(())
+            });
+            let fleet = calm_fleet(&url, coordinator).book(book);
+            let measured = fleet.run(&to_the_end(id)).map_err(broken)?;
+            let given_up = joined(stalled).map_err(broken)?;
+            let codes = [Code::DeadlineExceeded, Code::ResourceExhausted];
+            let fine = given_up
+                .iter()
+                .filter(|status| codes.contains(&status.code()));
+            if fine.count() != self.stalled {
+                wrong.push(format!("reports that never came: {given_up:?}"));
+            }
+            Ok(measured)
+        })
     }
 
     /// Plays what the crowd left.

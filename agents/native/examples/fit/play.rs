@@ -1,8 +1,8 @@
 //! Games of agents against each other.
 
-use arena_agents::{Bot, Decision, Stop};
+use arena_agents::{Bot, play_out};
 use arena_engine::{
-    AgentRng, FaultPolicy, Finished, Game, GameKeys, Match, Setup, Status, options::Options,
+    AgentRng, FaultPolicy, Finished, Game, GameKeys, Match, Setup, options::Options,
 };
 
 /// Agents by name, options behind a colon as `key=value`.
@@ -42,20 +42,8 @@ pub(crate) fn seated<G: Game>(
         on_fault: FaultPolicy::Forfeit,
         ask_forced: false,
     };
-    let mut play = Match::new(game.clone(), setup);
-    while let Status::Asks(question) = play.status() {
-        let bot = &mut bots[seats[usize::from(question.seat)]];
-        let chosen = bot.choose(&Decision {
-            game: play.game(),
-            state: play.state(),
-            seat: question.seat,
-            number: question.number,
-            seed: question.seed,
-            legal: play.legal(),
-            stop: Stop::NEVER,
-        });
-        play.answer(chosen.action.into())
-            .expect("an agent of ours chooses what is legal");
-    }
-    play.finish()
+    play_out(Match::new(game.clone(), setup), |decision| {
+        bots[seats[usize::from(decision.seat)]].choose(decision)
+    })
+    .expect("an agent of ours chooses what is legal")
 }

@@ -9,7 +9,7 @@ use super::Core;
 use crate::{
     error::Error,
     handle::{Joined, Reply},
-    ledger::{Grant, LeaseId, Player, WorkerId},
+    ledger::{Ended, Grant, LeaseId, Player, WorkerId},
 };
 
 /// Notices that may wait for a worker. One that reads none learns of ended
@@ -276,10 +276,16 @@ impl Core {
         if ended.is_empty() {
             return;
         }
-        tracing::warn!(
-            leases = ended.len(),
-            "leases made no progress and were taken back"
-        );
+        for Ended { worker, lease } in &ended {
+            let present = self.workers.get(worker);
+            let name = present.map_or("", |present| &present.name);
+            tracing::warn!(
+                lease,
+                worker,
+                name,
+                "a lease made no progress and was taken back"
+            );
+        }
         self.metrics.leases_expired.inc_by(ended.len() as u64);
         self.tell_ended(&ended);
         self.unpark = true;

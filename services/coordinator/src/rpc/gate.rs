@@ -10,7 +10,7 @@ use std::{
 
 use arena_telemetry::CoordinatorMetrics;
 use http_body::{Frame, SizeHint};
-use tokio::time::Instant;
+use tokio::time::{Instant, Sleep, sleep_until};
 use tonic::{
     Status,
     body::Body,
@@ -26,6 +26,10 @@ const METHOD: &str = "/arena.v1.WorkerService/Report";
 const BYTES_MAX: u64 = 32 << 20;
 /// A report that is being read is ended where all together are this much.
 const BYTES_HARD_MAX: u64 = 2 * BYTES_MAX;
+/// The longest that nothing may come of a report that is being read, and that all
+/// of it may take: what stops coming holds no room.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+const READ_MAX: Duration = Duration::from_secs(30);
 /// The least and the most that a refused worker is asked to wait.
 const WAIT: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 /// One part in so many of a new measurement goes into what is usual.
@@ -199,12 +203,7 @@ where
                 return Box::pin(async { Ok(refusal) });
             }
         };
-        let mut request = request.map(|body| {
-            Body::new(Metered {
-                body,
-                admitted: Arc::clone(&admitted),
-            })
-        });
+        let mut request = request.map(|body| Body::new(Metered::new(body, Arc::clone(&admitted))));
         request.extensions_mut().insert(Arc::clone(&admitted));
         let answering = self.inner.call(request);
         Box::pin(async move {
@@ -215,10 +214,21 @@ where
     }
 }
 
-/// A body whose bytes are counted as they are read.
+/// A body whose bytes are counted as they are read, and that has to come.
 struct Metered {
     body: Body,
     admitted: Arc<Admitted>,
+    deadline: Pin<Box<Sleep>>,
+}
+
+impl Metered {
+    fn new(body: Body, admitted: Arc<Admitted>) -> Self {
+        Self {
+            body,
+            deadline: Box::pin(sleep_until(admitted.since + PAUSE_MAX)),
+            admitted,
+        }
+    }
 }
 
 impl http_body::Body for Metered {
@@ -229,7 +239,15 @@ impl http_body::Body for Metered {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
+            ready!(self.deadline.as_mut().poll(context));
+            let late = "the report stopped coming, or came too slowly";
+            return Poll::Ready(Some(Err(Status::deadline_exceeded(late))));
+        };
+        let last = self.admitted.since + READ_MAX;
+        self.deadline
+            .as_mut()
+            .reset(last.min(Instant::now() + PAUSE_MAX));
         if let Some(Ok(frame)) = &frame
             && let Some(data) = frame.data_ref()
             && !self.admitted.read(data.len() as u64)
@@ -250,6 +268,8 @@ impl http_body::Body for Metered {
 
 #[cfg(test)]
 mod tests {
+    use http_body::Body as HttpBody;
+
     use super::*;
 
     fn gate(games_max: u64) -> Arc<Gate> {
@@ -292,6 +312,54 @@ mod tests {
         assert!(!first.read(BYTES_MAX), "too much");
         drop(first);
         assert_eq!(gate.lock().bytes, 0);
+    }
+
+    #[tokio::test]
+    async fn a_report_that_stops_coming_or_drips_is_given_up() {
+        let gate = gate(100);
+        let now = Instant::now();
+        // Nothing came for too long; and all of it takes too long, though it comes.
+        for (since, drops) in [(now - PAUSE_MAX, 0), (now - READ_MAX, 1)] {
+            let mut admitted = gate.admit().expect("room");
+            Arc::get_mut(&mut admitted).expect("alone").since = since;
+            let (sender, frames) = tokio::sync::mpsc::channel(1);
+            for _ in 0..drops {
+                let frame = Frame::data(Bytes::from_static(b"x"));
+                sender.send(frame).await.expect("it is read");
+            }
+            let body = Body::new(Dripping(frames));
+            let mut body = Metered::new(body, admitted);
+            for _ in 0..drops {
+                let frame = next(&mut body).await.expect("a frame");
+                assert!(frame.is_ok(), "{frame:?}");
+            }
+            let status = next(&mut body)
+                .await
+                .expect("no end")
+                .expect_err("no frame");
+            assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
+            drop((body, sender));
+            assert_eq!(gate.lock().reports, 0);
+        }
+    }
+
+    async fn next(body: &mut Metered) -> Option<Result<Frame<Bytes>, Status>> {
+        std::future::poll_fn(|context| HttpBody::poll_frame(Pin::new(body), context)).await
+    }
+
+    /// A body that comes through a channel.
+    struct Dripping(tokio::sync::mpsc::Receiver<Frame<Bytes>>);
+
+    impl HttpBody for Dripping {
+        type Data = Bytes;
+        type Error = Status;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+            self.0.poll_recv(context).map(|frame| frame.map(Ok))
+        }
     }
 
     #[tokio::test]

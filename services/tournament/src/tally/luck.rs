@@ -203,9 +203,10 @@ pub(super) fn note(agents: &[AgentStanding]) -> Option<String> {
     } else {
         format!("{least} to {most} %")
     };
+    let surer = if most > &0 { ", and surer" } else { "" };
     Some(format!(
         "Luck with the dice explains {range} of what scores varied by from block to block: \
-         the score without it is as unbiased, and surer."
+         the score without it is as unbiased{surer}."
     ))
 }
 

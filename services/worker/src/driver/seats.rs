@@ -11,7 +11,11 @@ use std::{
 use arena_engine::{AnyMatch, Question, options::Options};
 use arena_telemetry::Histogram;
 use arena_wire::v1::{self, agent_setup::Source as WireSource};
-use tokio::{sync::mpsc::UnboundedSender, task, time::Instant};
+use tokio::{
+    sync::mpsc::UnboundedSender,
+    task::{self, JoinError},
+    time::Instant,
+};
 
 use crate::{
     agent::{
@@ -199,7 +203,14 @@ impl Table {
             move_timeout: self.rules.move_timeout(),
         };
         let (line, task) = Line::open(setup, self.environment.clone(), self.events.clone());
-        task::spawn_local(task);
+        let looking_after = task::spawn_local(task);
+        let events = self.events.clone();
+        task::spawn_local(async move {
+            let ended = looking_after.await.map_err(JoinError::try_into_panic);
+            if let Err(Ok(panic)) = ended {
+                let _ = events.send(Event::Panicked(panic));
+            }
+        });
         Reached::Line(line)
     }
 }

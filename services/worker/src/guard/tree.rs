@@ -1,6 +1,6 @@
 //! The processes below a process, wherever they moved.
 
-use std::{collections::BTreeSet, fs};
+use std::{collections::BTreeSet, ffi::OsStr, fs, os::unix::ffi::OsStrExt};
 
 use nix::{
     sys::signal::{Signal, kill},
@@ -28,6 +28,17 @@ pub(super) fn signal(root: Pid, signal: Signal) {
     }
 }
 
+/// All processes whose environment at their start had a variable
+/// with this value.
+pub(crate) fn with_variable(name: &str, value: &OsStr) -> Vec<Pid> {
+    let wanted = [name.as_bytes(), b"=", value.as_bytes()].concat();
+    let has = |pid: &i32| {
+        let variables = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        variables.split(|&byte| byte == 0).any(|one| one == wanted)
+    };
+    all().filter(has).map(Pid::from_raw).collect()
+}
+
 fn children(pid: i32) -> Vec<i32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
         return Vec::new();
@@ -44,14 +55,14 @@ fn children(pid: i32) -> Vec<i32> {
 }
 
 fn children_by_parent(parent: i32) -> Vec<i32> {
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    entries
-        .flatten()
-        .filter_map(|entry| parse(entry.file_name().to_str()?))
+    all()
         .filter(|pid| parent_of(*pid) == Some(parent))
         .collect()
+}
+
+fn all() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| parse(entry.file_name().to_str()?))
 }
 
 fn parent_of(pid: i32) -> Option<i32> {

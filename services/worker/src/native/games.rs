@@ -284,17 +284,7 @@ impl<G: Game> Hall for Seated<G> {
             let Some(Player { bot, meter, asked }) = self.bots.get_mut(&agent) else {
                 return Err(format!("nobody sits on seat {}", question.seat));
             };
-            let choose = |stop: Stop<'_>| {
-                bot.choose(&Decision {
-                    game: game.game(),
-                    state: game.state(),
-                    seat: question.seat,
-                    number: question.number,
-                    seed: question.seed,
-                    legal: game.legal(),
-                    stop,
-                })
-            };
+            let choose = |stop: Stop<'_>| bot.choose(&Decision::of(&game, question, stop));
             let again = || late.tell(agent, &format!("{}: asking again", patience.told()));
             *asked += 1;
             let sampled = *asked % SAMPLED == 1;

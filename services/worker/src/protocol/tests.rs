@@ -143,15 +143,50 @@ fn a_busy_coordinator_gets_no_report_before_it_wants_one() {
 fn a_lease_whose_results_a_busy_coordinator_refuses_is_told_of_until_they_are_taken() {
     // Longer than a lease may be without progress.
     for after in [None, Some(SECOND * 12)] {
-        told_of_while_refused(after);
+        let mut worker = Worker::lent(1);
+        let lease = worker.hand.lease;
+        worker.protocol.finished(Duration::ZERO, lease, 1, 100);
+        worker.hand.games = 0;
+        let (report, told) = beats_while_refused(&mut worker, after);
+        assert_grows(&told, 5);
+        worker.protocol.reported(report);
+        let after = worker.all(SECOND * 40).into_iter().find_map(|it| match it {
+            Action::Beat { leases, .. } => Some(leases),
+            _ => None,
+        });
+        assert_eq!(after, Some(Vec::new()), "over once it is answered");
     }
 }
 
-fn told_of_while_refused(after: Option<Duration>) {
+#[test]
+fn a_lease_that_waits_behind_refused_results_is_told_of_as_well() {
     let mut worker = Worker::lent(1);
-    let lease = worker.hand.lease;
-    worker.protocol.finished(Duration::ZERO, lease, 1, 100);
+    let first = worker.hand.lease;
+    worker.protocol.finished(Duration::ZERO, first, 1, 100);
     worker.hand.games = 0;
+    let ask = worker
+        .all(Duration::ZERO)
+        .into_iter()
+        .find_map(|it| match it {
+            Action::Ask { call, .. } => Some(call),
+            _ => None,
+        });
+    let call = ask.expect("it asks for more");
+    let lease = worker.protocol.lent(call, 6, "cup").expect("it waits");
+    // Held back: no game of it begins, so none makes progress.
+    worker.hand = Hand { lease, games: 8 };
+    worker.protocol.finished(Duration::ZERO, first, 2, 100);
+    let (_, told) = beats_while_refused(&mut worker, Some(SECOND * 12));
+    assert_grows(&told, 5);
+    assert_grows(&told, 6);
+}
+
+/// What is told of leases, by beat, while every report is refused for half a
+/// minute; and a report.
+fn beats_while_refused(
+    worker: &mut Worker,
+    after: Option<Duration>,
+) -> (ReportNo, Vec<Vec<(u64, u64)>>) {
     let mut report = None;
     let mut told = Vec::new();
     for second in 0..30 {
@@ -172,16 +207,16 @@ fn told_of_while_refused(after: Option<Duration>) {
             }
         }
     }
-    let plies: Vec<u64> = told.iter().flatten().map(|&(_, plies)| plies).collect();
+    (report.expect("it reports"), told)
+}
+
+/// A sign of life of a lease within each ten seconds.
+fn assert_grows(told: &[Vec<(u64, u64)>], lease_id: u64) {
+    let of_lease = |beat: &Vec<(u64, u64)>| beat.iter().find(|(id, _)| *id == lease_id).copied();
+    let plies: Vec<u64> = told.iter().filter_map(of_lease).map(|it| it.1).collect();
     assert!(plies.len() > 20, "told of at each beat: {told:?}");
     let grows = plies.windows(10).all(|ten| ten[9] > ten[0]);
     assert!(grows, "a sign of life within the deadline: {plies:?}");
-    worker.protocol.reported(report.expect("it was reported"));
-    let after = worker.all(SECOND * 40).into_iter().find_map(|it| match it {
-        Action::Beat { leases, .. } => Some(leases),
-        _ => None,
-    });
-    assert_eq!(after, Some(Vec::new()), "over once it is answered");
 }
 
 #[test]

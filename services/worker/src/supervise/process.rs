@@ -5,7 +5,7 @@ use std::{
     io,
     net::TcpListener,
     os::unix::{fs::PermissionsExt, process::ExitStatusExt},
-    path::Path,
+    path::{Path, PathBuf},
     process::Stdio,
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
@@ -13,7 +13,7 @@ use std::{
 
 use nix::{
     errno::Errno,
-    sys::signal::{Signal, killpg},
+    sys::signal::{Signal, kill, killpg},
     unistd::Pid,
 };
 use tempfile::TempDir;
@@ -29,13 +29,18 @@ use tonic_health::pb::{
 };
 
 use super::{Exit, Launch, Listen, Running, StartError, Supervisor, Tail};
-use crate::{agent::connect, guard::Report};
+use crate::{
+    agent::connect,
+    guard::{Report, tree},
+};
 
 /// Between health checks: the first wait, doubled up to the last.
 const POLL_FIRST: Duration = Duration::from_millis(4);
 const POLL_LAST: Duration = Duration::from_millis(100);
 /// How long a guard may take to end everything before it is killed itself.
 const END_TIMEOUT: Duration = Duration::from_secs(8);
+/// A variable that tells what an agent starts from what others do: its folder.
+const MARK: &str = "ARENA_DIR";
 /// The longest path a unix socket can have.
 const SOCKET_PATH_BYTES: usize = 107;
 
@@ -75,6 +80,7 @@ impl Process {
             .arg(&launch.program)
             .args(&launch.args)
             .env("ARENA_LISTEN", &listen)
+            .env(MARK, dir.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -89,6 +95,7 @@ impl Process {
         let stderr = child.stderr.take();
         tokio::spawn(attend(
             child,
+            dir.path().to_owned(),
             stderr,
             launch.limits.output_bytes,
             (tail.clone(), flood.clone()),
@@ -257,6 +264,7 @@ async fn serving(url: &str) -> Result<Channel, Option<String>> {
 /// Looks after a guard until it ended: reads what comes, ends it when asked.
 async fn attend(
     mut child: Child,
+    mark: PathBuf,
     stderr: Option<ChildStderr>,
     limit: u64,
     (tail, flood): (Arc<Tail>, Arc<OnceLock<Exit>>),
@@ -304,16 +312,39 @@ async fn attend(
     {
         let _ = killpg(Pid::from_raw(group as i32), Signal::SIGKILL);
     }
-    // Without a report the guard itself was ended, or is no guard.
-    let status = child.wait().await;
+    // What cannot even be killed is not waited for.
+    let status = time::timeout(END_TIMEOUT, child.wait()).await;
+    // Without a report the guard itself was ended, or is no guard: whatever the
+    // agent had started is left.
+    let guarded = matches!(status, Ok(Ok(status)) if status.code().is_some());
+    if !guarded {
+        end_marked(&mark).await;
+    }
     let exit = exit.unwrap_or_else(|| match status {
-        Ok(status) => status
+        Ok(Ok(status)) => status
             .signal()
             .map_or(Exit::Code(status.code().unwrap_or(0)), Exit::Signal),
-        Err(error) => Exit::Refused(errno(&error)),
+        Ok(Err(error)) => Exit::Refused(errno(&error)),
+        Err(_) => Exit::Signal(Signal::SIGKILL as i32),
     });
     ended.send_replace(Some(exit));
     drop(running);
+}
+
+/// Ends every process that has the mark of an agent, and what they start
+/// meanwhile.
+async fn end_marked(mark: &Path) {
+    let deadline = Instant::now() + END_TIMEOUT;
+    loop {
+        let left = tree::with_variable(MARK, mark.as_os_str());
+        if left.is_empty() || Instant::now() >= deadline {
+            return;
+        }
+        for process in left {
+            let _ = kill(process, Signal::SIGKILL);
+        }
+        time::sleep(POLL_FIRST).await;
+    }
 }
 
 /// Reads all output; no further, and says so, where it is more than allowed.

@@ -9,6 +9,11 @@ use std::{
     time::Duration,
 };
 
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+
 use crate::common::{fixture, guard};
 use arena_worker::supervise::{Exit, Launch, Listen, Process, StartError, Supervisor};
 
@@ -176,6 +181,27 @@ async fn stopping_an_agent_ends_what_left_its_group() {
     assert!(alive(pid));
     process.stop().await;
     assert!(!alive(pid));
+}
+
+#[tokio::test]
+async fn a_killed_guard_leaves_nothing_running() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let [group, session, guard] = ["group", "session", "guard"].map(|name| dir.path().join(name));
+    let started = shell(&format!(
+        "sleep 1000 & echo $! > {}; setsid sleep 1000 & echo $! > {}; echo $PPID > {}; wait",
+        group.display(),
+        session.display(),
+        guard.display(),
+    ));
+    let starting = tokio::spawn(async move { start(&started).await });
+    let pids = tokio::task::spawn_blocking(move || [group, session, guard].map(|at| pid_in(&at)));
+    let [group, session, guard] = pids.await.expect("they are written");
+    assert!(alive(group) && alive(session));
+    kill(Pid::from_raw(guard), Signal::SIGKILL).expect("a guard");
+    let (error, _) = starting.await.expect("no panic").expect_err("it is gone");
+    assert!(error.to_string().contains("SIGKILL"), "{error}");
+    assert!(!alive(group), "in the guard's group");
+    assert!(!alive(session), "with a session of its own");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_agents::{Decision, Stop, bot};
-use arena_engine::{ActionId, AgentRng, FaultPolicy, Game, Match, Node, OutcomeId, Setup, Status};
+use arena_agents::{bot, play_out};
+use arena_engine::{ActionId, AgentRng, FaultPolicy, Game, Match, Node, OutcomeId, Setup};
 use arena_games::Visitor;
 use arena_model::BlockSeed;
 
@@ -145,21 +145,11 @@ fn as_played<G: Game>(game: &G, number: u64) -> Outcome<u64> {
         on_fault: FaultPolicy::Forfeit,
         ask_forced: false,
     };
-    let mut play = Match::new(game.clone(), setup);
     let mut decisions = 0;
-    while let Status::Asks(question) = play.status() {
-        let chosen = random.choose(&Decision {
-            game: play.game(),
-            state: play.state(),
-            seat: question.seat,
-            number: question.number,
-            seed: question.seed,
-            legal: play.legal(),
-            stop: Stop::NEVER,
-        });
-        play.answer(chosen.action.into()).map_err(Failure::failed)?;
+    let finished = play_out(Match::new(game.clone(), setup), |decision| {
         decisions += 1;
-    }
-    black_box(play.finish());
+        random.choose(decision)
+    });
+    black_box(finished.map_err(Failure::failed)?);
     Ok(decisions)
 }

@@ -9,10 +9,8 @@ use std::{
     thread,
 };
 
-use arena_agents::{Bot, Chosen, Decision, Stop};
-use arena_engine::{
-    FaultPolicy, Finished, Game, MAX_SEATS, Match, Setup, Status, options::Options,
-};
+use arena_agents::{Bot, Chosen, play_out};
+use arena_engine::{FaultPolicy, Finished, Game, MAX_SEATS, Match, Setup, options::Options};
 use arena_games::Visitor;
 use arena_model::{AgentRef, BlockSeed, Tournament, spec::Spec};
 use arena_tournament::{Schedule, published::Part};
@@ -174,33 +172,21 @@ impl<G: Game> Table<G> {
             ask_forced: false,
         };
         let mut thoughts = [Thought::default(); MAX_SEATS];
-        let mut play = Match::new(game.clone(), setup);
-        while let Status::Asks(question) = play.status() {
-            let seat = usize::from(question.seat);
+        let bots = &mut self.bots;
+        let finished = play_out(Match::new(game.clone(), setup), |decision| {
+            let seat = usize::from(decision.seat);
             let agent = usize::from(scheduled.seats[seat]);
-            let decision = Decision {
-                game: play.game(),
-                state: play.state(),
-                seat: question.seat,
-                number: question.number,
-                seed: question.seed,
-                legal: play.legal(),
-                stop: Stop::NEVER,
-            };
-            let bots = &mut self.bots;
-            let chosen = ask(agent, &mut |agent| bots[agent].choose(&decision));
+            let chosen = ask(agent, &mut |agent| bots[agent].choose(decision));
             thoughts[seat].add(chosen.nodes.unwrap_or(0));
-            play.answer(chosen.action.into()).map_err(|error| {
-                Failure::failed(format!(
-                    "{} in the game of seed {}: {error}",
-                    self.names[agent], scheduled.seed
-                ))
-            })?;
-        }
+            chosen
+        })
+        .map_err(|error| {
+            Failure::failed(format!("the game of seed {}: {error}", scheduled.seed))
+        })?;
         Ok(Played {
             agents: scheduled.seats,
             seed: scheduled.seed,
-            finished: play.finish(),
+            finished,
             thoughts,
         })
     }

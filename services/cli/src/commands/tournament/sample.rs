@@ -142,15 +142,7 @@ impl Player<'_> {
         let mut play = Match::new(game.clone(), setup);
         while let Status::Asks(question) = play.status() {
             let agent = usize::from(scheduled.seats[usize::from(question.seat)]);
-            let chosen = bots[agent].choose(&Decision {
-                game: play.game(),
-                state: play.state(),
-                seat: question.seat,
-                number: question.number,
-                seed: question.seed,
-                legal: play.legal(),
-                stop: Stop::when(over),
-            });
+            let chosen = bots[agent].choose(&Decision::of(&play, question, Stop::when(over)));
             if over() {
                 return Ok(None);
             }

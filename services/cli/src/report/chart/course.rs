@@ -29,8 +29,9 @@ pub(in crate::report) fn course(report: &Report) -> String {
         Measure::Score => ("Score", 0.5, Scale::around(values, (0.0, 1.0), 0.05)),
     };
     let told = |value: f64| match report.measure {
-        // No minus before a nought.
-        Measure::Rating => format!("{:+.0}", value.round() + 0.0),
+        // A nought has no sign.
+        Measure::Rating if value.round() == 0.0 => "0".to_owned(),
+        Measure::Rating => format!("{value:+.0}"),
         Measure::Score => format!("{}%", percent(value)),
     };
     let y = |value: f64| (HEIGHT * (1.0 - scale.at(value) / 100.0)).clamp(0.0, HEIGHT);
