@@ -129,6 +129,41 @@ fn a_knockout_of_four_seats_is_the_same_whoever_plays_it() {
 }
 
 #[test]
+fn a_knockout_of_one_loss_is_the_same_whoever_plays_it() {
+    holds(&AGENTS, 120, "format = \"knockout\"");
+}
+
+#[test]
+fn a_gauntlet_of_more_seats_is_the_same_whoever_plays_it() {
+    for (seats, blocks) in [(3, 40), (4, 30)] {
+        holds(
+            &AGENTS,
+            blocks,
+            &format!("format = \"gauntlet\"\nseats = {seats}"),
+        );
+    }
+}
+
+#[test]
+fn a_swiss_tournament_of_more_seats_is_the_same_whoever_plays_it() {
+    for (seats, blocks) in [(3, 80), (4, 100)] {
+        holds(
+            &AGENTS,
+            blocks,
+            &format!("format = \"swiss\"\nseats = {seats}"),
+        );
+    }
+}
+
+#[test]
+fn a_ladder_of_more_seats_is_the_same_whoever_plays_it() {
+    for (seats, blocks) in [(3, 60), (4, 50)] {
+        let ladder = format!("format = \"ladder\"\nseats = {seats}\n[ladder]\nstep = 50");
+        holds(&AGENTS, blocks, &ladder);
+    }
+}
+
+#[test]
 fn a_ladder_is_the_same_whoever_plays_it() {
     holds(&AGENTS, 200, "format = \"ladder\"\n[ladder]\nstep = 60");
 }

@@ -51,6 +51,16 @@ impl Format {
         }
     }
 
+    /// Whether agents meet different opponents, so that their scores do not say
+    /// who is better.
+    #[must_use]
+    pub fn opponents_differ(self) -> bool {
+        match self {
+            Self::RoundRobin | Self::Sprt | Self::Fixed => false,
+            Self::Gauntlet | Self::Swiss | Self::Knockout | Self::Ladder => true,
+        }
+    }
+
     /// As specs write it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -122,7 +132,8 @@ pub struct Sprt {
     pub beta: f64,
     /// What Elo means.
     pub model: EloModel,
-    /// Blocks between two looks.
+    /// Blocks between two looks; where absent, few at first, and more the longer
+    /// the test goes on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u64>,
 }
@@ -230,12 +241,12 @@ pub const TABLES: [(&str, &[&str]); 6] = [
     ("fixed", &["games"]),
 ];
 
-/// The fewest blocks between two looks of a test that are chosen by default.
+/// The fewest blocks that a ladder chooses at a time by default.
 const STEP_MIN: u64 = 16;
 /// The most.
 const STEP_MAX: u64 = 1024;
-/// About so many looks has a test by default.
-const LOOKS: u64 = 50;
+/// About so often a ladder chooses by default.
+const CHOICES: u64 = 50;
 /// Beyond it a score is 0 or 1 to the last digit.
 const ELO_MAX: f64 = 2000.0;
 
@@ -348,14 +359,11 @@ fn sprt(given: Option<Sprt>, blocks: u64) -> Result<Sprt, SpecError> {
             ));
         }
     }
-    let step = given
-        .step
-        .unwrap_or_else(|| blocks.div_ceil(LOOKS).clamp(STEP_MIN, STEP_MAX));
-    if step == 0 {
+    if given.step == Some(0) {
         return fail("[sprt] step = 0: must be at least 1".to_owned());
     }
     Ok(Sprt {
-        step: Some(step.min(blocks)),
+        step: given.step.map(|step| step.min(blocks)),
         ..given
     })
 }
@@ -369,9 +377,14 @@ fn swiss(given: Option<Swiss>, agents: &[AgentName]) -> Result<Swiss, SpecError>
     }
     if opponents > 0 && rounds > opponents {
         return fail(format!(
-            "[swiss] rounds = {rounds}: with {} agents each has only {opponents} opponents, \
+            "[swiss] rounds = {rounds}: with {} agents each has only {opponents} {}, \
              lower rounds or list more agents",
-            agents.len()
+            agents.len(),
+            if opponents == 1 {
+                "opponent"
+            } else {
+                "opponents"
+            }
         ));
     }
     Ok(Swiss {
@@ -384,8 +397,8 @@ fn ladder(given: Option<Ladder>, blocks: u64, agents: &[AgentName]) -> Result<La
     let count = agents.len().max(1) as u64;
     let total = given.blocks_total.unwrap_or(blocks.saturating_mul(count));
     let step = given.step.unwrap_or_else(|| {
-        let looks = total.div_ceil(LOOKS);
-        looks.clamp(count.min(STEP_MIN), STEP_MAX.max(count))
+        let step = total.div_ceil(CHOICES);
+        step.clamp(count.min(STEP_MIN), STEP_MAX.max(count))
     });
     for (name, value) in [("blocks_total", total), ("step", step)] {
         if value == 0 {

@@ -29,6 +29,7 @@ use arena_model::{
 };
 
 use crate::schedule::{Schedule, ScheduleError, Stage};
+pub use sprt::blocks_to_look;
 pub(crate) use sums::pairs;
 pub use sums::{Meeting, StageSums, Units};
 pub use verdict::Verdict;

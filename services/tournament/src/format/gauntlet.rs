@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{
     Course, Field, FormatError, GROUPS_MAX, Games, Next, Rules, StageSums, Units, combinations,
-    verdict::Verdict,
+    verdict::{Verdict, counted},
 };
 use crate::schedule::Stage;
 
@@ -31,10 +31,10 @@ pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
         .collect();
     if others.len() + 1 < field.seats {
         return Err(field.error(format!(
-            "{} challengers leave {} others, but a game has {} seats: name fewer challengers \
+            "{} and {} are listed, but a game has {} seats: name fewer challengers \
              or list more agents",
-            challengers.len(),
-            others.len(),
+            counted(challengers.len() as u64, "challenger"),
+            counted(others.len() as u64, "other agent"),
             field.seats
         )));
     }

@@ -8,7 +8,7 @@ use super::{
     Course, Field, FormatError, Games, Meeting, Next, Rules, StageSums,
     bracket::{Bracket, Pools},
     tables::Tables,
-    verdict::Verdict,
+    verdict::{Verdict, counted},
 };
 use crate::schedule::Stage;
 
@@ -221,10 +221,10 @@ impl Knockout {
         }
         let text = match (winner, self.out.last().and_then(|out| out.first())) {
             (Some(winner), Some(&second)) => format!(
-                "{} wins the knockout of {} after {} rounds, the last against {}.",
+                "{} wins the knockout of {} after {}, the last against {}.",
                 self.field.name(winner),
                 self.field.agents(),
-                self.round,
+                counted(self.round, "round"),
                 self.field.name(second)
             ),
             _ => "Nobody played.".to_owned(),

@@ -23,7 +23,7 @@ use super::{
     Course, Field, FormatError, Games, Next, Rules, StageSums, Units,
     rating::{Pair, Ratings},
     sums::pairs,
-    verdict::Verdict,
+    verdict::{Verdict, counted},
 };
 use crate::schedule::Stage;
 
@@ -193,8 +193,9 @@ impl Ladder {
             || "No game was played.".to_owned(),
             |leader| {
                 format!(
-                    "{} stands first of {agents} after {} blocks.",
-                    self.field.names[leader], self.asked
+                    "{} stands first of {agents} after {}.",
+                    self.field.names[leader],
+                    counted(self.asked, "block")
                 )
             },
         );

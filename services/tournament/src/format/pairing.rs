@@ -20,6 +20,12 @@ impl Standing {
     fn times_met(&self, other: u16) -> usize {
         self.met.iter().filter(|&&met| met == other).count()
     }
+
+    /// How many of its opponents it had met before.
+    pub(super) fn met_again(&self) -> usize {
+        let before = |(place, other): (usize, &u16)| self.met[..place].contains(other);
+        self.met.iter().enumerate().filter(|&it| before(it)).count()
+    }
 }
 
 /// The tables of a round, each in the order of the standings, and who rests.

@@ -5,13 +5,32 @@
 //! and a seat of the second in which the first finished ahead, ties counting
 //! half. Where there are more than two seats the agents fill them, as many of
 //! one as of the other; an odd seat goes to each by turns, so that blocks AAB
-//! and ABB alternate. The log-likelihood ratio is looked at every `step` blocks.
+//! and ABB alternate. The log-likelihood ratio is looked at every `step` blocks;
+//! where none is set, after the first 16, and then whenever an eighth more, or 16
+//! more, are played: so a test goes on for at most an eighth after its ratio
+//! passed a bound, and a long one has no more looks than workers have the time
+//! to wait for.
 
 use arena_model::format::{Settings, Sprt as Test};
 use serde_json::json;
 
-use super::{Course, Field, FormatError, Games, Next, Rules, StageSums, verdict::Verdict};
+use super::{
+    Course, Field, FormatError, Games, Next, Rules, StageSums,
+    verdict::{Verdict, counted},
+};
 use crate::{schedule::Stage, sequential::gsprt};
+
+/// The fewest blocks between two looks where none are set.
+const STEP_MIN: u64 = 16;
+/// The next look comes after this part of the blocks before it.
+const PART: u64 = 8;
+
+/// How many more blocks a test without a `step` has before it looks again, after
+/// so many.
+#[must_use]
+pub fn blocks_to_look(blocks: u64) -> u64 {
+    (blocks / PART).max(STEP_MIN)
+}
 
 #[derive(Debug)]
 struct Sprt {
@@ -19,11 +38,9 @@ struct Sprt {
     test: Test,
     /// Who fills the seats, in blocks that alternate.
     groups: Vec<Vec<u16>>,
-    /// Blocks of a look, of each group.
-    step: u64,
-    /// Blocks in all, of each group.
+    /// Blocks in all.
     cap: u64,
-    /// Blocks asked for, of each group.
+    /// Blocks asked for.
     asked: u64,
     looks: u64,
     /// Blocks by what the first agent got.
@@ -32,15 +49,22 @@ struct Sprt {
 }
 
 pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
-    let (test, step) = match &field.settings {
-        Some(Settings::Sprt(test)) => (test.clone(), test.step),
-        _ => (Test::default(), None),
+    let test = match &field.settings {
+        Some(Settings::Sprt(test)) => test.clone(),
+        _ => Test::default(),
     };
     if field.agents() != 2 {
         return Err(field.error(format!(
             "it tests one agent against one other, but {} are listed; \
              a gauntlet has one against several",
             field.agents()
+        )));
+    }
+    if field.rotations == 1 {
+        return Err(field.error(format!(
+            "with rotate = false {} holds the first seat in every game, so that the test would \
+             judge the seat as much as the agent; leave out rotate = false in [play]",
+            field.name(0)
         )));
     }
     let seated = |first: usize| {
@@ -54,11 +78,8 @@ pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
     } else {
         vec![seated(half + 1), seated(half)]
     };
-    let each = groups.len() as u64;
-    let step = step.unwrap_or(field.blocks).div_ceil(each);
     Ok(Box::new(Sprt {
-        cap: (field.blocks / each).max(1),
-        step,
+        cap: field.blocks,
         field,
         test,
         groups,
@@ -70,6 +91,19 @@ pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
 }
 
 impl Sprt {
+    /// Blocks until the next look after so many, within the cap: as many of each
+    /// group, or one of the first alone where no more are left.
+    fn step(&self, played: u64) -> u64 {
+        let each = self.groups.len() as u64;
+        let step = self.test.step.unwrap_or_else(|| blocks_to_look(played));
+        let whole = step.div_ceil(each).saturating_mul(each);
+        let left = self.cap - played;
+        match whole.min(left) / each * each {
+            0 => left,
+            blocks => blocks,
+        }
+    }
+
     fn settle(&mut self, sums: &StageSums) {
         for meeting in &sums.meetings {
             if self.outcomes.len() < meeting.outcomes.len() {
@@ -99,7 +133,10 @@ impl Sprt {
         let blocks: u64 = self.outcomes.iter().sum();
         let told = self.llr.map_or_else(
             || "no block was played".to_owned(),
-            |llr| format!("LLR {llr:.2} of {low:.2} to {high:.2} after {blocks} blocks"),
+            |llr| {
+                let blocks = counted(blocks, "block");
+                format!("LLR {llr:.2} of {low:.2} to {high:.2} after {blocks}")
+            },
         );
         let text = match kind {
             "h1" => format!(
@@ -123,7 +160,7 @@ impl Sprt {
             .with("model", json!(self.test.model))
             .with("agents", json!([one, other]))
             .with("blocks", json!(blocks))
-            .with("blocks_cap", json!(self.cap * self.groups.len() as u64))
+            .with("blocks_cap", json!(self.cap))
             .with("looks", json!(self.looks))
             .with("outcomes", json!(self.outcomes))
             .with("score", json!(self.score()))
@@ -158,25 +195,35 @@ impl Rules for Sprt {
                 _ => {}
             }
         }
-        let blocks = self.step.min(self.cap - self.asked);
+        let blocks = self.step(self.asked);
         if blocks == 0 {
             return Next::Over(self.verdict("inconclusive"));
         }
         self.asked += blocks;
-        Next::Stage(Stage::of(self.groups.clone(), blocks))
+        let each = self.groups.len() as u64;
+        Next::Stage(if blocks < each {
+            Stage::of(vec![self.groups[0].clone()], blocks)
+        } else {
+            Stage::of(self.groups.clone(), blocks / each)
+        })
     }
 
     fn games(&self) -> Games {
-        let each = self.groups.len() as u64;
-        let games = |blocks: u64| self.field.games(blocks.saturating_mul(each));
-        let least = self.step.min(self.cap);
-        // Looks are at whole steps; casting saturates.
-        let expected = (self.expected() / each as f64).ceil() as u64;
-        let looks = expected.div_ceil(self.step).max(1);
+        // Casting saturates.
+        let expected = (self.expected().ceil() as u64).min(self.cap);
+        let mut blocks = self.step(0);
+        let least = blocks;
+        if let Some(step) = self.test.step {
+            // As many looks at once as come before.
+            blocks += expected.saturating_sub(blocks) / step * step;
+        }
+        while blocks < expected {
+            blocks += self.step(blocks);
+        }
         Games {
-            least: games(least),
-            most: games(self.cap),
-            expected: games(looks.saturating_mul(self.step).min(self.cap)),
+            least: self.field.games(least),
+            most: self.field.games(self.cap),
+            expected: self.field.games(blocks),
         }
     }
 

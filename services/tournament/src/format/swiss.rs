@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{
     Course, Field, FormatError, Games, Next, Rules, StageSums, Units,
     pairing::{Standing, draw},
-    verdict::Verdict,
+    verdict::{Verdict, counted},
 };
 use crate::schedule::Stage;
 
@@ -34,6 +34,16 @@ pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
         _ => None,
     };
     let rounds = rounds.ok_or_else(|| field.error("it needs [swiss] rounds".to_owned()))?;
+    let (agents, seats) = (field.agents() as u64, field.seats as u64);
+    // The default may go beyond that at large tables: it is told then.
+    let fresh = (agents - 1) / (seats - 1);
+    if rounds > fresh.max(u64::from(agents.next_power_of_two().ilog2())) {
+        return Err(field.error(format!(
+            "[swiss] rounds = {rounds}: at tables of {seats} each of {agents} agents can have new \
+             opponents in {} only, lower rounds or list more agents",
+            counted(fresh, "round")
+        )));
+    }
     Ok(Box::new(Swiss {
         agents: vec![Standing::default(); field.agents()],
         field,
@@ -92,6 +102,11 @@ impl Swiss {
             .sum()
     }
 
+    /// Meetings of two agents that had met before.
+    fn met_again(&self) -> usize {
+        self.agents.iter().map(Standing::met_again).sum::<usize>() / 2
+    }
+
     fn verdict(&self) -> Verdict {
         let mut order: Vec<u16> = (0..self.field.agents() as u16).collect();
         let key = |agent: u16| (self.agents[usize::from(agent)].points, self.buchholz(agent));
@@ -117,10 +132,10 @@ impl Swiss {
         }
         let points = order.first().map_or(0, |&agent| key(agent).0) as f64 / 2.0;
         let most = self.whole().saturating_mul(self.rounds) as f64 / 2.0;
-        let text = match first[..] {
+        let mut text = match first[..] {
             [winner] => format!(
-                "{winner} is first with {points} of {most} points after {} rounds.",
-                self.rounds
+                "{winner} is first with {points} of {most} points after {}.",
+                counted(self.rounds, "round")
             ),
             _ => format!(
                 "{} share the first place with {points} of {most} points.",
@@ -131,9 +146,15 @@ impl Swiss {
             [winner] => Some(winner),
             _ => None,
         };
+        let met_again = self.met_again();
+        if met_again > 0 {
+            let all = self.agents.iter().map(|it| it.met.len()).sum::<usize>() / 2;
+            text += &format!(" {met_again} of {all} meetings were of two who had met before.");
+        }
         Verdict::new("ranking", &self.field, text)
             .with("winner", json!(winner))
             .with("places", json!(rows))
+            .with("met_again", json!(met_again))
             .with("rounds", json!(self.told))
     }
 }

@@ -249,6 +249,25 @@ fn a_bye_of_a_swiss_round_counts_as_a_win_and_comes_to_each_once() {
     }
 }
 
+#[test]
+fn swiss_tables_of_four_end_before_everybody_only_meets_again_and_say_who_did() {
+    let rounds = |rounds| Some(Settings::Swiss(Swiss { rounds }));
+    let of = |agents, told| with(Format::Swiss, agents, 4, 1, rounds(told));
+    refused(&of(8, Some(4)), "new opponents in 2 rounds only");
+    refused(&of(16, Some(6)), "new opponents in 5 rounds only");
+    let again = |tournament: &Tournament| {
+        let (_, verdict) = play(tournament, by_index);
+        let again = verdict.data["met_again"].as_u64().expect("a number");
+        let told = format!(" {again} of ");
+        assert_eq!(verdict.text.contains(&told), again > 0, "{}", verdict.text);
+        again
+    };
+    // Tables of four of eight share two agents in the second round, at best.
+    assert!(again(&of(8, None)) > 0);
+    assert_eq!(again(&of(16, Some(2))), 0);
+    assert_eq!(again(&plain(Format::Swiss, 8, 2, 1)), 0);
+}
+
 /// The share of games the first agent wins, by a draw from the index.
 fn wins(percent: u64) -> impl FnMut(u64, u16) -> u64 {
     move |index, agent| {
@@ -284,6 +303,71 @@ fn a_test_says_yes_no_or_that_it_cannot_tell() {
             _ => assert_eq!(blocks, 100),
         }
     }
+}
+
+#[test]
+fn a_test_looks_soon_and_then_after_an_eighth_more() {
+    let sprt = |elo1, step| {
+        Some(Settings::Sprt(Sprt {
+            elo1,
+            step,
+            ..Sprt::default()
+        }))
+    };
+    // Who always wins has passed the bound long before the cap is of any use.
+    let soon = with(Format::Sprt, 2, 2, 200_000, sprt(5.0, None));
+    let (_, verdict) = play(&soon, wins(75));
+    assert_eq!(verdict.kind, "h1");
+    let [blocks, looks] = ["blocks", "looks"].map(|key| verdict.data[key].as_u64());
+    let (blocks, looks) = (blocks.expect("a number"), looks.expect("a number"));
+    // The look before said nothing yet, and was at most an eighth earlier.
+    let every = with(Format::Sprt, 2, 2, 200_000, sprt(5.0, Some(1)));
+    let (_, verdict) = play(&every, wins(75));
+    let passed = verdict.data["blocks"].as_u64().expect("a number");
+    assert!(
+        (passed..=passed + passed / 8 + 16).contains(&blocks),
+        "{passed}: {blocks}"
+    );
+    let mut at = 0;
+    for _ in 0..looks {
+        at += super::blocks_to_look(at);
+    }
+    assert_eq!(at, blocks, "the steps that are told");
+    // Without an end in sight it has so few looks that none costs much.
+    let (_, verdict) = play(&with(Format::Sprt, 2, 2, 4000, sprt(0.01, None)), wins(50));
+    assert_eq!(verdict.kind, "inconclusive");
+    assert!(verdict.data["looks"].as_u64() < Some(40), "{verdict:?}");
+}
+
+#[test]
+fn a_test_plays_no_block_more_than_its_cap_and_none_less() {
+    for seats in 2..=4 {
+        for blocks in [1, 2, 3, 7, 16, 17, 33, 51] {
+            for step in [None, Some(1), Some(4), Some(5)] {
+                let sprt = Settings::Sprt(Sprt {
+                    step,
+                    ..Sprt::default()
+                });
+                let (stages, verdict) =
+                    play(&with(Format::Sprt, 2, seats, blocks, Some(sprt)), |_, _| 1);
+                assert_eq!(verdict.kind, "inconclusive", "{verdict:?}");
+                assert_eq!(
+                    stages.schedule().blocks(),
+                    blocks,
+                    "{seats} seats, {step:?}"
+                );
+                assert_eq!(stages.games().most, stages.schedule().games());
+                assert_eq!(verdict.data["blocks_cap"], blocks);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_test_whose_first_agent_always_begins_is_refused() {
+    let mut tournament = plain(Format::Sprt, 2, 2, 100);
+    tournament.play.rotate = false;
+    refused(&tournament, "with rotate = false a0 holds the first seat");
 }
 
 #[test]
@@ -391,12 +475,9 @@ fn fixed_games_are_played_as_they_are_listed() {
 
 #[test]
 fn what_a_format_cannot_do_is_refused_and_said_why() {
-    refused(
-        &plain(Format::Knockout, 1, 2, 1),
-        "only 1 agents are listed",
-    );
+    refused(&plain(Format::Knockout, 1, 2, 1), "only 1 agent is listed");
     refused(&plain(Format::Sprt, 3, 2, 1), "but 3 are listed");
-    refused(&plain(Format::Sprt, 1, 2, 1), "only 1 agents are listed");
+    refused(&plain(Format::Sprt, 1, 2, 1), "only 1 agent is listed");
     refused(&plain(Format::Ladder, 129, 2, 1), "at most 128");
     let challengers = ["a0", "a1"].map(|name| name.parse().expect("a name"));
     let gauntlet = Settings::Gauntlet(Gauntlet {
@@ -404,7 +485,7 @@ fn what_a_format_cannot_do_is_refused_and_said_why() {
     });
     refused(
         &with(Format::Gauntlet, 2, 2, 1, Some(gauntlet)),
-        "2 challengers leave 0 others",
+        "2 challengers and 0 other agents are listed",
     );
     refused(
         &plain(Format::Gauntlet, 300, 4, 1),

@@ -51,6 +51,18 @@ impl Verdict {
         self
     }
 
+    /// Places from 1 with the names of agents, the best first; none where the
+    /// format places nobody.
+    #[must_use]
+    pub fn places(&self) -> Vec<(u64, &str)> {
+        let rows = self.data.get("places").and_then(Value::as_array);
+        let placed = rows.into_iter().flatten().filter_map(|row| {
+            let place = row.get("place")?.as_u64()?;
+            Some((place, row.get("agent")?.as_str()?))
+        });
+        placed.collect()
+    }
+
     /// As JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -119,6 +131,12 @@ pub(super) fn ranking(field: &Field, units: &[Units]) -> Verdict {
     Verdict::new("ranking", field, text)
         .with("winner", json!(winner.map(|winner| field.name(winner))))
         .with("places", rows.collect())
+}
+
+/// A number of things, as people say it.
+pub(super) fn counted(count: u64, noun: &str) -> String {
+    let end = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{end}")
 }
 
 /// Names as people list them; the first few of many.

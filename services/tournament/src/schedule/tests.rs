@@ -100,7 +100,7 @@ fn what_cannot_be_scheduled_is_refused_and_said_why() {
             .to_string()
     };
     assert!(refused(3, 4, 1).contains("4 seats but only 3 agents"));
-    assert!(refused(1, 2, 1).contains("only 1 agents"));
+    assert!(refused(1, 2, 1).contains("only 1 agent is"));
     assert!(refused(2, 1, 1).contains("from 2"));
     assert!(refused(30, 21, 1).contains("from 2 to 20"));
     assert!(refused(65_536, 2, 1).contains("65536 agents"));
