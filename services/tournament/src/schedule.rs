@@ -51,8 +51,9 @@ pub enum ScheduleError {
     },
     /// Not enough agents for one game.
     #[error(
-        "a game has {seats} seats but only {agents} agents are listed: \
-         list more agents, or the same bot again under a name of its own in an [[agent]] table"
+        "a game has {seats} seats but only {agents} {} listed: \
+         list more agents, or the same bot again under a name of its own in an [[agent]] table",
+        if *.agents == 1 { "agent is" } else { "agents are" }
     )]
     TooFewAgents {
         /// Agents of the spec.
@@ -341,6 +342,24 @@ impl Schedule {
         }
     }
 
+    /// How many groups the stages list with which a block is played; the blocks
+    /// of those stages go through the list again and again.
+    ///
+    /// # Panics
+    /// Where there is no such block.
+    #[must_use]
+    pub fn groups_listed(&self, block: u64) -> u64 {
+        let (segment, ..) = self.find(block);
+        self.length(&segment.meetings)
+    }
+
+    fn length(&self, meetings: &Meetings) -> u64 {
+        match meetings {
+            Meetings::All => self.groups.count(),
+            Meetings::Listed(meetings) => meetings.len() as u64,
+        }
+    }
+
     /// How many runs of stages with the same groups there are.
     #[cfg(test)]
     pub(crate) fn segments(&self) -> usize {
@@ -359,10 +378,7 @@ impl Schedule {
         assert!(block < self.blocks, "block {block} of {}", self.blocks);
         let after = self.segments.partition_point(|it| it.first <= block);
         let segment = &self.segments[after - 1];
-        let listed = match &segment.meetings {
-            Meetings::All => self.groups.count(),
-            Meetings::Listed(meetings) => meetings.len() as u64,
-        };
+        let listed = self.length(&segment.meetings);
         let within = block - segment.first;
         (segment, within % listed, within / listed)
     }

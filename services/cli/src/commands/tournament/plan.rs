@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use arena_model::Tournament;
+use arena_model::{
+    Tournament,
+    format::{Format::Knockout, Settings},
+};
 use arena_wire::v1::{self, agent_setup::Source};
 use clap::Args;
 use serde_json::json;
@@ -15,6 +18,11 @@ use crate::{
     units,
 };
 
+/// The longest measurement, in seconds.
+const MEASURE_MAX: f64 = 86_400.0;
+/// The slowest fleet, and the fastest, in games a second.
+const RATE_MIN: f64 = 1e-6;
+const RATE_MAX: f64 = 1e9;
 /// Standard errors of a 95 % interval.
 const ERRORS: f64 = 1.96;
 /// The most by which scores from 0 to 1 can be spread: half of them each.
@@ -46,6 +54,12 @@ pub(crate) struct PlanArgs {
     output: Format,
 }
 
+/// Agents whose scores are over as many blocks.
+struct Side {
+    whose: &'static str,
+    blocks: f64,
+}
+
 /// A number and where it is from.
 struct Told {
     value: f64,
@@ -53,13 +67,20 @@ struct Told {
 }
 
 pub(super) async fn plan(client: &mut Client, args: PlanArgs) -> Outcome {
-    for (flag, value) in [("--rate", args.rate), ("--measure", Some(args.measure))] {
-        if value.is_some_and(|value| !value.is_finite() || value < 0.0) {
-            return Err(Failure::usage(format!("{flag} must be a number from 0 on")));
-        }
+    if !(0.0..=MEASURE_MAX).contains(&args.measure) {
+        return Err(Failure::usage(format!(
+            "--measure {}: must be from 0 to {MEASURE_MAX} seconds, which is a day",
+            args.measure
+        )));
     }
-    if args.rate == Some(0.0) {
-        return Err(Failure::usage("--rate 0 would never end"));
+    if args
+        .rate
+        .is_some_and(|rate| !(RATE_MIN..=RATE_MAX).contains(&rate))
+    {
+        return Err(Failure::usage(format!(
+            "--rate {}: must be from {RATE_MIN} to {RATE_MAX} games a second",
+            args.rate.unwrap_or_default()
+        )));
     }
     let request = v1::PlanTournamentRequest {
         spec_toml: read_spec(&args.spec)?,
@@ -148,27 +169,50 @@ impl<'a> Plan<'a> {
         self.rate.as_ref().map(|rate| games as f64 / rate.value)
     }
 
-    /// Blocks of one agent, on the average.
-    fn blocks_of_agent(&self) -> f64 {
+    /// Whose scores there will be, and over how many blocks.
+    fn sides(&self) -> Vec<Side> {
         let seats = self.tournament.seats as f64;
+        let agents = self.tournament.agents.len() as f64;
         let rotations = if self.tournament.play.rotate {
             seats
         } else {
             1.0
         };
-        let agents = self.tournament.agents.len() as f64;
-        // Two agents that fill more seats than two are in every block.
-        self.expected as f64 / rotations * (seats / agents).min(1.0)
+        let blocks = self.expected as f64 / rotations;
+        if let Some(Settings::Gauntlet(gauntlet)) = &self.tournament.settings {
+            // One of a block's seats is a challenger's, the others the field's.
+            let challengers = gauntlet.challengers.len() as f64;
+            return vec![
+                Side {
+                    whose: "a challenger",
+                    blocks: blocks / challengers,
+                },
+                Side {
+                    whose: "one of the field",
+                    blocks: blocks * (seats - 1.0) / (agents - challengers),
+                },
+            ];
+        }
+        vec![Side {
+            whose: if self.tournament.format == Knockout {
+                "an agent, on the average,"
+            } else {
+                "an agent"
+            },
+            // Two agents that fill more seats than two are in every block.
+            blocks: blocks * (seats / agents).min(1.0),
+        }]
     }
 
-    /// Half of the width of the interval of an agent's score.
-    fn half_width(&self) -> f64 {
-        let width = ERRORS * self.spread.value / self.blocks_of_agent().max(1.0).sqrt();
+    /// Half of the width of the interval of a score over so many blocks.
+    fn half_width(&self, blocks: f64) -> f64 {
+        let width = ERRORS * self.spread.value / blocks.max(1.0).sqrt();
         width.min(0.5)
     }
 
     fn print(&self, id: &str, format: Format) -> Outcome {
         let from = |told: &Told| told.from.clone();
+        let sides = self.sides();
         let value = json!({
             "tournament_id": id,
             "format": self.tournament.format,
@@ -182,8 +226,10 @@ impl<'a> Plan<'a> {
             "seconds_least": self.seconds(self.least),
             "seconds_most": self.seconds(self.most),
             "seconds_expected": self.seconds(self.expected),
-            "blocks_of_agent": self.blocks_of_agent(),
-            "interval_half_width": self.half_width(),
+            "blocks_of_agent": sides[0].blocks,
+            "interval_half_width": self.half_width(sides[0].blocks),
+            "blocks_of_field": sides.get(1).map(|side| side.blocks),
+            "interval_half_width_of_field": sides.get(1).map(|side| self.half_width(side.blocks)),
             "interval_from": self.spread.from,
             "interval_at_most": self.at_most,
         });
@@ -229,16 +275,22 @@ impl<'a> Plan<'a> {
                 .to_owned(),
             None => "unknown: give the games your fleet plays a second with --rate".to_owned(),
         };
-        format!(
-            "{id}: {}, {} agents, {} seats\ngames     {games}\ntime      {time}\n\
-             interval  {}±{:.1} points of 100 for an agent's score (95 %, over {:.0} blocks), {}\n",
+        let about = if self.at_most { "at most" } else { "about" };
+        let mut text = format!(
+            "{id}: {}, {}, {} seats\ngames     {games}\ntime      {time}\n",
             self.tournament.format.name(),
-            self.tournament.agents.len(),
+            units::plural(self.tournament.agents.len() as u64, "agent"),
             self.tournament.seats,
-            if self.at_most { "at most " } else { "about " },
-            100.0 * self.half_width(),
-            self.blocks_of_agent(),
-            self.spread.from
-        )
+        );
+        for side in self.sides() {
+            text += &format!(
+                "interval  {about} ±{:.1} points of 100 for the score of {} (95 %, over {}), {}\n",
+                100.0 * self.half_width(side.blocks),
+                side.whose,
+                units::plural(side.blocks.round() as u64, "block"),
+                self.spread.from
+            );
+        }
+        text
     }
 }

@@ -9,14 +9,18 @@ use std::{
 use arena_agents::{Bot, Decision, Stop};
 use arena_engine::{Game, Match, Setup, Status};
 use arena_games::Visitor;
-use arena_model::Tournament;
+use arena_model::{Tournament, format::Settings};
 use arena_tournament::{Schedule, ScheduledGame};
 
 use crate::failure::{Failure, Outcome};
 
-/// Groups of which blocks are played: the spread is that within a group.
-const GROUPS: usize = 4;
-/// Blocks among which they are looked for.
+/// Groups of which blocks are played: the spread is that within a group, and
+/// differs from one to the other.
+const GROUPS: u64 = 64;
+/// Blocks of a group that are played before those of the next: fewer tell no
+/// spread.
+const AT_ONCE: u64 = 2;
+/// The most blocks that are played.
 const BLOCKS: u64 = 100_000;
 /// How many times as long as it was told slow bots may take for what they have
 /// begun.
@@ -27,8 +31,8 @@ pub(super) struct Sample {
     pub(super) games: u64,
     pub(super) blocks: u64,
     seconds: f64,
-    /// Mean scores of the first agent over blocks, by group.
-    scores: BTreeMap<u64, Vec<f64>>,
+    /// Mean scores over blocks, by group and agent.
+    scores: BTreeMap<(u64, u16), Vec<f64>>,
 }
 
 impl Sample {
@@ -54,8 +58,13 @@ impl Sample {
 /// Plays for so many seconds, or all of the first stage. A block that takes ten
 /// times as long is given up, and not counted.
 pub(super) fn play(tournament: &Tournament, seconds: f64) -> Outcome<Sample> {
+    let mut tournament = tournament.clone();
+    if let Some(Settings::Sprt(test)) = &mut tournament.settings {
+        // There is more to play than what comes before its first look.
+        test.step = Some(tournament.blocks);
+    }
     let player = Player {
-        tournament,
+        tournament: &tournament,
         limit: Duration::try_from_secs_f64(seconds).map_err(Failure::usage)?,
     };
     arena_games::visit(
@@ -91,31 +100,63 @@ impl Visitor for Player<'_> {
         let rotations = u64::from(schedule.rotations());
         let started = Instant::now();
         let over = || started.elapsed() >= self.limit * PATIENCE;
-        'blocks: for block in 0..schedule.blocks().min(BLOCKS) {
+        'blocks: for block in blocks(schedule.groups_listed(0), schedule.blocks()) {
             let group = schedule.group_of(block);
-            if sample.scores.len() == GROUPS && !sample.scores.contains_key(&group) {
-                continue;
-            }
-            let first = schedule.group(group)[0];
-            let mut sum = 0.0;
+            let mut agents = schedule.group(group);
+            agents.dedup();
+            let mut sums = vec![0.0; agents.len()];
             for index in block * rotations..(block + 1) * rotations {
                 let scheduled = schedule.game(index);
                 let Some(placement) = self.play(&game, &mut bots, &scheduled, &over)? else {
                     break 'blocks;
                 };
-                sum += score(first, &scheduled.seats, &placement);
+                for (sum, &agent) in sums.iter_mut().zip(&agents) {
+                    *sum += score(agent, &scheduled.seats, &placement);
+                }
             }
             sample.games += rotations;
             sample.blocks += 1;
             sample.seconds = started.elapsed().as_secs_f64();
-            let scores = sample.scores.entry(group).or_default();
-            scores.push(sum / rotations as f64);
+            for (&agent, sum) in agents.iter().zip(sums) {
+                let scores = sample.scores.entry((group, agent)).or_default();
+                scores.push(sum / rotations as f64);
+            }
             if started.elapsed() >= self.limit {
                 break;
             }
         }
         Ok(sample)
     }
+}
+
+/// Blocks in the order in which they are played: some of each of some groups,
+/// which are spread over all that there are however soon it ends.
+fn blocks(groups: u64, blocks: u64) -> impl Iterator<Item = u64> {
+    let step = step(groups);
+    let sampled = groups.min(GROUPS);
+    let at = move |number: u64| (u128::from(number) * u128::from(step) % u128::from(groups)) as u64;
+    let rounds = blocks / groups;
+    (0..rounds.div_ceil(AT_ONCE))
+        .flat_map(move |pass| (0..sampled).map(move |number| (pass, at(number))))
+        .flat_map(move |(pass, place)| {
+            let these = pass * AT_ONCE..rounds.min((pass + 1) * AT_ONCE);
+            these.map(move |round| round * groups + place)
+        })
+        .take(BLOCKS as usize)
+}
+
+/// A step that comes to each of so many places once, and is soon everywhere:
+/// about the golden section of them, and without a divisor in common.
+fn step(places: u64) -> u64 {
+    let common = |mut a: u64, mut b: u64| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let section = (places as f64 * 0.618) as u64;
+    let mut steps = section.max(1)..;
+    steps.find(|&step| common(step, places) == 1).unwrap_or(1)
 }
 
 impl Player<'_> {
@@ -181,11 +222,36 @@ mod tests {
             games: 0,
             blocks: 0,
             seconds: 0.0,
-            scores: BTreeMap::from([(0, vec![0.25]), (1, vec![0.75])]),
+            scores: BTreeMap::from([((0, 0), vec![0.25]), ((1, 0), vec![0.75])]),
         };
         assert_eq!((sample.rate(), sample.spread()), (None, None));
-        sample.scores.insert(2, vec![0.0, 1.0, 0.5]);
+        sample.scores.insert((2, 0), vec![0.0, 1.0, 0.5]);
         assert_eq!(sample.spread(), Some(0.5));
+    }
+
+    #[test]
+    fn groups_are_spread_over_the_field_and_two_blocks_of_each_come_first() {
+        // All pairs of ten agents, ten blocks of each.
+        let (groups, rounds) = (45, 10);
+        let order: Vec<u64> = blocks(groups, groups * rounds).collect();
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        assert_eq!(
+            sorted,
+            (0..groups * rounds).collect::<Vec<_>>(),
+            "each once"
+        );
+        let soon: Vec<u64> = order[..8].iter().map(|block| block % groups).collect();
+        assert!(soon.chunks(2).all(|two| two[0] == two[1]), "{soon:?}");
+        for quarter in 0..3 {
+            let quarter = quarter * 15..(quarter + 1) * 15;
+            assert!(soon.iter().any(|place| quarter.contains(place)), "{soon:?}");
+        }
+        // Of many groups some, and no block that there is not.
+        let many: Vec<u64> = blocks(1000, 3000).collect();
+        assert_eq!(many.len(), 3 * 64);
+        assert!(many.iter().all(|&block| block < 3000));
+        assert_eq!(blocks(1, 3).collect::<Vec<_>>(), [0, 1, 2]);
     }
 
     #[test]
