@@ -161,6 +161,24 @@ impl Fixture {
             .into_inner())
     }
 
+    pub(super) async fn pause(&mut self, id: &str) {
+        let request = v1::PauseTournamentRequest {
+            tournament_id: id.to_owned(),
+            ..Default::default()
+        };
+        let paused = self.coordinator.pause_tournament(request).await;
+        paused.expect("it runs");
+    }
+
+    pub(super) async fn resume(&mut self, id: &str) {
+        let request = v1::ResumeTournamentRequest {
+            tournament_id: id.to_owned(),
+            ..Default::default()
+        };
+        let resumed = self.coordinator.resume_tournament(request).await;
+        resumed.expect("it is paused");
+    }
+
     pub(super) async fn tournament(&mut self, id: &str) -> v1::Tournament {
         let request = v1::GetTournamentRequest {
             tournament_id: id.to_owned(),

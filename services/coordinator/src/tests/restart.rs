@@ -83,15 +83,7 @@ async fn what_was_registered_paused_and_answered_survives() {
     let registered = arena.coordinator.register_agent(register.clone()).await;
     let registered = registered.expect("new").into_inner();
     let id = arena.start(SPEC).await.tournament_id;
-    let pause = v1::PauseTournamentRequest {
-        tournament_id: id.clone(),
-        ..Default::default()
-    };
-    arena
-        .coordinator
-        .pause_tournament(pause)
-        .await
-        .expect("paused");
+    arena.pause(&id).await;
     arena.kill().await;
 
     let mut arena = Fixture::with(options(open(folder.path()).await)).await;

@@ -113,29 +113,13 @@ async fn a_round_that_ends_while_paused_goes_on_when_resumed() {
     while let Some(lease) = worker.try_lease(0).await.expect("answered") {
         leases.push(lease);
     }
-    let pause = v1::PauseTournamentRequest {
-        tournament_id: id.clone(),
-        ..Default::default()
-    };
-    arena
-        .coordinator
-        .pause_tournament(pause)
-        .await
-        .expect("it runs");
+    arena.pause(&id).await;
     for lease in &leases {
         let reports = lease.games.iter().map(played).collect();
         worker.report(lease, reports).await.expect("taken");
     }
     assert!(worker.try_lease(0).await.expect("answered").is_none());
-    let resume = v1::ResumeTournamentRequest {
-        tournament_id: id.clone(),
-        ..Default::default()
-    };
-    arena
-        .coordinator
-        .resume_tournament(resume)
-        .await
-        .expect("it is paused");
+    arena.resume(&id).await;
     play(&mut worker, usize::MAX).await;
     let found = arena.tournament(&id).await;
     assert_eq!(found.state(), TournamentState::Finished);
