@@ -23,6 +23,8 @@ mod prometheus;
 mod python;
 /// The commands of the README, as they stand there.
 mod readme;
+/// Reports, tables and claims say the same, and a report stays small.
+mod reports;
 /// Every game replays, reruns and plays again; a changed record does not.
 mod reproduction;
 /// Standings add up.

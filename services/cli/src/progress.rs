@@ -105,8 +105,9 @@ impl Progress {
             .filter(|course| !course.text.is_empty())
             .map_or_else(String::new, |course| format!(", {}", course.text));
         let rest = format!(
-            "{:.0}/s{eta}, {} workers, {} faults{course}{leader}",
-            rate, event.workers, event.faults
+            "{rate:.0}/s{eta}, {}, {}{course}{leader}",
+            units::plural(event.workers.into(), "worker"),
+            units::plural(event.faults, "fault")
         );
         if let Some(bar) = &self.bar {
             bar.set_length(event.games_total);

@@ -53,6 +53,11 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
+/// A place in standings.
+pub(crate) fn place(place: Option<u64>) -> String {
+    place.map_or_else(|| "–".to_owned(), |place| place.to_string())
+}
+
 /// How many a second: whole, or with two digits where there are few.
 pub(crate) fn rate(value: f64) -> String {
     match value {

@@ -15,6 +15,7 @@ mod error;
 mod handle;
 pub mod ledger;
 mod options;
+mod places;
 mod plan;
 mod random;
 mod results;

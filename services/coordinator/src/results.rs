@@ -361,6 +361,7 @@ impl Results {
                 let last_fault = place.and_then(|place| self.last_faults[place].clone());
                 v1::AgentStanding {
                     agent: standing.agent,
+                    place: standing.place,
                     games: standing.games,
                     wins: standing.wins,
                     draws: standing.draws,
@@ -408,6 +409,7 @@ impl Results {
                 games_saved: pairing.games_saved,
             }),
             course: Some(self.course()),
+            starter_drawn: starter_drawn(&info.tournament),
             ..v1::Standings::default()
         }
     }
@@ -423,6 +425,12 @@ impl Results {
             text: course.text,
         }
     }
+}
+
+/// Whether a ruleset was told to draw who begins.
+fn starter_drawn(tournament: &Tournament) -> bool {
+    let starter = tournament.options.get("starter");
+    starter.is_some_and(|starter| starter.to_string() == "random")
 }
 
 fn seat_message(seat: SeatStanding) -> v1::SeatStanding {

@@ -12,6 +12,7 @@
 //!   of statistics: games of a block share their dice and are not independent.
 //! - [`sequential`] has tests that may end early.
 //! - [`ratings`] has strengths by maximum likelihood, on the Elo scale.
+//! - [`places`] says who comes before whom.
 //! - [`published`] has estimates for what papers print, and the rules by which
 //!   a published figure agrees with one of ours.
 
@@ -21,6 +22,7 @@ pub mod format;
 pub mod interval;
 mod nash;
 mod pairs;
+pub mod places;
 pub mod published;
 pub mod ratings;
 mod schedule;

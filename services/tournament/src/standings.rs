@@ -50,7 +50,8 @@ pub struct Standings {
     pub games: u64,
     /// Games of the schedule.
     pub games_total: u64,
-    /// Best score first, those without a score last, ties by name.
+    /// Best score first, those without a score last, ties by name; who knows
+    /// verdict or ratings may have another order.
     pub agents: Vec<AgentStanding>,
     /// What a reader of the numbers should know; whole sentences.
     #[serde(default)]
@@ -97,6 +98,9 @@ pub struct Pairing {
 pub struct AgentStanding {
     /// Name in the tournament.
     pub agent: String,
+    /// From 1, shared by those who are as good; none without a game.
+    #[serde(default)]
+    pub place: Option<u64>,
     /// Games with a placement: wins, draws and losses.
     pub games: u64,
     /// Games it was the only first of.

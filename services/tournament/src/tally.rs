@@ -8,6 +8,7 @@
 mod evidence;
 mod group;
 mod luck;
+mod notes;
 mod pairing;
 mod ranking;
 mod state;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     interval::{self, Blocks, Moments, stretched},
+    places::{self, By, Merit},
     schedule::{Schedule, ScheduleError},
     standings::{AgentStanding, SeatStanding, Standings, TournamentState},
 };
@@ -53,6 +55,10 @@ pub struct Tally {
     horizon: f64,
     /// The same for blocks of a pair.
     horizon_pair: f64,
+    /// Agents meet different opponents.
+    opponents_differ: bool,
+    /// Some agent sits at some seats more than at others.
+    confounded: bool,
 }
 
 /// Sums over the games of one agent.
@@ -174,6 +180,8 @@ impl Tally {
             sameness: Sameness::default(),
             horizon: horizon(tournament, seats, 1),
             horizon_pair: horizon(tournament, seats, 2),
+            opponents_differ: tournament.format.opponents_differ(),
+            confounded: notes::confounded(tournament, seats),
         })
     }
 
@@ -333,18 +341,15 @@ impl Tally {
                 );
             }
         }
-        let mut agents: Vec<AgentStanding> = self
+        let agents: Vec<AgentStanding> = self
             .names
             .iter()
             .zip(&self.agents)
             .zip(&blocks)
             .map(|((name, sums), blocks)| self.standing(name, sums, blocks))
             .collect();
-        agents.sort_by(|a, b| {
-            let score = |agent: &AgentStanding| agent.score.unwrap_or(-1.0);
-            score(b)
-                .total_cmp(&score(a))
-                .then_with(|| a.agent.cmp(&b.agent))
+        let agents = places::arrange(agents, By::Score, merit, |standing, place| {
+            standing.place = place;
         });
         let total = self.schedule.games();
         let notes = self.notes(luck::note(&agents));
@@ -399,6 +404,7 @@ impl Tally {
         let adjusted = blocks.adjusting.adjusted(games);
         AgentStanding {
             agent: name.to_owned(),
+            place: None,
             games,
             wins: sums.wins,
             draws: sums.draws,
@@ -433,25 +439,6 @@ impl Tally {
             luck_share: adjusted.map(|adjusted| adjusted.share),
             luck_games_saved: adjusted.and_then(|adjusted| adjusted.games_saved),
         }
-    }
-
-    fn notes(&self, luck: Option<String>) -> Vec<String> {
-        let mut notes = Vec::from_iter(luck);
-        if self.sameness.all_alike() {
-            notes.push(
-                "All blocks of the same agents came out the same: more blocks say nothing new. \
-                 Set opening_plies in [play], or use rules or agents with randomness."
-                    .to_owned(),
-            );
-        }
-        if self.voids > 0 {
-            notes.push(format!(
-                "{} of {} games could not be played and are void: they are in no score, \
-                 and their blocks are in no interval.",
-                self.voids, self.games
-            ));
-        }
-        notes
     }
 }
 
@@ -495,6 +482,14 @@ fn horizon(tournament: &Tournament, seats: usize, agents: usize) -> f64 {
             blocks * (0..seats - agents).fold(1.0, choose)
         }
         _ => blocks,
+    }
+}
+
+fn merit(standing: &AgentStanding) -> Merit<'_> {
+    Merit {
+        agent: &standing.agent,
+        score: standing.score,
+        ..Merit::default()
     }
 }
 

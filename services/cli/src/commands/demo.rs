@@ -48,6 +48,7 @@ impl DemoArgs {
             seed: self.seed,
             builtin: Builtin::Process,
             again: self.again,
+            expect: Vec::new(),
         };
         let id = run::play(plan, Format::Table).await?;
         let at = if data.as_os_str() == DEFAULT_DATA {

@@ -7,8 +7,9 @@ use clap::{ArgGroup, Args};
 use crate::{
     access::AccessArgs,
     commands::expect,
-    failure::Outcome,
+    failure::{Failure, Outcome},
     output::{self, note},
+    progress::state_name,
     report,
     whole_file::{self, WholeFile},
 };
@@ -20,7 +21,8 @@ use crate::{
 A page is one file that needs nothing else: open it, mail it, or keep it. Each
 form may be asked for in the same command; --markdown and --junit go to stdout
 where no file is named. What the spec expects is checked, and the exit code is 3
-where it does not hold; the files are written all the same.
+where it does not hold, and with --junit where the tournament is not finished; the
+files are written all the same.
 
 Examples:
   arena report demo-3f9a0c1b22 --html demo.html
@@ -78,7 +80,16 @@ impl ReportArgs {
         if !report.is_whole() {
             note("the tournament is not finished: this is what there is so far");
         }
-        expect::settle(&report.verdicts)
+        expect::settle(&report.verdicts)?;
+        if self.junit.is_some() && !report.is_whole() {
+            // A case of the file fails: the exit code says so too.
+            return Err(Failure::differs(format!(
+                "tournament {} is {}, not finished",
+                report.id,
+                state_name(report.state)
+            )));
+        }
+        Ok(())
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
     failure::{Failure, Kind, Outcome},
     output::{Format, note},
     progress::{self, Progress},
+    report,
     signals::Interrupt,
     units,
     workers::{Builtin, Fleet},
@@ -23,7 +24,7 @@ use crate::{
 #[command(after_help = "\
 The tournament's id goes to stderr at the start, the standings to stdout at the
 end. Ctrl-C stops it so that the same command goes on where it stood. Where the
-spec expects something that does not hold, the exit code is 3.
+spec or --expect expects something that does not hold, the exit code is 3.
 
 Examples:
   arena run cowry.toml
@@ -53,6 +54,11 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     again: bool,
 
+    /// Expect this beside what the spec expects, such as "mine beats base by 5
+    /// elo at 95 %"
+    #[arg(long, value_name = "SENTENCE")]
+    expect: Vec<String>,
+
     /// How to print the standings
     #[arg(long, value_enum, default_value_t)]
     output: Format,
@@ -68,6 +74,7 @@ impl RunArgs {
             seed: self.seed,
             builtin: self.builtin,
             again: self.again,
+            expect: self.expect,
         };
         let id = play(plan, self.output).await;
         id.map(drop).map_err(tournament::about(&self.spec))
@@ -82,6 +89,8 @@ pub(crate) struct Plan {
     pub(crate) seed: Option<String>,
     pub(crate) builtin: Builtin,
     pub(crate) again: bool,
+    /// Sentences beside those of the spec.
+    pub(crate) expect: Vec<String>,
 }
 
 /// Resolves the spec with a coordinator that keeps nothing.
@@ -102,6 +111,11 @@ async fn check_in_memory(plan: &Plan) -> Outcome {
 /// Plays it, prints the standings and gives its id.
 pub(crate) async fn play(plan: Plan, format: Format) -> Outcome<String> {
     let mut interrupt = Interrupt::listen()?;
+    // What cannot be expected is refused before anything is done.
+    report::expected(
+        &Spec::parse(&plan.spec).map_err(Failure::usage)?,
+        &plan.expect,
+    )?;
     let data = plan.data.clone();
     if !data.exists() {
         // A spec that is refused leaves no folder behind.
@@ -144,7 +158,7 @@ async fn play_on(
     format: Format,
 ) -> Outcome<String> {
     let spec = Spec::parse(&plan.spec).map_err(Failure::usage)?;
-    let expectations = spec.expectations().map_err(Failure::usage)?;
+    let expectations = report::expected(&spec, &plan.expect)?;
     let seed_given = plan.seed.is_some() || spec.seed.is_some();
     let response = tournament::start(client, plan.spec, plan.seed, plan.again).await?;
     let tournament = response.tournament.unwrap_or_default();

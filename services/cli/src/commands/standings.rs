@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::{
     access::{AccessArgs, Client},
-    failure::Outcome,
+    failure::{Failure, Outcome},
     output::{self, Format},
     report::{self, Verdict},
 };
@@ -55,7 +55,7 @@ pub(crate) struct StandingsArgs {
     wide: bool,
 
     /// Running ratings instead, one game after the other in index order
-    #[arg(long, value_enum, conflicts_with_all = ["anchor", "crosstable", "wide"])]
+    #[arg(long, value_enum, conflicts_with_all = ["anchor", "wide"])]
     ratings: Option<Ratings>,
 
     #[command(flatten)]
@@ -84,8 +84,10 @@ impl StandingsArgs {
     }
 
     async fn show(&self, client: &mut Client) -> Outcome {
-        if let Some(system) = self.ratings {
-            return running::show(client, &self.id, system.into(), self.output).await;
+        if self.ratings.is_some() && self.crosstable && self.output != Format::Table {
+            return Err(Failure::usage(
+                "--ratings and --crosstable are two tables: with --output ask for one at a time",
+            ));
         }
         let expectations = self.expect.of(client, &self.id).await?;
         let request = v1::GetStandingsRequest {
@@ -97,7 +99,24 @@ impl StandingsArgs {
             crosstable: self.crosstable,
             wide: self.wide,
         };
-        ask(client, request, self.output, wanted, &expectations).await
+        let Some(system) = self.ratings else {
+            return ask(client, request, self.output, wanted, &expectations).await;
+        };
+        running::show(client, &self.id, system.into(), self.output).await?;
+        if !request.pairs {
+            return Ok(());
+        }
+        let answer = client.get_standings(request).await?.into_inner();
+        let standings = answer.standings.unwrap_or_default();
+        if self.crosstable {
+            output::write(&format!("\n{}\n", table::crosstable(&standings, self.wide)))?;
+        }
+        let format = match self.output {
+            // What came of expectations is not in these ratings.
+            Format::Json => Format::Jsonl,
+            other => other,
+        };
+        expect::conclude(&report::check(&expectations, &standings), format)
     }
 }
 

@@ -116,22 +116,22 @@ fn pace(event: &v1::WatchTournamentResponse) -> String {
 /// How far the format is, where it has more to tell than games.
 fn course(standings: &v1::Standings) -> Option<String> {
     let course = standings.course.as_ref()?;
-    let mut told = Vec::new();
     if let (Some(llr), Some(low), Some(high)) = (course.llr, course.llr_low, course.llr_high) {
-        told.push(format!("LLR {llr:+.2} of [{low:+.2}, {high:+.2}]"));
+        return Some(format!(
+            "look {}: LLR {llr:+.2} of [{low:+.2}, {high:+.2}]",
+            // The round that is played now ends with the next one.
+            course.round.saturating_sub(1)
+        ));
     }
-    if !course.text.is_empty() {
-        told.push(course.text.clone());
-    }
-    (!told.is_empty()).then(|| told.join(", "))
+    Some(course.text.clone()).filter(|text| !text.is_empty())
 }
 
 /// A table of the agents, as many as there is room for.
 fn agents(standings: &v1::Standings, room: usize) -> Vec<String> {
     let rated = standings.ratings.is_some();
-    let cells = |agent: &v1::AgentStanding, place: usize| {
+    let cells = |agent: &v1::AgentStanding, row: u64| {
         let mut cells = vec![
-            place.to_string(),
+            agent.place.unwrap_or(row).to_string(),
             agent.agent.clone(),
             units::interval(agent.score, agent.score_low, agent.score_high),
         ];
@@ -148,7 +148,7 @@ fn agents(standings: &v1::Standings, room: usize) -> Vec<String> {
     header.extend(["games", "faults"]);
     let mut table = vec![header.into_iter().map(str::to_owned).collect()];
     let shown = standings.agents.iter().take(room).zip(1..);
-    table.extend(shown.map(|(agent, place)| cells(agent, place)));
+    table.extend(shown.map(|(agent, row)| cells(agent, row)));
     let mut lines = aligned(&table);
     if standings.agents.len() > room {
         lines.push(format!("… and {} more", standings.agents.len() - room));
@@ -233,6 +233,33 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part} is missing in\n{text}");
         }
+    }
+
+    #[test]
+    fn a_test_tells_its_ratio_once_and_shared_places_are_shared() {
+        let mut event = event(3, 500);
+        if let Some(standings) = &mut event.standings {
+            standings.course = Some(v1::Course {
+                round: 4,
+                llr: Some(1.5),
+                llr_low: Some(-2.94),
+                llr_high: Some(2.94),
+                text: "LLR 1.50 of -2.94 to 2.94".to_owned(),
+                ..v1::Course::default()
+            });
+            for (agent, place) in standings.agents.iter_mut().zip([1, 1, 3]) {
+                agent.place = Some(place);
+            }
+        }
+        let lines = frame(&event, 24, 79);
+        assert_eq!(lines.join("\n").matches("LLR").count(), 1, "{lines:?}");
+        assert!(
+            lines[3].starts_with("look 3: LLR +1.50 of [-2.94"),
+            "{lines:?}"
+        );
+        let places = lines.iter().filter(|line| line.contains("agent-"));
+        let places = places.filter_map(|line| line.split_whitespace().next());
+        assert_eq!(places.collect::<Vec<_>>(), ["1", "1", "3"]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     access::Client,
-    commands::{export, told_verdict},
+    commands::export,
     failure::{Failure, Outcome},
     model::{self, Rules},
 };
@@ -105,7 +105,9 @@ pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> 
         faults_unlisted: scan.faults_unlisted,
         samples,
         board: boards.board(),
-        verdict: told_verdict(&standings.verdict_json),
+        verdict: serde_json::from_str(&standings.verdict_json).ok(),
+        by_rating: spec.format.opponents_differ() && standings.ratings.is_some(),
+        starter_drawn: standings.starter_drawn,
         verdicts,
         pairing: standings.pairing,
         ratings: standings.ratings,
@@ -180,7 +182,12 @@ pub(crate) fn expectations(
     let id = &tournament.tournament_id;
     let spec = Spec::parse(&tournament.spec_toml)
         .map_err(|error| Failure::failed(format!("the spec of {id} cannot be read: {error}")))?;
-    let mut all = spec.expectations().map_err(Failure::failed)?;
+    expected(&spec, more)
+}
+
+/// What a spec expects, and these sentences beside it.
+pub(crate) fn expected(spec: &Spec, more: &[String]) -> Outcome<Vec<Expectation>> {
+    let mut all = spec.expectations().map_err(Failure::usage)?;
     for text in more {
         let read = arena_model::expect::read(text, text, &spec.agents);
         all.push(read.map_err(Failure::usage)?);

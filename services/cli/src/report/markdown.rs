@@ -65,7 +65,7 @@ fn standings(report: &Report) -> String {
         "| # | agent |{elo} score [95%] | games | wins | draws | losses | faults |\n\
          | ---: | --- |{rule} ---: | ---: | ---: | ---: | ---: | ---: |\n"
     );
-    for (place, agent) in report.agents.iter().enumerate() {
+    for agent in &report.agents {
         let standing = &agent.standing;
         let rating = if rated {
             format!(" {} |", words::rating(standing))
@@ -74,7 +74,7 @@ fn standings(report: &Report) -> String {
         };
         out += &format!(
             "| {} | {} |{rating} {} | {} | {} | {} | {} | {} |\n",
-            place + 1,
+            units::place(standing.place),
             escape(&standing.agent),
             units::interval(standing.score, standing.score_low, standing.score_high),
             units::count(standing.games),

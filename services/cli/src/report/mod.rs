@@ -19,7 +19,7 @@ use arena_engine::options::Options;
 use arena_telemetry::LatencyHistogram;
 use arena_wire::v1;
 
-pub(crate) use gather::{expectations, gather};
+pub(crate) use gather::{expectations, expected, gather};
 pub(crate) use junit::junit;
 pub(crate) use markdown::markdown;
 pub(crate) use page::html;
@@ -71,9 +71,13 @@ pub(crate) struct Report {
     pub(crate) board: board::Board,
     /// SHA-256 of `arena export --records hash`.
     pub(crate) digest: String,
-    /// What the tournament came to by its format, in words; none until it is
-    /// finished.
-    pub(crate) verdict: Option<String>,
+    /// What the tournament came to by its format, with what it is in words as
+    /// its `text`; none until it is finished.
+    pub(crate) verdict: Option<serde_json::Value>,
+    /// Agents meet different opponents, so that ratings say who is better.
+    pub(crate) by_rating: bool,
+    /// Who begins is drawn, and need not sit at seat 0.
+    pub(crate) starter_drawn: bool,
     /// What came of what is expected.
     pub(crate) verdicts: Vec<Verdict>,
     pub(crate) pairing: Option<v1::Pairing>,

@@ -55,6 +55,8 @@ fn empty() -> Report {
         board: board::Board::Text,
         digest: "00".to_owned(),
         verdict: None,
+        by_rating: false,
+        starter_drawn: false,
         verdicts: Vec::new(),
         pairing: None,
         ratings: None,
@@ -131,6 +133,88 @@ fn an_unfinished_tournament_is_marked_as_such() {
             text.contains("The tournament is paused: 2 of 4 games"),
             "{text}"
         );
+    }
+}
+
+#[test]
+fn the_headline_is_what_the_format_came_to() {
+    let test = |kind: &str| serde_json::json!({"kind": kind, "agents": ["one", "two"]});
+    let gauntlet = serde_json::json!({
+        "kind": "gauntlet",
+        "challengers": [{"agent": "two", "ahead_of": 0, "opponents": [{"agent": "one"}]}],
+    });
+    let cases = [
+        (
+            serde_json::json!({"kind": "winner", "winner": "two"}),
+            "two wins the knockout",
+        ),
+        (test("h1"), "one passes the test against two"),
+        (test("h0"), "one fails the test against two"),
+        (
+            test("inconclusive"),
+            "The test of one against two is inconclusive",
+        ),
+        (gauntlet, "two is ahead of 0 of the field of 1"),
+        (
+            serde_json::json!({"kind": "ranking", "winner": "one"}),
+            "one is first, and clearly so",
+        ),
+    ];
+    for (verdict, expected) in cases {
+        let report = Report {
+            verdict: Some(verdict),
+            ..played()
+        };
+        assert_eq!(words::headline(&report), expected);
+    }
+    let mut shared = played();
+    for agent in &mut shared.agents {
+        agent.standing.place = Some(1);
+    }
+    assert_eq!(
+        words::headline(&shared),
+        "one and two share the first place"
+    );
+}
+
+#[test]
+fn where_opponents_differ_ratings_are_told_and_not_scores() {
+    let mut report = Report {
+        by_rating: true,
+        ..played()
+    };
+    for (agent, rating) in report.agents.iter_mut().zip([20.0, 10.0]) {
+        agent.standing.rating = Some(rating);
+        agent.standing.rating_low = Some(rating - 15.0);
+        agent.standing.rating_high = Some(rating + 15.0);
+    }
+    assert_eq!(words::headline(&report), "one is first, but not clearly so");
+    let said = words::summary(&report).join(" ");
+    let told = "one comes first, rated +20 [+5, +35] Elo over 2 games; two follows with +10";
+    assert!(said.contains(told), "{said}");
+    assert!(!said.contains("scored best"), "{said}");
+}
+
+#[test]
+fn where_the_starter_is_drawn_no_seat_is_said_to_begin() {
+    let seat = Estimate {
+        value: 0.6,
+        interval: Some((0.55, 0.65)),
+    };
+    let report = |starter_drawn| Report {
+        seat_scores: vec![Some(seat), None],
+        starter_drawn,
+        ..played()
+    };
+    for (drawn, told, page) in [
+        (true, "Who begins is drawn", "who begins is drawn"),
+        (false, "Whoever moves first has the better", "seat 0 begins"),
+    ] {
+        let report = report(drawn);
+        let said = words::summary(&report).join(" ");
+        assert!(said.contains(told), "{said}");
+        assert_eq!(said.contains("moves first"), !drawn, "{said}");
+        assert!(html(&report).expect("a page").contains(page));
     }
 }
 

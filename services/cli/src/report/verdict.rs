@@ -5,7 +5,7 @@ use arena_tournament::interval::level;
 use arena_wire::v1;
 use serde::Serialize;
 
-use crate::units;
+use crate::{progress::state_name, units};
 
 /// What came of an expectation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -83,12 +83,13 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
         }
         Claim::Ranks { agent, place } => {
             let found = rank(standings, agent);
-            verdict.counted("place", found.map(|(rank, _)| rank));
-            verdict.holds = found.is_some_and(|(rank, last)| match place {
+            verdict.counted("place", found.map(|(rank, _)| rank), standings);
+            let holds = found.is_some_and(|(rank, last)| match place {
                 Place::Exactly(place) => rank == *place,
                 Place::OrBetter(place) => rank <= *place,
                 Place::Last => last,
             });
+            verdict.holds = holds && is_over(standings);
         }
         Claim::Faults { agent, most } => {
             let of = standings
@@ -96,8 +97,8 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
                 .iter()
                 .filter(|standing| agent.as_ref().is_none_or(|agent| *agent == standing.agent));
             let faults = of.map(|standing| standing.faults).sum();
-            verdict.counted("faults", Some(faults));
-            verdict.holds = faults <= *most;
+            verdict.counted("faults", Some(faults), standings);
+            verdict.holds = faults <= *most && is_over(standings);
         }
         Claim::Voids { most } => {
             let seats = standings.seats.len().max(1) as u64;
@@ -107,8 +108,8 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
                 .map(|agent| agent.voids)
                 .sum::<u64>()
                 / seats;
-            verdict.counted("voids", Some(voids));
-            verdict.holds = voids <= *most;
+            verdict.counted("voids", Some(voids), standings);
+            verdict.holds = voids <= *most && is_over(standings);
         }
     }
     verdict
@@ -136,7 +137,8 @@ impl Verdict {
         }
     }
 
-    fn counted(&mut self, measure: &'static str, count: Option<u64>) {
+    /// What is counted may still change until all games are played.
+    fn counted(&mut self, measure: &'static str, count: Option<u64>, standings: &v1::Standings) {
         self.measure = measure;
         self.value = count.map(|count| count as f64);
         self.says = match (count, measure) {
@@ -145,6 +147,10 @@ impl Verdict {
             (Some(count), "faults") => units::plural(count, "fault"),
             (Some(count), _) => units::plural(count, "void game"),
         };
+        if count.is_some() && !is_over(standings) {
+            let state = state_name(standings.state());
+            self.says += &format!(" so far, and the tournament is {state}");
+        }
     }
 }
 
@@ -152,14 +158,18 @@ fn standing<'a>(standings: &'a v1::Standings, agent: &str) -> Option<&'a v1::Age
     standings.agents.iter().find(|one| one.agent == agent)
 }
 
-/// Best is 1; those with the same score share a place. True for a place that
-/// is behind all others.
+/// Whether all games that there will be are in it.
+fn is_over(standings: &v1::Standings) -> bool {
+    standings.state() == v1::TournamentState::Finished
+}
+
+/// The place of an agent that played, and whether it is behind all others.
 fn rank(standings: &v1::Standings, agent: &str) -> Option<(u64, bool)> {
-    let score = standing(standings, agent)?.score?;
-    let scores = || standings.agents.iter().filter_map(|one| one.score);
-    let before = scores().filter(|other| *other > score).count() as u64;
-    let behind = scores().filter(|other| *other <= score).count();
-    Some((before + 1, behind == 1 && standings.agents.len() > 1))
+    let own = standing(standings, agent)?;
+    let place = own.score.and(own.place)?;
+    let places = standings.agents.iter().filter_map(|one| one.place);
+    let behind = places.filter(|other| *other >= place).count();
+    Some((place, behind == 1 && standings.agents.len() > 1))
 }
 
 /// How often a pair of agents meets in different company.

@@ -1,6 +1,7 @@
 //! What a report says in sentences.
 
 use arena_wire::v1::{self, TournamentState};
+use serde_json::Value;
 
 use super::{Estimate, Report};
 use crate::{commands::told_audits, progress::state_name, units};
@@ -14,7 +15,8 @@ pub(crate) fn summary(report: &Report) -> Vec<String> {
         said.extend(report.notes.iter().cloned());
         return said;
     }
-    said.extend(report.verdict.clone());
+    let told = report.verdict.as_ref().and_then(|told| told.get("text"));
+    said.extend(told.and_then(Value::as_str).map(str::to_owned));
     said.extend(expected(report));
     said.extend(leader(report));
     said.extend(undecided(report));
@@ -33,10 +35,65 @@ pub(crate) fn headline(report: &Report) -> String {
     let Some(best) = report.agents.first().filter(|_| report.games > 0) else {
         return "No games yet".to_owned();
     };
-    if is_clear(report) {
+    if let Some(told) = report.verdict.as_ref().and_then(of_verdict) {
+        return told;
+    }
+    let first = first(report);
+    if first.len() > 1 {
+        format!("{} share the first place", listed(&first))
+    } else if is_clear(report) {
         format!("{} is first, and clearly so", best.standing.agent)
     } else {
         format!("{} is first, but not clearly so", best.standing.agent)
+    }
+}
+
+/// The headline of a verdict that is more than an order.
+fn of_verdict(verdict: &Value) -> Option<String> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let kind = verdict.get("kind")?.as_str()?;
+    if kind == "winner" {
+        let winner = verdict.get("winner").and_then(text)?;
+        return Some(format!("{winner} wins the knockout"));
+    }
+    if kind == "gauntlet" {
+        let challengers = verdict.get("challengers")?.as_array()?;
+        let [challenger] = &challengers[..] else {
+            return None;
+        };
+        let name = challenger.get("agent").and_then(text)?;
+        let met = challenger.get("opponents")?.as_array()?.len();
+        let ahead = challenger.get("ahead_of")?.as_u64()?;
+        return Some(format!("{name} is ahead of {ahead} of the field of {met}"));
+    }
+    let agents = verdict.get("agents")?.as_array()?;
+    let [one, other] = [0, 1].map(|number| agents.get(number).and_then(text));
+    let (one, other) = (one?, other?);
+    match kind {
+        "h1" => Some(format!("{one} passes the test against {other}")),
+        "h0" => Some(format!("{one} fails the test against {other}")),
+        "inconclusive" => Some(format!("The test of {one} against {other} is inconclusive")),
+        _ => None,
+    }
+}
+
+/// Those at the first place.
+fn first(report: &Report) -> Vec<&str> {
+    let standings = report.agents.iter().map(|agent| &agent.standing);
+    let first = standings.filter(|standing| standing.place == Some(1));
+    first.map(|standing| standing.agent.as_str()).collect()
+}
+
+/// Names as people list them; the first few of many.
+fn listed(names: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    match names {
+        _ if names.len() > SHOWN => {
+            let more = names.len() - SHOWN;
+            format!("{} and {more} more", names[..SHOWN].join(", "))
+        }
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
     }
 }
 
@@ -79,14 +136,22 @@ fn expected(report: &Report) -> Option<String> {
     }
 }
 
-/// Whether the first one's interval lies above that of every other one.
+/// Whether the first one's interval lies above that of every other one: of
+/// ratings where they tell who is better, else of scores.
 fn is_clear(report: &Report) -> bool {
+    let ends = |standing: &v1::AgentStanding| {
+        if report.by_rating {
+            (standing.rating_low, standing.rating_high)
+        } else {
+            (standing.score_low, standing.score_high)
+        }
+    };
     let Some((first, rest)) = report.agents.split_first() else {
         return false;
     };
-    let low = first.standing.score_low;
+    let (low, _) = ends(&first.standing);
     rest.iter()
-        .all(|other| match (low, other.standing.score_high) {
+        .all(|other| match (low, ends(&other.standing).1) {
             (Some(low), Some(high)) => low > high,
             _ => false,
         })
@@ -95,19 +160,30 @@ fn is_clear(report: &Report) -> bool {
 fn leader(report: &Report) -> Option<String> {
     let (first, rest) = report.agents.split_first()?;
     let standing = &first.standing;
-    let mut text = format!(
-        "{} scored best: {} of the points over {}",
-        standing.agent,
-        units::interval(standing.score, standing.score_low, standing.score_high),
-        units::plural(standing.games, "game"),
-    );
+    let told = |standing: &v1::AgentStanding| {
+        if report.by_rating {
+            format!("{} Elo", rating(standing))
+        } else {
+            units::interval(standing.score, standing.score_low, standing.score_high)
+        }
+    };
+    let games = units::plural(standing.games, "game");
+    let mut text = if report.by_rating {
+        format!(
+            "{} comes first, rated {} over {games}",
+            standing.agent,
+            told(standing)
+        )
+    } else {
+        format!(
+            "{} scored best: {} of the points over {games}",
+            standing.agent,
+            told(standing)
+        )
+    };
     if let Some(second) = rest.first() {
         let other = &second.standing;
-        text += &format!(
-            "; {} follows with {}",
-            other.agent,
-            units::interval(other.score, other.score_low, other.score_high),
-        );
+        text += &format!("; {} follows with {}", other.agent, told(other));
         text += if is_clear(report) {
             ". The intervals do not meet, so the first place is clear"
         } else {
@@ -176,6 +252,11 @@ fn first_seat(report: &Report) -> Option<String> {
     let fair = 0.5;
     let (low, high) = first.interval?;
     let shown = units::interval(Some(first.value), Some(low), Some(high));
+    if report.starter_drawn {
+        return Some(format!(
+            "Who begins is drawn, and need not sit at seat 0, which scores {shown}."
+        ));
+    }
     Some(if low > fair {
         format!("Whoever moves first has the better of it: seat 0 scores {shown}.")
     } else if high < fair {

@@ -2,12 +2,14 @@
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
+use arena_tournament::places::By;
 use arena_wire::v1;
 
 use super::Core;
 use crate::{
     error::Error,
     handle::Standing,
+    places,
     results::{Info, Results},
 };
 
@@ -69,6 +71,9 @@ impl Core {
         standings
             .verdict_json
             .clone_from(&entry.document.verdict_json);
+        if let Some(verdict) = places::verdict(&standings) {
+            places::arrange(&mut standings, By::Verdict, Some(&verdict));
+        }
         let mut message = v1::WatchTournamentResponse {
             tournament_id: id.to_owned(),
             state: state.into(),

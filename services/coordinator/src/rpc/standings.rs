@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use arena_tournament::{
     Compared, Comparison, Evidence, Wanted,
+    places::By,
     ratings::{ELO, PRIOR},
 };
 use arena_wire::v1;
@@ -13,6 +14,7 @@ use tonic::Status;
 use crate::{
     error::Error,
     handle::{Command, Handle, Standing, Version},
+    places,
     results::{Info, Results},
 };
 
@@ -59,6 +61,12 @@ pub(super) async fn get(
         .with_store(move |_| Ok((evidence.compare(wanted), evidence)))
         .await?;
     add(&mut standings, &evidence, compared);
+    if evidence.opponents_differ()
+        && standings.ratings.is_some()
+        && places::verdict(&standings).is_none()
+    {
+        places::arrange(&mut standings, By::Rating, None);
+    }
     Ok(standings)
 }
 

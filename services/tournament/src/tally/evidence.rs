@@ -21,6 +21,16 @@ pub struct Evidence {
     pub(crate) horizon_pair: f64,
     /// Blocks that an agent plays if all goes by the spec.
     pub(crate) horizon: f64,
+    pub(super) opponents_differ: bool,
+}
+
+impl Evidence {
+    /// Whether agents meet different opponents, so that ratings say who is
+    /// better, and scores do not.
+    #[must_use]
+    pub fn opponents_differ(&self) -> bool {
+        self.opponents_differ
+    }
 }
 
 impl Tally {
@@ -60,6 +70,7 @@ impl Tally {
             luck,
             horizon_pair: self.horizon_pair,
             horizon: self.horizon,
+            opponents_differ: self.opponents_differ,
         }
     }
 }

@@ -101,10 +101,12 @@ pub(super) fn people(standings: &v1::Standings, wide: bool) -> String {
     }
     let mut head = vec!["#"];
     head.extend(columns.iter().map(|column| column.head.as_str()));
-    let rows: Vec<Vec<String>> = (0..agents.len())
-        .map(|place| {
-            let cells = columns.iter().map(|column| column.cells[place].clone());
-            iter::once((place + 1).to_string()).chain(cells).collect()
+    let rows: Vec<Vec<String>> = agents
+        .iter()
+        .enumerate()
+        .map(|(row, agent)| {
+            let cells = columns.iter().map(|column| column.cells[row].clone());
+            iter::once(units::place(agent.place)).chain(cells).collect()
         })
         .collect();
     output::table(&head, &rows)
@@ -199,7 +201,12 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
         })
         .collect();
     if !seats.is_empty() {
-        text += &format!("seats: {} (seat 0 begins)\n", seats.join(", "));
+        let begins = if standings.starter_drawn {
+            "who begins is drawn"
+        } else {
+            "seat 0 begins"
+        };
+        text += &format!("seats: {} ({begins})\n", seats.join(", "));
     }
     if let Some(pairing) = &standings.pairing {
         text += &format!("{}\n", pairing_told(pairing));

@@ -59,6 +59,7 @@ pub(crate) struct AuditsView {
 #[derive(Serialize)]
 pub(crate) struct AgentView<'a> {
     agent: &'a str,
+    place: Option<u64>,
     games: u64,
     wins: u64,
     draws: u64,
@@ -183,6 +184,7 @@ pub(crate) fn view(standings: &v1::Standings) -> View<'_> {
 pub(crate) fn agent(agent: &v1::AgentStanding) -> AgentView<'_> {
     AgentView {
         agent: &agent.agent,
+        place: agent.place,
         games: agent.games,
         wins: agent.wins,
         draws: agent.draws,

@@ -56,6 +56,7 @@ struct Page<'a> {
 
 /// An agent in the tables.
 struct Row<'a> {
+    place: String,
     name: &'a str,
     games: String,
     wins: String,
@@ -144,6 +145,7 @@ fn row(agent: &Agent) -> Row<'_> {
         score.map_or_else(|| "–".to_owned(), |score| format!("{:.1}%", score * 100.0))
     };
     Row {
+        place: units::place(standing.place),
         name: &standing.agent,
         games: units::count(standing.games),
         wins: units::count(standing.wins),

@@ -16,6 +16,7 @@ fn pair() -> v1::PairStanding {
 fn standings() -> v1::Standings {
     let agent = |name: &str, score: f64, faults: u64| v1::AgentStanding {
         agent: name.to_owned(),
+        place: Some(if score > 0.5 { 1 } else { 2 }),
         games: 400,
         blocks: 200,
         score: Some(score),
@@ -29,6 +30,7 @@ fn standings() -> v1::Standings {
         agents: vec![agent("mine", 0.6, 2), agent("base", 0.4, 0)],
         seats: vec![v1::SeatStanding::default(); 2],
         pairs: vec![pair()],
+        state: v1::TournamentState::Finished.into(),
         ..v1::Standings::default()
     }
 }
@@ -109,9 +111,42 @@ fn without_games_nothing_holds_that_needs_some_and_no_number_is_made_up() {
 }
 
 #[test]
+fn what_is_counted_holds_once_all_is_played_and_not_before() {
+    for state in [v1::TournamentState::Running, v1::TournamentState::Cancelled] {
+        let standings = v1::Standings {
+            state: state.into(),
+            ..standings()
+        };
+        for text in [
+            "mine ranks first",
+            "base makes no faults",
+            "at most 2 faults",
+            "at most 1 voids",
+        ] {
+            let verdict = verdict_of(text, &standings);
+            assert!(!verdict.holds, "{text}");
+            let told = format!("so far, and the tournament is {}", state_name(state));
+            assert!(verdict.says.ends_with(&told), "{}", verdict.says);
+        }
+        assert!(verdict_of("mine beats base", &standings).holds);
+    }
+}
+
+#[test]
+fn places_are_those_of_the_standings_whatever_the_scores_are() {
+    let mut standings = standings();
+    for (agent, place) in standings.agents.iter_mut().zip([2, 1]) {
+        agent.place = Some(place);
+    }
+    assert!(verdict_of("base ranks first", &standings).holds);
+    assert!(verdict_of("mine ranks last", &standings).holds);
+    assert!(!verdict_of("mine ranks first", &standings).holds);
+}
+
+#[test]
 fn shared_places_are_shared() {
     let mut standings = standings();
-    standings.agents[1].score = Some(0.6);
+    standings.agents[1].place = Some(1);
     for agent in ["mine", "base"] {
         assert!(verdict_of(&format!("{agent} ranks first"), &standings).holds);
         assert!(!verdict_of(&format!("{agent} ranks last"), &standings).holds);

@@ -1,0 +1,34 @@
+//! The order of agents in standings.
+
+use arena_tournament::{
+    format::Verdict,
+    places::{self, By, Merit},
+};
+use arena_wire::v1;
+
+/// The verdict of standings, where it has places that games decided.
+pub(crate) fn verdict(standings: &v1::Standings) -> Option<Verdict> {
+    let played = standings.agents.iter().any(|agent| agent.games > 0);
+    let verdict: Verdict = serde_json::from_str(&standings.verdict_json).ok()?;
+    (played && !verdict.places().is_empty()).then_some(verdict)
+}
+
+/// Puts the best first, and tells each its place.
+pub(crate) fn arrange(standings: &mut v1::Standings, by: By, verdict: Option<&Verdict>) {
+    let places = verdict.map(Verdict::places).unwrap_or_default();
+    let agents = std::mem::take(&mut standings.agents);
+    standings.agents = places::arrange(
+        agents,
+        by,
+        |standing| Merit {
+            agent: &standing.agent,
+            score: standing.score,
+            rating: standing.rating,
+            place: places
+                .iter()
+                .find(|(_, agent)| *agent == standing.agent)
+                .map(|(place, _)| *place),
+        },
+        |standing, place| standing.place = place,
+    );
+}

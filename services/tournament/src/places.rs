@@ -1,0 +1,139 @@
+//! Who has which place in standings: as the verdict has it, by ratings where
+//! agents meet different opponents, or else by scores.
+
+/// What an agent's place is told from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Merit<'a> {
+    /// Its name.
+    pub agent: &'a str,
+    /// Mean score of its games; none without one.
+    pub score: Option<f64>,
+    /// In Elo.
+    pub rating: Option<f64>,
+    /// Its place in the verdict, from 1.
+    pub place: Option<u64>,
+}
+
+/// What decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The mean score: for formats in which all meet the same opponents.
+    Score,
+    /// The rating.
+    Rating,
+    /// The verdict.
+    Verdict,
+}
+
+/// Ratings that differ by less share a place: they are sums in floating point.
+const RATING_STEP: f64 = 1e-6;
+
+/// Agents by their place in the list, the best first, each with its place. Who
+/// is as good shares a place, and comes in the order of scores, then of names;
+/// who cannot be told has none, and comes last.
+fn order(agents: &[Merit<'_>], by: By) -> Vec<(usize, Option<u64>)> {
+    let worth = |agent: &Merit<'_>| match by {
+        By::Score => agent.score,
+        By::Rating => agent
+            .rating
+            .filter(|_| agent.score.is_some())
+            .map(|rating| (rating / RATING_STEP).round()),
+        By::Verdict => agent.place.map(|place| -(place as f64)),
+    };
+    // What is not known is worst; `total_cmp` has an order for all.
+    let known = |value: Option<f64>| value.unwrap_or(f64::NEG_INFINITY);
+    let mut order: Vec<usize> = (0..agents.len()).collect();
+    order.sort_by(|&a, &b| {
+        let (one, other) = (&agents[a], &agents[b]);
+        known(worth(other))
+            .total_cmp(&known(worth(one)))
+            .then_with(|| known(other.score).total_cmp(&known(one.score)))
+            .then_with(|| one.agent.cmp(other.agent))
+    });
+    let mut placed: Vec<(usize, Option<u64>)> = Vec::with_capacity(order.len());
+    for (number, agent) in (1..).zip(order) {
+        let own = worth(&agents[agent]);
+        let shared = placed
+            .last()
+            .filter(|(other, _)| worth(&agents[*other]) == own);
+        let place = own.map(|_| shared.and_then(|(_, place)| *place).unwrap_or(number));
+        placed.push((agent, place));
+    }
+    placed
+}
+
+/// Puts agents in that order; `place` is told each one's.
+pub fn arrange<T>(
+    agents: Vec<T>,
+    by: By,
+    merit: impl for<'a> Fn(&'a T) -> Merit<'a>,
+    place: impl Fn(&mut T, Option<u64>),
+) -> Vec<T> {
+    let merits: Vec<Merit<'_>> = agents.iter().map(merit).collect();
+    let order = order(&merits, by);
+    let mut agents: Vec<Option<T>> = agents.into_iter().map(Some).collect();
+    let placed = order.into_iter().filter_map(|(number, own)| {
+        let mut agent = agents[number].take()?;
+        place(&mut agent, own);
+        Some(agent)
+    });
+    placed.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AGENTS: [Merit<'static>; 4] = [
+        merit("dora", Some(0.5), 10.0, 3),
+        merit("ada", Some(0.5), -20.0, 1),
+        merit("cy", None, 0.0, 3),
+        merit("bob", Some(0.75), -20.000_000_01, 2),
+    ];
+
+    const fn merit(agent: &str, score: Option<f64>, rating: f64, place: u64) -> Merit<'_> {
+        Merit {
+            agent,
+            score,
+            rating: Some(rating),
+            place: Some(place),
+        }
+    }
+
+    #[test]
+    fn places_are_those_of_what_decides_and_are_shared_where_it_does_not() {
+        let named = |by| -> Vec<(&str, Option<u64>)> {
+            let order = order(&AGENTS, by).into_iter();
+            order
+                .map(|(agent, place)| (AGENTS[agent].agent, place))
+                .collect()
+        };
+        assert_eq!(
+            named(By::Score),
+            [
+                ("bob", Some(1)),
+                ("ada", Some(2)),
+                ("dora", Some(2)),
+                ("cy", None)
+            ]
+        );
+        assert_eq!(
+            named(By::Rating),
+            [
+                ("dora", Some(1)),
+                ("bob", Some(2)),
+                ("ada", Some(2)),
+                ("cy", None)
+            ]
+        );
+        assert_eq!(
+            named(By::Verdict),
+            [
+                ("ada", Some(1)),
+                ("bob", Some(2)),
+                ("dora", Some(3)),
+                ("cy", Some(3))
+            ]
+        );
+    }
+}
