@@ -87,8 +87,9 @@ fn a_gauntlet_is_ordered_by_ratings_since_its_agents_meet_different_opponents() 
     let (id, standings, _) = world.tournament(&spec, "data", &[]);
     assert!(scores_differ(&standings), "nothing is shown by this");
     let agents = standings["agents"].as_array().expect("agents");
-    let ratings = agents.iter().map(|agent| agent["rating"].as_f64());
-    assert!(ratings.is_sorted_by(|a, b| a >= b), "{standings}");
+    let ratings = agents.iter().filter_map(|agent| agent["rating"].as_f64());
+    // Equal ones come by name, and are equal but for rounding.
+    assert!(ratings.is_sorted_by(|a, b| *a > b - 1e-6), "{standings}");
     let claim = format!("{} ranks first", placed(&standings)[0].1);
     let expect = ["standings", &id, "--data", "data", "--expect", &claim];
     let _ = world.arena(&expect).ok();
