@@ -27,9 +27,16 @@ fn a_killed_evolution_goes_on_and_comes_to_the_same_champion() {
     let spec = world.write("small.toml", SPEC);
     let run = |data: &str, more: &[&str]| {
         let arguments = ["evolve", &spec, "--data", data, "--output", "jsonl"];
-        world.arena(&[&arguments, more].concat()).ok().stdout
+        world.arena(&[&arguments, more].concat()).ok()
     };
-    let whole = run("whole", &[]);
+    let first = run("whole", &[]);
+    let told = |number| {
+        first
+            .stderr
+            .contains(&format!("generation {number}/40: best"))
+    };
+    assert!((1..=40).all(told), "{}", first.told());
+    let whole = first.stdout;
     // 40 generations, and the champion with the last one's tournament.
     assert_eq!(generations(&whole), 41, "{whole}");
     for lines in [2, 9] {
@@ -44,10 +51,10 @@ fn a_killed_evolution_goes_on_and_comes_to_the_same_champion() {
         assert_eq!(killed.code, None, "it was killed: {}", killed.told());
         assert!(whole.starts_with(&killed.stdout), "{}", killed.told());
         world.nothing_runs();
-        assert_eq!(run(&data, &["--workers", "2"]), whole);
+        assert_eq!(run(&data, &["--workers", "2"]).stdout, whole);
     }
     // What is finished is not played again.
-    assert_eq!(run("whole", &["--workers", "0"]), whole);
+    assert_eq!(run("whole", &["--workers", "0"]).stdout, whole);
     world.nothing_runs();
 }
 
@@ -60,6 +67,9 @@ fn a_champion_plays_in_the_spec_of_a_tournament() {
     let champion = evolved.ok().stdout;
     let written = std::fs::read_to_string(world.folder().join("champion.toml"));
     assert_eq!(written.expect("a file"), champion);
+    let nowhere = ["--champion", "nowhere/champion.toml"];
+    let nowhere = world.arena(&[&evolve[..], &nowhere].concat());
+    let _ = nowhere.fails(2, &["nowhere/champion.toml", "there is no folder nowhere"]);
     let text = format!(
         "name = \"cup\"\nruleset = \"oware-anan-anan\"\nblocks = 2\n\
          agents = [\"small\", \"random\"]\n{champion}"
@@ -95,7 +105,11 @@ fn an_evolution_that_cannot_be_is_refused_and_leaves_nothing() {
         ),
         ("oware-minimax", "random", &["random", "list of numbers"]),
         ("depth = 1", "depht = 1", &["depht", "depth"]),
-        ("depth = 1", "depth = 99", &["99", "from 1 to 15"]),
+        (
+            "depth = 1",
+            "depth = 99",
+            &["[player]", "99", "from 1 to 15"],
+        ),
         (
             "depth = 1",
             "depth = 1, weights = \"score\"",

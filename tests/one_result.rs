@@ -129,6 +129,112 @@ fn everybody(ruleset: &str) -> String {
     spec("everybody", ruleset, 1, &names, variant)
 }
 
+/// Options that make a bot draw, think or count otherwise than it does by default,
+/// with the rules they are tried on.
+const OTHERWISE: &[(&str, &str, &[(&str, &str)])] = &[
+    (
+        "cowry",
+        "preset = \"cb2012\"",
+        &[
+            (
+                "chowka-expectiminimax",
+                "search = \"code\", heuristic = \"h4\"",
+            ),
+            (
+                "chowka-expectiminimax",
+                "h = \"text\", weights = \"true-dice\"",
+            ),
+            ("chowka-naive", "h = \"text\", heuristic = \"h3\""),
+            ("mixed", "form = \"prob\", weights = [1, 2, 3, 0, 0.5]"),
+            ("aggressive", "tie = \"first\""),
+            ("mcts", "iterations = 20, rollout = \"random\""),
+        ],
+    ),
+    (
+        "cowry",
+        "preset = \"doubles\"",
+        &[
+            ("chowka-expectiminimax", "heuristic = \"h2\""),
+            ("chowka-naive", "heuristic = \"h4\""),
+            ("chowka-random-dup", ""),
+        ],
+    ),
+    (
+        "chinese-ludo",
+        "",
+        &[
+            ("ludo-threat", "plies = 2, reply_weight = \"thirty-sixth\""),
+            ("ludo-threat", "plies = 3"),
+            (
+                "ludo-threat",
+                "table = \"realtime\", hit_in_threat = \"literal\"",
+            ),
+            ("ludo-threat", "threat = \"formula\""),
+            (
+                "mcts",
+                "iterations = 20, rollout = \"plies\", rollout_plies = 3",
+            ),
+        ],
+    ),
+    (
+        "oware-abapa",
+        "preset = \"paper002\"",
+        &[
+            (
+                "oware-minimax",
+                "depth = 2, weights = [0.5, -1, 0, 0, 0, 0.25, 0, 0, -1, 1, 0, 1e-3]",
+            ),
+            ("oware-minimax", "depth = 4, terminal = \"eval\""),
+            ("expectimax", "nodes = 50"),
+        ],
+    ),
+    (
+        "oware-anan-anan",
+        "preset = \"paper002\"",
+        &[
+            (
+                "oware-minimax",
+                "depth = 2, weights = [-1, 1, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0.1]",
+            ),
+            (
+                "oware-minimax",
+                "depth = 3, weights = \"ainooson-anan-anan-d5\"",
+            ),
+            ("mcts", "iterations = 20, exploration = 1.5"),
+        ],
+    ),
+    (
+        "kalah",
+        "",
+        &[
+            ("kalah-alphabeta", "depth = 4, h_flag = 3, explore = 0.3"),
+            ("kalah-minimax", "depth = 3, h_flag = 0, explore = 0.05"),
+            ("mcts", "iterations = 20, rollout = \"plies\""),
+        ],
+    ),
+];
+
+#[test]
+fn bots_with_other_options_leave_the_same_records_in_process_and_over_grpc() {
+    for (ruleset, options, bots) in OTHERWISE {
+        let names: Vec<String> = (0..bots.len()).map(|place| format!("b{place}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut more = format!("seats = 2\n[options]\n{options}\n");
+        for (name, (bot, options)) in names.iter().zip(*bots) {
+            more += &format!(
+                "[[agent]]\nname = \"{name}\"\nbot = \"{bot}\"\noptions = {{ {options} }}\n"
+            );
+        }
+        let spec = spec("otherwise", ruleset, 1, &names, &more);
+        let world = World::new();
+        let (id, _, one) = world.tournament(&spec, "one", &[]);
+        let process = ["--builtin", "process"];
+        let (other_id, _, games) = world.tournament(&spec, "process", &process);
+        assert_eq!(other_id, id);
+        same(&format!("{ruleset} {options}"), &one, &games);
+    }
+}
+
 #[test]
 fn every_bot_on_every_ruleset_leaves_the_same_records_however_it_is_run() {
     for info in arena_games::rulesets() {

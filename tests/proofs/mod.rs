@@ -22,6 +22,7 @@ mod network;
 mod on_disk;
 mod openspiel;
 mod overload;
+mod papers;
 mod poison;
 mod power;
 mod simulate;
@@ -172,6 +173,8 @@ proofs! {
     Simulate(simulate::Simulate),
     /// Take luck out of thousands of tournaments.
     Luck(luck::Luck),
+    /// Play the published tables again.
+    Papers(papers::Papers),
     /// Play yardsticks against every agent of the papers.
     Yardsticks(yardsticks::Yardsticks),
     /// Simulate tournaments whose truth is known.

@@ -88,8 +88,8 @@ fn ours(line: &arena::Line, group: &'static str) -> Figure {
         (
             "played",
             "as a worker plays",
-            "keys derived, the luck of each seat counted and every event kept for the record; \
-             forced moves are not counted as decisions",
+            "keys derived, luck counted where there are dice, and every event kept for the \
+             record; forced moves are not counted as decisions",
         )
     };
     let id = format!("peers.{ruleset}-{seats}-{way}");

@@ -75,8 +75,10 @@ pub(crate) fn move_last(options: &Options, _: &Cowry) -> Made {
 }
 
 pub(crate) fn mixed(options: &Options, _: &Cowry) -> Made {
+    // Weights of nothing are wrong, whether they are used or not.
+    let drawn = thresholds(read::numbers(options, "weights"))?;
     let plan = match read::text(options, "form") {
-        "prob" => Plan::Drawn(thresholds(read::numbers(options, "weights"))?),
+        "prob" => Plan::Drawn(drawn),
         _ => Plan::Cascade,
     };
     Ok(strategist(plan, options))

@@ -4,7 +4,7 @@
 //! All of it is whole numbers: every probability is one of 6^-9, and each ply
 //! looked ahead divides by 6 or 36.
 
-use arena_engine::Game;
+use arena_engine::{ActionId, Game};
 use arena_games::{
     ChineseLudo,
     ludo::{HANGAR, Landing, PLANES, Phase, State, across},
@@ -166,6 +166,33 @@ impl Evaluator {
     pub fn value(&self, state: &State, plane: usize) -> Option<i64> {
         self.playable(state, plane)?;
         Some(self.looked_ahead(state, plane, &mut Effort::new(Stop::NEVER)))
+    }
+
+    /// The plane to move, as `ludo-threat` chooses: of the greatest value; of
+    /// equal ones the most advanced, then the first. None of none.
+    #[must_use]
+    pub fn choice(&self, state: &State, legal: &[ActionId]) -> Option<ActionId> {
+        let (plane, _) = self.best(state, legal, &mut Effort::new(Stop::NEVER))?;
+        Some(plane)
+    }
+
+    /// The same with its value; any of them where the search is to stop.
+    pub(super) fn best(
+        &self,
+        state: &State,
+        legal: &[ActionId],
+        effort: &mut Effort<'_>,
+    ) -> Option<(ActionId, i64)> {
+        let planes = &state.r[usize::from(state.to_move)];
+        let mut best: Option<(ActionId, (i64, i8))> = None;
+        for &action in legal {
+            let plane = usize::from(action);
+            let merit = (self.looked_ahead(state, plane, effort), planes[plane]);
+            if best.is_none_or(|(_, best)| merit > best) {
+                best = Some((action, merit));
+            }
+        }
+        best.map(|(plane, (value, _))| (plane, value))
     }
 
     /// [`Self::value`] of a plane that can move; any number where the search

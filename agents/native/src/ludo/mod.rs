@@ -115,18 +115,9 @@ impl Bot<ChineseLudo> for ThreatBot {
         if let [only] = *decision.legal {
             return only.into();
         }
-        let planes = &decision.state.r[usize::from(decision.seat)];
         let mut effort = Effort::new(decision.stop);
-        let mut best = None;
-        for &action in decision.legal {
-            let plane = usize::from(action);
-            let value = (self.evaluator).looked_ahead(decision.state, plane, &mut effort);
-            let merit = (value, planes[plane]);
-            if best.is_none_or(|(best, _)| merit > best) {
-                best = Some((merit, action));
-            }
-        }
-        let ((value, _), action) = best.expect("a decision has legal actions");
+        let best = (self.evaluator).best(decision.state, decision.legal, &mut effort);
+        let (action, value) = best.expect("a decision has legal actions");
         Chosen {
             action,
             score: Some(value as f64 / ONE as f64),

@@ -9,10 +9,7 @@ mod genome;
 mod report;
 mod spec;
 
-use std::{
-    io::Write as _,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use arena_model::{TournamentSeed, engine::options::nearest};
 use arena_tournament::evolution::Evolution;
@@ -27,6 +24,7 @@ use crate::{
     failure::{Failure, Kind as FailureKind, Outcome},
     output::{Format, note},
     signals::Interrupt,
+    whole_file::WholeFile,
     workers::{Builtin, Fleet},
 };
 
@@ -148,7 +146,7 @@ impl EvolveArgs {
         let file = self
             .champion
             .as_deref()
-            .map(ChampionFile::new)
+            .map(WholeFile::create)
             .transpose()?;
         let mut interrupt = Interrupt::listen()?;
         let mut access = self.access.open_or_create().await?;
@@ -172,7 +170,7 @@ impl EvolveArgs {
         course: Course,
         interrupt: &mut Interrupt,
         spec: &EvolveSpec,
-        file: Option<ChampionFile>,
+        file: Option<WholeFile>,
     ) -> Outcome {
         note(format!(
             "evolving {} numbers of {} on {}, seed {}",
@@ -216,48 +214,11 @@ impl EvolveArgs {
         fleet.stop().await;
         let champion = played?;
         report.finish(&champion)?;
-        file.map_or(Ok(()), |file| file.write(&champion.to_toml()))
-    }
-}
-
-/// Where the champion goes: a file of another name until it is whole.
-struct ChampionFile {
-    path: PathBuf,
-    part: tempfile::NamedTempFile,
-}
-
-impl ChampionFile {
-    fn new(path: &Path) -> Outcome<Self> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
+        let Some(mut file) = file else {
+            return Ok(());
         };
-        let part = tempfile::NamedTempFile::new_in(folder).map_err(|error| {
-            Failure::failed(format!(
-                "--champion {}: cannot write there: {error}",
-                path.display()
-            ))
-        })?;
-        if path.is_dir() {
-            return Err(Failure::usage(format!(
-                "--champion {}: is a folder; name a file",
-                path.display()
-            )));
-        }
-        Ok(Self {
-            path: path.to_owned(),
-            part,
-        })
-    }
-
-    fn write(mut self, text: &str) -> Outcome {
-        let written = self
-            .part
-            .write_all(text.as_bytes())
-            .and_then(|()| self.part.persist(&self.path).map_err(|error| error.error));
-        written.map(drop).map_err(|error| {
-            Failure::failed(format!("cannot write {}: {error}", self.path.display()))
-        })
+        WholeFile::write(&mut file, champion.to_toml().as_bytes())?;
+        file.finish()
     }
 }
 

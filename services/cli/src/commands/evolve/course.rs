@@ -113,8 +113,14 @@ impl Course {
             spec_toml: self.tournament(&self.first)?,
             seed: String::new(),
         };
-        client.plan_tournament(request).await?;
-        Ok(())
+        let planned = client.plan_tournament(request).await;
+        planned.map(drop).map_err(|status| {
+            let failure = Failure::from(status);
+            // All players have these options, not the first alone.
+            let told = failure.to_string();
+            let told = told.replace("agent \"p00\"", "the players of [player]");
+            Failure::new(failure.kind(), told)
+        })
     }
 
     fn tournament(&self, generation: &Generation) -> Outcome<String> {
@@ -132,7 +138,7 @@ impl Course {
         let generations = self.evolution.settings().generations;
         let mut generation = self.first.clone();
         loop {
-            let standings = self.generation(client, &generation).await?;
+            let (standings, before) = self.generation(client, &generation).await?;
             let points = self.points(&standings, &generation)?;
             let order = ranking(&points);
             let (first, games) = (order[0], standings.games);
@@ -144,6 +150,7 @@ impl Course {
                 first,
                 genes: &generation.players[first],
                 points: &points,
+                before,
             })?;
             if generation.number + 1 < generations {
                 generation = self.evolution.next(&generation, &points);
@@ -167,13 +174,19 @@ impl Course {
         }
     }
 
-    /// Plays the tournament of a generation, unless it is played already.
-    async fn generation(&self, client: &mut Client, generation: &Generation) -> Outcome<Standings> {
+    /// Plays the tournament of a generation, unless it was played before, which
+    /// is told beside its standings.
+    async fn generation(
+        &self,
+        client: &mut Client,
+        generation: &Generation,
+    ) -> Outcome<(Standings, bool)> {
         let spec = self.tournament(generation)?;
         let started = tournament::start(client, spec, None, false).await?;
         let started = started.tournament.unwrap_or_default();
         let id = started.tournament_id.clone();
-        if started.state() != TournamentState::Finished {
+        let before = started.state() == TournamentState::Finished;
+        if !before {
             let mut progress = Progress::of_part(format!(
                 "generation {}/{}",
                 generation.number + 1,
@@ -192,7 +205,7 @@ impl Course {
             ..Default::default()
         };
         let standings = client.get_standings(request).await?.into_inner().standings;
-        Ok(standings.unwrap_or_default())
+        Ok((standings.unwrap_or_default(), before))
     }
 
     /// The points of each player, by number.

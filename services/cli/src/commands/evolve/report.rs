@@ -33,6 +33,9 @@ pub(super) struct Played<'a> {
     pub(super) genes: &'a [f64],
     /// Of all players.
     pub(super) points: &'a [u64],
+    /// In an earlier run, so that it only was read.
+    #[serde(skip)]
+    pub(super) before: bool,
 }
 
 /// Tells of generations on stderr, and on stdout in the form asked for.
@@ -112,9 +115,7 @@ impl<'a> Report<'a> {
         let generations = self.spec.evolution.generations;
         let number = played.number + 1;
         let last = number == generations;
-        let due = self
-            .told
-            .is_none_or(|before| before.elapsed() >= LINE_EVERY);
+        let due = !played.before || (self.told).is_none_or(|before| before.elapsed() >= LINE_EVERY);
         if !last && !due {
             return;
         }

@@ -92,6 +92,8 @@ pub(super) struct Table {
     pub(super) name: String,
     pub(super) title: String,
     pub(super) protocol: String,
+    /// What the published figures are, where they are not as printed.
+    pub(super) published: Option<String>,
     pub(super) plays: Vec<Play>,
     pub(super) cells: Vec<Cell>,
 }
@@ -131,6 +133,10 @@ pub(super) struct Cell {
     pub(super) z_max: f64,
     /// No chance is in our figure.
     pub(super) exact: bool,
+    /// True by construction, so that it confirms nothing.
+    pub(super) given: bool,
+    /// The printed row, where several rows here are of one.
+    pub(super) printed: Option<String>,
     /// What it says follows from cells before it.
     pub(super) repeats: bool,
 }
@@ -189,6 +195,7 @@ pub(super) fn read(id: &'static str, text: &str) -> Result<Table, String> {
         name: file.table,
         title: file.title,
         protocol: file.protocol,
+        published: file.published,
         plays: Vec::new(),
         cells: Vec::new(),
     };
@@ -411,6 +418,8 @@ fn cell(row: &str, column: &str, fields: CellFields, play: Option<usize>) -> Res
         at_most: fields.at_most,
         z_max: fields.z_max.unwrap_or(published::Z_MAX),
         exact: false,
+        given: fields.given.unwrap_or(false),
+        printed: fields.printed,
         repeats: false,
     })
 }

@@ -21,6 +21,8 @@ pub(super) struct File {
     pub(super) title: String,
     /// How it was made, and how it is made here.
     pub(super) protocol: String,
+    /// What the published figures here are, where they are not as printed.
+    pub(super) published: Option<String>,
     #[serde(default)]
     pub(super) play: PlayFields,
     #[serde(default)]
@@ -114,6 +116,11 @@ pub(super) struct CellFields {
     pub(super) at_most: Option<f64>,
     /// Standard errors up to which counts and means are accepted.
     pub(super) z_max: Option<f64>,
+    /// True by construction: the printed figure went into what it is compared
+    /// with, or ours is bound to be so whatever is played.
+    pub(super) given: Option<bool>,
+    /// The printed row, where several rows here are of one: it counts once.
+    pub(super) printed: Option<String>,
 }
 
 /// What kind of figure is printed.
@@ -219,6 +226,8 @@ impl CellFields {
                 at_least,
                 at_most,
                 z_max,
+                given,
+                printed,
             }
         )
     }

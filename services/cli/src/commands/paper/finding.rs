@@ -46,7 +46,8 @@ pub(super) struct Finding {
     pub(super) ours: Option<f64>,
     pub(super) low: Option<f64>,
     pub(super) high: Option<f64>,
-    /// Games or observations behind our figure; none where no chance is in it.
+    /// Games or observations behind our figure; none where no chance is in it, and
+    /// where a clock was read.
     pub(super) ours_of: Option<u64>,
     /// Published minus ours, in standard errors of the published figure.
     pub(super) z: Option<f64>,
@@ -59,6 +60,8 @@ pub(super) struct Finding {
     /// True where no chance is in our figure: it follows from the rules, from an
     /// agent's data, or from the one game that deterministic agents play.
     pub(super) exact: bool,
+    /// True by construction, so that it confirms nothing.
+    pub(super) given: bool,
     /// True where what it says follows from cells before it, so that it confirms
     /// nothing more.
     pub(super) repeats: bool,
@@ -96,7 +99,11 @@ impl Finding {
             Some(_) => Verdict::Outside,
         };
         let unseen = ours.is_none() && cell.expect != Expect::None;
-        let sampled = ours.filter(|ours| ours.interval.is_some());
+        let source = cell
+            .measure
+            .as_ref()
+            .map(|measure| measure.quantity.source());
+        let sampled = ours.filter(|_| source == Some(Source::Games) && !cell.exact);
         Self {
             table,
             row: cell.row.clone(),
@@ -117,11 +124,9 @@ impl Finding {
                 cell.reason.clone()
             },
             exact: cell.exact,
+            given: cell.given,
             repeats: cell.repeats,
-            timed: cell
-                .measure
-                .as_ref()
-                .is_some_and(|measure| measure.quantity.source() == Source::Clock),
+            timed: source == Some(Source::Clock),
         }
     }
 
@@ -134,11 +139,19 @@ impl Finding {
 /// One figure of all blocks. Without chance in it, it has no interval.
 pub(super) fn estimate(measure: &Measure, blocks: &[Vec<Part>]) -> Option<Estimate> {
     if measure.quantity.shape() == Shape::Most {
-        let parts = blocks.iter().flatten().filter(|part| part.count > 0);
-        return parts
-            .map(|part| part.sum)
-            .max()
-            .map(|most| exact(most as f64));
+        let parts = || blocks.iter().flatten().filter(|part| part.count > 0);
+        let most = parts().map(|part| part.sum).max()?;
+        return Some(Estimate {
+            count: parts().map(|part| part.count).sum(),
+            ..exact(most as f64)
+        });
+    }
+    if measure.quantity.shape() == Shape::Alike {
+        let alike = |games: &Vec<Part>| Part {
+            sum: games.windows(2).all(|two| two[0] == two[1]).into(),
+            count: 1,
+        };
+        return published::share(&blocks.iter().map(alike).collect::<Vec<_>>());
     }
     let whole = |games: &Vec<Part>| {
         games.iter().fold(Part::default(), |all, part| Part {
@@ -149,7 +162,7 @@ pub(super) fn estimate(measure: &Measure, blocks: &[Vec<Part>]) -> Option<Estima
     let blocks: Vec<Part> = blocks.iter().map(whole).collect();
     match measure.quantity.shape() {
         Shape::Share => published::share(&blocks),
-        Shape::Mean | Shape::Most => published::mean(&blocks),
+        Shape::Mean | Shape::Most | Shape::Alike => published::mean(&blocks),
     }
 }
 
@@ -236,12 +249,15 @@ impl Cell {
             return None;
         }
         if self.is_bounded() {
-            let parts = [
-                self.within.map(|within| format!("published ±{within}")),
-                self.at_least.map(|least| format!("at least {least}")),
-                self.at_most.map(|most| format!("at most {most}")),
-            ];
-            return Some(parts.into_iter().flatten().collect::<Vec<_>>().join(", "));
+            let range = match (self.at_least, self.at_most) {
+                (Some(least), Some(most)) => Some(format!("{least} to {most}")),
+                (Some(least), None) => Some(format!("at least {least}")),
+                (None, Some(most)) => Some(format!("at most {most}")),
+                (None, None) => None,
+            };
+            let near = self.within.map(|within| format!("published ±{within}"));
+            let parts = [near, range].into_iter().flatten();
+            return Some(parts.collect::<Vec<_>>().join(", "));
         }
         let (of, z) = (self.of.unwrap_or(0), self.z_max);
         Some(match self.kind {

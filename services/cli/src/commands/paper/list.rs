@@ -32,6 +32,9 @@ pub(super) struct View<'a> {
     table: &'a str,
     title: &'a str,
     protocol: &'a str,
+    /// What the published figures are, where they are not as printed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published_is: Option<&'a str>,
     cells: usize,
     games: u64,
 }
@@ -44,6 +47,7 @@ impl<'a> View<'a> {
             table: &table.name,
             title: &table.title,
             protocol: &table.protocol,
+            published_is: table.published.as_deref(),
             cells: table.cells.len(),
             games: table.games(None),
         }

@@ -18,6 +18,9 @@ pub(super) enum Quantity {
     Wins,
     /// Games in which the first place was shared.
     Draws,
+    /// Blocks whose games all came to the same result, seat by seat, whoever sat
+    /// where (paper 004, Table 4.1).
+    Alike,
     /// Actions of a game, passes included: what papers 000 and 001 call moves
     /// or turns where a turn has one throw.
     Plies,
@@ -99,6 +102,8 @@ pub(super) enum Shape {
     Mean,
     /// The greatest of all.
     Most,
+    /// A share of blocks all of whose observations are the same.
+    Alike,
 }
 
 /// Where a quantity comes from.
@@ -122,6 +127,7 @@ impl Quantity {
             | Self::MuBelowOne
             | Self::SameChoice => Shape::Share,
             Self::NodesMost => Shape::Most,
+            Self::Alike => Shape::Alike,
             _ => Shape::Mean,
         }
     }
@@ -281,6 +287,7 @@ impl Measure {
         let found = match self.quantity {
             Quantity::Wins => Some(self.wins(facts)),
             Quantity::Draws => Some(flag(facts.winner().is_none())),
+            Quantity::Alike => Some(one(facts.result())),
             Quantity::Plies => Some(one(facts.finished.plies.into())),
             Quantity::PliesWhenWon => {
                 let won = self.seat(facts).is_some() && facts.winner() == self.seat(facts);
@@ -369,6 +376,12 @@ impl Measure {
 }
 
 impl Facts<'_> {
+    /// The ranks of all seats in one number.
+    fn result(&self) -> u64 {
+        let digit = |number, &rank: &u8| number * 16 + u64::from(rank);
+        self.finished.placement.iter().fold(0, digit)
+    }
+
     /// The seat that came first alone.
     fn winner(&self) -> Option<usize> {
         let first = |&(_, &rank): &(usize, &u8)| rank == 1;

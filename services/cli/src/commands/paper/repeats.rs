@@ -6,7 +6,7 @@
 //! so that a cell repeats others where its count is a combination of theirs and
 //! the printed figures add up as well.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     data::{Cell, Play, Table},
@@ -77,10 +77,16 @@ pub(super) fn mark(tables: &mut [Table]) {
             })
             .collect();
         let Table { plays, cells, .. } = table;
+        let mut printed = BTreeSet::new();
         for cell in cells {
             let play = cell.play.map(|place| &plays[place]);
             let draws = cell.play.is_some_and(|place| measures_draws[place]);
-            cell.repeats = repeats(cell, play, draws, &mut known);
+            // What is printed once is said once, however many of our settings
+            // it is compared with.
+            let compared = cell.expect != Expect::None;
+            let first =
+                { cell.printed.iter().filter(|_| compared) }.all(|row| printed.insert(row.clone()));
+            cell.repeats = repeats(cell, play, draws, &mut known) || !first;
         }
     }
 }

@@ -53,6 +53,8 @@ pub(super) struct Sums {
     within_order: usize,
     /// Of those within: what they say follows from others.
     within_repeated: usize,
+    /// Of those within: true by construction.
+    within_given: usize,
     outside: usize,
     not_comparable: usize,
     /// Of those outside, the ones that can be expected.
@@ -78,7 +80,9 @@ impl Sums {
 
     /// Where a finding that is within is counted, once.
     fn kind_of(&mut self, finding: &Finding) -> &mut usize {
-        if said_again(finding) {
+        if finding.given {
+            &mut self.within_given
+        } else if said_again(finding) {
             &mut self.within_repeated
         } else if finding.expected == Expect::Qualitative.letter() {
             &mut self.within_order
@@ -96,6 +100,7 @@ impl Sums {
             (self.within_exact, "exact"),
             (self.within_order, "in order"),
             (self.within_repeated, "again"),
+            (self.within_given, "given"),
         ];
         let parts: Vec<String> = { parts.iter() }
             .filter(|(count, _)| *count > 0)
@@ -164,7 +169,7 @@ fn document<'a>(ran: &'a [Ran], runner: &Runner) -> Document<'a> {
     }
 }
 
-const CSV_HEADER: [&str; 17] = [
+const CSV_HEADER: [&str; 18] = [
     "table",
     "row",
     "column",
@@ -180,6 +185,7 @@ const CSV_HEADER: [&str; 17] = [
     "verdict",
     "reason",
     "exact",
+    "given",
     "repeats",
     "timed",
 ];
@@ -205,6 +211,7 @@ fn csv(ran: &[Ran]) -> String {
             finding.verdict.name().to_owned(),
             finding.reason.clone().unwrap_or_default(),
             finding.exact.to_string(),
+            finding.given.to_string(),
             finding.repeats.to_string(),
             finding.timed.to_string(),
         ]);
@@ -239,7 +246,8 @@ pub(super) fn cells(ran: &Ran, runner: &Runner) -> String {
             ]
         })
         .collect();
-    let header = ["row", "column", "published", "ours", "95 %", "z", "verdict"];
+    let shown = ran.table.published.as_deref().unwrap_or("published");
+    let header = ["row", "column", shown, "ours", "95 %", "z", "verdict"];
     let mut text = format!(
         "{}: {}, {}\n{}\n{}\n\n",
         ran.table.id,
@@ -259,6 +267,9 @@ pub(super) fn cells(ran: &Ran, runner: &Runner) -> String {
     }
     if ran.findings.iter().any(said_again) {
         text += &format!("\n{AGAIN}\n");
+    }
+    if ran.findings.iter().any(given) {
+        text += &format!("\n{GIVEN}\n");
     }
     let sums = Sums::of(&ran.findings);
     text += &format!(
@@ -281,6 +292,7 @@ pub(super) fn summary(ran: &[Ran]) -> String {
             sums.within_exact.to_string(),
             sums.within_order.to_string(),
             sums.within_repeated.to_string(),
+            sums.within_given.to_string(),
             sums.outside.to_string(),
             sums.not_comparable.to_string(),
             units::duration(seconds),
@@ -306,7 +318,8 @@ pub(super) fn summary(ran: &[Ran]) -> String {
         Sums::of(findings(ran)),
     ));
     let header = [
-        "table", "what", "games", "sampled", "exact", "order", "again", "outside", "n/c", "time",
+        "table", "what", "games", "sampled", "exact", "order", "again", "given", "out", "n/c",
+        "time",
     ];
     let mut text = output::table(&header, &rows) + "\n" + WITHIN;
     let outside: Vec<&Finding> = findings(ran)
@@ -337,22 +350,37 @@ pub(super) fn summary(ran: &[Ran]) -> String {
 /// Below tables in which cells say again what others said.
 const AGAIN: &str = "again: within, and it follows from cells before it, here or in tables before";
 
+/// Below tables with cells that could not have come out otherwise.
+const GIVEN: &str = "given: true by construction, so that it confirms nothing";
+
 /// Below the summary, of its columns.
 const WITHIN: &str = "\
 Within: sampled, compared with games by the rule of acceptance; exact, no chance in
-our figure; order, in sign or order only; again, follows from others and confirms
-nothing more. n/c: not comparable, for a reason that the table gives.
+our figure; order, in sign or order only, by the bound that the table shows; again,
+follows from others and confirms nothing more; given, true by construction. out:
+outside. n/c: not comparable, for a reason that the table gives.
 ";
 
+fn given(finding: &Finding) -> bool {
+    finding.given && finding.verdict == Verdict::Within
+}
+
 fn said_again(finding: &Finding) -> bool {
-    finding.repeats && finding.verdict == Verdict::Within
+    finding.repeats && finding.verdict == Verdict::Within && !finding.given
 }
 
 /// What was expected and what came out, for narrow columns.
 fn short_verdict(finding: &Finding) -> String {
     match finding.verdict {
         Verdict::NotComparable => "not comp.".to_owned(),
-        Verdict::Within if finding.repeats => format!("{} again", finding.expected),
+        Verdict::Within if given(finding) => format!("{} given", finding.expected),
+        Verdict::Within if said_again(finding) => format!("{} again", finding.expected),
+        // Of sign or order the bound says which.
+        other if finding.expected == Expect::Qualitative.letter() => format!(
+            "Q {}, {}",
+            other.name(),
+            finding.rule.as_deref().unwrap_or_default()
+        ),
         other => format!("{} {}", finding.expected, other.name()),
     }
 }

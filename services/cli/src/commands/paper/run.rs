@@ -16,7 +16,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{
     clock,
-    data::{self, Play, Table},
+    data::{self, Cell, Play, Table},
     finding::{self, Finding},
     play,
     quantity::{Measure, Source},
@@ -39,14 +39,14 @@ const SEED: &str = "0x5eed";
 /// many standard errors lie between the two (z), and whether ours is within
 /// what the published figure allows, outside, or not comparable, and why. Where
 /// no chance is in our figure it is called exact; where it follows from figures
-/// before it, as one player's wins from the other's, it counts as said again and
-/// not as another that is within. The same seed gives the same figures for any
-/// number of workers.
+/// before it, as one player's wins from the other's, it counts as said again, and
+/// where it is true by construction as given, so that neither counts as another
+/// that is within. The same seed gives the same figures for any number of workers.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What can be expected of a cell was settled before it was run: R, reproducible
-within stated bounds; Q, in sign or order only; N, not to be expected.
-Exit code 3 where a cell R is outside.
+Each cell's data say what can be expected of it: R, reproducible within stated
+bounds; Q, in sign or order only, by a bound that is shown; N, not to be expected.
+Exit code 3 where a cell R is outside, as the summary tells.
 
 Examples:
   arena paper run 001-ii
@@ -206,15 +206,17 @@ impl Runner {
             }
         }
         bar.finish_and_clear();
-        let mut plays = table.plays.iter();
-        let fewer = plays.any(|play| play.games(self.games) < play.games(None));
+        let fewer = |cell: &Cell| {
+            let play = cell.play.map(|place| &table.plays[place]);
+            play.is_some_and(|play| play.games(self.games) < play.games(None))
+        };
         let judged = table.cells.iter().zip(estimates);
         Ok(Ran {
             table,
             findings: judged
-                .map(|(cell, estimate)| Finding::new(table.id, cell, estimate))
-                .map(|finding| {
-                    if fewer {
+                .map(|(cell, estimate)| {
+                    let finding = Finding::new(table.id, cell, estimate);
+                    if fewer(cell) {
                         finding.of_few_games()
                     } else {
                         finding

@@ -168,6 +168,49 @@ fn what_cannot_be_expected_is_never_compared_and_always_has_a_reason() {
     assert!(findings().any(|finding| finding.verdict == Verdict::Within));
 }
 
+/// Tables with figures of every kind that games are played for.
+const SAMPLED: [&str; 4] = ["000-i", "000-iii", "001-ii", "001-vii"];
+
+#[test]
+fn one_game_is_no_verdict() {
+    for id in SAMPLED {
+        let ran = run(id, 1, 1);
+        let mut shown = 0;
+        for finding in ran.findings.iter().filter(|finding| !finding.exact) {
+            assert_eq!(finding.verdict, Verdict::NotComparable, "{finding:?}");
+            assert!(!finding.fails());
+            shown += usize::from(finding.reason.as_deref() == Some(TOO_FEW));
+        }
+        assert_ne!(shown, 0, "{id}: nothing is compared at all");
+    }
+}
+
+#[test]
+fn what_is_true_by_construction_confirms_nothing() {
+    let given = |table: &&Table| table.cells.iter().any(|cell| cell.given);
+    let with: Vec<&str> = tables()
+        .iter()
+        .filter(given)
+        .map(|table| table.id)
+        .collect();
+    let expected = [
+        "000-i",
+        "000-iii",
+        "000-viii",
+        "001-vii",
+        "002-weights",
+        "003-cost",
+    ];
+    assert_eq!(with, expected);
+    let weights = quick().iter().find(|ran| ran.table.id == "002-weights");
+    let sums = Sums::of(&weights.expect("a table").findings);
+    let sums = serde_json::to_value(sums).expect("numbers");
+    assert_eq!(
+        (&sums["within_given"], &sums["within_exact"]),
+        (&48.into(), &0.into())
+    );
+}
+
 #[test]
 fn what_follows_from_figures_before_it_counts_as_said_again() {
     type Columns = BTreeMap<String, Vec<String>>;
@@ -216,7 +259,7 @@ fn every_figure_within_is_counted_once_and_by_what_it_is() {
     for ran in quick() {
         let sums = serde_json::to_value(Sums::of(&ran.findings)).expect("numbers");
         let count = |name: &str| sums[name].as_u64().expect("a number");
-        let parts = ["sampled", "exact", "order", "repeated"];
+        let parts = ["sampled", "exact", "order", "repeated", "given"];
         let parts: u64 = parts
             .map(|part| count(&format!("within_{part}")))
             .iter()
@@ -353,4 +396,11 @@ fn tables_fit_a_terminal() {
         fits(&report::cells(ran, &runner(6, 2)));
     }
     fits(&report::summary(quick()));
+}
+
+#[test]
+fn an_order_says_by_which_bound() {
+    let ran = quick().iter().find(|ran| ran.table.id == "003-example");
+    let text = report::cells(ran.expect("a table"), &runner(6, 2));
+    assert!(text.contains("Q within, 0.12 to 0.75"), "{text}");
 }

@@ -1,6 +1,6 @@
 //! Abapa: vectors, the model, repetition, caps and ends.
 
-use arena_engine::{Ending, Game, Match, Node, Status, Stream, replay};
+use arena_engine::{Ending, Game, Match, Node, Status, Stream, perft, replay};
 use arena_games::oware::{Abapa, Core, Oware, abapa::State};
 use arena_wire::games::OwareAbapaPosition;
 use prost::Message;
@@ -87,6 +87,33 @@ fn sowings_are_those_of_a_model_without_tables() {
                 assert!((0..12).filter(emptied).all(|pit| found.pits[pit] == 0));
                 assert!((0..12).filter(emptied).all(|pit| pit / 6 != mover));
             }
+        }
+    }
+}
+
+/// Ways to play on from a position, by the model; it knows no end of a game.
+fn paths(core: &Core, depth: u32, allow_slam: bool) -> u64 {
+    if depth == 0 {
+        return 1;
+    }
+    let legal = model::abapa_legal(core, true);
+    let after = legal.into_iter().map(|pit| {
+        let mut after = *core;
+        model::abapa_sow(&mut after, usize::from(pit), true, allow_slam);
+        after.to_move = 1 - after.to_move;
+        paths(&after, depth - 1, allow_slam)
+    });
+    after.sum()
+}
+
+#[test]
+fn paths_from_the_start_are_as_many_as_the_model_s() {
+    let start = core("4 4 4 4 4 4 0 | 4 4 4 4 4 4 0", 0);
+    for (words, allow_slam) in [("", false), ("preset=paper002", true)] {
+        let game: Abapa = game(words, 2);
+        for depth in 1..=6 {
+            let found = perft(&game, &State::without_history(start), depth);
+            assert_eq!(found, paths(&start, depth, allow_slam), "{words}: {depth}");
         }
     }
 }

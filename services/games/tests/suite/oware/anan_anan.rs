@@ -1,6 +1,6 @@
 //! Anan-anan: vectors, the model, endless sowings, passes and ends.
 
-use arena_engine::{Ending, Event, Game, Match, Node, Setup, Status, Stream, replay};
+use arena_engine::{Ending, Event, Game, Match, Node, Setup, Status, Stream, perft, replay};
 use arena_games::oware::{AnanAnan, Core, Oware, Phase, anan_anan::PASS};
 use arena_wire::games::OwareAnanAnanPosition;
 use prost::Message;
@@ -110,6 +110,46 @@ fn check_relay(game: &AnanAnan, before: &Core, offset: usize, rules: RelayRules)
     let over = matches!(end, Relay::Won | Relay::RanOut);
     assert_eq!(found.is_over(), over, "{what}");
     end
+}
+
+/// Ways to play on from a position, by the model; a game that is over is one.
+fn paths(core: &Core, depth: u32, rules: RelayRules) -> u64 {
+    if depth == 0 {
+        return 1;
+    }
+    let mover = usize::from(core.to_move);
+    let pits = (0..6).filter(|offset| core.pits[6 * mover + offset] > 0);
+    let after = pits.map(|offset| {
+        let mut after = *core;
+        match model::anan_anan_sow(&mut after, offset, rules) {
+            Relay::Stopped => {
+                after.to_move = 1 - after.to_move;
+                paths(&after, depth - 1, rules)
+            }
+            Relay::Won | Relay::RanOut => 1,
+            Relay::Endless => panic!("so soon: {core:?}"),
+        }
+    });
+    let all: u64 = after.sum();
+    assert_ne!(all, 0, "nothing to play so soon: {core:?}");
+    all
+}
+
+#[test]
+fn paths_from_the_start_are_as_many_as_the_model_s() {
+    let start = core("4 4 4 4 4 4 0 | 4 4 4 4 4 4 0", 0);
+    let game: AnanAnan = game("", 2);
+    let rules = RelayRules {
+        skip_origin: false,
+        last_four_to_mover: true,
+        checks_at_once: true,
+        last_eight: true,
+    };
+    assert_eq!(game.initial(), start);
+    for depth in 1..=5 {
+        let found = perft(&game, &start, depth);
+        assert_eq!(found, paths(&start, depth, rules), "{depth}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What the Threat Matrix paper's Table 3 asks of one position of a game.
 
 use arena_agents::ludo::{Evaluator, ReplyWeight, Settings, Source};
-use arena_engine::{ActionId, AgentRng, Event, Game, ReplayError, replay};
+use arena_engine::{AgentRng, Event, Game, ReplayError, replay};
 use arena_games::{ChineseLudo, ludo::State};
 use arena_model::BlockSeed;
 
@@ -47,13 +47,15 @@ pub(super) fn follow(
     }
     let state = AgentRng::new(seed.0).pick(&positions);
     game.legal(&state, &mut legal);
-    let chosen = choice(&once, &state, &legal);
+    let Some(chosen) = once.choice(&state, &legal) else {
+        return Ok(None);
+    };
     let ahead = |weight| {
         let twice = Evaluator::new(game, settings(2, weight));
         let others = legal.iter().filter(|&&plane| plane != chosen);
         let ratios = others.filter_map(|&other| twice.mu(&state, chosen.into(), other.into()));
         let mut ahead = Ahead {
-            same: choice(&twice, &state, &legal) == chosen,
+            same: twice.choice(&state, &legal) == Some(chosen),
             ..Ahead::default()
         };
         for ratio in ratios {
@@ -76,21 +78,4 @@ fn settings(plies: u32, reply_weight: ReplyWeight) -> Settings {
         source: Source::Realtime,
         ..Settings::default()
     }
-}
-
-/// The plane of the greatest value; of equal ones the most advanced, then the
-/// first, as `ludo-threat` chooses.
-fn choice(evaluator: &Evaluator, state: &State, legal: &[ActionId]) -> ActionId {
-    let planes = &state.r[usize::from(state.to_move)];
-    let merit = |plane: ActionId| {
-        let plane = usize::from(plane);
-        (evaluator.value(state, plane), planes.get(plane))
-    };
-    let mut best = legal[0];
-    for &plane in &legal[1..] {
-        if merit(plane) > merit(best) {
-            best = plane;
-        }
-    }
-    best
 }

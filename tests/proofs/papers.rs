@@ -1,0 +1,267 @@
+//! The published tables, played again.
+
+use std::{collections::BTreeSet, fs};
+
+use serde::Deserialize;
+
+use super::{Broken, Figure, Outcome, Proof};
+use crate::{World, repository};
+
+/// What is known to be otherwise than published.
+const KNOWN: &str = include_str!("../data/papers.json");
+
+/// Tables that take a few seconds in a debug build.
+const QUICK: [&str; 6] = ["000-i", "001-i", "001-ii", "003-2", "003-3", "003-example"];
+
+/// Settings.
+#[derive(Debug, clap::Args)]
+pub struct Papers {
+    /// Tables, as `arena paper list` names them; all where none are given.
+    #[arg(long, value_delimiter = ',', value_name = "ID,…")]
+    tables: Vec<String>,
+    /// What the games follow from; absent: the command's own, whose counts
+    /// README.md shows.
+    #[arg(long)]
+    seed: Option<String>,
+    /// Games of each pairing; absent: the tables' own numbers.
+    #[arg(long)]
+    games: Option<u64>,
+}
+
+/// The data file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Known {
+    outside: Vec<Exception>,
+}
+
+/// A figure that can be expected, and does not come out.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Exception {
+    table: String,
+    row: String,
+    column: String,
+    reason: String,
+}
+
+/// As much of `arena paper run --output json` as is looked at.
+#[derive(Deserialize)]
+struct Document {
+    tables: Vec<Table>,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    id: String,
+    within: u64,
+    within_sampled: u64,
+    within_exact: u64,
+    within_order: u64,
+    within_repeated: u64,
+    within_given: u64,
+    outside: u64,
+    not_comparable: u64,
+    findings: Vec<Finding>,
+}
+
+#[derive(Deserialize)]
+struct Finding {
+    table: String,
+    row: String,
+    column: String,
+    published: Option<f64>,
+    ours: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    z: Option<f64>,
+    expected: String,
+    verdict: String,
+    timed: bool,
+}
+
+impl Proof for Papers {
+    const PROMISE: &'static str = "published figures that can be expected come out within their \
+                                   bounds, but for a list of those that do not, each with its \
+                                   reason";
+
+    fn quick() -> Self {
+        Self {
+            tables: QUICK.map(str::to_owned).to_vec(),
+            seed: None,
+            games: None,
+        }
+    }
+
+    fn run(&self) -> Result<Outcome, Broken> {
+        let known: Known = serde_json::from_str(KNOWN).map_err(Broken::new)?;
+        let world = World::new();
+        let tables = if self.tables.is_empty() {
+            self.play(&world, "all")?
+        } else {
+            let each = self.tables.iter().map(|id| self.play(&world, id));
+            let each: Vec<Vec<Table>> = each.collect::<Result<_, _>>()?;
+            each.into_iter().flatten().collect()
+        };
+        let mut broken = unlike(&tables, &known);
+        // Other games may count otherwise.
+        if self.seed.is_none() && self.games.is_none() {
+            broken.extend(untold(&tables)?);
+        }
+        if !broken.is_empty() {
+            return Err(Broken::new(broken.join("\n")));
+        }
+        let sum = |of: fn(&Table) -> u64| tables.iter().map(of).sum::<u64>();
+        let mut figures = vec![
+            Figure::new("tables", tables.len()),
+            Figure::new("within: sampled", sum(|table| table.within_sampled)),
+            Figure::new("within: exact", sum(|table| table.within_exact)),
+            Figure::new("within: in sign or order", sum(|table| table.within_order)),
+            Figure::new(
+                "within: follow from others",
+                sum(|table| table.within_repeated),
+            ),
+            Figure::new(
+                "within: true by construction",
+                sum(|table| table.within_given),
+            ),
+            Figure::new("not comparable", sum(|table| table.not_comparable)),
+        ];
+        let outside = tables.iter().flat_map(|table| &table.findings);
+        for finding in outside.filter(|finding| finding.verdict == "outside") {
+            let name = format!("outside: {}", finding.name());
+            figures.push(Figure::new(&name, finding.shown()));
+        }
+        Ok(Outcome::Holds(figures))
+    }
+}
+
+impl Papers {
+    fn play(&self, world: &World, id: &str) -> Result<Vec<Table>, Broken> {
+        let mut arguments = vec!["paper", "run", id, "--output", "json"];
+        let games = self.games.map(|games| games.to_string());
+        for (flag, value) in [("--seed", &self.seed), ("--games", &games)] {
+            if let Some(value) = value {
+                arguments.extend([flag, value.as_str()]);
+            }
+        }
+        let output = world.arena(&arguments);
+        let document: Document =
+            serde_json::from_str(&output.stdout).map_err(|_| Broken::new(output.told()).of(id))?;
+        let failed = { document.tables.iter().flat_map(|table| &table.findings) }
+            .any(|finding| finding.verdict == "outside" && finding.expected == "R");
+        let expected = if failed { 3 } else { 0 };
+        if output.code != Some(expected) {
+            let told = format!("exit code {expected} expected\n{}", output.told());
+            return Err(Broken::new(told).of(id));
+        }
+        Ok(document.tables)
+    }
+}
+
+impl Exception {
+    fn name(&self) -> String {
+        format!("{} ({}, {})", self.table, self.row, self.column)
+    }
+}
+
+impl Finding {
+    fn name(&self) -> String {
+        format!("{} ({}, {})", self.table, self.row, self.column)
+    }
+
+    fn shown(&self) -> String {
+        let number =
+            |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.4}"));
+        format!(
+            "published {}, ours {} [{}, {}], z {}",
+            number(self.published),
+            number(self.ours),
+            number(self.low),
+            number(self.high),
+            number(self.z),
+        )
+    }
+}
+
+/// What is outside and not listed, and what is listed and not outside.
+fn unlike(tables: &[Table], known: &Known) -> Vec<String> {
+    let mut broken = Vec::new();
+    let mut listed = BTreeSet::new();
+    for exception in &known.outside {
+        let name = exception.name();
+        if exception.reason.is_empty() {
+            broken.push(format!("{name} is listed without a reason"));
+        }
+        listed.insert(name);
+    }
+    let mut seen = BTreeSet::new();
+    for finding in tables.iter().flat_map(|table| &table.findings) {
+        let name = finding.name();
+        match (finding.verdict == "outside", listed.contains(&name)) {
+            // A clock on a busy machine shows nothing.
+            (true, false) if !finding.timed => broken.push(format!(
+                "{name} is outside and not in tests/data/papers.json: {}",
+                finding.shown()
+            )),
+            (false, true) => broken.push(format!(
+                "{name} is in tests/data/papers.json and not outside: {}",
+                finding.shown()
+            )),
+            _ => {}
+        }
+        seen.insert(name);
+    }
+    // Of tables that were played only.
+    let played: BTreeSet<&str> = tables.iter().map(|table| &*table.id).collect();
+    for exception in &known.outside {
+        let name = exception.name();
+        if played.contains(&*exception.table) && !seen.contains(&name) {
+            broken.push(format!(
+                "{name} is in tests/data/papers.json and in no table"
+            ));
+        }
+    }
+    broken
+}
+
+/// Lines of README.md's summary whose counts are not those measured.
+fn untold(tables: &[Table]) -> Result<Vec<String>, Broken> {
+    let readme = fs::read_to_string(repository().join("README.md")).map_err(Broken::new)?;
+    let mut broken = Vec::new();
+    for table in tables {
+        let line = readme
+            .lines()
+            .find(|line| line.split_whitespace().next() == Some(&table.id));
+        let mut words: Vec<&str> = line.unwrap_or_default().split_whitespace().rev().collect();
+        words.truncate(8);
+        // The time comes last.
+        let told: Vec<&str> = words.into_iter().skip(1).rev().collect();
+        let counts = [
+            table.within_sampled,
+            table.within_exact,
+            table.within_order,
+            table.within_repeated,
+            table.within_given,
+            table.outside,
+            table.not_comparable,
+        ]
+        .map(|count| count.to_string());
+        let parts = table.within_sampled
+            + table.within_exact
+            + table.within_order
+            + table.within_repeated
+            + table.within_given;
+        if parts != table.within {
+            broken.push(format!("{}: {parts} are not all within", table.id));
+        }
+        let timed = table.findings.iter().any(|finding| finding.timed);
+        if told != counts && !timed {
+            broken.push(format!(
+                "README.md has {told:?} of {}, measured: {counts:?}",
+                table.id
+            ));
+        }
+    }
+    Ok(broken)
+}
