@@ -355,8 +355,21 @@ pub fn coerce(spec: &Spec, value: &Value) -> Result<Value, OptionError> {
             Value::Text(text) => format!("\"{text}\""),
             other => other.to_string(),
         },
-        expected: spec.kind.to_string(),
+        expected: match meant(&spec.kind, value) {
+            Some(word) => format!("{}; did you mean \"{word}\"?", spec.kind),
+            None => spec.kind.to_string(),
+        },
     })
+}
+
+/// The word that a misspelt one is nearest to.
+fn meant(kind: &Kind, value: &Value) -> Option<String> {
+    let (Kind::Choice(words) | Kind::Numbers { names: words, .. }, Value::Text(text)) =
+        (kind, value)
+    else {
+        return None;
+    };
+    nearest(text, words.iter().map(String::as_str))
 }
 
 /// A list as text.

@@ -117,7 +117,7 @@ fn a_list_of_the_wrong_length_is_said_with_both_lengths() {
     assert_eq!(
         error.to_string(),
         "option \"weights\": \"plane-sum\" is not a list of 3 numbers from -2 to 2 \
-         or one of plain-sum"
+         or one of plain-sum; did you mean \"plain-sum\"?"
     );
 }
 
@@ -177,7 +177,7 @@ fn what_does_not_fit_is_said_with_what_would() {
     );
     assert_eq!(
         message(&[("style", "plane".into())]),
-        "option \"style\": \"plane\" is not one of plain, as-is"
+        "option \"style\": \"plane\" is not one of plain, as-is; did you mean \"plain\"?"
     );
     let none = resolve(&specs(), &[], &given(&[("preset", "deep".into())]));
     assert!(
