@@ -391,6 +391,8 @@ impl Results {
                     luck_mean: standing.luck_mean,
                     luck_share: standing.luck_share,
                     luck_games_saved: standing.luck_games_saved,
+                    score_freedom: standing.score_freedom,
+                    horizon: standing.horizon,
                     ..v1::AgentStanding::default()
                 }
             })

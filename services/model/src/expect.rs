@@ -7,12 +7,14 @@
 //! AGENT loses to AGENT by at most N elo [at C %]
 //! AGENT scores at least|at most X [against AGENT] [at C %]
 //! AGENT ranks first|last|N [or better]
+//! AGENT passes
 //! no faults|voids, at most N faults|voids
 //! AGENT makes no faults|at most N faults
 //! ```
 //!
 //! With `at C %` it is an end of the C % interval that has to hold, not the
-//! value alone; `beats` and `loses` are at 95 % where nothing is said.
+//! value alone; `beats` and `loses` are at 95 % where nothing is said. `passes` is
+//! what the sequential test itself says of its first agent.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -117,6 +119,11 @@ pub enum Claim {
         /// Which.
         place: Place,
     },
+    /// The sequential test takes the second of its hypotheses about the agent.
+    Passes {
+        /// Who: the first agent.
+        agent: String,
+    },
     /// The most faults, of one agent or of all together.
     Faults {
         /// Whose; none: all agents'.
@@ -151,7 +158,7 @@ pub enum Place {
     Last,
 }
 
-const VERBS: [&str; 5] = ["beats", "loses", "scores", "ranks", "makes"];
+const VERBS: [&str; 6] = ["beats", "loses", "scores", "ranks", "passes", "makes"];
 const COUNTED: [&str; 2] = ["faults", "voids"];
 
 /// Reads one sentence.
@@ -268,6 +275,7 @@ impl<'a> Reader<'a> {
                 agent,
                 place: self.place()?,
             }),
+            "passes" => Ok(Claim::Passes { agent }),
             _ => self.counted(Some(agent)),
         }
     }

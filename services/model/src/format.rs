@@ -249,6 +249,10 @@ const STEP_MAX: u64 = 1024;
 const CHOICES: u64 = 50;
 /// Beyond it a score is 0 or 1 to the last digit.
 const ELO_MAX: f64 = 2000.0;
+/// Hypotheses that are nearer to each other no test tells apart in a lifetime.
+const ELO_STEP: f64 = 0.01;
+/// The rarest error that a test may ask for.
+const ERROR_MIN: f64 = 1e-6;
 
 impl Tables {
     /// The tables that are there.
@@ -345,6 +349,13 @@ fn sprt(given: Option<Sprt>, blocks: u64) -> Result<Sprt, SpecError> {
             ));
         }
     }
+    for (name, elo) in [("elo0", given.elo0), ("elo1", given.elo1)] {
+        if elo != 0.0 && elo.abs() < ELO_STEP {
+            return fail(format!(
+                "[sprt] {name} = {elo:?}: must be 0, or at least {ELO_STEP} Elo from it"
+            ));
+        }
+    }
     if given.elo0 >= given.elo1 {
         return fail(format!(
             "[sprt] elo0 = {} and elo1 = {}: elo0 must be below elo1, \
@@ -352,10 +363,17 @@ fn sprt(given: Option<Sprt>, blocks: u64) -> Result<Sprt, SpecError> {
             given.elo0, given.elo1
         ));
     }
+    if given.elo1 - given.elo0 < ELO_STEP {
+        return fail(format!(
+            "[sprt] elo0 = {} and elo1 = {}: must be at least {ELO_STEP} Elo apart, no number of \
+             games tells less",
+            given.elo0, given.elo1
+        ));
+    }
     for (name, chance) in [("alpha", given.alpha), ("beta", given.beta)] {
-        if !(chance > 0.0 && chance < 0.5) {
+        if !(ERROR_MIN..0.5).contains(&chance) {
             return fail(format!(
-                "[sprt] {name} = {chance}: must be above 0 and below 0.5"
+                "[sprt] {name} = {chance:?}: must be at least {ERROR_MIN:?} and below 0.5"
             ));
         }
     }

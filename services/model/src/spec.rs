@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub use self::play::{PLAY_KEYS, Play, Timing};
 pub use crate::format::Format;
 use crate::{
-    expect::{Expectation, Sentences},
+    expect::{self, Claim, Expectation, Sentences},
     format::{self, Settings, Tables},
     name::AgentName,
     seed::TournamentSeed,
@@ -249,7 +249,40 @@ impl Spec {
     /// # Errors
     /// [`SpecError::Value`] with what in a sentence is wrong.
     pub fn expectations(&self) -> Result<Vec<Expectation>, SpecError> {
-        self.expect.read(&self.agents)
+        let read = self.expect.read(&self.agents)?;
+        read.iter().try_for_each(|one| self.suits(one))?;
+        Ok(read)
+    }
+
+    /// What one more sentence expects of the outcome.
+    ///
+    /// # Errors
+    /// As [`Self::expectations`].
+    pub fn expectation(&self, text: &str) -> Result<Expectation, SpecError> {
+        let read = expect::read(text, text, &self.agents)?;
+        self.suits(&read)?;
+        Ok(read)
+    }
+
+    /// Whether the format can tell what is expected.
+    fn suits(&self, expected: &Expectation) -> Result<(), SpecError> {
+        let Claim::Passes { agent } = &expected.claim else {
+            return Ok(());
+        };
+        let text = &expected.text;
+        if self.format != Format::Sprt {
+            return Err(SpecError::Value(format!(
+                "expect \"{text}\": format \"{}\" tests nobody, write format = \"sprt\", \
+                 or what {agent} is to score",
+                self.format.name()
+            )));
+        }
+        match self.agents.first() {
+            Some(first) if first.as_str() != agent => Err(SpecError::Value(format!(
+                "expect \"{text}\": the test is of the first agent, {first}"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// The settings of its format with all defaults filled in.

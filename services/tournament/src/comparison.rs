@@ -26,6 +26,8 @@ pub struct Comparison {
     /// not wanted.
     pub pairs: Vec<Compared>,
     /// Each agent's share of the Nash average, in the order of the spec; none
+    /// where no three beat each other in a circle by whole intervals, since shares
+    /// of those who are about alike are drawn by chance; none
     /// where some have not met, or there are too many or only two.
     pub nash: Option<Vec<f64>>,
     /// What a reader of the numbers should know; whole sentences.
@@ -63,11 +65,13 @@ impl Evidence {
         let ratings = self.ratings(wanted.anchor);
         let paired = wanted.pairs || self.names.len() <= nash::AGENTS_MAX;
         let pairs = if paired { self.pairs() } else { Vec::new() };
-        let nash = nash::average(self.names.len(), &pairs);
+        let cycle = self.cycle(&pairs);
+        let nash = cycle.as_ref();
+        let nash = nash.and_then(|_| nash::average(self.names.len(), &pairs));
         let mut notes = ratings
             .as_ref()
             .map_or_else(Vec::new, |ratings| self.notes(ratings));
-        notes.extend(self.cycle(&pairs));
+        notes.extend(cycle);
         let compared = pairs.into_iter().zip(couples(self.names.len()));
         let compared = compared.map(|(pair, (one, other))| Compared {
             pair,
@@ -100,12 +104,20 @@ impl Evidence {
         }
         for (all, told, end) in [(true, "won", "least"), (false, "lost", "most")] {
             let perfect = self.perfect(all);
-            if !perfect.is_empty() {
-                notes.push(format!(
-                    "{} {told} every game: the rating is held finite by a prior alone, and is at \
-                     {end} what the nearer end of its interval says.",
-                    self.listed(&perfect)
-                ));
+            let shown = |agent: &usize| ratings.agents[*agent].interval.is_some();
+            let (known, unknown): (Vec<_>, Vec<_>) = perfect.into_iter().partition(shown);
+            let ends = [
+                format!("is at {end} what the nearer end of its interval says"),
+                "says nothing of how far".to_owned(),
+            ];
+            for (agents, says) in [known, unknown].iter().zip(ends) {
+                if !agents.is_empty() {
+                    notes.push(format!(
+                        "{} {told} every game: the rating is held finite by a prior alone, and \
+                         {says}.",
+                        self.listed(agents)
+                    ));
+                }
             }
         }
         notes
@@ -151,7 +163,8 @@ impl Evidence {
         let [a, b, c] = found.map(|agent| &self.names[agent]);
         Some(format!(
             "{a} beats {b}, {b} beats {c}, and {c} beats {a}: no order of strengths fits all; the \
-             Nash average says who is left when each plays its best answers."
+             Nash average says who is left when each plays its best answers, by scores as they \
+             came, without an interval."
         ))
     }
 

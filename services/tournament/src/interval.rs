@@ -37,6 +37,8 @@ const ALIKE: f64 = 0.7;
 pub(crate) const UNITS_FINE: f64 = 1e3;
 /// The two-sided 95 % point of the normal distribution.
 const NORMAL: f64 = 1.959_963_984_540_054;
+/// How often the truth may lie outside an interval.
+const ALPHA: f64 = 0.05;
 /// Below so many degrees of freedom Student's points are found exactly.
 const SERIES_MIN: u64 = 30;
 
@@ -158,7 +160,7 @@ impl Blocks {
     /// tournaments, however often one looks; narrowest around `horizon` blocks.
     #[must_use]
     pub fn anytime(&self, horizon: f64) -> Option<(f64, f64)> {
-        self.within_errors(confidence::bound(self.count as f64, horizon))
+        self.within_errors(confidence::bound(self.count as f64, horizon, ALPHA))
     }
 
     /// What lies within so many standard errors of the mean, were they known.
@@ -172,6 +174,25 @@ impl Blocks {
         let variance = spread / freedom as f64;
         let share = share(n, variance, mean, self.most);
         Some(wilson(mean, n / share, errors, freedom))
+    }
+
+    /// The highest possible sum of squared distances of blocks with this mean,
+    /// less so much of their sum.
+    pub(crate) fn variance_most(&self, less: f64) -> f64 {
+        let n = self.count.max(1) as f64;
+        let mean = ((self.sum - less) / n).clamp(0.0, 1.0);
+        n * mean * (1.0 - mean)
+    }
+
+    /// What is added to the sum of squares of the blocks, as shares of the most
+    /// that one can have; nothing without a variance.
+    pub(crate) fn added(&self) -> f64 {
+        let (spread, freedom) = self.spread();
+        if freedom == 0 {
+            return 0.0;
+        }
+        let n = self.count as f64;
+        added(n, spread / freedom as f64, self.most)
     }
 }
 
@@ -277,7 +298,7 @@ impl Difference {
 
     /// As [`Blocks::anytime`].
     pub(crate) fn anytime(self, horizon: f64) -> Option<(f64, f64)> {
-        self.within_errors(confidence::bound(self.blocks, horizon))
+        self.within_errors(confidence::bound(self.blocks, horizon, ALPHA))
     }
 
     /// Half the difference and a half is a mean of values from 0 to 1.
@@ -320,10 +341,15 @@ pub(crate) fn around(of: Estimate) -> (f64, f64) {
 /// How much of the highest possible variance the blocks have, given the most
 /// units of one. May be above 1: what was seen varies about what may be.
 fn share(n: f64, variance: f64, mean: f64, most: f64) -> f64 {
+    let added = added(n, variance, most);
+    (n * variance + added) / (n * mean * (1.0 - mean) + added)
+}
+
+/// What is added to the sum of squares of `n` blocks of this variance.
+fn added(n: f64, variance: f64, most: f64) -> f64 {
     // One step of one block is at least a half, apart from rounding.
     let alike = n * variance * most * most < 1e-6;
-    let added = if alike { ALIKE } else { STEPS / (most * most) };
-    (n * variance + added) / (n * mean * (1.0 - mean) + added)
+    if alike { ALIKE } else { STEPS / (most * most) }
 }
 
 /// Wilson's interval of a share observed in `n` trials, so many errors to each
@@ -345,6 +371,10 @@ pub(crate) fn critical(freedom: u64) -> f64 {
 
 /// The point of Student's distribution that is as rarely exceeded as this point
 /// of the normal one: what an estimated variance costs.
+///
+/// Logarithms and powers under the exact points are those of the platform, so that
+/// with fewer than [`SERIES_MIN`] degrees the last digits may differ from one to
+/// another.
 ///
 /// From [`SERIES_MIN`] degrees of freedom on by the series of R. A. Fisher and
 /// E. A. Cornish, "The percentile points of distributions having known

@@ -6,7 +6,8 @@
 //!   what came of earlier stages; [`Stages`] takes a tournament through them.
 //! - [`Tally`] takes results in any order and gives [`Standings`]. Its sums are
 //!   integers, so the same results give the same standings to the byte,
-//!   whatever order they came in.
+//!   whatever order they came in; on another platform ends of intervals may
+//!   differ in their last digits (see [`interval`]).
 //! - [`evolution`] is a genetic algorithm whose fitness is a tournament.
 //! - [`interval`] has the confidence interval of a mean over blocks, the unit
 //!   of statistics: games of a block share their dice and are not independent.

@@ -32,6 +32,13 @@ pub struct PairStanding {
     pub losses: u64,
     /// Complete blocks of them.
     pub blocks: u64,
+    /// Degrees of freedom of its variance.
+    #[serde(default)]
+    pub score_freedom: u64,
+    /// Around so many blocks the intervals of the score for any number of looks
+    /// are narrowest.
+    #[serde(default)]
+    pub score_horizon: f64,
     /// (wins + half the draws) / games.
     pub score: Option<f64>,
     /// Lower end of its 95 % interval, for one look.
@@ -153,7 +160,7 @@ impl Evidence {
         let alone = alone.map(|alone| &alone.blocks);
         let difference = interval::difference(alone, together.covariance(), together.freedom());
         let fixed = difference.and_then(Difference::fixed);
-        let anytime = difference.and_then(|difference| difference.anytime(self.horizon));
+        let anytime = difference.and_then(|difference| difference.anytime(self.horizon_of(a, b)));
         PairStanding {
             agent: self.names[a].clone(),
             opponent: self.names[b].clone(),
@@ -162,6 +169,8 @@ impl Evidence {
             draws,
             losses,
             blocks: pair.blocks.count(),
+            score_freedom: pair.blocks.spread().1,
+            score_horizon: self.horizon_pair,
             score,
             score_low,
             score_high,

@@ -14,16 +14,18 @@ mod fit;
 mod matrix;
 mod model;
 pub mod running;
+mod scale;
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::{
-    interval::{self, Blocks},
+    interval::{self, Blocks, level::Looks},
     tally::{Evidence, distinct},
 };
 use fit::Fit;
 use matrix::Matrix;
+use scale::Scale;
 
 /// Elo of one log strength.
 pub const ELO: f64 = 400.0 / std::f64::consts::LN_10;
@@ -51,8 +53,14 @@ pub struct Ratings {
     pub components: Vec<Vec<usize>>,
     logs: Vec<f64>,
     errors: Option<Errors>,
+    /// Where the weight of ties of two is among what was estimated.
+    tie: Option<usize>,
     /// Of each agent's own blocks.
     freedom: Vec<u64>,
+    /// Complete blocks of each agent.
+    blocks: Vec<u64>,
+    /// Blocks of each agent around which anytime intervals are narrowest.
+    horizons: Vec<f64>,
     /// Of the blocks that two agents were in together, by both.
     shared: Vec<((u16, u16), u64)>,
 }
@@ -88,14 +96,27 @@ pub struct Rating {
 }
 
 /// A difference of two ratings, in Elo.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RatingDifference {
     /// The first one's less the other's.
     pub value: f64,
-    /// Its 95 % interval; none without two complete blocks.
+    /// Its 95 % interval, for one look; none without two complete blocks.
     pub interval: Option<(f64, f64)>,
     /// How likely it is that the first one is the stronger.
     pub superiority: Option<f64>,
+    /// The same as the Elo of the score to expect in a game of these two alone:
+    /// less than the difference of ratings where games are drawn.
+    pub elo: f64,
+    /// Its 95 % interval, for one look.
+    pub elo_interval: Option<(f64, f64)>,
+    /// Its 95 % interval for as many looks as one likes.
+    pub elo_anytime: Option<(f64, f64)>,
+    /// Degrees of freedom of all these.
+    pub freedom: u64,
+    /// The harmonic mean of both agents' complete blocks.
+    pub blocks: f64,
+    /// Around so many of them intervals for any number of looks are narrowest.
+    pub horizon: f64,
 }
 
 /// Covariances of log strengths.
@@ -108,11 +129,18 @@ enum Errors {
 }
 
 impl Errors {
-    fn of(evidence: &Evidence, fit: &Fit, precision: f64, full: usize) -> Option<Self> {
-        let meat = covariance::meat(evidence, fit)?;
+    fn of(
+        evidence: &Evidence,
+        (fit, precision): (&Fit, f64),
+        alone: &[(Blocks, u64)],
+        full: usize,
+    ) -> Option<Self> {
+        let mut meat = covariance::meat(evidence, fit, precision)?;
+        let added = covariance::added(evidence, (fit, precision), alone);
         let root = fit.information.inverse_root()?;
         let agents = evidence.names.len();
         if agents <= full {
+            covariance::add_blocks(&mut meat, &added, fit, precision);
             return Some(Self::Full(root.gram().sandwich(&meat)));
         }
         let mut own = vec![0.0; root.size()];
@@ -125,7 +153,8 @@ impl Errors {
         let of_mean = 1.0 / (precision * agents as f64);
         let variance = |agent: usize| {
             let share = meat.at(agent, agent) / fit.information.at(agent, agent);
-            (own[agent] - of_mean).max(0.0) * share
+            let told = covariance::told(fit, precision, agent);
+            (own[agent] - of_mean).max(0.0) * share + added[agent] / (told * told)
         };
         Some(Self::Own((0..agents).map(variance).collect()))
     }
@@ -137,6 +166,25 @@ impl Errors {
                 matrix.at(one, one) + matrix.at(other, other) - 2.0 * matrix.at(one, other)
             }
             Self::Own(own) => own[one] + own[other],
+        }
+    }
+
+    /// Of ln of the odds of a score between two, given its slopes in their
+    /// difference and in the weight of ties; where that one's errors are known.
+    fn variance_of_odds(
+        &self,
+        [one, other]: [usize; 2],
+        tie: Option<usize>,
+        (slope, by_tie): (f64, f64),
+    ) -> f64 {
+        let apart = slope * slope * self.variance_of_difference(one, other);
+        match (self, tie) {
+            (Self::Full(matrix), Some(tie)) => {
+                let both = matrix.at(one, tie) - matrix.at(other, tie);
+                let all = apart + by_tie * (2.0 * slope * both + by_tie * matrix.at(tie, tie));
+                all.max(0.0)
+            }
+            _ => apart,
         }
     }
 
@@ -176,13 +224,8 @@ impl Evidence {
         }
         let precision = 1.0 / (prior * prior);
         let fit = Fit::new(self, precision);
-        let errors = Errors::of(self, &fit, precision, AGENTS_FULL);
-        let mut alone = vec![Blocks::default(); agents];
-        for group in &self.groups {
-            for share in group.shares(self.rotations) {
-                alone[usize::from(share.agent)].add(share.sums.units, 1);
-            }
-        }
+        let alone = self.alone();
+        let errors = Errors::of(self, (&fit, precision), &alone, AGENTS_FULL);
         let logs = &fit.values[..agents];
         let origin = match anchor {
             Some(agent) => logs[agent],
@@ -202,7 +245,10 @@ impl Evidence {
             components: self.components(),
             logs: logs.to_vec(),
             errors,
-            freedom: alone.iter().map(|blocks| blocks.spread().1).collect(),
+            tie: fit.ties[0],
+            freedom: alone.iter().map(|(blocks, _)| blocks.spread().1).collect(),
+            blocks: alone.iter().map(|(blocks, _)| blocks.count()).collect(),
+            horizons: self.horizons.clone(),
             shared: self.shared(),
         };
         let variances = ratings.errors.as_ref().map(|errors| match anchor {
@@ -211,18 +257,38 @@ impl Evidence {
                 .collect(),
             None => errors.variances_from_mean(agents),
         });
+        // What is a difference from the mean of all is this share of that from
+        // the mean of all others.
+        let share = anchor.map_or(1.0 - 1.0 / agents.max(2) as f64, |_| 1.0);
+        let scale = Scale::new(ratings.ties[0]);
         let rating = |agent: usize| {
-            let value = ELO * (logs[agent] - origin);
-            let variance = variances
-                .as_ref()
-                .map(|variances: &Vec<f64>| variances[agent]);
+            let value = logs[agent] - origin;
+            let interval = variances.as_ref().and_then(|variances: &Vec<f64>| {
+                let variance = variances[agent] / (share * share);
+                let points = (Looks::One, ratings.freedom[agent]);
+                scale.around(value / share, variance, points)
+            });
             Rating {
-                value,
-                interval: within(value, variance, ratings.freedom[agent]),
+                value: ELO * value,
+                interval: interval.map(|(low, high)| (ELO * share * low, ELO * share * high)),
             }
         };
         ratings.agents = (0..agents).map(rating).collect();
         Some(ratings)
+    }
+
+    /// Each agent's own blocks, and the most seats that it has in a game.
+    fn alone(&self) -> Vec<(Blocks, u64)> {
+        let most = 2 * (self.seats as u64 - 1) * self.rotations;
+        let mut alone = vec![(Blocks::default(), 1); self.names.len()];
+        for group in &self.groups {
+            for share in group.shares(self.rotations) {
+                let (blocks, seats) = &mut alone[usize::from(share.agent)];
+                blocks.add(share.sums.units, share.seats * most);
+                *seats = share.seats.max(*seats);
+            }
+        }
+        alone
     }
 
     /// Degrees of freedom of the blocks that two agents were in together.
@@ -278,32 +344,52 @@ impl Ratings {
     /// One agent's rating beside another's.
     #[must_use]
     pub fn difference(&self, one: usize, other: usize) -> RatingDifference {
-        let value = ELO * (self.logs[one] - self.logs[other]);
+        let value = self.logs[one] - self.logs[other];
         let pair = (one.min(other) as u16, one.max(other) as u16);
         let found = self.shared.binary_search_by(|(known, _)| known.cmp(&pair));
         let shared = found.map_or(0, |place| self.shared[place].1);
         let freedom =
             interval::freedom_of_both([one, other].map(|agent| self.freedom[agent]), shared);
+        let scale = Scale::new(self.ties[0]);
+        let odds = scale.odds(value);
         let errors = self.errors.as_ref();
-        let variance = errors.map(|errors| errors.variance_of_difference(one, other));
-        let superiority = variance.filter(|_| freedom > 0).and_then(|variance| {
+        let of_value = errors.map(|errors| errors.variance_of_difference(one, other));
+        let of_odds = errors
+            .map(|errors| errors.variance_of_odds([one, other], self.tie, scale.slopes(value)));
+        let superiority = of_odds.filter(|_| freedom > 0).and_then(|variance| {
             let student = StudentsT::new(0.0, 1.0, freedom as f64).ok()?;
-            let errors = value / ELO / variance.sqrt();
+            // As many as an interval reaches that ends at nothing.
+            let errors = 2.0 * libm::sinh(odds / 2.0) / variance.sqrt();
             errors.is_finite().then(|| student.cdf(errors))
         });
+        let [first, second] = [one, other].map(|agent| self.blocks[agent] as f64);
+        let blocks = 2.0 * first * second / (first + second).max(1.0);
+        let horizon = f64::midpoint(self.horizons[one], self.horizons[other]);
+        let any = Looks::Any { blocks, horizon };
+        let elo = |ends: Option<(f64, f64)>| ends.map(|(low, high)| (ELO * low, ELO * high));
+        let around = |looks| scale::around(odds, of_odds?, (looks, freedom));
         RatingDifference {
-            value,
-            interval: within(value, variance, freedom),
+            value: ELO * value,
+            interval: elo(
+                of_value.and_then(|variance| scale.around(value, variance, (Looks::One, freedom)))
+            ),
             superiority,
+            elo: ELO * odds,
+            elo_interval: elo(around(Looks::One)),
+            elo_anytime: elo(around(any)),
+            freedom,
+            blocks,
+            horizon,
         }
     }
 }
 
-/// The 95 % interval around a value in Elo, from a variance of logs.
-fn within(value: f64, variance: Option<f64>, freedom: u64) -> Option<(f64, f64)> {
-    let variance = variance.filter(|variance| variance.is_finite() && freedom > 0)?;
-    let half = ELO * variance.max(0.0).sqrt() * interval::critical(freedom);
-    Some((value - half, value + half))
+/// The score to expect in a game of two whose ratings differ by so many Elo, given
+/// the weight of ties of two.
+#[must_use]
+pub fn expected_score(difference: f64, tie: f64) -> f64 {
+    let odds = Scale::new(tie).odds(difference / ELO);
+    1.0 / (1.0 + libm::exp(-odds))
 }
 
 #[cfg(test)]

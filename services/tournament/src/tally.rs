@@ -7,6 +7,7 @@
 
 mod evidence;
 mod group;
+mod horizon;
 mod luck;
 mod notes;
 mod pairing;
@@ -15,7 +16,7 @@ mod state;
 
 use std::collections::{BTreeMap, HashMap};
 
-use arena_model::{Tournament, engine::MAX_SEATS, format::Format, result::GameResult};
+use arena_model::{Tournament, engine::MAX_SEATS, result::GameResult};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -25,6 +26,7 @@ use crate::{
     standings::{AgentStanding, SeatStanding, Standings, TournamentState},
 };
 use group::{Block, UnitsBySeat};
+use horizon::Horizons;
 use ranking::{members, ranking};
 
 pub use evidence::Evidence;
@@ -51,14 +53,13 @@ pub struct Tally {
     games: u64,
     voids: u64,
     sameness: Sameness,
-    /// Blocks of an agent around which anytime intervals are narrowest.
-    horizon: f64,
-    /// The same for blocks of a pair.
-    horizon_pair: f64,
     /// Agents meet different opponents.
     opponents_differ: bool,
     /// Some agent sits at some seats more than at others.
     confounded: bool,
+    horizons: Horizons,
+    /// Whether what is played depends on results.
+    adaptive: bool,
 }
 
 /// Sums over the games of one agent.
@@ -178,10 +179,10 @@ impl Tally {
             games: 0,
             voids: 0,
             sameness: Sameness::default(),
-            horizon: horizon(tournament, seats, 1),
-            horizon_pair: horizon(tournament, seats, 2),
             opponents_differ: tournament.format.opponents_differ(),
             confounded: notes::confounded(tournament, seats),
+            horizons: Horizons::of(tournament, seats),
+            adaptive: tournament.format.looks_at_results(),
         })
     }
 
@@ -344,9 +345,9 @@ impl Tally {
         let agents: Vec<AgentStanding> = self
             .names
             .iter()
-            .zip(&self.agents)
+            .zip(self.agents.iter().zip(&self.horizons.agents))
             .zip(&blocks)
-            .map(|((name, sums), blocks)| self.standing(name, sums, blocks))
+            .map(|((name, (sums, &horizon)), blocks)| self.standing(name, sums, (blocks, horizon)))
             .collect();
         let agents = places::arrange(agents, By::Score, merit, |standing, place| {
             standing.place = place;
@@ -392,14 +393,19 @@ impl Tally {
         2 * (self.seats.len() as u64 - 1)
     }
 
-    fn standing(&self, name: &str, sums: &Sums, blocks: &AgentBlocks) -> AgentStanding {
+    fn standing(
+        &self,
+        name: &str,
+        sums: &Sums,
+        (blocks, horizon): (&AgentBlocks, f64),
+    ) -> AgentStanding {
         let games = sums.wins + sums.draws + sums.losses;
         let most = self.units_most();
         let score = mean(sums.units, games * most);
         let win_rate = mean(sums.wins, games);
         let (score_low, score_high) = stretched(blocks.score.fixed(), score);
         let (score_anytime_low, score_anytime_high) =
-            stretched(blocks.score.anytime(self.horizon), score);
+            stretched(blocks.score.anytime(horizon), score);
         let (win_rate_low, win_rate_high) = stretched(blocks.wins.fixed(), win_rate);
         let adjusted = blocks.adjusting.adjusted(games);
         AgentStanding {
@@ -428,6 +434,8 @@ impl Tally {
             win_rate_high,
             plies_mean: mean(sums.plies, games),
             blocks: blocks.score.count(),
+            score_freedom: blocks.score.spread().1,
+            horizon,
             latency_us_p50: None,
             latency_us_p99: None,
             non_deterministic: false,
@@ -470,19 +478,6 @@ fn outcome_hash(rotation: u32, result: &GameResult) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
-}
-
-/// Blocks that one agent, or two together, play if all goes by the spec.
-fn horizon(tournament: &Tournament, seats: usize, agents: usize) -> f64 {
-    let blocks = tournament.blocks as f64;
-    match tournament.format {
-        Format::RoundRobin => {
-            let others = tournament.agents.len() - agents;
-            let choose = |n: f64, k: usize| n * (others - k) as f64 / (k + 1) as f64;
-            blocks * (0..seats - agents).fold(1.0, choose)
-        }
-        _ => blocks,
-    }
 }
 
 fn merit(standing: &AgentStanding) -> Merit<'_> {

@@ -71,6 +71,16 @@ impl Random {
     pub(super) fn share(&mut self) -> f64 {
         (self.word() >> 11) as f64 / (1_u64 << 53) as f64
     }
+
+    /// One of so many outcomes, by their chances.
+    pub(super) fn outcome(&mut self, chances: &[f64]) -> usize {
+        let mut drawn = self.share();
+        let found = chances.iter().position(|chance| {
+            drawn -= chance;
+            drawn < 0.0
+        });
+        found.unwrap_or(chances.len() - 1)
+    }
 }
 
 /// Log strengths of an Elo.
@@ -177,28 +187,6 @@ impl World {
         tally
     }
 
-    /// Chances of the first of two agents' units in a block, and in a game with
-    /// dice of its own.
-    pub(super) fn chances(&self) -> (Vec<f64>, Vec<f64>) {
-        let (mut block, mut game) = (vec![0.0; 5], vec![0.0; 3]);
-        for dice in 0..4 {
-            let mut of_seat = [[0.0; 3]; 2];
-            for (seat, chances) in of_seat.iter_mut().enumerate() {
-                let seats = if seat == 0 { vec![0, 1] } else { vec![1, 0] };
-                for (placement, chance) in self.ends(&seats, dice) {
-                    chances[units(placement, seat) as usize] += chance;
-                }
-            }
-            for (one, first) in of_seat[0].iter().enumerate() {
-                for (other, second) in of_seat[1].iter().enumerate() {
-                    block[one + other] += first * second / 4.0;
-                }
-                game[one] += (first + of_seat[1][one]) / 8.0;
-            }
-        }
-        (block, game)
-    }
-
     /// How a game may end with the dice of a block, each end with its chance.
     pub(super) fn ends(&self, seats: &[u16], dice: u32) -> impl Iterator<Item = (&[u8], f64)> {
         let mut before = 0.0;
@@ -208,6 +196,22 @@ impl World {
             before = *below;
             (placement.as_slice(), chance)
         })
+    }
+
+    /// Expected score of one agent against another, in the games of both.
+    pub(super) fn met(&self, one: u16, other: u16) -> f64 {
+        let (mut got, mut of) = (0.0, 0.0);
+        let draws = 1 << self.field.seats;
+        for game in self.schedule.iter() {
+            for dice in 0..draws {
+                for (placement, chance) in self.ends(&game.seats, dice) {
+                    let (units, most) = duel(&game.seats, placement, (one, other));
+                    got += chance * units as f64;
+                    of += chance * most as f64;
+                }
+            }
+        }
+        got / of
     }
 
     /// Expected scores and wins of each agent, and the score of each seat, over
@@ -247,12 +251,77 @@ pub(super) fn units(placement: &[u8], seat: usize) -> i64 {
     (2 * beaten + tied) as i64
 }
 
+/// Two for each seat of one agent that came before one of the other, one for each
+/// that shared its place; and the most that could be.
+pub(super) fn duel(seats: &[u16], placement: &[u8], (one, other): (u16, u16)) -> (i64, i64) {
+    let of = |agent: u16| (0..seats.len()).filter(move |&seat| seats[seat] == agent);
+    let mut units = (0, 0);
+    for (own, rival) in of(one).flat_map(|own| of(other).map(move |rival| (own, rival))) {
+        let [own, rival] = [own, rival].map(|seat| placement[seat]);
+        units.0 += i64::from(own <= rival) + i64::from(own < rival);
+        units.1 += 2;
+    }
+    units
+}
+
 /// (Seats beaten + half of those tied) / (seats − 1).
 fn score(placement: &[u8], seat: usize) -> f64 {
     units(placement, seat) as f64 / (2 * (placement.len() - 1)) as f64
 }
 
 impl Field {
+    /// Chances of what the first of two agents gets against the other in a block
+    /// of a group: by units, two for each pair of their seats and game.
+    pub(super) fn block(&self, group: &[u16]) -> Vec<f64> {
+        let games: Vec<Vec<u16>> = (0..group.len())
+            .map(|by| {
+                let mut seats = group.to_vec();
+                seats.rotate_left(by);
+                seats
+            })
+            .collect();
+        let (_, most) = duel(group, &vec![1; group.len()], (0, 1));
+        let mut all = vec![0.0; most as usize * games.len() + 1];
+        let draws = 1 << group.len();
+        for dice in 0..draws {
+            let mut so_far = vec![1.0];
+            for seats in &games {
+                let mut next = vec![0.0; so_far.len() + most as usize];
+                self.each(seats, dice, |units, chance| {
+                    for (known, share) in so_far.iter().enumerate() {
+                        next[known + units] += share * chance;
+                    }
+                });
+                so_far = next;
+            }
+            for (sum, share) in all.iter_mut().zip(so_far) {
+                *sum += share / f64::from(draws);
+            }
+        }
+        all
+    }
+
+    /// The same in a game of two with dice of its own, at each seat as often.
+    pub(super) fn game(&self) -> Vec<f64> {
+        let mut all = vec![0.0; 3];
+        for seats in [[0, 1], [1, 0]] {
+            for dice in 0..4 {
+                self.each(&seats, dice, |units, chance| all[units] += chance / 8.0);
+            }
+        }
+        all
+    }
+
+    /// What the first agent may get in a game, and how likely that is.
+    fn each(&self, seats: &[u16], dice: u32, mut told: impl FnMut(usize, f64)) {
+        let mut before = 0.0;
+        for (placement, below) in self.ends(seats, dice) {
+            let (units, _) = duel(seats, &placement, (0, 1));
+            told(units as usize, below - before);
+            before = below;
+        }
+    }
+
     /// How a game of these agents may end with the dice of a block, a bit for
     /// each seat.
     fn ends(&self, seats: &[u16], dice: u32) -> Ends {

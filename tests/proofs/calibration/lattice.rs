@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use super::field::{World, units};
+use super::field::{World, duel, units};
 
 /// The normal density at its two-sided 95 % point.
 const DENSITY: f64 = 0.058_445;
@@ -25,6 +25,8 @@ pub(super) enum Sum {
     Seat,
     /// One agent's units less another's.
     Apart(u16, u16),
+    /// One agent's units against another in the games of both.
+    Duel(u16, u16),
 }
 
 impl Sum {
@@ -39,6 +41,7 @@ impl Sum {
             Self::Units(agent) => sum(agent, &units),
             Self::Wins(agent) => sum(agent, &|seat| i64::from(units(seat) == most)),
             Self::Seat => units(0),
+            Self::Duel(one, other) => duel(seats, placement, (one, other)).0,
             Self::Apart(one, other) => sum(one, &units) - sum(other, &units),
         }
     }

@@ -3,6 +3,7 @@
 pub(crate) mod field;
 mod intervals;
 mod lattice;
+mod singly;
 mod sprt;
 
 use std::{

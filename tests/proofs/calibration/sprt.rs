@@ -1,9 +1,12 @@
 //! Error rates and lengths of sequential tests of simulated agents.
 
-use arena_model::format::Sprt;
+use arena_model::format::{EloModel, Sprt};
 use arena_tournament::sequential::gsprt;
 
-use super::field::{Field, Random, World};
+use super::{
+    field::{Field, Random},
+    singly,
+};
 
 /// How often a test may err that says 5 %.
 const ERRORS_MAX: f64 = 0.06;
@@ -11,6 +14,20 @@ const ERRORS_MAX: f64 = 0.06;
 const STEP: u64 = 8;
 /// Games after which a run is given up.
 const GAMES_MAX: u64 = 4_000_000;
+/// Normalised Elo of one standard deviation of a game.
+const ELO_OF_DEVIATION: f64 = 800.0 / std::f64::consts::LN_10;
+
+/// Tests, and the games they are of: by how much the second hypothesis is above
+/// nothing, odds of a tie, dice, seats.
+const CASES: [(f64, EloModel, f64, f64, usize); 7] = [
+    (5.0, EloModel::Logistic, 1.0, 0.8, 2),
+    (10.0, EloModel::Logistic, 0.0, 0.0, 2),
+    (20.0, EloModel::Logistic, 1.0, 0.8, 2),
+    (10.0, EloModel::Normalized, 1.0, 0.8, 2),
+    (20.0, EloModel::Normalized, 10.0, 0.0, 2),
+    (20.0, EloModel::Logistic, 0.3, 0.4, 3),
+    (20.0, EloModel::Logistic, 0.3, 0.4, 4),
+];
 
 /// One test of one pair of agents.
 pub(super) struct Row {
@@ -19,9 +36,9 @@ pub(super) struct Row {
     wrong: u64,
     open: u64,
     games_mean: f64,
-    /// The same by a test of single games, each with dice of its own.
-    games_unpaired: f64,
-    wrong_unpaired: u64,
+    /// By the trinomial formula of fastchess: single games, each with dice of its
+    /// own; games, and wrong verdicts. With more than two seats there is none.
+    singly: Option<(f64, u64)>,
     /// What is tested: whether it holds of the first hypothesis or the second.
     judged: bool,
 }
@@ -30,18 +47,31 @@ pub(super) struct Row {
 /// same with single games and their three outcomes.
 pub(super) fn simulate(runs: u64, seed: u64, only: &str) -> Vec<Row> {
     let mut rows = Vec::new();
-    for (elo1, draws, luck) in [(5.0, 1.0, 0.8), (10.0, 0.0, 0.0), (20.0, 1.0, 0.8)] {
+    for (elo1, model, tie, luck, seats) in CASES {
         for strong in [false, true] {
             let test = Sprt {
                 elo0: 0.0,
                 elo1,
+                model,
                 ..Sprt::default()
             };
             let apart = if strong { elo1 } else { 0.0 };
-            let dice = if luck > 0.0 { ", draws, dice" } else { "" };
-            let name = format!("sprt 0 to {elo1} Elo of {apart} Elo{dice}");
-            if name.contains(only) {
-                rows.push(row(name, &test, (apart, draws, luck), strong, (runs, seed)));
+            let mut name = format!("sprt 0 to {elo1} Elo of {apart} Elo");
+            if model == EloModel::Normalized {
+                name += ", normalised";
+            }
+            if seats > 2 {
+                name += &format!(", {seats} seats");
+            }
+            if tie > 0.0 {
+                name += ", draws";
+            }
+            if luck > 0.0 {
+                name += ", dice";
+            }
+            if name.contains(only) && runs > 0 {
+                let chances = Chances::of(&test, apart, (tie, luck, seats));
+                rows.push(row(name, &test, &chances, strong, (runs, seed)));
             }
         }
     }
@@ -51,86 +81,122 @@ pub(super) fn simulate(runs: u64, seed: u64, only: &str) -> Vec<Row> {
 fn row(
     name: String,
     test: &Sprt,
-    (apart, tie, luck): (f64, f64, f64),
+    chances: &Chances,
     strong: bool,
     (runs, seed): (u64, u64),
 ) -> Row {
-    let chances = chances(apart, tie, luck);
     let mut row = Row {
         name,
         runs,
         wrong: 0,
         open: 0,
         games_mean: 0.0,
-        games_unpaired: 0.0,
-        wrong_unpaired: 0,
+        singly: chances.games.as_ref().map(|_| (0.0, 0)),
         judged: strong,
     };
     for run in 0..runs {
         let mut random = Random::new(seed << 40 | run);
-        let (paired, games) = decide(test, &chances.pairs, 2, &mut random);
-        let (single, games_single) = decide(test, &chances.games, 1, &mut random);
-        row.open += u64::from(paired.is_none());
-        row.wrong += u64::from(paired == Some(!strong));
-        row.wrong_unpaired += u64::from(single == Some(!strong));
+        let (came, games) = decide(test, &chances.blocks, chances.seats, &mut random);
+        row.open += u64::from(came.is_none());
+        row.wrong += u64::from(came == Some(!strong));
         row.games_mean += games as f64 / runs as f64;
-        row.games_unpaired += games_single as f64 / runs as f64;
+        if let (Some(chances), Some((mean, wrong))) = (&chances.games, &mut row.singly) {
+            let (came, games) = singly::decide(test, chances, GAMES_MAX, &mut random);
+            *wrong += u64::from(came == Some(!strong));
+            *mean += games as f64 / runs as f64;
+        }
     }
     row
 }
 
-/// Chances of the units of a block and of a single game.
+/// Chances of the units of a block, by turns of those who share an odd seat, and
+/// of a single game.
 struct Chances {
-    pairs: Vec<f64>,
-    games: Vec<f64>,
+    blocks: Vec<Vec<f64>>,
+    games: Option<Vec<f64>>,
+    seats: usize,
 }
 
-/// Of agents whose mean score is that of so many Elo, with these dice.
-fn chances(apart: f64, tie: f64, luck: f64) -> Chances {
-    let field = |elo: f64| {
-        World::new(Field {
-            name: String::new(),
-            seats: 2,
-            blocks: 1,
-            elo: vec![elo, 0.0],
-            tie,
-            luck,
-            first: 0.0,
-        })
-    };
-    // Draws and dice move scores towards a half: the strengths are sought that
-    // have the score.
-    let wanted = gsprt::score(apart);
-    let (mut low, mut high) = (0.0, 1000.0);
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        if field(middle).truth().0[0].score < wanted {
-            low = middle;
-        } else {
-            high = middle;
+impl Chances {
+    /// Of agents who are so many Elo apart by what the test means by it.
+    fn of(test: &Sprt, apart: f64, (tie, luck, seats): (f64, f64, usize)) -> Self {
+        let chances = |elo: f64| {
+            let field = Field {
+                name: String::new(),
+                seats,
+                blocks: 1,
+                elo: vec![elo, 0.0],
+                tie,
+                luck,
+                first: 0.0,
+            };
+            let seated = |first: usize| {
+                let mut group = vec![0_u16; first];
+                group.resize(seats, 1);
+                group
+            };
+            let half = seats / 2;
+            let groups = if seats.is_multiple_of(2) {
+                vec![seated(half)]
+            } else {
+                vec![seated(half + 1), seated(half)]
+            };
+            Self {
+                blocks: groups.iter().map(|group| field.block(group)).collect(),
+                games: (seats == 2).then(|| field.game()),
+                seats,
+            }
+        };
+        // Draws and dice move scores towards a half: the strengths are sought that
+        // have what is wanted.
+        let (mut low, mut high) = (0.0, 1000.0);
+        for _ in 0..60 {
+            let middle = f64::midpoint(low, high);
+            if chances(middle).elo(test.model) < apart {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        chances(if apart > 0.0 { low } else { 0.0 })
+    }
+
+    /// How far apart they are.
+    fn elo(&self, model: EloModel) -> f64 {
+        let whole = (self.blocks[0].len() - 1) as f64;
+        let each = self.blocks.iter().flat_map(|chances| {
+            let shares = chances.iter().enumerate();
+            shares.map(|(units, chance)| (units as f64 / whole, chance / self.blocks.len() as f64))
+        });
+        let mean: f64 = each.clone().map(|(score, chance)| score * chance).sum();
+        match model {
+            EloModel::Logistic => 400.0 * (mean / (1.0 - mean)).log10(),
+            EloModel::Normalized => {
+                let square = |(score, chance): (f64, f64)| (score - mean).powi(2) * chance;
+                let of_game = (each.map(square).sum::<f64>() * self.seats as f64).sqrt();
+                (mean - 0.5) / of_game * ELO_OF_DEVIATION
+            }
         }
     }
-    let elo = if apart > 0.0 { low } else { 0.0 };
-    let (pairs, games) = field(elo).chances();
-    Chances { pairs, games }
 }
 
 /// Whether the second hypothesis is taken, and after how many games.
-fn decide(test: &Sprt, chances: &[f64], games: u32, random: &mut Random) -> (Option<bool>, u64) {
+fn decide(
+    test: &Sprt,
+    chances: &[Vec<f64>],
+    games: usize,
+    random: &mut Random,
+) -> (Option<bool>, u64) {
     let (lower, upper) = gsprt::bounds(test);
-    let mut counts = vec![0; chances.len()];
+    let mut counts = vec![0; chances[0].len()];
     let mut played = 0;
     while played < GAMES_MAX {
-        for _ in 0..STEP * 2 / u64::from(games) {
-            let mut drawn = random.share();
-            let units = chances.iter().position(|chance| {
-                drawn -= chance;
-                drawn < 0.0
-            });
-            counts[units.unwrap_or(chances.len() - 1)] += 1;
-            played += u64::from(games);
+        for block in 0..STEP as usize {
+            let chances = &chances[block % chances.len()];
+            counts[random.outcome(chances)] += 1;
+            played += games as u64;
         }
-        let llr = gsprt::llr(&counts, games, test).unwrap_or_default();
+        let llr = gsprt::llr(&counts, games as u32, test).unwrap_or_default();
         if llr <= lower || llr >= upper {
             return (Some(llr >= upper), played);
         }
@@ -142,14 +208,15 @@ impl Row {
     pub(super) fn shown(&self) -> String {
         let share = |count: u64| 100.0 * count as f64 / self.runs as f64;
         let side = if self.judged { "0" } else { "1" };
+        let singly = self.singly.map_or_else(String::new, |(games, wrong)| {
+            format!("; fastchess singly {:.2} %, {games:.0} games", share(wrong))
+        });
         format!(
-            "takes {side}: {:.2} % of {}, {} open; {:.0} games; singly {:.2} %, {:.0} games",
+            "takes {side}: {:.2} % of {}, {} open; {:.0} games{singly}",
             share(self.wrong),
             self.runs,
             self.open,
             self.games_mean,
-            share(self.wrong_unpaired),
-            self.games_unpaired
         )
     }
 

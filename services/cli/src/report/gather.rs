@@ -189,7 +189,7 @@ pub(crate) fn expectations(
 pub(crate) fn expected(spec: &Spec, more: &[String]) -> Outcome<Vec<Expectation>> {
     let mut all = spec.expectations().map_err(Failure::usage)?;
     for text in more {
-        let read = arena_model::expect::read(text, text, &spec.agents);
+        let read = spec.expectation(text);
         all.push(read.map_err(Failure::usage)?);
     }
     Ok(all)

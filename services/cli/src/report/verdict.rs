@@ -1,9 +1,9 @@
 //! Whether what a spec expects came out.
 
 use arena_model::expect::{Bound, Claim, Expectation, Place};
-use arena_tournament::interval::level;
+use arena_tournament::interval::level::{self, Looks};
 use arena_wire::v1;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{progress::state_name, units};
 
@@ -15,7 +15,8 @@ pub(crate) struct Verdict {
     /// The sentence.
     pub(crate) expect: String,
     pub(crate) holds: bool,
-    /// What is measured: `elo`, `score`, `place`, `faults` or `voids`.
+    /// What is measured: `elo`, `score`, `place`, `verdict`, `faults` or
+    /// `voids`.
     pub(crate) measure: &'static str,
     pub(crate) value: Option<f64>,
     pub(crate) low: Option<f64>,
@@ -24,6 +25,13 @@ pub(crate) struct Verdict {
     pub(crate) level: Option<f64>,
     /// The same in words.
     pub(crate) says: String,
+}
+
+/// What a sequential test came to, as far as is needed of it.
+#[derive(Deserialize)]
+struct SprtVerdict {
+    kind: String,
+    text: String,
 }
 
 /// A number with its interval.
@@ -53,6 +61,7 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
         level: None,
         says: String::new(),
     };
+    let sure = |confidence| Sure::of(standings, confidence);
     match &expectation.claim {
         Claim::Beats {
             agent,
@@ -60,8 +69,8 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
             elo,
             confidence,
         } => {
-            let found = elo_difference(standings, agent, opponent, *confidence);
-            verdict.measured("elo", found, Some(*confidence));
+            let found = elo_difference(standings, agent, opponent, sure(Some(*confidence)));
+            verdict.measured("elo", found, Some(sure(Some(*confidence))));
             let interval = found.and_then(|found| found.interval);
             verdict.holds = interval.is_some_and(|(low, _)| low > *elo);
         }
@@ -72,8 +81,8 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
             share,
             confidence,
         } => {
-            let found = score(standings, agent, opponent.as_deref(), *confidence);
-            verdict.measured("score", found, *confidence);
+            let found = score(standings, agent, opponent.as_deref(), sure(*confidence));
+            verdict.measured("score", found, confidence.map(|_| sure(*confidence)));
             verdict.holds = found.is_some_and(|found| match (confidence, bound) {
                 (None, Bound::AtLeast) => found.value >= *share,
                 (None, Bound::AtMost) => found.value <= *share,
@@ -90,6 +99,15 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
                 Place::Last => last,
             });
             verdict.holds = holds && is_over(standings);
+        }
+        Claim::Passes { .. } => {
+            let came: Option<SprtVerdict> = serde_json::from_str(&standings.verdict_json).ok();
+            verdict.measure = "verdict";
+            verdict.holds = came.as_ref().is_some_and(|came| came.kind == "h1");
+            verdict.says = came.map_or_else(
+                || "the test has not ended".to_owned(),
+                |came| format!("{}: {}", came.kind, came.text.trim_end_matches('.')),
+            );
         }
         Claim::Faults { agent, most } => {
             let of = standings
@@ -116,12 +134,13 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
 }
 
 impl Verdict {
-    fn measured(&mut self, measure: &'static str, found: Option<Measured>, level: Option<f64>) {
+    fn measured(&mut self, measure: &'static str, found: Option<Measured>, sure: Option<Sure>) {
         self.measure = measure;
         self.value = found.map(|found| found.value);
         let (low, high) = found.and_then(|found| found.interval).unzip();
         (self.low, self.high) = (low, high);
-        self.level = low.and(level);
+        let sure = low.and(sure);
+        self.level = sure.map(|sure| sure.level);
         self.says = match (found, measure) {
             (None, _) => "there are no games to tell it from".to_owned(),
             (Some(found), "elo") => match found.interval {
@@ -130,10 +149,13 @@ impl Verdict {
             },
             (Some(found), _) => units::interval(Some(found.value), low, high),
         };
-        if let Some(level) = self.level {
-            let percent = format!("{:.2}", level * 100.0);
+        if let Some(sure) = sure {
+            let percent = format!("{:.2}", sure.level * 100.0);
             let percent = percent.trim_end_matches('0').trim_end_matches('.');
             self.says += &format!(" at {percent} %");
+            if sure.adaptive {
+                self.says += ", whenever it ended";
+            }
         }
     }
 
@@ -172,52 +194,72 @@ fn rank(standings: &v1::Standings, agent: &str) -> Option<(u64, bool)> {
     Some((place, behind == 1 && standings.agents.len() > 1))
 }
 
-/// How often a pair of agents meets in different company.
-fn groups(standings: &v1::Standings, others: usize) -> u64 {
-    let seats = standings.seats.len().max(2);
-    let agents = standings.agents.len();
-    // Of so many more agents so many more take part.
-    let (of, take) = (agents.saturating_sub(others), seats.saturating_sub(others));
-    (0..take.min(of)).fold(1, |product: u64, step| {
-        product.saturating_mul((of - step) as u64) / (step as u64 + 1)
-    })
+/// How sure it is to be, and after how many looks: where games were chosen or
+/// ended by results, at any time.
+#[derive(Clone, Copy)]
+struct Sure {
+    level: f64,
+    adaptive: bool,
+}
+
+impl Sure {
+    fn of(standings: &v1::Standings, confidence: Option<f64>) -> Self {
+        Self {
+            level: confidence.unwrap_or(arena_model::expect::CONFIDENCE),
+            adaptive: standings.adaptive,
+        }
+    }
+
+    fn looks(self, blocks: f64, horizon: f64) -> Looks {
+        if self.adaptive {
+            Looks::Any { blocks, horizon }
+        } else {
+            Looks::One
+        }
+    }
+
+    /// The interval that goes with it, of the two.
+    fn usual(
+        self,
+        one: (Option<f64>, Option<f64>),
+        any: (Option<f64>, Option<f64>),
+    ) -> Option<(f64, f64)> {
+        let (low, high) = if self.adaptive { any } else { one };
+        low.zip(high)
+    }
 }
 
 fn score(
     standings: &v1::Standings,
     agent: &str,
     opponent: Option<&str>,
-    confidence: Option<f64>,
+    sure: Sure,
 ) -> Option<Measured> {
-    let (found, blocks, strata) = match opponent {
+    let (value, usual, freedom, looks, turned) = match opponent {
         None => {
-            let standing = standing(standings, agent)?;
-            let interval = standing.score_low.zip(standing.score_high);
-            let found = Measured {
-                value: standing.score?,
-                interval,
-            };
-            (found, standing.blocks, groups(standings, 1))
+            let of = standing(standings, agent)?;
+            let usual = sure.usual(
+                (of.score_low, of.score_high),
+                (of.score_anytime_low, of.score_anytime_high),
+            );
+            let looks = sure.looks(of.blocks as f64, of.horizon);
+            (of.score?, usual, of.score_freedom, looks, false)
         }
         Some(opponent) => {
-            let (pair, turned) = pair(standings, agent, opponent)?;
-            let interval = pair.score_low.zip(pair.score_high);
-            let found = Measured {
-                value: pair.score?,
-                interval,
-            };
-            let found = if turned { found.turned(1.0) } else { found };
-            (found, pair.blocks, groups(standings, 2))
+            let (of, turned) = pair(standings, agent, opponent)?;
+            let usual = sure.usual(
+                (of.score_low, of.score_high),
+                (of.score_anytime_low, of.score_anytime_high),
+            );
+            let looks = sure.looks(of.blocks as f64, of.score_horizon);
+            (of.score?, usual, of.score_freedom, looks, turned)
         }
     };
-    let at = confidence.unwrap_or(arena_model::expect::CONFIDENCE);
-    let freedom = blocks.saturating_sub(if blocks >= 2 * strata { strata } else { 1 });
-    Some(Measured {
-        interval: found
-            .interval
-            .map(|usual| level::of_share(found.value, usual, freedom, at)),
-        ..found
-    })
+    let found = Measured {
+        value,
+        interval: usual.map(|usual| level::of_share(value, usual, freedom, (looks, sure.level))),
+    };
+    Some(if turned { found.turned(1.0) } else { found })
 }
 
 fn pair<'a>(
@@ -246,24 +288,31 @@ impl Measured {
     }
 }
 
-/// How much stronger one is: by the ratings, else by the score of the games of
-/// the two.
+/// How much stronger one is, as the Elo of the score to expect: by the ratings,
+/// else by the score of the games of the two.
 fn elo_difference(
     standings: &v1::Standings,
     agent: &str,
     opponent: &str,
-    confidence: f64,
+    sure: Sure,
 ) -> Option<Measured> {
-    let (pair, turned) = pair(standings, agent, opponent)?;
-    if let Some(value) = pair.rating_difference {
-        let usual = pair.rating_difference_low.zip(pair.rating_difference_high);
+    let (of, turned) = pair(standings, agent, opponent)?;
+    if let Some(value) = of.elo_difference {
+        let usual = sure.usual(
+            (of.elo_difference_low, of.elo_difference_high),
+            (
+                of.elo_difference_anytime_low,
+                of.elo_difference_anytime_high,
+            ),
+        );
+        let at = (sure.looks(of.rating_blocks, of.rating_horizon), sure.level);
         let found = Measured {
             value,
-            interval: usual.map(|usual| level::of_number(value, usual, confidence)),
+            interval: usual.map(|usual| level::of_elo(value, usual, of.rating_freedom, at)),
         };
         return Some(if turned { found.turned(0.0) } else { found });
     }
-    let found = score(standings, agent, Some(opponent), Some(confidence))?;
+    let found = score(standings, agent, Some(opponent), sure)?;
     Some(Measured {
         value: elo(found.value),
         interval: found.interval.map(|(low, high)| (elo(low), elo(high))),

@@ -93,6 +93,7 @@ fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison)
         ties: ratings.ties.to_vec(),
         components: ratings.components.len() as u32,
     });
+    standings.adaptive = evidence.adaptive;
     standings.pairs = compared.pairs.into_iter().map(pair).collect();
     standings.notes.extend(compared.notes);
 }
@@ -100,6 +101,8 @@ fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison)
 fn pair(compared: Compared) -> v1::PairStanding {
     let Compared { pair, rating } = compared;
     let interval = rating.and_then(|rating| rating.interval);
+    let elo = rating.and_then(|rating| rating.elo_interval);
+    let elo_anytime = rating.and_then(|rating| rating.elo_anytime);
     v1::PairStanding {
         agent: pair.agent,
         opponent: pair.opponent,
@@ -128,6 +131,16 @@ fn pair(compared: Compared) -> v1::PairStanding {
         difference_adjusted: pair.difference_adjusted,
         difference_adjusted_low: pair.difference_adjusted_low,
         difference_adjusted_high: pair.difference_adjusted_high,
+        score_freedom: pair.score_freedom,
+        score_horizon: pair.score_horizon,
+        elo_difference: rating.map(|rating| rating.elo),
+        elo_difference_low: elo.map(|ends| ends.0),
+        elo_difference_high: elo.map(|ends| ends.1),
+        elo_difference_anytime_low: elo_anytime.map(|ends| ends.0),
+        elo_difference_anytime_high: elo_anytime.map(|ends| ends.1),
+        rating_freedom: rating.map_or(0, |rating| rating.freedom),
+        rating_blocks: rating.map_or(0.0, |rating| rating.blocks),
+        rating_horizon: rating.map_or(0.0, |rating| rating.horizon),
     }
 }
 

@@ -71,6 +71,12 @@ fn sentences_say_what_they_seem_to_say() {
             ranks("candidate", Place::OrBetter(2)),
         ),
         ("candidate ranks 3", ranks("candidate", Place::Exactly(3))),
+        (
+            "candidate passes",
+            Claim::Passes {
+                agent: "candidate".to_owned(),
+            },
+        ),
         ("no faults", faults(None, 0)),
         ("at most 3 faults", faults(None, 3)),
         ("candidate makes no faults", faults(Some("candidate"), 0)),
@@ -121,6 +127,7 @@ fn what_is_wrong_in_a_sentence_is_named_with_what_to_write() {
         ("candidate ranks fist", "\"fist\" is no place"),
         ("candidate ranks 4", "must be from 1 to 3"),
         ("candidate ranks 0", "must be from 1 to 3"),
+        ("candidate passes base", "\"base\" is too much"),
         ("no fauts", "did you mean \"faults\"?"),
         ("at most -1 faults", "\"-1\" is no whole number"),
         ("candidate makes no voids", "\"voids\" is not understood"),

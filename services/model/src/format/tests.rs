@@ -97,6 +97,18 @@ fn what_is_wrong_with_a_format_is_named() {
             "format = \"sprt\"\n[sprt]\nalpha = 0.5",
             "[sprt] alpha = 0.5",
         ),
+        (
+            "format = \"sprt\"\n[sprt]\nalpha = 1e-320",
+            "[sprt] alpha = 1e-320: must be at least 1e-6 and below 0.5",
+        ),
+        (
+            "format = \"sprt\"\n[sprt]\nelo0 = 4.995",
+            "elo0 = 4.995 and elo1 = 5: must be at least 0.01 Elo apart",
+        ),
+        (
+            "format = \"sprt\"\n[sprt]\nelo0 = 1e-300\nelo1 = 5",
+            "[sprt] elo0 = 1e-300: must be 0, or at least 0.01",
+        ),
         ("format = \"sprt\"\n[sprt]\nbeta = nan", "[sprt] beta = NaN"),
         ("format = \"sprt\"\n[sprt]\nstep = 0", "[sprt] step = 0"),
         ("format = \"sprt\"\n[sprt]\nelo0 = \"x\"", "elo0"),

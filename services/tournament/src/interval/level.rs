@@ -2,16 +2,49 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::{NORMAL, wilson};
+use super::{NORMAL, student, wilson};
+use crate::{ratings::ELO, sequential::confidence};
 
 /// The level of all intervals of standings.
-const USUAL: f64 = 0.95;
+pub const USUAL: f64 = 0.95;
 
 /// Effective numbers of blocks that are thought of, and how often their range is
 /// halved: the number is found to all its digits.
 const FEWEST: f64 = 1e-6;
 const MOST: f64 = 1e24;
 const HALVINGS: u32 = 100;
+
+/// How often an interval may be looked at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Looks {
+    /// Once, after a number of blocks that was fixed beforehand.
+    One,
+    /// Whenever one likes.
+    Any {
+        /// Complete blocks that it is of.
+        blocks: f64,
+        /// Around so many it is narrowest.
+        horizon: f64,
+    },
+}
+
+impl Looks {
+    /// How many standard errors such an interval reaches, were they known.
+    pub(crate) fn errors(self, level: f64) -> f64 {
+        match self {
+            Self::One if is_usual(level) => NORMAL,
+            Self::One => Normal::standard().inverse_cdf(f64::midpoint(1.0, level)),
+            Self::Any { blocks, horizon } => {
+                confidence::bound(blocks.max(1.0), horizon, 1.0 - level)
+            }
+        }
+    }
+
+    /// The same where they are estimated with so much freedom, at least 1.
+    pub(crate) fn point(self, level: f64, freedom: u64) -> f64 {
+        student(self.errors(level), freedom.max(1))
+    }
+}
 
 /// The interval of a share at another level than 95 %, given its mean, its 95 %
 /// interval and the degrees of freedom of its variance.
@@ -22,7 +55,12 @@ const HALVINGS: u32 = 100;
 /// # Panics
 /// Where the level is not between 0 and 1.
 #[must_use]
-pub fn of_share(mean: f64, usual: (f64, f64), freedom: u64, level: f64) -> (f64, f64) {
+pub fn of_share(
+    mean: f64,
+    usual: (f64, f64),
+    freedom: u64,
+    (looks, level): (Looks, f64),
+) -> (f64, f64) {
     if is_usual(level) {
         return usual;
     }
@@ -33,39 +71,45 @@ pub fn of_share(mean: f64, usual: (f64, f64), freedom: u64, level: f64) -> (f64,
         (true, true) => usual.1 - mean > mean - usual.0,
         (_, high) => high,
     };
+    let known = looks.errors(USUAL);
     let reach = |n: f64| {
-        let (low, top) = wilson(mean, n, NORMAL, freedom);
+        let (low, top) = wilson(mean, n, known, freedom);
         if high { top - mean } else { mean - low }
     };
     let wanted = if high { usual.1 - mean } else { mean - usual.0 };
-    let (mut few, mut many) = (FEWEST.ln(), MOST.ln());
+    let (mut few, mut many) = (libm::log(FEWEST), libm::log(MOST));
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(few, many);
-        if reach(middle.exp()) > wanted {
+        if reach(libm::exp(middle)) > wanted {
             few = middle;
         } else {
             many = middle;
         }
     }
-    let errors = Normal::standard().inverse_cdf(f64::midpoint(1.0, level));
-    wilson(mean, few.exp(), errors, freedom)
+    wilson(mean, libm::exp(few), looks.errors(level), freedom)
 }
 
-/// The same for what is about normal and has no bounds, such as a rating.
+/// The same of the Elo of a score to expect, whose interval reaches 2·asinh(t·σ/2)
+/// in logs for Student's point t.
 ///
 /// # Panics
 /// Where the level is not between 0 and 1.
 #[must_use]
-pub fn of_number(mean: f64, usual: (f64, f64), level: f64) -> (f64, f64) {
+pub fn of_elo(
+    value: f64,
+    usual: (f64, f64),
+    freedom: u64,
+    (looks, level): (Looks, f64),
+) -> (f64, f64) {
     if is_usual(level) {
         return usual;
     }
-    let errors = |level: f64| Normal::standard().inverse_cdf(f64::midpoint(1.0, level));
-    let wider = errors(level) / errors(USUAL);
-    (
-        mean - (mean - usual.0) * wider,
-        mean + (usual.1 - mean) * wider,
-    )
+    let [known, wanted] = [USUAL, level].map(|level| looks.point(level, freedom));
+    let end = |end: f64| {
+        let half = libm::sinh((end - value) / ELO / 2.0);
+        value + ELO * 2.0 * libm::asinh(half * wanted / known)
+    };
+    (end(usual.0), end(usual.1))
 }
 
 fn is_usual(level: f64) -> bool {
@@ -96,7 +140,7 @@ mod tests {
             let expected = blocks
                 .within_errors(Normal::standard().inverse_cdf(f64::midpoint(1.0, level)))
                 .expect("blocks");
-            let found = of_share(mean, usual, blocks.count() - 1, level);
+            let found = of_share(mean, usual, blocks.count() - 1, (Looks::One, level));
             assert!(
                 (found.0 - expected.0).abs() < 1e-9,
                 "{level}: {found:?} {expected:?}"
@@ -110,13 +154,41 @@ mod tests {
 
     #[test]
     fn what_says_nothing_at_95_percent_says_nothing_at_any_level() {
-        assert_eq!(of_share(0.5, (0.0, 1.0), 0, 0.9), (0.0, 1.0));
+        assert_eq!(of_share(0.5, (0.0, 1.0), 0, (Looks::One, 0.9)), (0.0, 1.0));
     }
 
     #[test]
-    fn a_number_has_an_interval_as_wide_as_normal_errors_are() {
-        let (low, high) = of_number(10.0, (10.0 - 1.959_964, 10.0 + 1.959_964), 0.99);
-        assert!((low - (10.0 - 2.575_829)).abs() < 1e-5, "{low}");
-        assert!((high - (10.0 + 2.575_829)).abs() < 1e-5, "{high}");
+    fn looking_at_any_time_costs_as_much_at_other_levels() {
+        let blocks = blocks();
+        let mean = blocks.mean().expect("blocks");
+        let (n, horizon) = (blocks.count() as f64, 40.0);
+        let looks = Looks::Any { blocks: n, horizon };
+        let usual = blocks.anytime(horizon).expect("blocks");
+        for alpha in [0.2, 0.01] {
+            let expected = blocks.within_errors(confidence::bound(n, horizon, alpha));
+            let expected = expected.expect("blocks");
+            let found = of_share(mean, usual, blocks.count() - 1, (looks, 1.0 - alpha));
+            assert!(
+                (found.0 - expected.0).abs() < 1e-9,
+                "{found:?} {expected:?}"
+            );
+            assert!(
+                (found.1 - expected.1).abs() < 1e-9,
+                "{found:?} {expected:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_rating_of_few_blocks_has_students_points_at_any_level() {
+        // Of 3 degrees of freedom: 3.182 and 5.841 (tables), of 30: 2.042 and 2.750.
+        for (freedom, usual, wanted) in [(3, 3.182_446, 5.840_909), (30, 2.042_272, 2.749_996)] {
+            let half = |point: f64| ELO * 2.0 * (point * 0.01 / 2.0).asinh();
+            let around = |half: f64| (10.0 - half, 10.0 + half);
+            let (low, high) = of_elo(10.0, around(half(usual)), freedom, (Looks::One, 0.99));
+            let expected = around(half(wanted));
+            assert!((low - expected.0).abs() < 1e-3, "{low} {expected:?}");
+            assert!((high - expected.1).abs() < 1e-3, "{high} {expected:?}");
+        }
     }
 }

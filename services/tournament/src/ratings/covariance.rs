@@ -8,29 +8,78 @@
 //! their games. Within groups scores are taken from their mean, since which
 //! groups play is not drawn; so a model that does not fit widens nothing.
 //!
-//! Where few blocks came, or all came out alike, G says too little. Something is
-//! added for each agent, at most what the information is: an eighth, half the
-//! variance of one even game, times the share by which its games told less than
-//! even ones, which is near to 1 for an agent that hardly ever loses or hardly
-//! does anything but draw; at least half of it. It keeps a perfect score's
-//! interval about as wide as that of its share, and is nothing beside a dozen
-//! blocks that vary.
+//! The prior is one observation more of each parameter, with the variance it
+//! has: what no game tells is as uncertain as it was before.
+//!
+//! Blocks tell their variance in steps only, and few of them, or such as came
+//! out alike, tell it too low. So as much is added as for scores
+//! ([`Blocks::added`]), where it is a share of blocks of an agent: here a block
+//! more in which the agent gained what its opponents lost, without a tie more or
+//! less. Half is added for each, so that a difference of two has what that of
+//! their scores has. As there, the highest possible variance of the score grows
+//! by as much, which bounds what is added where an agent hardly ever loses.
 
 use super::{
     fit::Fit,
     matrix::Matrix,
     model::{FEATURES, Features},
 };
-use crate::tally::{Evidence, GroupSums, Ranking};
+use crate::{
+    interval::Blocks,
+    tally::{Evidence, GroupSums, Ranking},
+};
 
-/// Added to the variance of each agent's score.
-const ADDED: f64 = 0.125;
-/// The variance of one even game.
-const EVEN: f64 = 0.25;
+/// What is added to the variance of each agent's score, given its blocks and
+/// the most seats that it has in a game.
+pub(super) fn added(
+    evidence: &Evidence,
+    (fit, precision): (&Fit, f64),
+    of: &[(Blocks, u64)],
+) -> Vec<f64> {
+    // Of the score of a game, from the first place to the last one: that of a
+    // step is what came less what was expected, 1/k with k equal players left.
+    let range: f64 = (1..evidence.seats).map(|behind| 1.0 / behind as f64).sum();
+    let of_agent = |(agent, (blocks, seats)): (usize, &(Blocks, u64))| {
+        let scale = *seats as f64 * evidence.rotations as f64 * range;
+        let added = blocks.added();
+        // What the prior takes off a perfect score.
+        let taken = precision * fit.values[agent] / scale;
+        let highest = blocks.variance_most(taken);
+        let bound = highest + added;
+        if bound > 0.0 {
+            scale * scale * added * highest / bound / 2.0
+        } else {
+            0.0
+        }
+    };
+    of.iter().enumerate().map(of_agent).collect()
+}
 
-/// Sum over all games of the products of blocks' scores; none without two
-/// complete blocks.
-pub(super) fn meat(evidence: &Evidence, fit: &Fit) -> Option<Matrix> {
+/// What games tell of an agent's strength.
+pub(super) fn told(fit: &Fit, precision: f64, agent: usize) -> f64 {
+    (fit.information.at(agent, agent) - precision).max(precision / 100.0)
+}
+
+/// Adds such blocks to the sum of products of scores.
+pub(super) fn add_blocks(meat: &mut Matrix, added: &[f64], fit: &Fit, precision: f64) {
+    let agents = added.len();
+    for (agent, &added) in added.iter().enumerate().filter(|(_, added)| **added > 0.0) {
+        let own = told(fit, precision, agent);
+        // Its gain, and what the others lose: as what games tell of both.
+        let row = &fit.information.row(agent)[..agents];
+        let mut gains: Vec<f64> = row.iter().map(|cell| cell / own).collect();
+        gains[agent] = 1.0;
+        for (i, one) in gains.iter().enumerate().filter(|(_, one)| **one != 0.0) {
+            for (j, other) in gains.iter().enumerate() {
+                meat.add(i, j, added * one * other);
+            }
+        }
+    }
+}
+
+/// Sum over all games of the products of blocks' scores, and what the prior
+/// says; none without two complete blocks.
+pub(super) fn meat(evidence: &Evidence, fit: &Fit, precision: f64) -> Option<Matrix> {
     let blocks: u64 = evidence.groups.iter().map(GroupSums::blocks).sum();
     let groups = evidence.groups.iter().filter(|group| group.blocks() > 0);
     let strata = groups.clone().count() as u64;
@@ -49,17 +98,8 @@ pub(super) fn meat(evidence: &Evidence, fit: &Fit) -> Option<Matrix> {
     let all: u64 = evidence.groups.iter().map(games).sum();
     let more = all as f64 / (blocks * evidence.rotations) as f64;
     meat.scale(more * blocks as f64 / freedom as f64);
-    let mut played = vec![0; evidence.names.len()];
-    for group in &evidence.groups {
-        let count = games(group);
-        for &agent in group.agents() {
-            played[usize::from(agent)] += count;
-        }
-    }
-    for (agent, played) in played.into_iter().enumerate() {
-        let told = fit.information.at(agent, agent);
-        let less = 1.0 - told / (EVEN * played.max(1) as f64);
-        meat.add(agent, agent, (ADDED * less.max(0.5)).min(told));
+    for place in 0..fit.values.len() {
+        meat.add(place, place, precision);
     }
     Some(meat)
 }

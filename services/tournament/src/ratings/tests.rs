@@ -100,6 +100,119 @@ fn the_variance_of_two_agents_is_that_of_their_score_by_its_slope() {
     assert!((found / expected - 1.0).abs() < 0.03, "{found} {expected}");
 }
 
+/// A tally of two agents' blocks: so many that the first lost twice, that were
+/// split, and that it won twice.
+fn blocks_of(lost: u64, split: u64, won: u64) -> Tally {
+    played((2, 2, lost + split + won), |game| {
+        let own = game.seats.iter().position(|&agent| agent == 0)?;
+        let wins = match game.block {
+            block if block < lost => false,
+            block if block < lost + split => own == 0,
+            _ => true,
+        };
+        Some(if wins == (own == 0) {
+            vec![1, 2]
+        } else {
+            vec![2, 1]
+        })
+    })
+}
+
+#[test]
+fn the_interval_of_two_is_that_of_their_score_and_holds_where_nearly_all_is_split() {
+    // Blocks, and the chances of a block lost and won. All outcomes are weighed.
+    for (blocks, lost, won) in [(3, 0.13, 0.41), (20, 0.01, 0.05), (50, 0.0, 0.03)] {
+        let score: f64 = 0.5 + (won - lost) / 2.0;
+        let truth = ELO * (score / (1.0 - score)).ln();
+        let mut held = 0.0;
+        for losses in 0..=blocks {
+            for wins in 0..=blocks - losses {
+                let split = blocks - losses - wins;
+                let chance = ways(blocks, losses)
+                    * ways(blocks - losses, wins)
+                    * f64::powi(lost, losses as i32)
+                    * f64::powi(won, wins as i32)
+                    * f64::powi(1.0 - lost - won, split as i32);
+                if chance < 1e-6 {
+                    continue;
+                }
+                let evidence = blocks_of(losses, split, wins).evidence();
+                let ratings = evidence.ratings(None).expect("games");
+                let difference = ratings.difference(0, 1);
+                let (low, high) = difference.interval.expect("blocks");
+                held += chance * f64::from(u8::from(low <= truth && truth <= high));
+                let same = difference.elo_interval.expect("blocks");
+                assert!((same.0 - low).abs() < 1e-6 && (same.1 - high).abs() < 1e-6);
+                let sure = difference.superiority.expect("blocks");
+                assert_eq!(sure > 0.975, low > 0.0, "{losses} {wins}: {sure} {low}");
+                let pair = &evidence.pairs()[0];
+                let image = |odds: f64| 1.0 / (1.0 + (-odds / ELO).exp());
+                if blocks == 20 && losses.max(wins) < 5 {
+                    let (low, high) = (image(low), image(high));
+                    let ends = [(low, pair.score_low), (high, pair.score_high)];
+                    for (found, expected) in ends {
+                        let apart = found - expected.expect("blocks");
+                        assert!(apart.abs() < 0.01, "{losses} {wins}: {apart}");
+                    }
+                }
+            }
+        }
+        assert!(held > 0.94, "{blocks} blocks: {held}");
+    }
+}
+
+/// How many ways there are to choose.
+fn ways(of: u64, chosen: u64) -> f64 {
+    (0..chosen).fold(1.0, |ways, k| ways * (of - k) as f64 / (k + 1) as f64)
+}
+
+#[test]
+fn with_draws_elo_of_the_score_is_less_than_the_difference_of_ratings() {
+    let mut game = 0;
+    let tally = played((2, 2, 100), |scheduled| {
+        game += 1;
+        let own = scheduled.seats.iter().position(|&agent| agent == 0)?;
+        let mut placement = vec![1, 1];
+        match game % 10 {
+            0 | 1 | 5 => placement[1 - own] = 2,
+            2 => placement[own] = 2,
+            _ => {}
+        }
+        Some(placement)
+    });
+    let evidence = tally.evidence();
+    let ratings = evidence.ratings_with_prior(None, 30.0).expect("games");
+    let difference = ratings.difference(0, 1);
+    // 3 won, 6 drawn, 1 lost of ten: a score of 0.6, and odds of 3 of a win.
+    assert!(
+        (difference.value - ELO * 3.0_f64.ln()).abs() < 2.0,
+        "{difference:?}"
+    );
+    assert!(
+        (difference.elo - ELO * 1.5_f64.ln()).abs() < 1.0,
+        "{difference:?}"
+    );
+    let score = expected_score(difference.value, ratings.ties[0]);
+    assert!((score - 0.6).abs() < 1e-3, "{score}");
+    let pair = &evidence.pairs()[0];
+    let elo = |score: Option<f64>| {
+        let score = score.expect("blocks");
+        ELO * (score / (1.0 - score)).ln()
+    };
+    let (low, high) = difference.elo_interval.expect("blocks");
+    assert!((low - elo(pair.score_low)).abs() < 1.0, "{low} {pair:?}");
+    assert!((high - elo(pair.score_high)).abs() < 1.0, "{high} {pair:?}");
+    let (low, high) = difference.elo_anytime.expect("blocks");
+    assert!(
+        (low - elo(pair.score_anytime_low)).abs() < 2.0,
+        "{low} {pair:?}"
+    );
+    assert!(
+        (high - elo(pair.score_anytime_high)).abs() < 2.0,
+        "{high} {pair:?}"
+    );
+}
+
 #[test]
 fn an_anchor_has_rating_nothing_and_moves_no_difference() {
     let mut draws = Draws(4);
@@ -232,8 +345,9 @@ fn many_agents_have_about_the_intervals_of_the_full_covariance() {
     let evidence = tally.evidence();
     let precision = 1.0 / (PRIOR * PRIOR);
     let fit = Fit::new(&evidence, precision);
-    let full = Errors::of(&evidence, &fit, precision, 40).expect("blocks");
-    let own = Errors::of(&evidence, &fit, precision, 39).expect("blocks");
+    let alone = evidence.alone();
+    let of = |full| Errors::of(&evidence, (&fit, precision), &alone, full).expect("blocks");
+    let (full, own) = (of(40), of(39));
     let pairs = full
         .variances_from_mean(40)
         .into_iter()

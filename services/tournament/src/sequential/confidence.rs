@@ -6,15 +6,13 @@
 //! sequences", Annals of Statistics 52, 2024, Theorem 2.2 and §2.3 (the choice
 //! of ρ). It needs number, sum and squares of the blocks and nothing else.
 
-/// How often the truth may lie outside at any time.
-const ALPHA: f64 = 0.05;
-
 /// How many standard errors of the mean of `n` blocks the truth may lie away,
-/// were their variance known; lowest around `horizon` blocks.
+/// were their variance known, and lies further away at some time with a chance of
+/// `alpha` at most; lowest around `horizon` blocks.
 #[must_use]
-pub fn bound(n: f64, horizon: f64) -> f64 {
-    let log = -2.0 * ALPHA.ln();
-    let rho = (log + (1.0 + log).ln()) / horizon.max(10.0);
+pub fn bound(n: f64, horizon: f64, alpha: f64) -> f64 {
+    let log = -2.0 * libm::log(alpha);
+    let rho = (log + libm::log(1.0 + log)) / horizon.max(10.0);
     let spent = n * rho;
-    ((1.0 + spent) / spent * (log + (1.0 + spent).ln())).sqrt()
+    ((1.0 + spent) / spent * (log + libm::log(1.0 + spent))).sqrt()
 }

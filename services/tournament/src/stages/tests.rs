@@ -230,7 +230,7 @@ fn where_nothing_can_be_played_there_is_a_verdict_all_the_same() {
 #[test]
 fn stages_with_the_same_groups_take_no_more_room() {
     let sprt = Settings::Sprt(Sprt {
-        elo1: 0.001,
+        elo1: 0.01,
         step: Some(1),
         ..Sprt::default()
     });

@@ -19,12 +19,20 @@ pub struct Evidence {
     pub(crate) luck: Vec<Option<GroupLuck>>,
     /// Blocks that a pair of agents plays together if all goes by the spec.
     pub(crate) horizon_pair: f64,
-    /// Blocks that an agent plays if all goes by the spec.
-    pub(crate) horizon: f64,
+    /// Blocks that each agent plays if all goes by the spec.
+    pub(crate) horizons: Vec<f64>,
+    /// Whether what was played, or when it ended, depended on results: then
+    /// intervals for one look hold less often than they say.
+    pub adaptive: bool,
     pub(super) opponents_differ: bool,
 }
 
 impl Evidence {
+    /// Around so many blocks intervals of two agents' difference are narrowest.
+    pub(crate) fn horizon_of(&self, one: usize, other: usize) -> f64 {
+        f64::midpoint(self.horizons[one], self.horizons[other])
+    }
+
     /// Whether agents meet different opponents, so that ratings say who is
     /// better, and scores do not.
     #[must_use]
@@ -68,9 +76,10 @@ impl Tally {
             rotations: u64::from(self.schedule.rotations()),
             groups,
             luck,
-            horizon_pair: self.horizon_pair,
-            horizon: self.horizon,
             opponents_differ: self.opponents_differ,
+            horizon_pair: self.horizons.pair,
+            horizons: self.horizons.agents.clone(),
+            adaptive: self.adaptive,
         }
     }
 }

@@ -216,8 +216,14 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
         .iter()
         .any(|agent| agent.score_low.is_some())
     {
-        text += "intervals: over blocks, for one look after a number of games fixed beforehand; \
-                 --wide\n  has those that hold however often one looks\n";
+        text += if standings.adaptive {
+            "intervals: over blocks, for one look after a number of games fixed beforehand; here \
+             results\n  decide what is played or when it ends: --wide has those that hold then \
+             too\n"
+        } else {
+            "intervals: over blocks, for one look after a number of games fixed beforehand; \
+             --wide\n  has those that hold however often one looks\n"
+        };
     }
     text
 }

@@ -40,11 +40,18 @@ struct IntervalsView {
 }
 
 /// What is said of intervals.
-const INTERVALS: IntervalsView = IntervalsView {
-    level: 0.95,
-    fixed: "over blocks; for one look after a number of blocks fixed beforehand",
-    anytime: "over blocks; at all times at once, however often one looks",
-};
+fn intervals(standings: &v1::Standings) -> IntervalsView {
+    IntervalsView {
+        level: 0.95,
+        fixed: if standings.adaptive {
+            "over blocks; for one look after a number of blocks fixed beforehand, and so less \
+             often right here, where results decide what is played or when it ends"
+        } else {
+            "over blocks; for one look after a number of blocks fixed beforehand"
+        },
+        anytime: "over blocks; at all times at once, however often one looks",
+    }
+}
 
 /// Games played again to compare.
 #[derive(Serialize)]
@@ -153,6 +160,12 @@ pub(crate) struct PairView<'a> {
     rating_difference_low: Option<f64>,
     rating_difference_high: Option<f64>,
     superiority: Option<f64>,
+    /// The difference of ratings as the Elo of the score to expect.
+    elo_difference: Option<f64>,
+    elo_difference_low: Option<f64>,
+    elo_difference_high: Option<f64>,
+    elo_difference_anytime_low: Option<f64>,
+    elo_difference_anytime_high: Option<f64>,
 }
 
 /// The whole of it.
@@ -171,7 +184,7 @@ pub(crate) fn view(standings: &v1::Standings) -> View<'_> {
             variance_reduction: pairing.variance_reduction,
             games_saved: pairing.games_saved,
         }),
-        intervals: INTERVALS,
+        intervals: intervals(standings),
         verdict: verdict::object(&standings.verdict_json),
         course: standings.course.as_ref().map(CourseView::from),
         notes: &standings.notes,
@@ -272,6 +285,11 @@ pub(crate) fn pair(pair: &v1::PairStanding) -> PairView<'_> {
         rating_difference_low: pair.rating_difference_low,
         rating_difference_high: pair.rating_difference_high,
         superiority: pair.superiority,
+        elo_difference: pair.elo_difference,
+        elo_difference_low: pair.elo_difference_low,
+        elo_difference_high: pair.elo_difference_high,
+        elo_difference_anytime_low: pair.elo_difference_anytime_low,
+        elo_difference_anytime_high: pair.elo_difference_anytime_high,
     }
 }
 

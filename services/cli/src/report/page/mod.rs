@@ -6,6 +6,7 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
+use arena_tournament::ratings::expected_score;
 use askama::Template;
 use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use serde_json::json;
@@ -37,6 +38,10 @@ struct Page<'a> {
     /// Luck is known of somebody.
     lucky: bool,
     ratings: Option<String>,
+    /// The share of the points of who is rated a hundred points higher.
+    hundred: String,
+    /// Whether ties had a weight in that.
+    drawn: bool,
     dots: String,
     heat: String,
     course: String,
@@ -104,6 +109,8 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
         ]);
     }
     parts.push(("again", "Play it again"));
+    let tie = report.ratings.as_ref().and_then(|of| of.ties.first());
+    let tie = tie.copied().unwrap_or_default();
     let page = Page {
         report,
         headline: words::headline(report),
@@ -117,6 +124,8 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
         rows: report.agents.iter().map(row).collect(),
         lucky,
         ratings: chart::ratings(report),
+        hundred: format!("{:.0}%", 100.0 * expected_score(100.0, tie)),
+        drawn: tie > 0.0,
         dots: chart::scores(report),
         heat: chart::heat(report),
         course: chart::course(report),

@@ -9,6 +9,10 @@ fn pair() -> v1::PairStanding {
         score: Some(0.4),
         score_low: Some(0.35),
         score_high: Some(0.45),
+        score_anytime_low: Some(0.32),
+        score_anytime_high: Some(0.48),
+        score_freedom: 199,
+        score_horizon: 200.0,
         ..v1::PairStanding::default()
     }
 }
@@ -22,6 +26,10 @@ fn standings() -> v1::Standings {
         score: Some(score),
         score_low: Some(score - 0.05),
         score_high: Some(score + 0.05),
+        score_anytime_low: Some(score - 0.08),
+        score_anytime_high: Some(score + 0.08),
+        score_freedom: 199,
+        horizon: 200.0,
         faults,
         voids: 1,
         ..v1::AgentStanding::default()
@@ -78,13 +86,52 @@ fn each_expectation_holds_where_it_should_and_nowhere_else() {
 #[test]
 fn ratings_decide_where_there_are_any() {
     let mut standings = standings();
-    standings.pairs[0].rating_difference = Some(-80.0);
-    standings.pairs[0].rating_difference_low = Some(-120.0);
-    standings.pairs[0].rating_difference_high = Some(-40.0);
+    standings.pairs[0].rating_difference = Some(-200.0);
+    standings.pairs[0].elo_difference = Some(-80.0);
+    standings.pairs[0].elo_difference_low = Some(-120.0);
+    standings.pairs[0].elo_difference_high = Some(-40.0);
+    standings.pairs[0].rating_freedom = 3;
     let verdict = verdict_of("mine beats base by 39 elo", &standings);
     assert!(verdict.holds, "{}", verdict.says);
     assert_eq!((verdict.value, verdict.low), (Some(80.0), Some(40.0)));
     assert!(!verdict_of("mine beats base by 41 elo", &standings).holds);
+    // With 3 degrees of freedom 99 % is 1.835 times as wide as 95 %, not 1.314.
+    let verdict = verdict_of("mine beats base by 10 elo at 99 %", &standings);
+    assert!(!verdict.holds, "{}", verdict.says);
+    assert!(verdict_of("mine beats base by 5 elo at 99 %", &standings).holds);
+}
+
+#[test]
+fn where_results_end_the_games_the_interval_is_one_that_holds_then() {
+    let mut standings = standings();
+    assert!(verdict_of("mine beats base by 30 elo", &standings).holds);
+    assert!(verdict_of("mine scores at least 0.54 at 95 %", &standings).holds);
+    standings.adaptive = true;
+    // The score of 52 % at the lower end is 13.9 Elo.
+    let verdict = verdict_of("mine beats base by 30 elo", &standings);
+    assert!(
+        !verdict.holds && verdict.says.contains("whenever"),
+        "{}",
+        verdict.says
+    );
+    assert!(verdict_of("mine beats base by 13 elo", &standings).holds);
+    assert!(!verdict_of("mine beats base by 13 elo at 99 %", &standings).holds);
+    let verdict = verdict_of("mine scores at least 0.54 at 95 %", &standings);
+    assert!(!verdict.holds, "{}", verdict.says);
+    assert!(verdict_of("mine scores at least 0.51 at 95 %", &standings).holds);
+}
+
+#[test]
+fn a_test_passes_where_it_says_so_itself() {
+    let mut standings = standings();
+    let verdict = verdict_of("mine passes", &standings);
+    assert!(!verdict.holds && verdict.says.contains("not ended"));
+    for (kind, holds) in [("h1", true), ("h0", false), ("inconclusive", false)] {
+        standings.verdict_json = format!("{{\"kind\": \"{kind}\", \"text\": \"It is.\"}}");
+        let verdict = verdict_of("mine passes", &standings);
+        assert_eq!(verdict.holds, holds, "{}", verdict.says);
+        assert!(verdict.says.contains(kind), "{}", verdict.says);
+    }
 }
 
 #[test]

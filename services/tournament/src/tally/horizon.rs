@@ -1,0 +1,64 @@
+//! How many blocks there are likely to be: intervals for any number of looks are
+//! made narrowest around so many. They hold whatever comes.
+
+use arena_model::{
+    Tournament,
+    format::{Format, Settings},
+};
+
+/// Blocks that agents play if all goes by the spec.
+#[derive(Clone, Debug)]
+pub(super) struct Horizons {
+    /// Of each agent.
+    pub(super) agents: Vec<f64>,
+    /// Of two that meet.
+    pub(super) pair: f64,
+}
+
+impl Horizons {
+    pub(super) fn of(tournament: &Tournament, seats: usize) -> Self {
+        let agents = tournament.agents.len();
+        let blocks = tournament.blocks as f64;
+        let alike = |each: f64, pair: f64| Self {
+            agents: vec![each * blocks; agents],
+            pair: pair * blocks,
+        };
+        match (tournament.format, &tournament.settings) {
+            (Format::RoundRobin, _) => alike(
+                choose(agents.saturating_sub(1), seats - 1),
+                choose(agents.saturating_sub(2), seats - 2),
+            ),
+            (Format::Gauntlet, settings) => {
+                let named = match settings {
+                    Some(Settings::Gauntlet(gauntlet)) => &gauntlet.challengers[..],
+                    _ => &[],
+                };
+                let field = agents - named.len();
+                let met = blocks * choose(field.saturating_sub(1), seats - 2);
+                let of_agent = |agent: &arena_model::AgentRef| {
+                    if named.contains(&agent.name) {
+                        blocks * choose(field, seats - 1)
+                    } else {
+                        met * named.len() as f64
+                    }
+                };
+                Self {
+                    agents: tournament.agents.iter().map(of_agent).collect(),
+                    pair: met,
+                }
+            }
+            (Format::Swiss, Some(Settings::Swiss(swiss))) => {
+                alike(swiss.rounds.unwrap_or(1) as f64, 1.0)
+            }
+            (Format::Ladder, _) => alike(seats as f64, 1.0),
+            _ => alike(1.0, 1.0),
+        }
+    }
+}
+
+/// How many sets of `k` there are of `n`.
+fn choose(n: usize, k: usize) -> f64 {
+    (0..k).fold(1.0, |sets, taken| {
+        sets * n.saturating_sub(taken) as f64 / (taken + 1) as f64
+    })
+}
