@@ -180,6 +180,7 @@ impl Comparisons {
             elo: vec![150.0, 60.0, 0.0, -60.0, -150.0],
             tie,
             luck: 0.0,
+            unpaired: false,
             first: 0.0,
         });
         let mut games = Vec::new();
@@ -307,6 +308,7 @@ fn ordo() -> Result<Figure, Broken> {
         elo: vec![0.0; ORDO.len()],
         tie: 0.0,
         luck: 0.0,
+        unpaired: false,
         first: 0.0,
     });
     // By pair: what the first has still to win.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use arena_engine::Termination;
 use arena_model::{AgentRef, Tournament, result::GameResult, spec::Play};
-use arena_tournament::{Schedule, Tally};
+use arena_tournament::{Schedule, ScheduledGame, Tally};
 use serde::Deserialize;
 
 /// Who plays, and by what chances games end.
@@ -24,6 +24,10 @@ pub(crate) struct Field {
     /// Log strengths that the dice of a block give or take at each seat.
     #[serde(default)]
     pub(crate) luck: f64,
+    /// Each game has dice of its own: in a game of two, rotating takes the luck of
+    /// shared dice out of a block altogether.
+    #[serde(default)]
+    pub(crate) unpaired: bool,
     /// Log strengths that the first seat gives.
     #[serde(default)]
     pub(crate) first: f64,
@@ -40,6 +44,7 @@ type Ends = Vec<(Vec<u8>, f64)>;
 pub(crate) struct World {
     pub(super) field: Field,
     pub(super) schedule: Schedule,
+    pub(super) tournament: Tournament,
     empty: Tally,
     ends: HashMap<(Vec<u16>, u32), Ends>,
 }
@@ -111,6 +116,7 @@ impl World {
             schedule: Schedule::new(&tournament).expect("a schedule"),
             empty: Tally::new(&tournament).expect("a tally"),
             ends: HashMap::new(),
+            tournament,
             field,
         };
         for game in world.schedule.iter() {
@@ -141,25 +147,12 @@ impl World {
         let mut tally = self.empty.clone();
         let mut dice = 0;
         for game in self.schedule.iter() {
-            if game.rotation == 0 {
+            if game.rotation == 0 || self.field.unpaired {
                 dice = (random.word() >> 40) as u32 & ((1 << self.field.seats) - 1);
             }
-            let ends = &self.ends[&(game.seats.clone(), dice)];
-            let drawn = random.share();
-            let end = ends.iter().find(|(_, below)| drawn < *below);
-            let (placement, _) = end.or(ends.last()).expect("an end");
             let last = game.rotation + 1 == self.schedule.rotations();
             let block = game.block;
-            let result = GameResult {
-                index: game.index,
-                block,
-                seats: game.seats,
-                placement: placement.clone(),
-                plies: 10 + (drawn * 100.0) as u32,
-                termination: Termination::Normal,
-                faults: Vec::new(),
-                luck: Vec::new(),
-            };
+            let result = self.result(game, dice, random);
             tell(&result);
             tally.add(&result);
             if last {
@@ -167,6 +160,24 @@ impl World {
             }
         }
         tally
+    }
+
+    /// A game that is played with these dice.
+    pub(super) fn result(&self, game: ScheduledGame, dice: u32, random: &mut Random) -> GameResult {
+        let ends = &self.ends[&(game.seats.clone(), dice)];
+        let drawn = random.share();
+        let end = ends.iter().find(|(_, below)| drawn < *below);
+        let (placement, _) = end.or(ends.last()).expect("an end");
+        GameResult {
+            index: game.index,
+            block: game.block,
+            seats: game.seats,
+            placement: placement.clone(),
+            plies: 10 + (drawn * 100.0) as u32,
+            termination: Termination::Normal,
+            faults: Vec::new(),
+            luck: self.field.worth(dice),
+        }
     }
 
     /// A tournament in which this tells how a game between these seats ends.
@@ -270,6 +281,20 @@ fn score(placement: &[u8], seat: usize) -> f64 {
 }
 
 impl Field {
+    /// What the dice of a block are worth to each seat, in millionths of a score,
+    /// by a crude measure: half a point for each that fell well, less the mean of
+    /// the others'. Nothing without dice.
+    fn worth(&self, dice: u32) -> Vec<i32> {
+        if self.luck == 0.0 {
+            return Vec::new();
+        }
+        let fell = |seat: usize| if dice & (1 << seat) == 0 { -1 } else { 1 };
+        let all: i32 = (0..self.seats).map(fell).sum();
+        let others = self.seats as i32 - 1;
+        let worth = |seat| (fell(seat) * others - (all - fell(seat))) * 250_000 / others;
+        (0..self.seats).map(worth).collect()
+    }
+
     /// Chances of what the first of two agents gets against the other in a block
     /// of a group: by units, two for each pair of their seats and game.
     pub(super) fn block(&self, group: &[u16]) -> Vec<f64> {

@@ -40,7 +40,7 @@ enum Kind {
 }
 
 /// The table's columns.
-const COLUMNS: [(&str, Kind); 12] = [
+const COLUMNS: [(&str, Kind); 14] = [
     ("score", Kind::Once),
     ("wins", Kind::Once),
     ("seat", Kind::Once),
@@ -50,12 +50,14 @@ const COLUMNS: [(&str, Kind); 12] = [
     ("gap", Kind::Once),
     ("elo", Kind::Once),
     ("99 %", Kind::Once99),
+    ("score-", Kind::Once),
+    ("differ-", Kind::Once),
     ("score*", Kind::Always),
     ("differ*", Kind::Always),
     ("pair*", Kind::Always),
 ];
 /// The first of those that hold at all looks.
-const ALWAYS: usize = 9;
+const ALWAYS: usize = 11;
 
 /// One cell row: how often each interval held.
 pub(super) struct Row {
@@ -84,7 +86,7 @@ pub(super) fn fields() -> Result<Vec<Field>, Broken> {
 pub(super) fn header() -> String {
     let names = COLUMNS.iter().map(|(name, _)| format!("{name:>8} "));
     format!(
-        "{} * at all looks; ~ outcomes too few for 94 to 96.5 % (99 %: 98.8 to 99.3 %)",
+        "{} - less luck; * at all looks; ~ outcomes too few for 94 to 96.5 % (99 %: 98.8 to 99.3 %)",
         names.collect::<String>()
     )
 }
@@ -121,6 +123,9 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
             apart,
             apart,
             apart * COARSE_99,
+            // What luck leaves has no steps.
+            0.0,
+            0.0,
             score,
             apart,
             duel,
@@ -187,6 +192,16 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
             (between.interval, ratings[0] - ratings[last]),
             (between.elo_interval, elo),
             (surer, elo),
+            (
+                agent.score_adjusted_low.zip(agent.score_adjusted_high),
+                agents[0].score,
+            ),
+            (
+                pair.pair
+                    .difference_adjusted_low
+                    .zip(pair.pair.difference_adjusted_high),
+                differ,
+            ),
         ];
         for (column, (interval, truth)) in ends.into_iter().enumerate() {
             if let Some((low, high)) = interval {

@@ -1,6 +1,7 @@
 //! How often what is said to hold 95 times in a hundred holds.
 
 pub(crate) mod field;
+mod formats;
 mod intervals;
 mod lattice;
 mod singly;
@@ -52,6 +53,12 @@ impl Proof for Calibration {
         let mut fields = intervals::fields()?;
         fields.retain(|field| field.name.contains(&self.only));
         for row in self.intervals(&fields) {
+            figures.push(Figure::new(&row.name, row.shown()));
+            if self.tournaments >= 2000 {
+                wrong.extend(row.wrong());
+            }
+        }
+        for row in formats::simulate(self.tournaments, self.seed, &self.only) {
             figures.push(Figure::new(&row.name, row.shown()));
             if self.tournaments >= 2000 {
                 wrong.extend(row.wrong());

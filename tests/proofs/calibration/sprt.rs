@@ -128,6 +128,7 @@ impl Chances {
                 elo: vec![elo, 0.0],
                 tie,
                 luck,
+                unpaired: false,
                 first: 0.0,
             };
             let seated = |first: usize| {

@@ -26,8 +26,10 @@ pub(super) use view::AuditsView;
 #[command(after_help = "\
 Win: sole first; draw: shared first; score of a game: (seats beaten + half of
 those tied) / (seats - 1). Ratings are by maximum likelihood, on the Elo scale:
-Davidson's model for two seats, Plackett and Luce's for more. Intervals are 95 %
-intervals over blocks.
+Davidson's model for two seats, Plackett and Luce's for more. Where games are
+drawn, ratings lie further apart than the Elo of scores: that is what
+elo_difference of a pair is, and what --expect and a sequential test go by.
+Intervals are 95 % intervals over blocks.
 Where there are dice, the score without luck is that of the blocks less what the
 dice gave, times what that was worth in other blocks: unbiased, and surer.
 

@@ -96,6 +96,14 @@ fn what_is_wrong_is_named() {
         ),
         ("[expect]\nstrong = \"a bets b\"", "did you mean \"beats\"?"),
         ("[expect]\nstrong = 5", "a list of sentences, or a table"),
+        (
+            "expect = [\"a passes\"]",
+            "expect \"a passes\": format \"round-robin\" tests nobody",
+        ),
+        (
+            "format = \"sprt\"\nexpect = [\"b passes\"]",
+            "the test is of the first agent, a",
+        ),
     ];
     for (line, expected) in cases {
         let error = Spec::parse(&format!("{LEAST}{line}\n")).expect_err(line);

@@ -1,0 +1,141 @@
+//! Coverage in tournaments of every format, also of those in which results decide
+//! what is played or when it ends.
+
+use arena_model::{
+    Tournament,
+    format::{Format, Settings, Tables},
+};
+use arena_tournament::{Stages, Tally, ratings::expected_score};
+
+use super::field::{Field, Random, World};
+
+/// From and to, of intervals for one look where nothing depends on results.
+const FIXED: (f64, f64) = (0.94, 0.965);
+/// At least, of those that hold at any time.
+const ANYTIME: f64 = 0.95;
+/// Odds of a tie.
+const TIE: f64 = 1.0;
+
+/// How often the difference of the first two agents' ratings was where intervals
+/// of either kind have it when a tournament was over.
+pub(super) struct Row {
+    pub(super) name: String,
+    adaptive: bool,
+    tournaments: u64,
+    told: u64,
+    once: u64,
+    always: u64,
+    /// The truth was below the interval of either kind: more was claimed than is.
+    misled: [u64; 2],
+}
+
+/// A row for each format.
+pub(super) fn simulate(tournaments: u64, seed: u64, only: &str) -> Vec<Row> {
+    let rows = Format::ALL
+        .into_iter()
+        .filter(|format| *format != Format::Fixed);
+    let rows = rows.filter(|format| format.name().contains(only));
+    rows.map(|format| row(format, tournaments, seed)).collect()
+}
+
+fn row(format: Format, tournaments: u64, seed: u64) -> Row {
+    // The test is of equal agents: there it is stopped early most often by chance.
+    let (elo, blocks) = match format {
+        Format::Sprt => (vec![0.0, 0.0], 600),
+        _ => (vec![60.0, 20.0, 0.0, -20.0, -60.0, -100.0], 20),
+    };
+    let world = World::new(Field {
+        name: String::new(),
+        seats: 2,
+        blocks,
+        elo,
+        tie: TIE,
+        luck: 0.0,
+        unpaired: false,
+        first: 0.0,
+    });
+    let names = world.tournament.agents.iter();
+    let names: Vec<_> = names.map(|agent| agent.name.clone()).collect();
+    let settings = Settings::resolve(format, &Tables::default(), blocks, &names);
+    let tournament = Tournament {
+        format,
+        settings: settings.expect("settings"),
+        ..world.tournament.clone()
+    };
+    let score = expected_score(world.field.elo[0] - world.field.elo[1], TIE);
+    let truth = 400.0 * (score / (1.0 - score)).log10();
+    let mut row = Row {
+        name: format!("{} of {}, until its end", format.name(), names.len()),
+        adaptive: format.looks_at_results(),
+        tournaments,
+        told: 0,
+        once: 0,
+        always: 0,
+        misled: [0; 2],
+    };
+    for number in 0..tournaments {
+        let mut random = Random::new(seed << 32 | number);
+        let tally = play(&world, &tournament, &mut random);
+        let Some(ratings) = tally.evidence().ratings(None) else {
+            continue;
+        };
+        let between = ratings.difference(0, 1);
+        let (Some(once), Some(always)) = (between.elo_interval, between.elo_anytime) else {
+            continue;
+        };
+        row.told += 1;
+        row.once += u64::from(once.0 <= truth && truth <= once.1);
+        row.always += u64::from(always.0 <= truth && truth <= always.1);
+        row.misled[0] += u64::from(truth < once.0);
+        row.misled[1] += u64::from(truth < always.0);
+    }
+    row
+}
+
+/// A whole tournament of its format.
+fn play(world: &World, tournament: &Tournament, random: &mut Random) -> Tally {
+    let mut stages = Stages::new(tournament).expect("a tournament");
+    let mut tally = Tally::new(tournament).expect("a tally");
+    tally.follow(stages.schedule());
+    let mut index = 0;
+    while stages.verdict().is_none() {
+        let result = world.result(stages.schedule().game(index), 0, random);
+        stages.add(&result);
+        tally.add(&result);
+        index += 1;
+        if stages.advance().expect("a stage") {
+            tally.follow(stages.schedule());
+        }
+    }
+    tally
+}
+
+impl Row {
+    pub(super) fn shown(&self) -> String {
+        let share = |count: u64| 100.0 * count as f64 / self.told.max(1) as f64;
+        format!(
+            "elo {:.2} %, too high {:.2} %; elo* {:.2} %, too high {:.2} %; told in {} of {}",
+            share(self.once),
+            share(self.misled[0]),
+            share(self.always),
+            share(self.misled[1]),
+            self.told,
+            self.tournaments,
+        )
+    }
+
+    /// What is not as it should be.
+    pub(super) fn wrong(&self) -> Vec<String> {
+        let share = |count: u64| count as f64 / self.told.max(1) as f64;
+        let mut wrong = Vec::new();
+        if !self.adaptive && !(FIXED.0..=FIXED.1).contains(&share(self.once)) {
+            let held = share(self.once) * 100.0;
+            wrong.push(format!("{}: elo held in {held:.2} %", self.name));
+        }
+        if share(self.always) < ANYTIME {
+            let held = share(self.always) * 100.0;
+            wrong.push(format!("{}: elo* held in {held:.2} %", self.name));
+        }
+        wrong
+    }
+}
