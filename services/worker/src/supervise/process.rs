@@ -299,6 +299,11 @@ async fn attend(
         how = &mut report => how,
     };
     drop(input);
+    // Without a report the guard itself was ended, or is no guard: whatever the
+    // agent had started is left, and holds the pipe open.
+    if exit.is_none() && flood.get().is_none() {
+        end_marked(&mark).await;
+    }
     if !read {
         // The rest of what it wrote explains its end.
         read = time::timeout(END_TIMEOUT, &mut written).await.is_ok();
@@ -314,10 +319,8 @@ async fn attend(
     }
     // What cannot even be killed is not waited for.
     let status = time::timeout(END_TIMEOUT, child.wait()).await;
-    // Without a report the guard itself was ended, or is no guard: whatever the
-    // agent had started is left.
-    let guarded = matches!(status, Ok(Ok(status)) if status.code().is_some());
-    if !guarded {
+    let killed = !matches!(status, Ok(Ok(status)) if status.code().is_some());
+    if killed {
         end_marked(&mark).await;
     }
     let exit = exit.unwrap_or_else(|| match status {
