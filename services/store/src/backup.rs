@@ -21,10 +21,10 @@ use sha2::{Digest, Sha256};
 use crate::{
     Options, Sha256Digest, StoreError,
     binary::{Binaries, sync_parent},
+    core::Core,
     database::corrupt,
     folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState, is_occupied},
     pack,
-    sled_store::Core,
     verify::{Copy, LOCK_WAIT, read},
     walk::Item,
 };
@@ -112,9 +112,9 @@ fn write(folder: &Folder, unfinished: &Path, to: &Path) -> Result<BackupReport, 
                 report.games += pack.entries.len() as u64;
                 entry(&mut out, KIND_PACK, &pack::key(pack.sequence), bytes)
             }
-            Item::Document { key, content } => {
+            Item::Document(document) => {
                 report.documents += 1;
-                entry(&mut out, KIND_DOCUMENT, key, content)
+                entry(&mut out, KIND_DOCUMENT, document.key, document.content)
             }
         };
     })?;
@@ -296,10 +296,7 @@ fn fill(from: &Path, folder: &Folder, bytes: u64) -> Result<BackupReport, StoreE
                     pack: &pack,
                 });
             }
-            KIND_DOCUMENT => copy.take(&Item::Document {
-                key: &key,
-                content: &content,
-            }),
+            KIND_DOCUMENT => copy.document(&key, &content),
             other => {
                 return Err(damaged(
                     from,

@@ -149,13 +149,22 @@ impl Database {
         guarded(&self.data, "write", || self.tree(tree).apply_batch(applied))
     }
 
-    /// Makes everything applied before survive a power cut.
-    pub(crate) fn sync(&self) -> Result<(), StoreError> {
+    /// Makes everything applied before survive a power cut. Tells how long it
+    /// took to write it, and to sync what was written.
+    pub(crate) fn sync(&self) -> Result<[Duration; 2], StoreError> {
+        let started = Instant::now();
         guarded(&self.data, "write", || self.db.flush())?;
+        let written = started.elapsed();
         self.sync_blobs()?;
         self.file
             .sync_data()
-            .map_err(|e| StoreError::io("sync", &self.file_path, &e))
+            .map_err(|e| StoreError::io("sync", &self.file_path, &e))?;
+        Ok([written, started.elapsed() - written])
+    }
+
+    /// Whether the disk takes what is still to be written to the file.
+    pub(crate) fn is_synced(&self) -> bool {
+        self.file.sync_all().is_ok()
     }
 
     /// Syncs values that sled put in files of their own, which it does not do.
@@ -267,9 +276,8 @@ fn guarded<T>(
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(sled::Error::Io(error))) => Err(StoreError::io(action, data, &error)),
-        Ok(Err(sled::Error::Corruption { at, .. })) => {
-            let place = at.map_or_else(String::new, |at| format!(" at {at}"));
-            Err(corrupt(data, format!("the database cannot be read{place}")))
+        Ok(Err(sled::Error::Corruption { .. })) => {
+            Err(corrupt(data, "the database cannot be read".to_owned()))
         }
         Ok(Err(error)) => Err(corrupt(
             data,

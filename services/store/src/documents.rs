@@ -1,14 +1,26 @@
 //! How documents lie in the database: each with its own checksum, and one
 //! summary over all of them, so that a lost one is noticed too.
 //!
-//! Key: the collection's number, then the document's key. Value: 32 bytes of
-//! checksum, then the content. The summary lies under the key `[0]`.
+//! Key: the collection's number, then the document's key. The value says again
+//! what it is, so that it can be told from any other bytes without the database:
+//!
+//! ```text
+//! "ARENADOC"   u64 version: which commit of documents wrote it
+//! v key length, key   v content length, content   (v: LEB128)
+//! [32] SHA-256 of everything above
+//! ```
+//!
+//! Until format 2 it was 32 bytes of checksum over key and content, then the
+//! content. The summary lies under the key `[0]`.
 
 use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use crate::{Change, Collection, Sha256Digest, bytes::Reader};
+use crate::{
+    Change, Collection, Sha256Digest,
+    bytes::{Reader, put_varint},
+};
 
 /// Where the summary lies; no collection has number 0.
 pub(crate) const SUMMARY_KEY: [u8; 1] = [0];
@@ -54,17 +66,17 @@ impl Summary {
         })
     }
 
-    /// The summary as a value of the database, checksummed like a document.
+    /// The summary as a value of the database, sealed like a document.
     pub(crate) fn seal(&self) -> Vec<u8> {
         let mut content = Vec::new();
         self.encode(&mut content);
-        seal(&SUMMARY_KEY, &content).1
+        seal(&SUMMARY_KEY, self.version, &content).1
     }
 
     /// Undoes [`Summary::seal`].
     pub(crate) fn open(value: &[u8]) -> Option<Self> {
-        let (_, content) = open(&SUMMARY_KEY, value)?;
-        Self::decode(&mut Reader::new(content))
+        let sealed = open(&SUMMARY_KEY, value)?;
+        Self::decode(&mut Reader::new(sealed.content))
     }
 }
 
@@ -82,22 +94,76 @@ pub(crate) fn parse_key(key: &[u8]) -> Option<(Collection, &str)> {
     Some((collection, std::str::from_utf8(name).ok()?))
 }
 
+/// What begins a value.
+pub(crate) const MAGIC: &[u8; 8] = b"ARENADOC";
+const CHECKSUM_BYTES: usize = 32;
+
+/// A value that is as it was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sealed<'a> {
+    /// The database's key.
+    pub(crate) key: &'a [u8],
+    /// Which commit wrote it; 0 for a value of before format 3.
+    pub(crate) version: u64,
+    pub(crate) content: &'a [u8],
+    pub(crate) checksum: Sha256Digest,
+    /// Bytes of the value.
+    pub(crate) length: usize,
+}
+
 /// A document's checksum and its value in the database.
-pub(crate) fn seal(key: &[u8], content: &[u8]) -> (Sha256Digest, Vec<u8>) {
-    let checksum = checksum(key, content);
-    let mut value = Vec::with_capacity(32 + content.len());
-    value.extend(checksum);
+pub(crate) fn seal(key: &[u8], version: u64, content: &[u8]) -> (Sha256Digest, Vec<u8>) {
+    let mut value = Vec::with_capacity(64 + key.len() + content.len());
+    value.extend(MAGIC);
+    value.extend(version.to_le_bytes());
+    put_varint(&mut value, key.len() as u64);
+    value.extend(key);
+    put_varint(&mut value, content.len() as u64);
     value.extend(content);
+    let checksum: Sha256Digest = Sha256::digest(&value).into();
+    value.extend(checksum);
     (checksum, value)
 }
 
-/// The checksum and content of a value; `None` if it is not as it was written.
-pub(crate) fn open<'a>(key: &[u8], value: &'a [u8]) -> Option<(Sha256Digest, &'a [u8])> {
-    let (expected, content) = value.split_first_chunk::<32>()?;
-    (checksum(key, content) == *expected).then_some((*expected, content))
+/// Reads the value of a key; `None` if it is not as it was written.
+pub(crate) fn open<'a>(key: &'a [u8], value: &'a [u8]) -> Option<Sealed<'a>> {
+    if value.starts_with(MAGIC) {
+        return find(value).filter(|it| it.key == key && it.length == value.len());
+    }
+    let (expected, content) = value.split_first_chunk::<CHECKSUM_BYTES>()?;
+    (old_checksum(key, content) == *expected).then_some(Sealed {
+        key,
+        version: 0,
+        content,
+        checksum: *expected,
+        length: value.len(),
+    })
 }
 
-fn checksum(key: &[u8], content: &[u8]) -> Sha256Digest {
+/// The value that begins here, if one does and is as it was written; anything
+/// may follow.
+pub(crate) fn find(bytes: &[u8]) -> Option<Sealed<'_>> {
+    let mut reader = Reader::new(bytes);
+    if reader.take(MAGIC.len())? != MAGIC {
+        return None;
+    }
+    let version = reader.u64()?;
+    let length = reader.length()?;
+    let key = reader.take(length)?;
+    let length = reader.length()?;
+    let content = reader.take(length)?;
+    let sealed = bytes.len() - reader.left();
+    let checksum: Sha256Digest = reader.array()?;
+    (<[u8; 32]>::from(Sha256::digest(&bytes[..sealed])) == checksum).then_some(Sealed {
+        key,
+        version,
+        content,
+        checksum,
+        length: sealed + CHECKSUM_BYTES,
+    })
+}
+
+fn old_checksum(key: &[u8], content: &[u8]) -> Sha256Digest {
     Sha256::new()
         .chain_update((key.len() as u64).to_le_bytes())
         .chain_update(key)
@@ -114,4 +180,38 @@ pub(crate) fn fold(
         .into_iter()
         .map(|change| (key(change.collection, &change.key), change.value))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_found_among_other_bytes_and_no_changed_one_is() {
+        let (checksum, value) = seal(b"\x01random", 7, b"content");
+        let behind = [&value[..], b"else"].concat();
+        let found = find(&behind).expect("it begins there");
+        let told = (found.key, found.version, found.content, found.length);
+        assert_eq!(told, (&b"\x01random"[..], 7, &b"content"[..], value.len()));
+        assert_eq!(found.checksum, checksum);
+        assert_eq!(open(b"\x01random", &value), Some(found));
+        assert_eq!(open(b"\x01other", &value), None);
+        assert_eq!(open(b"\x01random", &behind), None);
+        for bit in 0..value.len() * 8 {
+            let mut turned = value.clone();
+            turned[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(find(&turned), None, "bit {bit}");
+            assert_eq!(open(b"\x01random", &turned), None, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_document_of_before_format_3_reads() {
+        let checksum = old_checksum(b"\x01random", b"content");
+        let value = [&checksum[..], b"content"].concat();
+        let read = open(b"\x01random", &value).expect("it is whole");
+        assert_eq!((read.version, read.content), (0, &b"content"[..]));
+        assert_eq!(read.checksum, checksum);
+        assert_eq!(open(b"\x01other", &value), None);
+    }
 }

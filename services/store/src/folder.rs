@@ -16,6 +16,7 @@ use std::{
     fs::{self, File, TryLockError},
     io::{Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
@@ -25,8 +26,8 @@ use sha2::{Digest, Sha256};
 use crate::{StoreError, binary::sync_parent};
 
 /// The format this release writes, and the latest it reads. 2: packs may be
-/// compressed.
-pub(crate) const FORMAT: u32 = 2;
+/// compressed. 3: documents say what they are.
+pub(crate) const FORMAT: u32 = 3;
 
 const LABEL: &str = "store.json";
 const LOCK: &str = "lock";
@@ -46,7 +47,18 @@ pub(crate) struct Folder {
     /// Whether it is of an earlier format, all of which this release reads.
     pub(crate) outdated: bool,
     /// Held until dropped; the system lets go of it when the process dies.
-    _lock: File,
+    lock: File,
+    /// Whether a disk has refused to keep what was written.
+    unsettled: AtomicBool,
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if !self.unsettled.load(Ordering::Relaxed) {
+            // Where it stays, the next opening takes longer.
+            let _ = self.lock.set_len(0);
+        }
+    }
 }
 
 /// What `store.json` was like. It is written after the first database was made,
@@ -92,7 +104,7 @@ impl Folder {
                 expected: "a data folder of arena: nothing was stored there yet".to_owned(),
             });
         }
-        let lock = lock(path, wait)?;
+        let (lock, before) = lock(path, wait)?;
         if is_restoring(path) {
             return Err(StoreError::Corrupt {
                 path: path.to_owned(),
@@ -109,20 +121,32 @@ impl Folder {
             (Some(label), state) => (label.generation, state, label.format < FORMAT),
             (None, state) => (newest(path)?.unwrap_or(1), state, false),
         };
-        Ok(Self {
+        let folder = Self {
             path: path.to_owned(),
             generation,
             label,
             outdated,
-            _lock: lock,
-        })
+            lock,
+            unsettled: AtomicBool::new(true),
+        };
+        if before == Before::Ended {
+            settle(&folder.database(generation))?;
+        }
+        folder.unsettled.store(false, Ordering::Relaxed);
+        Ok(folder)
+    }
+
+    /// The disk has refused to keep something: what the system's cache has of
+    /// the files may be on no disk, and the next holder is not to believe it.
+    pub(crate) fn refused(&self) {
+        self.unsettled.store(true, Ordering::Relaxed);
     }
 
     /// Locks a folder for a restore, marks it durably as such and removes what an
     /// interrupted restore left in it. [`Folder::restored`] ends this.
     pub(crate) fn restoring(path: &Path, wait: Duration) -> Result<Self, StoreError> {
         fs::create_dir_all(path).map_err(|e| StoreError::io("make the folder", path, &e))?;
-        let lock = lock(path, wait)?;
+        let (lock, _) = lock(path, wait)?;
         // Only now: another restore may have ended meanwhile.
         if is_occupied(path) {
             return Err(StoreError::NotEmpty {
@@ -151,7 +175,8 @@ impl Folder {
             generation: 1,
             label: LabelState::Missing,
             outdated: false,
-            _lock: lock,
+            lock,
+            unsettled: AtomicBool::new(false),
         })
     }
 
@@ -265,8 +290,17 @@ fn read_label(folder: &Path) -> Result<(Option<Label>, LabelState), StoreError> 
     Ok((whole, state))
 }
 
+/// How the holder before this one let go of a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    /// It closed what it had, and all of that is on the disk.
+    Closed,
+    /// It died, or met an error of the disk.
+    Ended,
+}
+
 /// Takes the folder's lock, waiting a while for a holder that is ending.
-fn lock(folder: &Path, wait: Duration) -> Result<File, StoreError> {
+fn lock(folder: &Path, wait: Duration) -> Result<(File, Before), StoreError> {
     let path = folder.join(LOCK);
     let mut file = File::options()
         .read(true)
@@ -297,9 +331,54 @@ fn lock(folder: &Path, wait: Duration) -> Result<File, StoreError> {
             Err(TryLockError::Error(e)) => return Err(StoreError::io("lock", &path, &e)),
         }
     }
+    let error = |e: std::io::Error| StoreError::io("write", &path, &e);
+    let before = match file.metadata().map_err(error)?.len() {
+        0 => Before::Closed,
+        _ => Before::Ended,
+    };
     file.set_len(0)
         .and_then(|()| file.seek(SeekFrom::Start(0)))
         .and_then(|_| write!(file, "{}", std::process::id()))
-        .map_err(|e| StoreError::io("write", &path, &e))?;
-    Ok(file)
+        .map_err(error)?;
+    Ok((file, before))
+}
+
+/// Has the files below a folder read from the disk from now on. A system that
+/// could not write a page may drop it from those to be written and keep it for
+/// reading: what is read then is on no disk, and no later sync tells.
+fn settle(folder: &Path) -> Result<(), StoreError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(StoreError::io("list", folder, &e)),
+    };
+    for entry in entries {
+        let path = entry
+            .map_err(|e| StoreError::io("list", folder, &e))?
+            .path();
+        if path.is_dir() {
+            settle(&path)?;
+        } else {
+            File::open(&path)
+                .and_then(|file| {
+                    file.sync_all()?;
+                    forget(&file)
+                })
+                .map_err(|e| StoreError::io("sync", &path, &e))?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes a file whose pages are all written out of the system's cache.
+#[cfg(target_os = "linux")]
+fn forget(file: &File) -> std::io::Result<()> {
+    use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
+    let advice = PosixFadviseAdvice::POSIX_FADV_DONTNEED;
+    posix_fadvise(file, 0, 0, advice).map_err(std::io::Error::from)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn forget(_file: &File) -> std::io::Result<()> {
+    Ok(())
 }

@@ -22,6 +22,9 @@
 mod backup;
 mod binary;
 mod bytes;
+mod carve;
+mod core;
+mod damages;
 mod database;
 mod documents;
 mod error;
@@ -31,7 +34,9 @@ mod limits;
 mod memory;
 mod pack;
 mod packer;
+mod parity;
 mod receipt;
+mod rescue;
 mod scratch;
 mod sled_store;
 mod squeeze;
@@ -56,7 +61,9 @@ pub use binary::BinaryUpload;
 pub use error::StoreError;
 pub use memory::{Documents, MemoryStore};
 pub use sled_store::{Options, SledStore};
-pub use store::{Change, Collection, Done, Position, Positions, Stats, Store, StoredGame};
+pub use store::{
+    Change, Collection, Commit, Done, Position, Positions, Stats, Store, StoredGame, Watcher,
+};
 pub use verify::{Repaired, Report, repair, verify};
 
 /// A SHA-256, raw.

@@ -25,7 +25,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     Position, Sha256Digest, StoredGame,
     bytes::{Reader, put_varint, unzigzag, zigzag},
-    squeeze::{RAW_BYTES_MAX, Squeezer, unsqueeze},
+    squeeze::{RAW_BYTES_MAX, Squeezer, squeezed_length, unsqueeze},
 };
 
 const VERSION_RAW: u8 = 1;
@@ -272,6 +272,48 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Pack> {
         bodies,
     })
 }
+
+/// The pack that begins here, if one does and is as it was written; anything may
+/// follow.
+pub(crate) fn find(bytes: &[u8]) -> Option<&[u8]> {
+    let pack = bytes.get(..length(bytes)?)?;
+    intact(pack).then_some(pack)
+}
+
+/// Bytes of what may be a pack that begins here.
+fn length(bytes: &[u8]) -> Option<usize> {
+    let mut pack = Reader::new(bytes);
+    let version = pack.u8()?;
+    pack.take(16 + LINK_BYTES)?;
+    let entries = entries(&mut pack)?;
+    for entry in &entries {
+        pack.take(HASH_BYTES)?;
+        if version == VERSION_RAW {
+            pack.take(entry.record)?;
+            pack.take(entry.side)?;
+        }
+    }
+    match version {
+        VERSION_RAW => {}
+        VERSION_SQUEEZED => {
+            let bodies = bytes.get(bytes.len() - pack.left()..)?;
+            pack.take(squeezed_length(bodies)?)?;
+        }
+        _ => return None,
+    }
+    (bytes.len() - pack.left()).checked_add(LINK_BYTES)
+}
+
+/// Whether a pack may begin here, at a glance: no chain is so long that the
+/// upper bytes of what is counted are used.
+pub(crate) fn may_begin(bytes: &[u8]) -> bool {
+    matches!(bytes.first(), Some(&(VERSION_RAW | VERSION_SQUEEZED)))
+        && bytes.get(5..9) == Some(&[0; 4])
+        && bytes.get(14..17) == Some(&[0; 3])
+}
+
+/// What a pack begins with.
+pub(crate) const FIRST_BYTES: [u8; 2] = [VERSION_RAW, VERSION_SQUEEZED];
 
 /// The games of a header, where their bytes lie yet unknown.
 fn entries(header: &mut Reader<'_>) -> Option<Vec<Entry>> {

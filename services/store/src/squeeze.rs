@@ -35,6 +35,11 @@ impl Squeezer {
     }
 }
 
+/// How many bytes are compressed ones, of bytes that begin with such.
+pub(crate) fn squeezed_length(bytes: &[u8]) -> Option<usize> {
+    zstd::zstd_safe::find_frame_compressed_size(bytes).ok()
+}
+
 /// Undoes [`Squeezer::squeeze`]; none where it is not exactly `length` bytes
 /// that were compressed.
 pub(crate) fn unsqueeze(squeezed: &[u8], length: usize) -> Option<Vec<u8>> {

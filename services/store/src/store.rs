@@ -4,6 +4,7 @@ use std::{
     fmt,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError, mpsc},
+    time::Duration,
 };
 
 use crate::{BinaryUpload, Sha256Digest, StoreError};
@@ -112,6 +113,52 @@ pub struct Position {
 /// the writer's thread, so it must be short and must not call the store's
 /// blocking methods.
 pub type Done = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
+
+/// What one commit took. Those who wait for it have waited for all of this.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Commit {
+    /// Games in it that were new.
+    pub games: usize,
+    /// Its first games waited so long for the commit before.
+    pub waited: Duration,
+    /// And so long for others to come with them.
+    pub gathered: Duration,
+    /// Told apart, packed and compressed.
+    pub packed: Duration,
+    /// Handed to the database.
+    pub applied: Duration,
+    /// Written to the database's file.
+    pub written: Duration,
+    /// `fdatasync` of that file.
+    pub synced: Duration,
+    /// The receipt of what is acknowledged.
+    pub receipt: Duration,
+}
+
+impl Commit {
+    /// How long it took to make it durable, once it was packed.
+    #[must_use]
+    pub fn took(&self) -> Duration {
+        self.applied + self.written + self.synced + self.receipt
+    }
+
+    /// All parts by name, in the order in which they happen.
+    #[must_use]
+    pub fn phases(&self) -> [(&'static str, Duration); 7] {
+        [
+            ("wait", self.waited),
+            ("gather", self.gathered),
+            ("pack", self.packed),
+            ("apply", self.applied),
+            ("write", self.written),
+            ("sync", self.synced),
+            ("receipt", self.receipt),
+        ]
+    }
+}
+
+/// Is told of every commit, on the writer's thread: it must be short.
+pub type Watcher = Box<dyn Fn(&Commit) + Send + Sync>;
 
 /// A store's figures, for metrics.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -282,6 +329,12 @@ pub trait Store: Send + Sync {
 
     /// Figures for metrics; cheap.
     fn stats(&self) -> Stats;
+
+    /// Tells of every commit from now on; of a store that knows none, of none.
+    /// There is one watcher: later ones are not heard.
+    fn watch(&self, watcher: Watcher) {
+        drop(watcher);
+    }
 
     /// Waits until all that was handed over before is durable.
     ///

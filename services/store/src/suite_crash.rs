@@ -8,7 +8,7 @@ use std::{
     io::{BufRead, BufReader},
     path::Path,
     process::{Command, Stdio},
-    sync::{Arc, mpsc},
+    sync::{Arc, Mutex, mpsc},
     thread,
     time::Duration,
 };
@@ -178,7 +178,7 @@ fn a_store_of_a_newer_release_is_refused() {
     let expected = StoreError::NewerVersion {
         path: folder.path().to_owned(),
         found: 7,
-        known: 2,
+        known: 3,
     };
     assert_eq!(open(folder.path()).err(), Some(expected.clone()));
     assert_eq!(crate::verify(folder.path()).err(), Some(expected.clone()));
@@ -345,4 +345,53 @@ fn a_full_disk_is_named_and_a_start_with_room_goes_on() {
         shared.append_and_wait(games("bowl", 0..100)).unwrap();
         assert_eq!(shared.count("bowl"), 100);
     }
+}
+
+#[test]
+fn every_commit_is_told_of_once_with_its_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).unwrap();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&told);
+    store.watch(Box::new(move |commit| {
+        heard.lock().unwrap().push((commit.games, commit.took()));
+    }));
+    for start in [0, 10, 20] {
+        store
+            .append_and_wait(games("cup", start..start + 10))
+            .unwrap();
+    }
+    // Known already: nothing is written.
+    store.append_and_wait(games("cup", 0..30)).unwrap();
+    store.put(Collection::Agents, "random", b"{}").unwrap();
+    let told = told.lock().unwrap();
+    let counted: Vec<usize> = told.iter().map(|(games, _)| *games).collect();
+    assert_eq!(counted, [10, 10, 10, 0]);
+    assert!(told.iter().all(|(_, took)| !took.is_zero()));
+    assert_eq!(store.stats().syncs, told.len() as u64);
+}
+
+#[test]
+fn a_holder_that_met_an_error_or_died_leaves_word_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let lock = folder.path().join("lock");
+    let store = open(folder.path()).unwrap();
+    let own = std::process::id().to_string();
+    assert_eq!(fs::read_to_string(&lock).unwrap(), own);
+    drop(store);
+    assert_eq!(fs::read_to_string(&lock).unwrap(), "", "closed well");
+    let held = crate::folder::Folder::open(folder.path(), Duration::ZERO, false).unwrap();
+    held.refused();
+    drop(held);
+    assert_eq!(
+        fs::read_to_string(&lock).unwrap(),
+        own,
+        "not to be believed"
+    );
+    drop(open(folder.path()).unwrap());
+    assert_eq!(
+        fs::read_to_string(&lock).unwrap(),
+        "",
+        "read from the disk since"
+    );
 }

@@ -281,12 +281,12 @@ fn a_place_of_the_chain_is_known_again_and_that_of_another_chain_is_not() {
 }
 
 #[test]
-fn a_store_of_before_compression_goes_on_as_one_of_this_release() {
+fn a_store_of_an_earlier_format_goes_on_as_one_of_this_release() {
     let folder = filled();
     let data = folder.path().join("data");
     let label = data.join("store.json");
     let now = fs::read_to_string(&label).unwrap();
-    assert!(now.contains("\"format\":2"), "{now}");
+    assert!(now.contains("\"format\":3"), "{now}");
     let check = hex::encode(&Sha256::digest("arena store 1 1")[..8]);
     let before = format!("{{\"format\":1,\"generation\":1,\"check\":\"{check}\"}}\n");
     fs::write(&label, &before).unwrap();

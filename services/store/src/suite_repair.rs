@@ -3,10 +3,15 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use std::fs;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use crate::{
-    Collection, Store, StoreError, repair, restore,
+    Collection, Store, StoreError,
+    carve::{Carved, Place},
+    repair, restore,
     suite::{game, games},
     suite_crash::open,
     suite_damage::{DOCUMENTS, GAMES, all_is_there, copy, fallen_back, files, filled, positions},
@@ -79,6 +84,87 @@ fn whatever_was_damaged_a_repaired_store_opens_and_holds_nothing_false() {
         }
     }
     assert!(kept > GAMES * 10, "{kept} games kept in all");
+}
+
+/// Games that lie in the files of a database, each with whether all places of
+/// its pack are among the damaged bytes.
+fn lost_with(carved: &Carved, damaged: impl Fn(&Place) -> bool) -> u64 {
+    let packs = carved.packs.values();
+    let lost = packs.filter(|pack| pack.places.iter().all(&damaged));
+    lost.map(|pack| pack.games).sum()
+}
+
+fn sled(data: &Path) -> PathBuf {
+    data.join("database-1/sled")
+}
+
+#[test]
+fn one_wrong_byte_costs_no_more_than_the_pack_it_lies_in() {
+    let filled = filled();
+    let from = filled.path().join("data");
+    let carved = Carved::of(&sled(&from)).unwrap();
+    let log = sled(&from).join("db");
+    let whole = fs::read(&log).unwrap();
+    let used = whole.iter().rposition(|&byte| byte != 0).unwrap();
+    let mut costly = 0;
+    for at in positions(used, 60) {
+        let scratch = tempfile::tempdir().unwrap();
+        let data = scratch.path().join("data");
+        copy(&from, &data);
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x10;
+        fs::write(sled(&data).join("db"), bytes).unwrap();
+        let lost = lost_with(&carved, |place| {
+            carved.file(place) == log
+                && (place.offset..place.offset + place.length as u64).contains(&(at as u64))
+        });
+        costly += u64::from(lost > 0);
+        let repaired = repair(&data).unwrap();
+        assert_eq!(repaired.games, GAMES - lost, "byte {at}: {repaired:?}");
+        assert_eq!(repaired.games_lost, lost, "byte {at}: {repaired:?}");
+        let documents = open(&data).unwrap().list(Collection::Agents).unwrap();
+        let others = documents
+            .iter()
+            .filter(|(key, value)| key.repeat(20).as_bytes() == value);
+        // One document may lie there as well, at one place only.
+        let kept = others.count() as u64;
+        assert!(kept + 1 >= DOCUMENTS, "byte {at}: {repaired:?}");
+        let lost = lost > 0 || kept < DOCUMENTS;
+        assert_eq!(repaired.lost(), lost, "byte {at}: {repaired:?}");
+        assert!(verify(&data).unwrap().is_sound());
+    }
+    assert!(costly > 0, "no byte of a pack was hit");
+}
+
+#[test]
+fn a_database_that_cannot_be_opened_at_all_loses_only_what_is_damaged() {
+    let folder = filled();
+    let data = folder.path().join("data");
+    let store = open(&data).unwrap();
+    for value in ["first", "second", "third"] {
+        store
+            .put(Collection::Tournaments, "cup", value.as_bytes())
+            .unwrap();
+    }
+    drop(store);
+    for entry in fs::read_dir(sled(&data)).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() && !path.ends_with("db") {
+            fs::write(path, b"nonsense").unwrap();
+        }
+    }
+    assert!(!verify(&data).unwrap().is_sound());
+    let repaired = repair(&data).unwrap();
+    assert!(!repaired.lost(), "{repaired:?}");
+    assert_eq!((repaired.games, repaired.documents), (GAMES, DOCUMENTS + 1));
+    let store = open(&data).unwrap();
+    assert!(all_is_there(&store));
+    assert_eq!(
+        store.get(Collection::Tournaments, "cup"),
+        Ok(Some(b"third".to_vec()))
+    );
+    // What was removed lies there too, and does not come back.
+    assert_eq!(store.list(Collection::Meta), Ok(Vec::new()));
 }
 
 #[test]

@@ -2,12 +2,14 @@
 //! the database has them, past everything that checks them or sums them up. The
 //! database's own sums agree with what was written so.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::{
     Options, StoreError,
+    carve::{Carved, Place},
     database::{Database, Tree},
     folder::Folder,
+    pack,
     verify::LOCK_WAIT,
 };
 
@@ -91,7 +93,7 @@ impl Tamper {
     pub fn put(&self, entry: &Entry) -> Result<(), StoreError> {
         let value = (entry.key.clone(), Some(entry.value.clone()));
         self.db.apply(entry.tree, [value])?;
-        self.db.sync()
+        self.db.sync().map(drop)
     }
 
     /// Removes the entry under the key of this one; durable.
@@ -100,6 +102,56 @@ impl Tamper {
     /// An error of the database or the disk.
     pub fn remove(&self, entry: &Entry) -> Result<(), StoreError> {
         self.db.apply(entry.tree, [(entry.key.clone(), None)])?;
-        self.db.sync()
+        self.db.sync().map(drop)
     }
+}
+
+/// A results pack or a version of a document in the bare files.
+#[derive(Debug, Clone)]
+pub struct Piece {
+    /// The games in it, by tournament and index; none of a document.
+    pub games: Vec<(String, u64)>,
+    /// The database's key of a document; none of a pack.
+    pub key: Vec<u8>,
+    /// Of a document, which commit wrote it.
+    pub version: u64,
+    /// Where it lies: file, first byte, and how many.
+    pub places: Vec<(PathBuf, u64, usize)>,
+}
+
+/// Everything that a repair could take from the bare files of a data folder.
+///
+/// # Errors
+/// As [`Tamper::open`].
+pub fn pieces(data: impl AsRef<Path>) -> Result<Vec<Piece>, StoreError> {
+    let folder = Folder::open(data.as_ref(), LOCK_WAIT, false)?;
+    let carved = Carved::of(&folder.database(folder.generation).join("sled"))?;
+    let told = |places: &[Place]| {
+        let told = places.iter();
+        told.map(|it| (carved.file(it).to_owned(), it.offset, it.length))
+            .collect()
+    };
+    let mut pieces = Vec::new();
+    for pack in carved.packs.values() {
+        let bytes = carved.read(&pack.places[0])?;
+        let entries = pack::decode(&bytes).map(|pack| pack.entries);
+        let games = entries.into_iter().flatten();
+        pieces.push(Piece {
+            games: games
+                .map(|game| (game.tournament.to_string(), game.index))
+                .collect(),
+            key: Vec::new(),
+            version: 0,
+            places: told(&pack.places),
+        });
+    }
+    for (key, versions) in &carved.documents {
+        pieces.extend(versions.values().map(|document| Piece {
+            games: Vec::new(),
+            key: key.clone(),
+            version: document.version,
+            places: told(&document.places),
+        }));
+    }
+    Ok(pieces)
 }

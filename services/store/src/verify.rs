@@ -13,14 +13,17 @@ use sha2::{Digest, Sha256};
 use crate::{
     Change, Options, StoreError, StoredGame,
     binary::Binaries,
+    carve::Carved,
+    core::Core,
+    damages::{Damages, Fault},
     database::Database,
     documents,
     folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState},
     receipt::Receipt,
     remedy,
+    rescue::Rescue,
     scratch::Scratch,
-    sled_store::Core,
-    walk::{Damages, Item, Walk, walk},
+    walk::{Item, Walk, walk},
 };
 
 /// Games handed over at once when a store is copied.
@@ -91,10 +94,10 @@ fn check(folder: &Folder) -> Result<Report, StoreError> {
         Item::Pack { pack, .. } => {
             report.packs += 1;
             if item.games().is_none() {
-                locked.add(locked_up(pack.sequence));
+                locked.pack(pack.sequence, Fault::LockedUp);
             }
         }
-        Item::Document { .. } => report.documents += 1,
+        Item::Document(_) => report.documents += 1,
     }) {
         Ok((walk, bytes)) => {
             match folder.label {
@@ -135,6 +138,15 @@ pub struct Repaired {
     pub games: u64,
     /// Documents that were kept.
     pub documents: u64,
+    /// Of the games, those that only the bare bytes of the files had any more.
+    pub games_rescued: u64,
+    /// Of the documents, those that the database had no more, or not their
+    /// newest version.
+    pub documents_rescued: u64,
+    /// Acknowledged games that are lost.
+    pub games_lost: u64,
+    /// Documents that are lost, or whose last change is, at least.
+    pub documents_lost: u64,
     /// What was damaged or is lost. Empty: there was nothing to repair, and
     /// nothing was done.
     pub damages: Vec<String>,
@@ -142,20 +154,36 @@ pub struct Repaired {
     pub before: Option<PathBuf>,
 }
 
+impl Repaired {
+    /// Whether something that was acknowledged is lost.
+    #[must_use]
+    pub fn lost(&self) -> bool {
+        self.games_lost > 0 || self.documents_lost > 0
+    }
+}
+
 /// Builds a new database from all that can be read of a damaged one, and
-/// switches to it at one stroke. The damaged one stays, and so do binaries.
-/// Games that are lost are played again when their tournament goes on.
+/// switches to it at one stroke. What the database itself cannot give any more
+/// is taken from the bare bytes of its files. The damaged one stays, and so do
+/// binaries. Games that are lost are played again when their tournament goes on.
 ///
 /// # Errors
 /// `Locked`, `NotFound`, `NewerVersion`, `Full` (a second copy of the database
 /// must fit), or another error of the disk; the store is unchanged then.
 pub fn repair(data: impl AsRef<Path>) -> Result<Repaired, StoreError> {
     let folder = Folder::open(data.as_ref(), LOCK_WAIT, false)?;
+    // Before the database is opened, which changes it where there is no room for
+    // a copy.
+    let carved = Carved::of(&folder.database(folder.generation).join("sled"))?;
     let report = check(&folder)?;
     let mut repaired = Repaired {
         path: folder.path.clone(),
         games: report.games,
         documents: report.documents,
+        games_rescued: 0,
+        documents_rescued: 0,
+        games_lost: 0,
+        documents_lost: 0,
         damages: report.damages,
         before: None,
     };
@@ -172,9 +200,7 @@ pub fn repair(data: impl AsRef<Path>) -> Result<Repaired, StoreError> {
     // is being built must not have a name of theirs.
     let unfinished = folder.unfinished();
     remove(&unfinished)?;
-    let damages = &mut repaired.damages;
-    let built = build(&folder, &unfinished, damages).and_then(|(games, documents)| {
-        (repaired.games, repaired.documents) = (games, documents);
+    let built = build(&folder, &unfinished, &carved, &mut repaired).and_then(|()| {
         folder.finish(generation)?;
         folder.write_label(generation)
     });
@@ -191,23 +217,32 @@ pub fn repair(data: impl AsRef<Path>) -> Result<Repaired, StoreError> {
 fn build(
     folder: &Folder,
     target: &Path,
-    damages: &mut Vec<String>,
-) -> Result<(u64, u64), StoreError> {
+    carved: &Carved,
+    repaired: &mut Repaired,
+) -> Result<(), StoreError> {
     let scratch = Scratch::of(folder)?;
     let core = Core::open(target, &folder.path, &Options::default(), true)?;
     let mut copy = Copy::new(&core);
-    match read(folder, scratch.database(), |item| copy.take(&item)) {
-        Ok(_) => {}
-        Err(StoreError::Corrupt { .. }) => damages.push(
-            "nothing of the database could be read: all its results and documents are lost, \
-             unless a backup has them"
-                .to_owned(),
-        ),
+    let mut rescue = Rescue::new(carved);
+    match read(folder, scratch.database(), |item| {
+        rescue.saw(&item);
+        copy.take(&item);
+    }) {
+        Ok((walk, _)) => rescue.walked(&walk),
+        Err(StoreError::Corrupt { .. }) => {}
         Err(error) => return Err(error),
     }
-    let counts = copy.finish()?;
+    copy.write()?;
+    let before = core.games();
+    let found = Receipt::read(&scratch.database().join("acknowledged"))?;
+    rescue.bring(found, &mut copy)?;
+    copy.finish()?;
+    repaired.games = core.games();
+    repaired.games_rescued = repaired.games - before;
+    let missing = core.gaps_told();
     core.close()?;
-    Ok(counts)
+    rescue.tell(repaired, &missing);
+    Ok(())
 }
 
 /// Walks a generation of a folder, or a copy of it. Returns what the walk found, and
@@ -262,42 +297,43 @@ impl<'a> Copy<'a> {
                     self.result = self.write();
                 }
             }
-            Item::Document { key, content } => {
-                if let Some((collection, name)) = documents::parse_key(key) {
-                    let value = Some(content.to_vec());
-                    self.changes.push(Change {
-                        collection,
-                        key: name.to_owned(),
-                        value,
-                    });
-                    self.bytes += content.len();
-                }
-                if self.changes.len() >= COPY_DOCUMENTS || self.bytes >= COPY_BYTES {
-                    self.result = self.write();
-                }
-            }
+            Item::Document(document) => self.document(document.key, document.content),
+        }
+    }
+
+    /// Takes a document by the database's key.
+    pub(crate) fn document(&mut self, key: &[u8], content: &[u8]) {
+        if self.result.is_err() {
+            return;
+        }
+        if let Some((collection, name)) = documents::parse_key(key) {
+            self.changes.push(Change {
+                collection,
+                key: name.to_owned(),
+                value: Some(content.to_vec()),
+            });
+            self.bytes += content.len();
+        }
+        if self.changes.len() >= COPY_DOCUMENTS || self.bytes >= COPY_BYTES {
+            self.result = self.write();
         }
     }
 
     /// Writes what is left. Returns the games and documents copied.
     pub(crate) fn finish(mut self) -> Result<(u64, u64), StoreError> {
-        self.result.clone()?;
         self.write()?;
         Ok(self.copied)
     }
 
+    /// Writes what was taken so far.
     fn write(&mut self) -> Result<(), StoreError> {
+        self.result.clone()?;
         self.copied.0 += self.games.len() as u64;
         self.copied.1 += self.changes.len() as u64;
         self.bytes = 0;
         self.core.append_and_wait(std::mem::take(&mut self.games))?;
         self.core.put_many(std::mem::take(&mut self.changes))
     }
-}
-
-/// A pack whose checksum holds but whose records cannot be had.
-pub(crate) fn locked_up(sequence: u64) -> String {
-    format!("the records of results pack {sequence} cannot be unpacked")
 }
 
 /// Removes a folder, if there is one.

@@ -2,12 +2,11 @@
 //! its last, all documents, and both against the receipt. Used for opening,
 //! verifying, backing up and repairing.
 
-use std::fmt;
-
 use crate::{
-    StoredGame,
+    StoreError, StoredGame,
+    damages::{Damages, Fault},
     database::{Database, Tree},
-    documents::{self, Summary},
+    documents::{self, Sealed, Summary},
     index::Index,
     pack::{self, Pack, Tip},
     receipt::{Acknowledged, Found},
@@ -15,8 +14,6 @@ use crate::{
 
 /// Reads that fail one after the other before the rest is given up.
 const FAILURES_MAX: u32 = 1_000;
-/// Damages that are listed one by one.
-const LISTED_MAX: usize = 20;
 
 /// What a walk found.
 #[derive(Debug, Default)]
@@ -24,51 +21,15 @@ pub(crate) struct Walk {
     pub(crate) tip: Tip,
     pub(crate) index: Index,
     pub(crate) documents: Summary,
+    /// Whether the documents are all that was stored and acknowledged.
+    pub(crate) documents_whole: bool,
     pub(crate) damages: Damages,
-}
-
-/// Everything that is not as it was acknowledged, in words.
-#[derive(Debug, Default)]
-pub(crate) struct Damages {
-    listed: Vec<String>,
-    more: usize,
-}
-
-impl Damages {
-    pub(crate) fn add(&mut self, damage: String) {
-        if self.listed.len() < LISTED_MAX {
-            self.listed.push(damage);
-        } else {
-            self.more += 1;
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.listed.is_empty()
-    }
-
-    /// One line for each, and one for those that are not listed.
-    pub(crate) fn lines(&self) -> Vec<String> {
-        let more = (self.more > 0).then(|| format!("and {} more", self.more));
-        self.listed.iter().cloned().chain(more).collect()
-    }
-}
-
-impl fmt::Display for Damages {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.listed.join("; "))?;
-        if self.more > 0 {
-            write!(f, "; and {} more", self.more)
-        } else {
-            Ok(())
-        }
-    }
 }
 
 /// Something readable that the walk came by, as it lies in the database.
 pub(crate) enum Item<'a> {
     Pack { bytes: &'a [u8], pack: &'a Pack },
-    Document { key: &'a [u8], content: &'a [u8] },
+    Document(Sealed<'a>),
 }
 
 impl Item<'_> {
@@ -77,7 +38,7 @@ impl Item<'_> {
     pub(crate) fn games(&self) -> Option<Vec<StoredGame>> {
         match self {
             Self::Pack { bytes, pack } => pack.games(bytes),
-            Self::Document { .. } => Some(Vec::new()),
+            Self::Document(_) => Some(Vec::new()),
         }
     }
 }
@@ -121,25 +82,20 @@ impl Walk {
                         .add("an entry that is no results pack".to_owned());
                     return true;
                 };
-                if sequence > next {
-                    self.damages.add(missing(next, sequence));
-                }
+                self.damages.packs(next..sequence, Fault::Missing);
                 self.pack(sequence, &bytes, acknowledged, each);
                 next = sequence + 1;
                 true
             });
             let Err(error) = read else { break };
             failures += 1;
-            self.damages
-                .add(format!("results pack {next} cannot be read ({error:#})"));
+            self.damages.pack(next, unreadable(&error));
             next += 1;
             if next >= known || failures > FAILURES_MAX {
                 break;
             }
         }
-        if next < known {
-            self.damages.add(missing(next, known));
-        }
+        self.damages.packs(next..known, Fault::Missing);
         self.tip.packs = next;
     }
 
@@ -155,8 +111,7 @@ impl Walk {
             .filter(|&place| place != u32::MAX);
         let pack = pack::intact(bytes).then(|| pack::decode(bytes)).flatten();
         let (Some(place), Some(pack)) = (place, pack) else {
-            self.damages
-                .add(format!("results pack {sequence} is not as it was written"));
+            self.damages.pack(sequence, Fault::Changed);
             return;
         };
         let follows = self.tip
@@ -167,9 +122,7 @@ impl Walk {
             };
         let after_damage = self.tip.packs != sequence;
         if pack.sequence != sequence || !(follows || after_damage) {
-            self.damages.add(format!(
-                "results pack {sequence} does not follow the one before it"
-            ));
+            self.damages.pack(sequence, Fault::Misplaced);
         }
         for entry in &pack.entries {
             self.index.insert(&entry.tournament, entry.index, place);
@@ -180,9 +133,7 @@ impl Walk {
             link: pack.link,
         };
         if acknowledged.is_some_and(|it| it.tip.packs == self.tip.packs && it.tip != self.tip) {
-            self.damages.add(format!(
-                "results pack {sequence} is not the one acknowledged"
-            ));
+            self.damages.pack(sequence, Fault::NotAcknowledged);
         }
         each(Item::Pack { bytes, pack: &pack });
     }
@@ -201,9 +152,9 @@ impl Walk {
                 }
                 let name = documents::parse_key(&key);
                 match (name, documents::open(&key, &value)) {
-                    (Some(_), Some((checksum, content))) => {
-                        self.documents.add(&checksum);
-                        each(Item::Document { key: &key, content });
+                    (Some(_), Some(sealed)) => {
+                        self.documents.add(&sealed.checksum);
+                        each(Item::Document(sealed));
                     }
                     (Some((collection, name)), None) => self.damages.add(format!(
                         "the document \"{name}\" of {collection} is not as it was written"
@@ -216,7 +167,7 @@ impl Walk {
             });
             let Err(error) = read else { break };
             self.damages
-                .add(format!("documents cannot be read ({error:#})"));
+                .add(format!("documents cannot be read{}", because(&error)));
             let Some(next) = last.max(from.first().copied().unwrap_or(0)).checked_add(1) else {
                 break;
             };
@@ -234,7 +185,8 @@ impl Walk {
     fn compare(&mut self, receipt: Found, stored: Option<Summary>, new: bool) {
         let found = self.documents;
         let stored = stored.unwrap_or_default();
-        if (found.count, found.digest) != (stored.count, stored.digest) {
+        self.documents_whole = (found.count, found.digest) == (stored.count, stored.digest);
+        if !self.documents_whole {
             self.damages.add(format!(
                 "{} documents are whole, {} were stored",
                 found.count, stored.count
@@ -245,11 +197,13 @@ impl Walk {
             Found::Whole(acknowledged) => acknowledged,
             Found::Missing if new && self.is_empty() => return,
             Found::Missing => {
+                self.documents_whole = false;
                 self.damages
                     .add("the receipt of what was acknowledged is missing".to_owned());
                 return;
             }
             Found::Damaged => {
+                self.documents_whole = false;
                 self.damages
                     .add("the receipt of what was acknowledged is damaged".to_owned());
                 return;
@@ -257,10 +211,13 @@ impl Walk {
         };
         let lost = acknowledged.tip.games.saturating_sub(self.index.games());
         if lost > 0 {
-            self.damages
-                .add(format!("{lost} acknowledged games are not there"));
+            self.damages.add(format!(
+                "{lost} acknowledged games are not there{}",
+                self.index.gaps_told()
+            ));
         }
         if acknowledged.documents.version > stored.version {
+            self.documents_whole = false;
             self.damages.add(format!(
                 "the last {} changes of documents are not there",
                 acknowledged.documents.version - stored.version
@@ -268,16 +225,23 @@ impl Walk {
         } else if acknowledged.documents.version == stored.version
             && acknowledged.documents != stored
         {
+            self.documents_whole = false;
             self.damages
                 .add("the documents are not those acknowledged".to_owned());
         }
     }
 }
 
-fn missing(from: u64, until: u64) -> String {
-    match until - from {
-        1 => format!("results pack {from} is missing"),
-        _ => format!("results packs {from} to {} are missing", until - 1),
+fn unreadable(error: &StoreError) -> Fault {
+    Fault::Unreadable(because(error))
+}
+
+/// What the system said; of what the database says of itself there is nothing
+/// that helps.
+fn because(error: &StoreError) -> String {
+    match error {
+        StoreError::Corrupt { .. } => String::new(),
+        error => format!(" ({error})"),
     }
 }
 
@@ -408,7 +372,7 @@ mod tests {
             lost.contains("1 documents are whole, 2 were stored"),
             "{lost}"
         );
-        let forged = after(|_| document("new", Some(documents::seal(&key("new"), b"x").1)));
+        let forged = after(|_| document("new", Some(documents::seal(&key("new"), 3, b"x").1)));
         assert!(
             forged.contains("3 documents are whole, 2 were stored"),
             "{forged}"

@@ -5,7 +5,7 @@ use std::{
     collections::BTreeMap,
     path::PathBuf,
     sync::{
-        Arc, Mutex, PoisonError, RwLock,
+        Arc, Mutex, OnceLock, PoisonError, RwLock,
         atomic::{AtomicU64, AtomicUsize, Ordering},
         mpsc::{Receiver, SyncSender},
     },
@@ -13,7 +13,7 @@ use std::{
 };
 
 use crate::{
-    Change, Done, Positions, RESERVE_BYTES, StoreError, StoredGame,
+    Change, Commit, Done, Positions, RESERVE_BYTES, StoreError, StoredGame, Watcher,
     database::{Database, Tree, corrupt},
     documents::{self, Summary},
     index::Index,
@@ -32,6 +32,8 @@ pub(crate) enum Job {
     Games {
         batch: Vec<StoredGame>,
         bytes: usize,
+        /// When it was handed over.
+        handed: Instant,
         done: Done,
     },
     Documents {
@@ -58,6 +60,8 @@ pub(crate) struct Shared {
     pub(crate) queued_bytes: AtomicUsize,
     pub(crate) syncs: AtomicU64,
     pub(crate) last_sync_nanos: AtomicU64,
+    /// Who is told of every commit.
+    pub(crate) watcher: OnceLock<Watcher>,
 }
 
 impl Shared {
@@ -79,6 +83,7 @@ impl Shared {
             queued_bytes: AtomicUsize::new(0),
             syncs: AtomicU64::new(0),
             last_sync_nanos: AtomicU64::new(0),
+            watcher: OnceLock::new(),
         }
     }
 
@@ -127,13 +132,23 @@ struct Group {
     changes: Vec<Change>,
     done: Vec<Done>,
     replies: Vec<SyncSender<Result<(), StoreError>>>,
+    /// What it took so far.
+    took: Commit,
 }
 
 impl Group {
     /// Takes a job in; whether the commit may wait for more.
     fn take(&mut self, job: Job) -> bool {
         match job {
-            Job::Games { batch, bytes, done } => {
+            Job::Games {
+                batch,
+                bytes,
+                handed,
+                done,
+            } => {
+                if self.games.is_empty() {
+                    self.took.waited = handed.elapsed();
+                }
                 self.games.extend(batch);
                 self.bytes += bytes;
                 self.done.push(done);
@@ -156,15 +171,17 @@ impl Writer {
     /// Runs until every sender is gone and all they sent is written.
     pub(crate) fn run(mut self, jobs: &Receiver<Job>) {
         while let Ok(job) = jobs.recv() {
+            let began = Instant::now();
             let mut group = Group::default();
             let mut open = group.take(job);
-            let deadline = Instant::now() + COMMIT_WAIT;
+            let deadline = began + COMMIT_WAIT;
             while open {
                 match jobs.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                     Ok(job) => open = group.take(job),
                     Err(_) => break,
                 }
             }
+            group.took.gathered = began.elapsed();
             self.finish(group);
         }
         if let Err(error) = self.receipt.sync() {
@@ -179,9 +196,10 @@ impl Writer {
             changes,
             done,
             replies,
+            took,
         } = group;
         let taken = games.len();
-        let result = self.commit(games, changes);
+        let result = self.commit(games, changes, took);
         if let Err(error) = &result {
             self.shared.stop(error);
         }
@@ -200,8 +218,10 @@ impl Writer {
         &mut self,
         mut games: Vec<StoredGame>,
         changes: Vec<Change>,
+        mut took: Commit,
     ) -> Result<(), StoreError> {
         self.shared.check()?;
+        let mut step = Step(Instant::now());
         self.only_new(&mut games);
         if games.is_empty() && changes.is_empty() {
             return Ok(());
@@ -210,19 +230,20 @@ impl Writer {
         let (mut packs, tip) = self.pack(&games)?;
         let (values, documents) = self.seal(changes)?;
 
+        (took.games, took.packed) = (games.len(), step.next());
         let db = &self.shared.db;
-        let started = Instant::now();
         if !packs.is_empty() {
             db.apply(Tree::Packs, packs.iter_mut().map(Packed::entry))?;
         }
         if !values.is_empty() {
             db.apply(Tree::Documents, values)?;
         }
-        db.sync()?;
+        took.applied = step.next();
+        [took.written, took.synced] = db.sync()?;
+        step.next();
         self.receipt.write(&Acknowledged { tip, documents })?;
-        let nanos = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.shared.last_sync_nanos.store(nanos, Ordering::Relaxed);
-        self.shared.syncs.fetch_add(1, Ordering::Relaxed);
+        took.receipt = step.next();
+        self.told(&took);
 
         (self.tip, self.documents) = (tip, documents);
         self.shared.positions.set(tip.position());
@@ -238,6 +259,16 @@ impl Writer {
             }
         }
         Ok(())
+    }
+
+    /// Tells of a commit.
+    fn told(&self, took: &Commit) {
+        let nanos = u64::try_from(took.took().as_nanos()).unwrap_or(u64::MAX);
+        self.shared.last_sync_nanos.store(nanos, Ordering::Relaxed);
+        self.shared.syncs.fetch_add(1, Ordering::Relaxed);
+        if let Some(watcher) = self.shared.watcher.get() {
+            watcher(took);
+        }
     }
 
     /// Keeps of each game the first, and none that is durable already. Games
@@ -294,27 +325,39 @@ impl Writer {
     ) -> Result<(BTreeMap<Vec<u8>, Option<Vec<u8>>>, Summary), StoreError> {
         let mut summary = self.documents;
         let mut values = documents::fold(changes);
+        if values.is_empty() {
+            return Ok((values, summary));
+        }
+        summary.version += 1;
         for (key, value) in &mut values {
             if let Some(old) = self.shared.db.get(Tree::Documents, key)? {
-                let Some((checksum, _)) = documents::open(key, &old) else {
+                let Some(old) = documents::open(key, &old) else {
                     return Err(corrupt(
                         &self.shared.data,
                         "a document to be replaced is not as it was written".to_owned(),
                     ));
                 };
-                summary.remove(&checksum);
+                summary.remove(&old.checksum);
             }
             if let Some(content) = value {
-                let (checksum, sealed) = documents::seal(key, content);
+                let (checksum, sealed) = documents::seal(key, summary.version, content);
                 summary.add(&checksum);
                 *value = Some(sealed);
             }
         }
-        if !values.is_empty() {
-            summary.version += 1;
-            values.insert(documents::SUMMARY_KEY.to_vec(), Some(summary.seal()));
-        }
+        values.insert(documents::SUMMARY_KEY.to_vec(), Some(summary.seal()));
         Ok((values, summary))
+    }
+}
+
+/// Where one part of the work ends, the next begins.
+struct Step(Instant);
+
+impl Step {
+    /// How long the part took that ends now.
+    fn next(&mut self) -> Duration {
+        let now = Instant::now();
+        now - std::mem::replace(&mut self.0, now)
     }
 }
 

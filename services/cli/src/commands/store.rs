@@ -16,7 +16,9 @@ use crate::{
 pub(crate) enum StoreCommand {
     /// Check every record of a data folder that nobody uses
     #[command(after_help = "\
-Exits with 3 where something is damaged, and says what.
+Exits with 3 where something is damaged, and says what. With --repair it exits
+with 0 where the store then has all that was ever acknowledged, and with 3 where
+it was repaired, and something is lost.
 
 Examples:
   arena store verify --data ./arena-data
@@ -46,8 +48,8 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     data: DataArgs,
 
-    /// Build a new database of all that can be read; what is lost is listed,
-    /// and played again
+    /// Build a new database of all that can be read, past the damaged one where
+    /// need be; what is lost is listed, and played again
     #[arg(long)]
     repair: bool,
 
@@ -145,13 +147,32 @@ fn repair(args: &VerifyArgs) -> Outcome {
         repaired.games,
         repaired.documents
     );
+    if repaired.games_rescued > 0 || repaired.documents_rescued > 0 {
+        text += &format!(
+            "of them {} games and {} documents that only the bare files had any more\n",
+            repaired.games_rescued, repaired.documents_rescued
+        );
+    }
     for damage in &repaired.damages {
-        text += &format!("lost or mended: {damage}\n");
+        text += &format!("found: {damage}\n");
     }
     if let Some(before) = &repaired.before {
         text += &format!("the damaged database is kept in {}\n", before.display());
     }
-    output::write(&text)
+    match args.output {
+        Format::Json => output::json(&repaired)?,
+        Format::Jsonl => output::json_line(&repaired)?,
+        Format::Csv | Format::Table => output::write(&text)?,
+    }
+    if !repaired.lost() {
+        return Ok(());
+    }
+    Err(Failure::differs(format!(
+        "the store is repaired, but {} games and {} documents are lost: games are played again \
+         when their tournament goes on, `arena store restore BACKUP --data NEW-FOLDER` goes back \
+         to a backup",
+        repaired.games_lost, repaired.documents_lost
+    )))
 }
 
 fn tell(what: &str, report: &BackupReport) -> Outcome {

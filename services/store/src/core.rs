@@ -1,0 +1,323 @@
+//! The database of one generation: its writer, and reading it.
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{
+        Arc, Mutex, PoisonError, RwLockReadGuard,
+        atomic::Ordering,
+        mpsc::{self, SyncSender, TrySendError},
+    },
+    thread::{self, JoinHandle},
+    time::Instant,
+};
+
+use crate::{
+    Change, Done, Options, Position, StoreError, StoredGame,
+    database::{Bytes, Database, Tree, corrupt},
+    documents,
+    index::Index,
+    limits,
+    pack::{self, Pack},
+    packer::Packer,
+    receipt::{Found, Receipt},
+    walk::{Walk, walk},
+    writer::{Job, Shared, Writer},
+};
+
+/// Jobs that may wait for the writer; games are bounded by [`Options`] too.
+const QUEUE_JOBS: usize = 4_096;
+
+/// The database of one generation with its writer.
+pub(crate) struct Core {
+    pub(crate) shared: Arc<Shared>,
+    jobs: Mutex<Option<SyncSender<Job>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    queue_games: usize,
+    queue_bytes: usize,
+    /// Whether there was nothing in it when it was opened.
+    pub(crate) empty: bool,
+}
+
+impl Core {
+    pub(crate) fn open(
+        folder: &Path,
+        data: &Path,
+        options: &Options,
+        new: bool,
+    ) -> Result<Self, StoreError> {
+        let db = Database::open(&folder.join("sled"), data, options.cache_bytes)?;
+        let receipt = folder.join("acknowledged");
+        let found = Receipt::read(&receipt)?;
+        let walk = walk(&db, found, new, |_| {});
+        let empty = walk.is_empty();
+        let Walk {
+            tip,
+            index,
+            documents,
+            damages,
+            ..
+        } = walk;
+        if !damages.is_empty() {
+            return Err(corrupt(data, damages.to_string()));
+        }
+        let receipt = match found {
+            Found::Missing => Receipt::create(&receipt)?,
+            Found::Whole(_) | Found::Damaged => Receipt::open(&receipt)?,
+        };
+        let shared = Arc::new(Shared::new(
+            db,
+            data.to_owned(),
+            options.reserve_bytes,
+            index,
+            tip,
+        ));
+        let packer = Packer::new().map_err(|e| StoreError::io("make a packer for", data, &e))?;
+        let writer = Writer {
+            shared: Arc::clone(&shared),
+            receipt,
+            tip,
+            packer,
+            documents,
+        };
+        let (sender, receiver) = mpsc::sync_channel(QUEUE_JOBS);
+        let thread = thread::Builder::new()
+            .name("arena-store".to_owned())
+            .spawn(move || writer.run(&receiver))
+            .map_err(|e| StoreError::io("start the writer of", data, &e))?;
+        Ok(Self {
+            shared,
+            jobs: Mutex::new(Some(sender)),
+            thread: Mutex::new(Some(thread)),
+            queue_games: options.queue_games,
+            queue_bytes: options.queue_bytes,
+            empty,
+        })
+    }
+
+    fn jobs(&self) -> Result<SyncSender<Job>, StoreError> {
+        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.clone().ok_or(StoreError::Closed)
+    }
+
+    pub(crate) fn index(&self) -> RwLockReadGuard<'_, Index> {
+        self.shared
+            .index
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands over a job that is waited for.
+    pub(crate) fn ask(
+        &self,
+        job: impl FnOnce(SyncSender<Result<(), StoreError>>) -> Job,
+    ) -> Result<(), StoreError> {
+        self.shared.check()?;
+        let (reply, answer) = mpsc::sync_channel(1);
+        self.jobs()?
+            .send(job(reply))
+            .map_err(|_| StoreError::Closed)?;
+        answer.recv().unwrap_or(Err(StoreError::Closed))
+    }
+
+    pub(crate) fn put_many(&self, changes: Vec<Change>) -> Result<(), StoreError> {
+        limits::changes(&changes)?;
+        self.ask(|reply| Job::Documents { changes, reply })
+    }
+
+    pub(crate) fn document(&self, key: &[u8], value: &[u8]) -> Result<Vec<u8>, StoreError> {
+        documents::open(key, value)
+            .map(|sealed| sealed.content.to_vec())
+            .ok_or_else(|| {
+                let name = String::from_utf8_lossy(key.get(1..).unwrap_or_default());
+                corrupt(
+                    &self.shared.data,
+                    format!("the document \"{name}\" is not as it was written"),
+                )
+            })
+    }
+
+    pub(crate) fn append(&self, batch: Vec<StoredGame>, done: Done) -> Result<(), StoreError> {
+        limits::games(&batch)?;
+        self.shared.check()?;
+        let jobs = self.jobs()?;
+        let games = batch.len();
+        let bytes = batch.iter().map(pack::size).sum();
+        let waiting = self.shared.queued_games.fetch_add(games, Ordering::Relaxed);
+        let waiting_bytes = self.shared.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let give_back = || {
+            self.shared.queued_games.fetch_sub(games, Ordering::Relaxed);
+            self.shared.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        };
+        // A batch larger than the whole queue is taken when nothing waits.
+        let over = waiting + games > self.queue_games || waiting_bytes + bytes > self.queue_bytes;
+        if over && waiting > 0 {
+            give_back();
+            return Err(StoreError::Busy { queued: waiting });
+        }
+        let handed = Instant::now();
+        let job = Job::Games {
+            batch,
+            bytes,
+            handed,
+            done,
+        };
+        jobs.try_send(job).map_err(|error| {
+            give_back();
+            match error {
+                TrySendError::Full(_) => StoreError::Busy { queued: waiting },
+                TrySendError::Disconnected(_) => StoreError::Closed,
+            }
+        })
+    }
+
+    /// As [`Store::append_and_wait`], for copies; waits for room in the queue.
+    pub(crate) fn append_and_wait(&self, batch: Vec<StoredGame>) -> Result<(), StoreError> {
+        let games = batch.len();
+        let bytes = batch.iter().map(pack::size).sum();
+        self.shared.queued_games.fetch_add(games, Ordering::Relaxed);
+        self.shared.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.ask(|reply| {
+            let done = Box::new(move |result| {
+                // The one who waits for it is below in `ask`.
+                let _ = reply.send(result);
+            });
+            Job::Games {
+                batch,
+                bytes,
+                handed: Instant::now(),
+                done,
+            }
+        })
+    }
+
+    /// Durable games.
+    pub(crate) fn games(&self) -> u64 {
+        self.index().games()
+    }
+
+    /// Which games are not there, for people.
+    pub(crate) fn gaps_told(&self) -> String {
+        self.index().gaps_told()
+    }
+
+    fn pack(&self, place: u32) -> Result<(Bytes, Pack), StoreError> {
+        let damaged = || self.damaged(place);
+        let key = pack::key(u64::from(place));
+        let bytes = self.shared.db.get(Tree::Packs, &key)?.ok_or_else(damaged)?;
+        let pack = pack::intact(&bytes).then(|| pack::decode(&bytes)).flatten();
+        Ok((bytes, pack.ok_or_else(damaged)?))
+    }
+
+    fn damaged(&self, place: u32) -> StoreError {
+        corrupt(
+            &self.shared.data,
+            format!("results pack {place} is not as it was written"),
+        )
+    }
+
+    pub(crate) fn games_from(
+        &self,
+        tournament: &str,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<StoredGame>, StoreError> {
+        let wanted = self.index().range(tournament, from, limit);
+        // One pack at a time is held, however the games are spread over packs.
+        let mut by_pack: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (slot, &(_, place)) in wanted.iter().enumerate() {
+            by_pack.entry(place).or_default().push(slot);
+        }
+        let mut found: Vec<Option<StoredGame>> = vec![None; wanted.len()];
+        for (place, slots) in by_pack {
+            let (bytes, pack) = self.pack(place)?;
+            let bodies = pack.bodies(&bytes).ok_or_else(|| self.damaged(place))?;
+            for entry in pack
+                .entries
+                .iter()
+                .filter(|entry| &*entry.tournament == tournament)
+            {
+                // Slots ascend, and so do their indices.
+                if let Ok(at) = slots.binary_search_by_key(&entry.index, |&slot| wanted[slot].0) {
+                    found[slots[at]] = entry.game(&bodies);
+                }
+            }
+        }
+        found
+            .into_iter()
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| {
+                corrupt(
+                    &self.shared.data,
+                    format!("a game of {tournament} is not where it was written"),
+                )
+            })
+    }
+
+    /// Whether the chain has this place.
+    pub(crate) fn has(&self, position: &Position) -> Result<bool, StoreError> {
+        let now = self.shared.positions.now();
+        if position.packs == 0 || position.packs >= now.packs {
+            let begin = Position {
+                packs: 0,
+                link: [0; 32],
+            };
+            return Ok(*position == now || *position == begin);
+        }
+        let last = u32::try_from(position.packs - 1).ok();
+        let (_, pack) = match last {
+            Some(place) => self.pack(place)?,
+            None => return Ok(false),
+        };
+        Ok(pack.link == position.link)
+    }
+
+    /// Visits the games of a tournament that lie in this pack or a later one.
+    pub(crate) fn scan(
+        &self,
+        tournament: &str,
+        from: u64,
+        visit: &mut dyn FnMut(StoredGame),
+    ) -> Result<(), StoreError> {
+        let mut places = self.index().places(tournament);
+        places.retain(|&place| u64::from(place) >= from);
+        for place in places {
+            let (bytes, pack) = self.pack(place)?;
+            let bodies = pack.bodies(&bytes).ok_or_else(|| self.damaged(place))?;
+            for entry in pack
+                .entries
+                .iter()
+                .filter(|entry| &*entry.tournament == tournament)
+            {
+                visit(entry.game(&bodies).ok_or_else(|| self.damaged(place))?);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn close(&self) -> Result<(), StoreError> {
+        drop(
+            self.jobs
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
+        let thread = self
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(thread) = thread {
+            // The writer ends when all that was sent is written.
+            let _ = thread.join();
+        }
+        self.shared.check()
+    }
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        // Whoever wants to know the error calls `close`.
+        let _ = self.close();
+    }
+}

@@ -1,0 +1,163 @@
+//! Damage in words: what happened to neighbouring packs is one line.
+
+use std::{fmt, ops::Range};
+
+/// Damages that are listed one by one.
+const LISTED_MAX: usize = 20;
+
+/// What is wrong with a pack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    Missing,
+    Changed,
+    /// With what the system said, if anything.
+    Unreadable(String),
+    Misplaced,
+    NotAcknowledged,
+    /// Its checksum holds, and its records cannot be had.
+    LockedUp,
+}
+
+#[derive(Debug)]
+enum Damage {
+    Text(String),
+    Packs { first: u64, last: u64, fault: Fault },
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (first, last, fault) = match self {
+            Self::Text(text) => return f.write_str(text),
+            Self::Packs { first, last, fault } => (first, last, fault),
+        };
+        let one = first == last;
+        if *fault == Fault::LockedUp {
+            f.write_str("the records of ")?;
+        }
+        match one {
+            true => write!(f, "results pack {first} ")?,
+            false => write!(f, "results packs {first} to {last} ")?,
+        }
+        let told = |single, many| if one { single } else { many };
+        match fault {
+            Fault::Missing => f.write_str(told("is missing", "are missing")),
+            Fault::Changed => f.write_str(told(
+                "is not as it was written",
+                "are not as they were written",
+            )),
+            Fault::Unreadable(because) => write!(f, "cannot be read{because}"),
+            Fault::Misplaced => f.write_str(told(
+                "does not follow the one before it",
+                "do not follow those before them",
+            )),
+            Fault::NotAcknowledged => f.write_str(told(
+                "is not the one acknowledged",
+                "are not those acknowledged",
+            )),
+            Fault::LockedUp => f.write_str("cannot be unpacked"),
+        }
+    }
+}
+
+/// Everything that is not as it was acknowledged.
+#[derive(Debug, Default)]
+pub(crate) struct Damages {
+    listed: Vec<Damage>,
+    more: usize,
+}
+
+impl Damages {
+    pub(crate) fn add(&mut self, damage: String) {
+        self.push(Damage::Text(damage));
+    }
+
+    pub(crate) fn pack(&mut self, sequence: u64, fault: Fault) {
+        self.packs(sequence..sequence + 1, fault);
+    }
+
+    /// The same of several packs; of none it is no damage.
+    pub(crate) fn packs(&mut self, packs: Range<u64>, fault: Fault) {
+        if packs.is_empty() {
+            return;
+        }
+        let follows = self
+            .listed
+            .iter_mut()
+            .rev()
+            .find_map(|damage| match damage {
+                Damage::Packs {
+                    last, fault: of, ..
+                } if *of == fault && *last + 1 == packs.start => Some(last),
+                Damage::Packs { .. } | Damage::Text(_) => None,
+            });
+        match follows {
+            Some(last) => *last = packs.end - 1,
+            None => self.push(Damage::Packs {
+                first: packs.start,
+                last: packs.end - 1,
+                fault,
+            }),
+        }
+    }
+
+    fn push(&mut self, damage: Damage) {
+        if self.listed.len() < LISTED_MAX {
+            self.listed.push(damage);
+        } else {
+            self.more += 1;
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.listed.is_empty()
+    }
+
+    /// One line for each, and one for those that are not listed.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let more = (self.more > 0).then(|| format!("and {} more", self.more));
+        let listed = self.listed.iter().map(ToString::to_string);
+        listed.chain(more).collect()
+    }
+}
+
+impl fmt::Display for Damages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.lines().join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_with_the_same_fault_are_one_line() {
+        let mut damages = Damages::default();
+        for sequence in 3..30 {
+            damages.pack(sequence, Fault::Unreadable(String::new()));
+        }
+        damages.pack(31, Fault::Changed);
+        damages.pack(31, Fault::NotAcknowledged);
+        damages.pack(32, Fault::Changed);
+        damages.packs(40..45, Fault::Missing);
+        damages.packs(45..45, Fault::Missing);
+        damages.add("else".to_owned());
+        assert_eq!(
+            damages.to_string(),
+            "results packs 3 to 29 cannot be read; results packs 31 to 32 are not as they were \
+             written; results pack 31 is not the one acknowledged; results packs 40 to 44 are \
+             missing; else"
+        );
+    }
+
+    #[test]
+    fn what_is_above_the_bound_is_counted() {
+        let mut damages = Damages::default();
+        for sequence in 0..50 {
+            damages.pack(2 * sequence, Fault::Missing);
+        }
+        let lines = damages.lines();
+        assert_eq!(lines.len(), LISTED_MAX + 1);
+        assert_eq!(lines[LISTED_MAX], "and 30 more");
+    }
+}

@@ -1,0 +1,261 @@
+//! What a repair takes from the bare bytes of a database's files, where the
+//! database has it no more.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, HashSet},
+};
+
+use crate::{
+    Sha256Digest, StoreError,
+    carve::{Carved, FoundPack, Place},
+    documents::{self, Summary},
+    pack, parity,
+    receipt::{Acknowledged, Found},
+    verify::{Copy, Repaired},
+    walk::{Item, Walk},
+};
+
+/// Names of documents that are told one by one.
+const NAMES_TOLD: usize = 20;
+
+/// A document of the repaired store.
+struct Kept {
+    version: u64,
+    checksum: Sha256Digest,
+}
+
+/// Keeps account of what the database still gave.
+pub(crate) struct Rescue<'a> {
+    carved: &'a Carved,
+    /// Links of packs that it gave.
+    packs: HashSet<Sha256Digest>,
+    /// By the database's key.
+    documents: BTreeMap<Vec<u8>, Kept>,
+    documents_whole: bool,
+    /// What all documents should come to, and how many games there should be.
+    summary: Summary,
+    games: u64,
+    rescued: Vec<Vec<u8>>,
+}
+
+impl<'a> Rescue<'a> {
+    pub(crate) fn new(carved: &'a Carved) -> Self {
+        Self {
+            carved,
+            packs: HashSet::new(),
+            documents: BTreeMap::new(),
+            documents_whole: false,
+            summary: carved.summary.unwrap_or_default(),
+            games: 0,
+            rescued: Vec::new(),
+        }
+    }
+
+    /// The database gave this.
+    pub(crate) fn saw(&mut self, item: &Item<'_>) {
+        match item {
+            Item::Pack { pack, .. } => {
+                self.packs.insert(pack.link);
+                let games = pack.games_before + pack.entries.len() as u64;
+                self.games = self.games.max(games);
+            }
+            Item::Document(document) => {
+                let kept = Kept {
+                    version: document.version,
+                    checksum: document.checksum,
+                };
+                self.documents.insert(document.key.to_vec(), kept);
+            }
+        }
+    }
+
+    /// The database could be walked through.
+    pub(crate) fn walked(&mut self, walk: &Walk) {
+        self.documents_whole = walk.documents_whole;
+        self.newer(walk.documents);
+    }
+
+    fn newer(&mut self, summary: Summary) {
+        if summary.version >= self.summary.version {
+            self.summary = summary;
+        }
+    }
+
+    /// Hands over what the database did not give.
+    pub(crate) fn bring(&mut self, receipt: Found, copy: &mut Copy<'_>) -> Result<(), StoreError> {
+        let acknowledged = match receipt {
+            Found::Whole(acknowledged) => acknowledged,
+            Found::Missing | Found::Damaged => Acknowledged::default(),
+        };
+        self.newer(acknowledged.documents);
+        let games = self
+            .carved
+            .packs
+            .values()
+            .map(|it| it.games_before + it.games);
+        let known = games.max().unwrap_or(0).max(self.games);
+        self.games = match receipt {
+            Found::Whole(acknowledged) => acknowledged.tip.games,
+            Found::Missing | Found::Damaged => known,
+        };
+        for pack in self.packs_in_order(&acknowledged.tip.link) {
+            if let Some(bytes) = read(self.carved, &pack.places, pack::intact)?
+                && let Some(pack) = pack::decode(&bytes)
+            {
+                copy.take(&Item::Pack {
+                    bytes: &bytes,
+                    pack: &pack,
+                });
+            }
+        }
+        if !self.documents_whole {
+            self.bring_documents(copy)?;
+        }
+        Ok(())
+    }
+
+    /// Packs that the database did not give. Of two in the same place of the
+    /// chain the one that others build on was acknowledged, and comes first.
+    fn packs_in_order(&self, tip: &Sha256Digest) -> Vec<&'a FoundPack> {
+        let previous = self.carved.packs.values().map(|pack| pack.previous);
+        let built_on: HashSet<Sha256Digest> = previous.chain([*tip]).collect();
+        let found = self.carved.packs.iter();
+        let mut packs: Vec<_> = found
+            .filter(|(link, _)| !self.packs.contains(*link))
+            .collect();
+        packs.sort_by_key(|(link, pack)| (Reverse(built_on.contains(*link)), pack.sequence, *link));
+        packs.into_iter().map(|(_, pack)| pack).collect()
+    }
+
+    fn bring_documents(&mut self, copy: &mut Copy<'_>) -> Result<(), StoreError> {
+        let carved = self.carved;
+        // Those under keys that the database no longer has may have been removed.
+        let mut doubtful = Vec::new();
+        for (key, versions) in &carved.documents {
+            let newest = versions.iter().max_by_key(|(_, it)| it.version);
+            let (Some((&checksum, newest)), Some(_)) = (newest, documents::parse_key(key)) else {
+                continue;
+            };
+            let seen = self.documents.get(key);
+            if seen.is_some_and(|seen| seen.version >= newest.version) {
+                continue;
+            }
+            if seen.is_none() {
+                doubtful.push((key, checksum));
+            }
+            let version = newest.version;
+            self.documents
+                .insert(key.clone(), Kept { version, checksum });
+            self.rescued.push(key.clone());
+        }
+        for key in self.removed(&doubtful) {
+            self.documents.remove(key);
+            self.rescued.retain(|rescued| rescued != key);
+        }
+        for key in &self.rescued {
+            let kept = self.documents.get(key).map(|kept| kept.checksum);
+            let found = kept.and_then(|checksum| carved.documents.get(key)?.get(&checksum));
+            let places = found.map_or(&[][..], |found| &found.places);
+            let whole = |bytes: &[u8]| documents::open(key, bytes).is_some();
+            if let Some(bytes) = read(carved, places, whole)?
+                && let Some(document) = documents::open(key, &bytes)
+            {
+                copy.document(key, document.content);
+            }
+        }
+        Ok(())
+    }
+
+    /// Which of these had been removed: exactly those without which the rest
+    /// adds up. None where that cannot be told.
+    fn removed<'k>(&self, doubtful: &[(&'k Vec<u8>, Sha256Digest)]) -> Vec<&'k Vec<u8>> {
+        let mut over = self.sum();
+        // Exclusive or: what is left is what is too much.
+        over.remove(&self.summary.digest);
+        let checksums: Vec<_> = doubtful.iter().map(|(_, checksum)| *checksum).collect();
+        let count = (self.documents.len() as u64).checked_sub(self.summary.count);
+        let found = parity::subset(&checksums, &over.digest);
+        let found = found.filter(|places| Some(places.len() as u64) == count);
+        let places = found.unwrap_or_default().into_iter();
+        places.map(|place| doubtful[place].0).collect()
+    }
+
+    /// Tells what was lost and what was not; `missing` are the games that are
+    /// not in the repaired store.
+    pub(crate) fn tell(&self, repaired: &mut Repaired, missing: &str) {
+        let count = self.documents.len() as u64;
+        repaired.documents = count;
+        repaired.documents_rescued = self.rescued.len() as u64;
+        repaired.games_lost = self.games.saturating_sub(repaired.games);
+        let adds_up = self.documents_add_up();
+        if !adds_up {
+            repaired.documents_lost = self.summary.count.saturating_sub(count).max(1);
+        }
+        if repaired.games_lost > 0 {
+            let lost = repaired.games_lost;
+            repaired
+                .damages
+                .push(format!("{lost} games are lost{missing}"));
+        }
+        if repaired.documents_lost > 0 {
+            let lost = repaired.documents_lost;
+            repaired.damages.push(format!(
+                "{lost} documents are lost, or their last change is"
+            ));
+        }
+        if !adds_up && !self.rescued.is_empty() {
+            let mut names: Vec<_> = self.rescued.iter().map(|key| name(key)).collect();
+            let more = names.len().saturating_sub(NAMES_TOLD);
+            names.truncate(NAMES_TOLD);
+            if more > 0 {
+                names.push(format!("and {more} more"));
+            }
+            repaired.damages.push(format!(
+                "these documents may be of before their last change, or removed since: {}",
+                names.join(", ")
+            ));
+        }
+    }
+
+    /// Whether the documents kept are exactly those that were there.
+    fn documents_add_up(&self) -> bool {
+        if self.documents_whole {
+            return true;
+        }
+        let sum = self.sum();
+        (sum.count, sum.digest) == (self.summary.count, self.summary.digest)
+    }
+
+    /// What the documents kept come to.
+    fn sum(&self) -> Summary {
+        let mut sum = Summary::default();
+        for kept in self.documents.values() {
+            sum.add(&kept.checksum);
+        }
+        sum
+    }
+}
+
+/// What lies at one of these places, if it still does.
+fn read(
+    carved: &Carved,
+    places: &[Place],
+    whole: impl Fn(&[u8]) -> bool,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    for place in places {
+        let bytes = carved.read(place)?;
+        if whole(&bytes) {
+            return Ok(Some(bytes));
+        }
+    }
+    Ok(None)
+}
+
+/// A document's name for people.
+fn name(key: &[u8]) -> String {
+    match documents::parse_key(key) {
+        Some((collection, name)) => format!("\"{name}\" of {collection}"),
+        None => "one without a name".to_owned(),
+    }
+}
