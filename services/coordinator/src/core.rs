@@ -6,6 +6,7 @@ mod answers;
 mod audits;
 mod bits;
 mod checkpoints;
+mod course;
 mod differences;
 mod reports;
 mod standings;
@@ -96,8 +97,6 @@ pub(crate) struct Core {
 
     failed: Option<StoreError>,
     games_written: u64,
-    syncs_seen: u64,
-    games_at_sync: u64,
 }
 
 impl Core {
@@ -176,7 +175,7 @@ impl Core {
     async fn command(&mut self, command: Command) {
         // A caller that is gone needs no answer.
         match command {
-            Command::Register(request, reply) => drop(reply.send(self.register(request).await)),
+            Command::Register(request, reply) => drop(reply.send(self.register(*request).await)),
             Command::Remove(request, reply) => drop(reply.send(self.remove(request).await)),
             Command::Agent(name, reply) => drop(reply.send(self.agent(name))),
             Command::Agents(reply) => drop(reply.send(Ok(self.agents.list()))),
@@ -212,11 +211,8 @@ impl Core {
             Command::Unlisted(id, reply) => {
                 drop(reply.send(self.entry(&id).map(|entry| entry.differing.unlisted())));
             }
-            Command::Differs(difference, reply) => {
-                drop(reply.send(self.differs(difference).await));
-            }
-            Command::Audited(compared, reply) => {
-                drop(reply.send(self.audited(&compared).await));
+            Command::Compared(compared, reply) => {
+                drop(reply.send(self.compared(&compared).await));
             }
             Command::Workers(reply) => drop(reply.send(Ok(self.list_workers()))),
         }
@@ -229,6 +225,7 @@ impl Core {
                 self.written(batch, result).await;
             }
             Signal::Left(worker) => self.left(worker),
+            Signal::Unkept(error) => self.store_failed(&error),
         }
     }
 
@@ -258,12 +255,10 @@ impl Core {
         Ok(result?)
     }
 
-    /// Remembers an error after which the store takes nothing more.
+    /// Remembers an error of a write: but for those that refuse one request, the
+    /// store takes nothing more after it.
     fn store_failed(&mut self, error: &StoreError) {
-        if matches!(
-            error,
-            StoreError::Full { .. } | StoreError::Io { .. } | StoreError::Closed
-        ) {
+        if !matches!(error, StoreError::Busy { .. } | StoreError::TooLarge { .. }) {
             tracing::error!(%error, "the store failed, the coordinator stops");
             self.failed.get_or_insert_with(|| error.clone());
         }
@@ -316,12 +311,6 @@ impl Core {
         let stats = self.store.stats();
         metrics.store_bytes.set(stats.bytes_on_disk as i64);
         metrics.store_queue_depth.set(stats.queued as i64);
-        if stats.syncs > self.syncs_seen {
-            self.syncs_seen = stats.syncs;
-            let took = Duration::try_from_secs_f64(stats.last_sync_seconds).unwrap_or_default();
-            metrics.store_committed(took, self.games_written - self.games_at_sync);
-            self.games_at_sync = self.games_written;
-        }
     }
 }
 

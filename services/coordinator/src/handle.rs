@@ -57,6 +57,24 @@ pub(crate) struct Compared {
     pub(crate) boot_epoch: u64,
     /// With whether they differ.
     pub(crate) games: Vec<(u64, bool)>,
+    /// How they do.
+    pub(crate) differences: Vec<v1::Difference>,
+    /// Games whose durable record cannot be read.
+    pub(crate) unread: Vec<u64>,
+}
+
+impl Compared {
+    /// Of a tournament, before the first is compared.
+    pub(crate) fn new(info: Arc<Info>) -> Self {
+        Self {
+            info,
+            worker: String::new(),
+            boot_epoch: 0,
+            games: Vec::new(),
+            differences: Vec::new(),
+            unread: Vec::new(),
+        }
+    }
 }
 
 /// What a user wants of a tournament.
@@ -92,7 +110,7 @@ pub(crate) struct Joined {
 
 /// What the state is asked.
 pub(crate) enum Command {
-    Register(v1::RegisterAgentRequest, Reply<v1::Agent>),
+    Register(Box<v1::RegisterAgentRequest>, Reply<v1::Agent>),
     Remove(v1::RemoveAgentRequest, Reply<()>),
     Agent(String, Reply<v1::Agent>),
     Agents(Reply<Vec<v1::Agent>>),
@@ -123,10 +141,9 @@ pub(crate) enum Command {
     WorkerName(String, u64, Reply<String>),
     /// Answers with the games that had a record before, to be compared.
     Report(Report, Reply<Vec<u64>>),
-    Differs(v1::Difference, Reply<()>),
+    Compared(Compared, Reply<()>),
     /// How many games of a tournament differ beside those that are listed.
     Unlisted(String, Reply<u64>),
-    Audited(Compared, Reply<()>),
     Workers(Reply<v1::ListWorkersResponse>),
 }
 
@@ -138,6 +155,8 @@ pub(crate) enum Signal {
     Written(u64, Result<(), StoreError>, Option<Position>),
     /// A worker's stream ended.
     Left(WorkerId),
+    /// Sums over results could not be written.
+    Unkept(StoreError),
 }
 
 /// What waits for the state. Reports are in a queue of their own, so that

@@ -206,6 +206,15 @@ impl<D: Defects> Ledger<D> {
         audit
     }
 
+    /// The record that a worker brought for an audit has nothing to be compared
+    /// with: the game is left alone until the next start.
+    pub fn abandon_audit(&mut self, tournament: TournamentNo, index: u64, worker: WorkerId) {
+        if let Some(entry) = self.tournaments.get_mut(&tournament) {
+            entry.course.audits.abandon(index, worker);
+        }
+        self.sort_in(tournament);
+    }
+
     /// Keeps the open tournaments in step after one changed its state, or an
     /// audit of it its own.
     fn sort_in(&mut self, tournament: TournamentNo) {

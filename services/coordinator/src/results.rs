@@ -7,7 +7,7 @@ use std::{
 };
 
 use arena_model::{GameRecord, Tournament, result::GameResult};
-use arena_store::{Position, Store, StoredGame};
+use arena_store::{Position, Sha256Digest, Store, StoredGame};
 use arena_telemetry::LatencyHistogram;
 use arena_tournament::{Schedule, ScheduleError, SeatStanding, Stages, Standings, Tally};
 use arena_wire::v1;
@@ -167,7 +167,7 @@ pub(crate) struct Results {
     /// How the tournament goes on.
     pub(crate) stages: Stages,
     /// Games read from a store before those of the stages before them: a store
-    /// may tell its games in any order.
+    /// may tell its games in any order, and damage may have taken some of them.
     pub(crate) ahead: BTreeMap<u64, (GameRecord, v1::GameReport)>,
     pub(crate) latencies: Vec<LatencyHistogram>,
     pub(crate) last_faults: Vec<Option<String>>,
@@ -213,10 +213,13 @@ impl Results {
         let advanced = self.go_on(info);
         advanced.map_err(|error| unreadable(of(), error.to_string()))?;
         info.follow(self.stages.schedule());
-        if let Some(index) = self.ahead.keys().next() {
-            return Err(no_game(info, *index));
+        // Games of stages to come are there where games before them are lost.
+        let missing = self.games() < info.games();
+        let bound = if missing { info.games_most } else { 0 };
+        if let Some((&index, _)) = self.ahead.range(bound..).next() {
+            return Err(no_game(info, index));
         }
-        let done = indices(info, store)?;
+        let done = indices(info, store, &self.ahead)?;
         Ok((self, done))
     }
 
@@ -255,24 +258,27 @@ impl Results {
         }
         info.check(&record, self.stages.schedule())?;
         self.add(&record.result(), &side, info);
-        self.go_on(info)
+        self.go_on(info).map(drop)
     }
 
-    /// Takes up the games of a store that are known by those before them.
-    fn go_on(&mut self, info: &Info) -> Result<(), Error> {
+    /// Asks what follows where all known games are added up, and takes up the
+    /// games of a store that are known with it; tells which, with their hashes.
+    pub(crate) fn go_on(&mut self, info: &Info) -> Result<Vec<(u64, Sha256Digest)>, Error> {
+        let mut taken = Vec::new();
         while self.advance()? {
             let behind = self.ahead.split_off(&self.stages.schedule().games());
             for (record, side) in std::mem::replace(&mut self.ahead, behind).into_values() {
                 info.check(&record, self.stages.schedule())?;
                 self.add(&record.result(), &side, info);
+                taken.push((record.index, record.hash));
             }
         }
-        Ok(())
+        Ok(taken)
     }
 
     /// Asks what follows where all known games are added up; true where that is
     /// known now.
-    pub(crate) fn advance(&mut self) -> Result<bool, ScheduleError> {
+    fn advance(&mut self) -> Result<bool, ScheduleError> {
         let advanced = self.stages.advance()?;
         if advanced {
             self.tally.follow(self.stages.schedule());
@@ -449,12 +455,17 @@ fn unreadable(what: String, problem: String) -> StartError {
     StartError::Document { what, problem }
 }
 
-/// Which games of a tournament are durable.
-fn indices(info: &Info, store: &dyn Store) -> Result<Bitmap, StartError> {
+/// Which of the known games of a tournament are durable; those `ahead` are not
+/// known yet.
+fn indices(
+    info: &Info,
+    store: &dyn Store,
+    ahead: &BTreeMap<u64, (GameRecord, v1::GameReport)>,
+) -> Result<Bitmap, StartError> {
     let mut done = Bitmap::new(info.games());
     let mut outside = None;
     store.indices(&info.id, &mut |index| {
-        if !done.insert(index) {
+        if !done.insert(index) && !ahead.contains_key(&index) {
             outside = Some(index);
         }
     })?;

@@ -4,6 +4,7 @@
 mod agents;
 mod checkpoints;
 mod crowd;
+mod damage;
 mod failing;
 mod fixture;
 mod fleet;

@@ -70,6 +70,7 @@ fn play(coordinator: &CoordinatorMetrics, worker: &WorkerMetrics) {
     coordinator.set_tournaments("running", 1);
     coordinator.reported(ReportOutcome::New, 1);
     coordinator.store_committed(Duration::from_millis(3), 1);
+    coordinator.store_phase("sync", Duration::from_millis(2));
     coordinator.store_bytes.set(1 << 20);
     coordinator.store_queue_depth.set(0);
     coordinator.grpc_request("/arena.v1.WorkerService/Report", 0);

@@ -171,6 +171,10 @@ metrics! {
         "gRPC connections closed as they came because as many were open as there may be");
     STORE_COMMIT = histogram("arena_store_commit_seconds", &[], COMMIT_BUCKETS,
         "Time of one group commit, fdatasync included");
+    STORE_COMMIT_PHASE = histogram("arena_store_commit_phase_seconds", &["phase"], COMMIT_BUCKETS,
+        "Parts of the time from a result's being handed to the store until it is durable: waiting \
+         for the commit before (wait), for others (gather), packing (pack), the database (apply), \
+         its file (write), fdatasync (sync) and the receipt (receipt)");
     STORE_RECORDS = counter("arena_store_records_total", &[], "Game records made durable");
     STORE_BYTES = gauge("arena_store_bytes", &[], "Size of the store on disk");
     STORE_QUEUE_DEPTH = gauge("arena_store_queue_depth", &[],

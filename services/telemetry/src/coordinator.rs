@@ -155,6 +155,7 @@ pub struct CoordinatorMetrics {
     pub audits_waiting: IntGauge,
     grpc_requests: IntCounterVec,
     store_commit: Histogram,
+    store_commit_phase: HistogramVec,
     store_records: IntCounter,
     /// Games of running tournaments that wait for a worker.
     pub queue_depth: IntGauge,
@@ -207,6 +208,7 @@ impl CoordinatorMetrics {
             audits_waiting: catalogue::AUDITS_WAITING.gauge(registry)?,
             grpc_requests: catalogue::GRPC_REQUESTS.counters(registry)?,
             store_commit: catalogue::STORE_COMMIT.histogram(registry)?,
+            store_commit_phase: catalogue::STORE_COMMIT_PHASE.histograms(registry)?,
             store_records: catalogue::STORE_RECORDS.counter(registry)?,
             queue_depth: catalogue::QUEUE_DEPTH.gauge(registry)?,
             games_in_flight: catalogue::GAMES_IN_FLIGHT.gauge(registry)?,
@@ -314,6 +316,13 @@ impl CoordinatorMetrics {
     pub fn store_committed(&self, took: Duration, records: u64) {
         self.store_commit.observe(took.as_secs_f64());
         self.store_records.inc_by(records);
+    }
+
+    /// Counts what a part of a group commit took; the catalogue names them.
+    pub fn store_phase(&self, phase: &'static str, took: Duration) {
+        self.store_commit_phase
+            .with_label_values(&[phase])
+            .observe(took.as_secs_f64());
     }
 
     /// Counts a gRPC request by its path (`/package.Service/Method`) and its

@@ -3,7 +3,8 @@
 use std::{
     error::Error,
     fs,
-    io::{self, BufRead, BufReader},
+    io::{self, BufRead, BufReader, Read, Write},
+    net::TcpStream,
     path::Path,
     process::{Child, Command, Stdio},
     time::Duration,
@@ -15,7 +16,13 @@ const TICKS: u64 = 100;
 pub(crate) struct Coordinator {
     child: Child,
     listen: String,
+    metrics: String,
 }
+
+/// Parts of a commit, as the coordinator's metrics name them.
+const PHASES: [&str; 7] = [
+    "wait", "gather", "pack", "apply", "write", "sync", "receipt",
+];
 
 /// What a process has used so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,14 +41,34 @@ impl Coordinator {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
-        let mut listen = String::new();
+        let (mut listen, mut metrics) = (String::new(), String::new());
         if let Some(stdout) = child.stdout.take() {
-            BufReader::new(stdout).read_line(&mut listen)?;
+            let mut stdout = BufReader::new(stdout);
+            stdout.read_line(&mut listen)?;
+            stdout.read_line(&mut metrics)?;
         }
         Ok(Self {
             child,
             listen: listen.trim().to_owned(),
+            metrics: metrics.trim().to_owned(),
         })
+    }
+
+    /// Where the time of a report goes: what each part of it takes in the mean,
+    /// and in how many of a hundred cases it takes at most what.
+    pub(crate) fn parts(&self) -> io::Result<Vec<(String, Part)>> {
+        let mut stream = TcpStream::connect(&self.metrics)?;
+        stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n")?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text)?;
+        let report = Part::read(&text, "arena_report_duration_seconds", "");
+        let mut parts = vec![("whole report".to_owned(), report)];
+        for phase in PHASES {
+            let label = format!("phase=\"{phase}\"");
+            let part = Part::read(&text, "arena_store_commit_phase_seconds", &label);
+            parts.push((format!("commit: {phase}"), part));
+        }
+        Ok(parts)
     }
 
     pub(crate) fn url(&self) -> String {
@@ -77,6 +104,44 @@ impl Coordinator {
             user: ticks(11),
             system: ticks(12),
             peak_bytes: peak_kib << 10,
+        }
+    }
+}
+
+/// What a histogram of the metrics tells.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) count: f64,
+    /// Seconds.
+    pub(crate) mean: f64,
+    /// Seconds: the bound of the bucket that has the 99th percentile.
+    pub(crate) p99_at_most: f64,
+}
+
+impl Part {
+    fn read(text: &str, name: &str, label: &str) -> Self {
+        let values = |suffix: &str| {
+            let name = format!("{name}{suffix}");
+            let lines = text.lines().filter(move |line| {
+                let rest = line.strip_prefix(&*name);
+                rest.is_some_and(|rest| rest.starts_with(['{', ' ']) && rest.contains(label))
+            });
+            lines.filter_map(|line| {
+                let (series, value) = line.rsplit_once(' ')?;
+                Some((series, value.parse::<f64>().ok()?))
+            })
+        };
+        let first = |suffix: &str| values(suffix).next().map_or(0.0, |(_, value)| value);
+        let (sum, count) = (first("_sum"), first("_count"));
+        let bound = values("_bucket").find(|(_, below)| *below >= 0.99 * count);
+        let bound = bound.and_then(|(series, _)| {
+            let bound = series.split("le=\"").nth(1)?.split('"').next()?;
+            bound.parse().ok()
+        });
+        Self {
+            count,
+            mean: sum / count.max(1.0),
+            p99_at_most: bound.unwrap_or(f64::INFINITY),
         }
     }
 }

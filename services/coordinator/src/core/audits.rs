@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use arena_store::Change;
 use arena_telemetry::AuditOutcome;
 use arena_wire::v1;
 
@@ -14,41 +15,66 @@ use super::{
 use crate::{
     error::Error,
     handle::Compared,
-    ledger::{Audited, Bitmap, Outlook, State},
+    ledger::{Audited, Bitmap, Outlook, State, Verdict},
 };
 
 /// Below it stands what was audited.
 pub(super) const PREFIX: &str = "audits/";
 
 impl Core {
-    /// Goes on with the audits of a tournament that is in the accounts.
-    pub(super) fn restore_audits(&mut self, id: &str, before: &Documents) {
+    /// Goes on with the audits of a tournament that is in the accounts. A game
+    /// that the store has lost since its audit will have another record, which
+    /// nobody has compared.
+    pub(super) async fn restore_audits(
+        &mut self,
+        id: &str,
+        before: &Documents,
+    ) -> Result<(), Error> {
         let Some(entry) = self.tournaments.get(id) else {
-            return;
+            return Ok(());
         };
-        let Some(number) = entry.number else { return };
+        let Some(number) = entry.number else {
+            return Ok(());
+        };
         let games = entry.info.games();
-        let [audited, differing] = [0, 1].map(|set| bits::set(before, set, games));
+        let durable = |index| self.ledger.verdict(number, index) == Verdict::Done;
+        let [audited, differing] = [0, 1].map(|set| bits::set_where(before, set, games, durable));
+        let lost = bits::set(before, 0, games).count() - audited.count();
+        let mut changes = Vec::new();
+        if lost > 0 {
+            let is_in = |index| [audited.contains(index), differing.contains(index)];
+            let documents = before.keys();
+            changes.extend(documents.map(|&it| bits::store(PREFIX, id, it, is_in)));
+        }
         self.ledger
             .restore_audits(number, key(id), audited, differing);
+        match changes.is_empty() {
+            true => Ok(()),
+            false => self.persist(changes).await,
+        }
     }
 
     /// Takes a finished tournament into the accounts for what is left of its
     /// audits. Its results stay where they are until somebody asks.
-    pub(super) fn go_on_auditing(&mut self, id: &str, before: &Documents) {
+    pub(super) async fn go_on_auditing(
+        &mut self,
+        id: &str,
+        before: &Documents,
+    ) -> Result<(), Error> {
         let Some(entry) = self.tournaments.get_mut(id) else {
-            return;
+            return Ok(());
         };
         if entry.document.state() != v1::TournamentState::Finished || entry.number.is_some() {
-            return;
+            return Ok(());
         }
+        // One that lacks games is not finished any more: see `start`.
         let (done, patience) = (Bitmap::full(entry.info.games()), entry.info.patience());
         let number = self
             .ledger
             .add(done, State::Finished, Outlook::Last, patience);
         entry.number = Some(number);
         self.numbers.insert(number, id.to_owned());
-        self.restore_audits(id, before);
+        self.restore_audits(id, before).await
     }
 
     /// How far the audits of a tournament are; none where there are none.
@@ -63,14 +89,31 @@ impl Core {
         })
     }
 
-    /// Records were compared with the durable ones: those of audits are noted.
-    pub(super) async fn audited(&mut self, compared: &Compared) -> Result<(), Error> {
+    /// Records were compared with the durable ones: what differs and what came
+    /// of audits is stored, all at once.
+    pub(super) async fn compared(&mut self, compared: &Compared) -> Result<(), Error> {
+        let differences = compared.differences.iter();
+        let mut changes: Vec<_> = differences
+            .filter_map(|difference| self.differs(difference))
+            .collect();
+        changes.extend(self.audited(compared)?);
+        if changes.is_empty() {
+            return Ok(());
+        }
+        self.persist(changes).await
+    }
+
+    /// Settles the audits among games that were compared: what is to be stored.
+    fn audited(&mut self, compared: &Compared) -> Result<Vec<Change>, Error> {
         let id = &*compared.info.id;
         // Of one that is gone, the audits wait again.
         let worker = self.find_worker(&compared.worker, compared.boot_epoch);
         let (Some(number), Some(worker)) = (self.entry(id)?.number, worker) else {
-            return Ok(());
+            return Ok(Vec::new());
         };
+        for &index in &compared.unread {
+            self.ledger.abandon_audit(number, index, worker);
+        }
         let mut documents = BTreeSet::new();
         for &(index, differs) in &compared.games {
             if self.ledger.settle_audit(number, index, worker, differs) {
@@ -81,19 +124,17 @@ impl Core {
                 });
             }
         }
-        if documents.is_empty() {
-            return Ok(());
+        if !documents.is_empty() {
+            self.entry(id)?.touch();
         }
         let came_of = |index| {
             let came_of = self.ledger.came_of_audit(number, index);
             [came_of.is_some(), came_of == Some(true)]
         };
-        let changes = documents
-            .into_iter()
+        let changes = documents.into_iter();
+        Ok(changes
             .map(|document| bits::store(PREFIX, id, document, came_of))
-            .collect();
-        self.entry(id)?.touch();
-        self.persist(changes).await
+            .collect())
     }
 }
 

@@ -33,12 +33,23 @@ pub(super) fn read(meta: &[(String, Vec<u8>)], prefix: &str) -> BTreeMap<String,
 
 /// One of the sets of a tournament of so many games; they are numbered from 0.
 pub(super) fn set(documents: &Documents, number: usize, games: u64) -> Bitmap {
+    set_where(documents, number, games, |_| true)
+}
+
+/// As [`set`], of those games alone.
+pub(super) fn set_where(
+    documents: &Documents,
+    number: usize,
+    games: u64,
+    keep: impl Fn(u64) -> bool,
+) -> Bitmap {
     let mut set = Bitmap::new(games);
     for (document, bytes) in documents {
         for place in 0..GAMES {
             let byte = bytes.get(number * BYTES + (place / 8) as usize);
-            if byte.is_some_and(|byte| byte >> (place % 8) & 1 == 1) {
-                set.insert(document * GAMES + place);
+            let index = document * GAMES + place;
+            if byte.is_some_and(|byte| byte >> (place % 8) & 1 == 1) && keep(index) {
+                set.insert(index);
             }
         }
     }

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use arena_store::{Change, Collection, Position};
 
 use super::Core;
-use crate::{checkpoint, handle::with_store};
+use crate::{
+    checkpoint,
+    handle::{Signal, with_store},
+};
 
 impl Core {
     /// Takes note of how far the chain of durable results was when the games
@@ -37,9 +40,12 @@ impl Core {
     /// Keeps sums.
     pub(super) fn keep(&mut self, changes: Vec<Change>) {
         // Nobody waits for it: without it the next start takes longer.
+        let signals = self.signals.clone();
         let keeping = tokio::spawn(with_store(Arc::clone(&self.store), move |store| {
             if let Err(error) = store.put_many(changes) {
                 tracing::warn!(%error, "sums over results could not be kept");
+                // Without a receiver the coordinator is gone as well.
+                let _ = signals.send(Signal::Unkept(error));
             }
         }));
         self.keeping = Some(keeping);

@@ -12,7 +12,7 @@ use super::{
     Core,
     bits::{self, Documents},
 };
-use crate::{error::Error, ledger::Bitmap};
+use crate::ledger::Bitmap;
 
 /// Below it stand the games that differ and are not listed.
 pub(super) const PREFIX: &str = "unlisted/";
@@ -77,22 +77,16 @@ impl Differing {
 }
 
 impl Core {
-    /// Stores a difference and marks the agent it names.
-    pub(super) async fn differs(&mut self, difference: v1::Difference) -> Result<(), Error> {
-        let Some((id, index)) = difference.game_id.rsplit_once('/') else {
-            return Ok(());
-        };
-        let (Some(entry), Ok(index)) = (self.tournaments.get_mut(id), index.parse()) else {
-            return Ok(());
-        };
+    /// Takes a difference up and marks the agent it names: what is to be stored,
+    /// where it is new.
+    pub(super) fn differs(&mut self, difference: &v1::Difference) -> Option<Change> {
+        let (id, index) = difference.game_id.rsplit_once('/')?;
+        let entry = self.tournaments.get_mut(id)?;
         let mut agents = entry.info.agents.iter();
         let named = agents.position(|name| *name == difference.agent);
         entry.flagged.extend(named);
         entry.touch();
-        match entry.differing.add(id, index, &difference) {
-            Some(change) => self.persist(vec![change]).await,
-            None => Ok(()),
-        }
+        entry.differing.add(id, index.parse().ok()?, difference)
     }
 }
 

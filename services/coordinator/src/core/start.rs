@@ -25,7 +25,7 @@ use super::{
 };
 use crate::{
     agents::Agents,
-    error::StartError,
+    error::{Error, StartError},
     handle::{Directory, Signal, with_store},
     ledger::{Bitmap, Ledger, Reports, Settings},
     options::Options,
@@ -38,7 +38,15 @@ struct Found {
     agents: Vec<v1::Agent>,
     answers: Answers,
     audits: BTreeMap<String, Documents>,
-    tournaments: Vec<(Entry, Option<(Results, Bitmap)>)>,
+    tournaments: Vec<(Entry, Option<Open>)>,
+}
+
+/// A tournament that is not over.
+struct Open {
+    results: Results,
+    done: Bitmap,
+    /// It was, and the store has lost games of it since.
+    again: bool,
 }
 
 /// Reads the store and makes the state.
@@ -62,6 +70,7 @@ pub(crate) async fn load(
     let epoch = random::bytes().map_err(|error| StartError::Random(error.to_string()))?;
     let boot_epoch = u64::from_le_bytes(epoch);
     let positions = store.positions();
+    watch(&*store, &metrics);
     let mut core = Core {
         store,
         position: positions.as_ref().map(Positions::now),
@@ -92,36 +101,54 @@ pub(crate) async fn load(
         last_report: Duration::ZERO,
         failed: None,
         games_written: 0,
-        syncs_seen: 0,
-        games_at_sync: 0,
     };
+    let none = Documents::new();
     for (entry, open) in found.tournaments {
         let id = entry.info.id.to_string();
         core.directory.add(&entry.info);
         core.tournaments.insert(id.clone(), entry);
-        if let Some((results, done)) = open {
+        let unstored = |error: Error| StartError::Document {
+            what: format!("tournament {id}"),
+            problem: error.to_string(),
+        };
+        if let Some(Open {
+            results,
+            done,
+            again,
+        }) = open
+        {
+            if again {
+                core.reopen(&id).await.map_err(unstored)?;
+            }
             tracing::info!(
                 tournament = id,
                 done = done.count(),
                 kept = results.kept,
                 "tournament goes on"
             );
-            core.account(&id, done, results)
-                .await
-                .map_err(|error| StartError::Document {
-                    what: format!("tournament {id}"),
-                    problem: error.to_string(),
-                })?;
+            core.account(&id, done, results).await.map_err(unstored)?;
         }
         let before = found.audits.get(&id);
         if let Some(before) = before {
-            core.restore_audits(&id, before);
+            core.restore_audits(&id, before).await.map_err(unstored)?;
         }
         if audits_at_all {
-            core.go_on_auditing(&id, before.unwrap_or(&Documents::new()));
+            let before = before.unwrap_or(&none);
+            core.go_on_auditing(&id, before).await.map_err(unstored)?;
         }
     }
     Ok(core)
+}
+
+/// Has every commit counted.
+fn watch(store: &dyn Store, metrics: &Arc<CoordinatorMetrics>) {
+    let metrics = Arc::clone(metrics);
+    store.watch(Box::new(move |commit| {
+        metrics.store_committed(commit.took(), commit.games as u64);
+        for (phase, took) in commit.phases() {
+            metrics.store_phase(phase, took);
+        }
+    }));
 }
 
 fn read(store: &dyn Store) -> Result<Found, StartError> {
@@ -157,12 +184,19 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
                 .flagged
                 .extend(entry.info.agents.iter().position(named));
         }
+        let again =
+            state == v1::TournamentState::Finished && store.count(&id) < entry.document.games_total;
         let goes_on = matches!(
             state,
             v1::TournamentState::Running | v1::TournamentState::Paused
         );
-        let open = if goes_on {
-            Some(Results::load(&entry.info, store)?)
+        let open = if goes_on || again {
+            let (results, done) = Results::load(&entry.info, store)?;
+            Some(Open {
+                results,
+                done,
+                again,
+            })
         } else {
             // Which games one had that looks at results is told by these alone.
             if entry.info.tournament.format.looks_at_results() {

@@ -12,11 +12,11 @@ use arena_wire::v1::{self, TournamentState};
 use prost::Message;
 use tokio::sync::watch;
 
-use super::{Core, bits::Documents, differences::Differing, unix_us};
+use super::{Core, differences::Differing, unix_us};
 use crate::{
     error::Error,
-    handle::{Change, Version},
-    ledger::{Bitmap, Came, Ended, Outlook, State, TournamentNo},
+    handle::{Change, Version, with_store},
+    ledger::{Bitmap, Ended, TournamentNo},
     plan::Plan,
     random,
     results::{Info, Results},
@@ -112,7 +112,7 @@ impl Core {
             })
     }
 
-    fn entry_mut(&mut self, id: &str) -> Result<&mut Entry, Error> {
+    pub(super) fn entry_mut(&mut self, id: &str) -> Result<&mut Entry, Error> {
         // Ids asked for here were found before: nobody misspelt them.
         self.tournaments
             .get_mut(id)
@@ -293,9 +293,8 @@ impl Core {
             games = document.games_total,
             "tournament started"
         );
-        let done = Bitmap::new(info.games());
-        let results = Results::new(&info)?;
         let entry = Entry::new(info, document);
+        let (results, done) = self.stored_results(&entry.info).await?;
         self.directory.add(&entry.info);
         self.tournaments.insert(id.clone(), entry);
         self.account(&id, done, results).await?;
@@ -303,6 +302,22 @@ impl Core {
             tournament: Some(self.tournament(&id)?),
             created: true,
         })
+    }
+
+    /// What the store has of a tournament that is new: nothing, unless damage
+    /// took its document and left its games.
+    async fn stored_results(&self, info: &Arc<Info>) -> Result<(Results, Bitmap), Error> {
+        if self.store.count(&info.id) == 0 {
+            return Ok((Results::new(info)?, Bitmap::new(info.games())));
+        }
+        let (of, store) = (Arc::clone(info), Arc::clone(&self.store));
+        let loaded = with_store(store, move |store| Results::load(&of, store)).await;
+        loaded
+            .ok_or(Error::Draining)?
+            .map_err(|error| Error::Damaged {
+                what: format!("what is left of tournament {}", info.id),
+                problem: error.to_string(),
+            })
     }
 
     fn remember_start(
@@ -320,93 +335,6 @@ impl Core {
         };
         self.answers
             .remember(&request.request_id, "StartTournament", request, &answer)
-    }
-
-    /// Takes a running or paused tournament into the accounts.
-    pub(super) async fn account(
-        &mut self,
-        id: &str,
-        done: Bitmap,
-        results: Results,
-    ) -> Result<(), Error> {
-        let entry = self.entry(id)?;
-        let state = match entry.document.state() {
-            TournamentState::Paused => State::Paused,
-            _ => State::Running,
-        };
-        let info = Arc::clone(&entry.info);
-        let outlook = match results.stages.verdict() {
-            Some(_) => Outlook::Last,
-            None => Outlook::More,
-        };
-        let number = self.ledger.add(done, state, outlook, info.patience());
-        self.numbers.insert(number, id.to_owned());
-        self.metrics.prepare(
-            &info.tournament.ruleset,
-            info.labels.iter().map(String::as_str),
-        );
-        let entry = self.entry_mut(id)?;
-        entry.number = Some(number);
-        entry.results = Some(results);
-        self.restore_audits(id, &Documents::new());
-        self.unpark = true;
-        // Its last game may have become durable just before a crash.
-        let finished = self
-            .ledger
-            .progress(number)
-            .is_some_and(|progress| progress.state == State::Finished);
-        if finished {
-            self.finish(id).await?;
-        }
-        Ok(())
-    }
-
-    /// Goes on after games of a tournament were durable, and added up.
-    pub(super) async fn came(&mut self, id: &str, came: Came) -> Result<(), Error> {
-        let finished = match came {
-            Came::Nothing => false,
-            Came::Due => self.extend(id)?,
-            Came::Finished => true,
-        };
-        if finished {
-            self.finish(id).await?;
-        }
-        Ok(())
-    }
-
-    /// Asks a tournament all of whose known games are durable what follows; true
-    /// where that finished it.
-    fn extend(&mut self, id: &str) -> Result<bool, Error> {
-        let entry = self.entry_mut(id)?;
-        let (Some(number), Some(results)) = (entry.number, &mut entry.results) else {
-            return Ok(false);
-        };
-        results.advance()?;
-        let schedule = results.stages.schedule();
-        let (games, outlook) = match results.stages.verdict() {
-            Some(_) => (schedule.games(), Outlook::Last),
-            None => (schedule.games(), Outlook::More),
-        };
-        entry.info.follow(schedule);
-        tracing::debug!(tournament = id, games, ?outlook, "more games are known");
-        self.unpark = true;
-        Ok(self.ledger.extend(number, games, outlook))
-    }
-
-    /// Marks a tournament as finished whose games are all durable.
-    pub(super) async fn finish(&mut self, id: &str) -> Result<(), Error> {
-        self.kept().await;
-        let entry = self.entry_mut(id)?;
-        entry.document.games_total = entry.info.games();
-        let verdict = entry.results.as_ref().and_then(|it| it.stages.verdict());
-        if let Some(verdict) = verdict {
-            entry.document.verdict_json = verdict.to_json();
-        }
-        let changes = self.last_checkpoint(id).into_iter().collect();
-        self.set_state(id, TournamentState::Finished, changes)
-            .await?;
-        tracing::info!(tournament = id, "tournament finished");
-        Ok(())
     }
 
     pub(super) async fn change(
@@ -461,7 +389,7 @@ impl Core {
     }
 
     /// Stores a new state, then acts on it.
-    async fn set_state(
+    pub(super) async fn set_state(
         &mut self,
         id: &str,
         state: TournamentState,

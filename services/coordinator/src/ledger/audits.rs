@@ -263,17 +263,27 @@ impl Audits {
         }
     }
 
+    /// Takes a game back from those that are being compared; false where it was
+    /// no audit's, or another worker's.
+    fn take_compared(&mut self, index: u64, worker: WorkerId) -> bool {
+        let brought = self.compared.get(&index);
+        let takes = brought.is_some_and(|(brought, _)| *brought == worker);
+        takes && self.compared.remove(&index).is_some()
+    }
+
+    /// The record that a worker brought cannot be compared: it is given up.
+    pub(super) fn abandon(&mut self, index: u64, worker: WorkerId) {
+        if self.take_compared(index, worker) {
+            self.failed.insert(index, FAILED_MAX);
+        }
+    }
+
     /// The record that a worker brought was compared; false where it was no
     /// audit's, or another worker's.
     pub(super) fn settle(&mut self, index: u64, worker: WorkerId, differs: bool) -> bool {
-        if self
-            .compared
-            .get(&index)
-            .is_none_or(|(brought, _)| *brought != worker)
-        {
+        if !self.take_compared(index, worker) {
             return false;
         }
-        self.compared.remove(&index);
         self.failed.remove(&index);
         self.audited.insert(index);
         if differs {

@@ -41,7 +41,7 @@ impl CoordinatorService for CoordinatorRpc {
         let request = request.into_inner();
         let agent = self
             .handle
-            .ask(|reply| Command::Register(request, reply))
+            .ask(|reply| Command::Register(Box::new(request), reply))
             .await?;
         Ok(Response::new(v1::RegisterAgentResponse {
             agent: Some(agent),

@@ -8,6 +8,7 @@ use std::{
 };
 
 use arena_model::GameRecord;
+use arena_store::Store;
 use arena_telemetry::{CoordinatorMetrics, ReportOutcome};
 use arena_wire::v1::{self, worker_service_server::WorkerService};
 use tokio::sync::mpsc;
@@ -185,19 +186,16 @@ impl WorkerRpc {
         if compare.is_empty() {
             return Ok(v1::ReportResponse::default());
         }
-        let worker = self.worker_name(&request.worker_id, boot_epoch).await?;
-        let differing = self.compare(&info, &worker, &compare, records).await?;
-        let games = compare
-            .iter()
-            .map(|index| (*index, differing.contains(index)));
+        let name = self.worker_name(&request.worker_id, boot_epoch).await?;
         let compared = Compared {
-            info: Arc::clone(&info),
             worker: request.worker_id,
             boot_epoch,
-            games: games.collect(),
+            ..self.compare(&info, &name, &compare, records).await?
         };
+        let differ = compared.games.iter().filter(|(_, differs)| *differs);
+        let differing: Vec<u64> = differ.map(|&(index, _)| index).collect();
         self.handle
-            .ask(|reply| Command::Audited(compared, reply))
+            .ask(|reply| Command::Compared(compared, reply))
             .await?;
         self.metrics
             .reported(ReportOutcome::Differing, differing.len() as u64);
@@ -216,40 +214,55 @@ impl WorkerRpc {
             .await
     }
 
-    /// Holds games that had a record before against it.
+    /// Holds games that had a record before against it. A record that cannot be
+    /// read holds nothing back: what it was compared with is durable, or was.
     async fn compare(
         &self,
         info: &Arc<Info>,
         worker: &str,
         indices: &[u64],
         mut records: BTreeMap<u64, GameRecord>,
-    ) -> Result<Vec<u64>, Error> {
+    ) -> Result<Compared, Error> {
         records.retain(|index, _| indices.contains(index));
-        let (of, by) = (Arc::clone(info), worker.to_owned());
-        let differences = self
-            .handle
+        let (info, by) = (Arc::clone(info), worker.to_owned());
+        self.handle
             .with_store(move |store| {
-                let mut differences = Vec::new();
+                let mut compared = Compared::new(info);
                 for (index, record) in records {
-                    if let Some(game) = store.game(&of.id, index)?
-                        && game.hash != record.hash
-                    {
-                        let durable = results::read_record(&game)?;
-                        differences.push(difference(&of, &by, &durable, &record));
+                    match held_against(&compared.info, &by, store, &record) {
+                        Ok(difference) => {
+                            compared.games.push((index, difference.is_some()));
+                            compared.differences.extend(difference);
+                        }
+                        Err(error) => {
+                            let game = format_args!("{}/{index}", compared.info.id);
+                            tracing::error!(%game, %error, "a record cannot be compared");
+                            compared.unread.push(index);
+                        }
                     }
                 }
-                Ok(differences)
+                Ok(compared)
             })
-            .await?;
-        let mut differing = Vec::with_capacity(differences.len());
-        for (index, difference) in differences {
-            differing.push(index);
-            self.handle
-                .ask(|reply| Command::Differs(difference, reply))
-                .await?;
-        }
-        Ok(differing)
+            .await
     }
+}
+
+/// How a record differs from the durable one of its game, if it does.
+fn held_against(
+    info: &Info,
+    worker: &str,
+    store: &dyn Store,
+    record: &GameRecord,
+) -> Result<Option<v1::Difference>, Error> {
+    let game = store.game(&info.id, record.index)?;
+    let game = game.ok_or_else(|| Error::UnknownGame {
+        id: format!("{}/{}", info.id, record.index),
+    })?;
+    if game.hash == record.hash {
+        return Ok(None);
+    }
+    let durable = results::read_record(&game)?;
+    Ok(Some(difference(info, worker, &durable, record)))
 }
 
 fn difference(
@@ -257,7 +270,7 @@ fn difference(
     worker: &str,
     durable: &GameRecord,
     other: &GameRecord,
-) -> (u64, v1::Difference) {
+) -> v1::Difference {
     let parting = parting(info, durable, other);
     let agent = parting
         .agent
@@ -278,7 +291,7 @@ fn difference(
             "a game played twice differs"
         );
     }
-    let difference = v1::Difference {
+    v1::Difference {
         game_id: game,
         durable_hash: hex::encode(durable.hash),
         other_hash: hex::encode(other.hash),
@@ -286,6 +299,5 @@ fn difference(
         event: parting.event,
         agent,
         hash_only: info.hash_only(),
-    };
-    (durable.index, difference)
+    }
 }

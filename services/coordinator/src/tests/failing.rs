@@ -4,7 +4,7 @@ use std::{
     path::PathBuf,
     sync::{
         Arc,
-        atomic::{AtomicU8, Ordering},
+        atomic::{AtomicU8, AtomicUsize, Ordering},
     },
 };
 
@@ -23,11 +23,17 @@ const WELL: u8 = 0;
 const BUSY: u8 = 1;
 const FULL: u8 = 2;
 const FULL_DOCUMENTS: u8 = 3;
+const CORRUPT: u8 = 4;
+const CORRUPT_DOCUMENTS: u8 = 5;
+/// Games can be written, and not read.
+const UNREADABLE: u8 = 6;
 
 /// A memory store whose writes fail when told.
 struct Failing {
     inner: MemoryStore,
     mode: AtomicU8,
+    /// Writes of documents.
+    puts: AtomicUsize,
 }
 
 impl Failing {
@@ -35,6 +41,7 @@ impl Failing {
         Arc::new(Self {
             inner: MemoryStore::new().expect("a memory store"),
             mode: AtomicU8::new(WELL),
+            puts: AtomicUsize::new(0),
         })
     }
 
@@ -54,10 +61,20 @@ fn full() -> StoreError {
     }
 }
 
+fn corrupt() -> StoreError {
+    StoreError::Corrupt {
+        path: PathBuf::from("/data"),
+        damage: "results pack 3 is not as it was written".to_owned(),
+        remedy: "run the repair".to_owned(),
+    }
+}
+
 impl Store for Failing {
     fn put_many(&self, changes: Vec<Change>) -> Result<(), StoreError> {
+        self.puts.fetch_add(1, Ordering::Relaxed);
         match self.mode() {
             FULL_DOCUMENTS => Err(full()),
+            CORRUPT_DOCUMENTS => Err(corrupt()),
             _ => self.inner.put_many(changes),
         }
     }
@@ -85,6 +102,7 @@ impl Store for Failing {
                 done(Err(full()));
                 Ok(())
             }
+            CORRUPT => Err(corrupt()),
             _ => self.inner.append(batch, done),
         }
     }
@@ -95,7 +113,10 @@ impl Store for Failing {
         from: u64,
         limit: usize,
     ) -> Result<Vec<StoredGame>, StoreError> {
-        self.inner.games(tournament, from, limit)
+        match self.mode() {
+            UNREADABLE => Err(corrupt()),
+            _ => self.inner.games(tournament, from, limit),
+        }
     }
 
     fn scan(&self, tournament: &str, visit: &mut dyn FnMut(StoredGame)) -> Result<(), StoreError> {
@@ -177,4 +198,81 @@ async fn a_full_disk_stops_the_coordinator_and_a_restart_goes_on() {
         assert_eq!(worker.play_all().await, 40 - acknowledged);
         assert_eq!(arena.standings(&id).await.games, 40);
     }
+}
+
+#[tokio::test]
+async fn a_damaged_store_stops_the_coordinator_with_the_repair() {
+    for mode in [CORRUPT, CORRUPT_DOCUMENTS] {
+        let store = Failing::new();
+        let mut arena = Fixture::with(options(store.clone())).await;
+        arena.start(SPEC).await;
+        let mut worker = arena.join("one").await;
+        let lease = worker.lease().await;
+        store.set(mode);
+        if mode == CORRUPT {
+            let answer = worker.report(&lease, vec![won(&lease.games[0], 0)]).await;
+            refused(answer, Code::Internal, reasons::STORE_FAILED);
+        } else {
+            let other = SPEC.replace("cup", "other");
+            arena.try_start(&other, false).await.expect_err("damaged");
+        }
+        match arena.ended().await {
+            Err(RunError::Store(error)) => assert_eq!(error, corrupt()),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_read_holds_no_acknowledgement_back() {
+    let store = Failing::new();
+    let audited = crate::Options {
+        audit_share: 1.0,
+        ..options(store.clone())
+    };
+    let mut arena = Fixture::with(audited).await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut one = arena.join("one").await;
+    let mut leases = Vec::new();
+    while let Some(lease) = one.try_lease(0).await.expect("answered") {
+        leases.push(lease);
+    }
+    for lease in &leases {
+        one.play(lease).await;
+    }
+    store.set(UNREADABLE);
+    // What comes twice is acknowledged, and so is what comes of an audit.
+    let twice = one
+        .report(&leases[0], vec![won(&leases[0].games[0], 1)])
+        .await;
+    assert!(twice.expect("acknowledged").differing.is_empty());
+    let mut two = arena.join("two").await;
+    while let Some(lease) = two.try_lease(0).await.expect("answered") {
+        assert!(lease.audit);
+        two.play(&lease).await;
+    }
+    let audits = arena.tournament(&id).await.audits.expect("audited");
+    let told = (
+        audits.agreed,
+        audits.differing,
+        audits.waiting,
+        audits.given_up,
+    );
+    assert_eq!(told, (0, 0, 0, 40), "nothing agreed, and nothing waits");
+}
+
+#[tokio::test]
+async fn all_differences_of_a_report_are_one_write() {
+    let store = Failing::new();
+    let mut arena = Fixture::with(options(store.clone())).await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    worker.play(&lease).await;
+    let before = store.puts.load(Ordering::Relaxed);
+    let others = lease.games.iter().map(|game| won(game, 1)).collect();
+    let answer = worker.report(&lease, others).await.expect("taken");
+    assert_eq!(answer.differing.len(), lease.games.len());
+    assert_eq!(store.puts.load(Ordering::Relaxed), before + 1);
+    assert_eq!(arena.differences(&id).await.len(), lease.games.len());
 }

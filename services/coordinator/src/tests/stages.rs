@@ -8,7 +8,7 @@ use arena_wire::v1::{self, TournamentState};
 use super::fixture::{Fixture, memory, options, won};
 
 /// Seven agents, so that there are byes and several rounds.
-fn spec(format: &str) -> String {
+pub(super) fn spec(format: &str) -> String {
     let mut spec = format!(
         "name = \"cup\"\nruleset = \"kalah\"\nseed = \"0x5eed\"\nblocks = 5\nformat = \"{format}\"\n\
          agents = [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\"]\n"
@@ -20,11 +20,11 @@ fn spec(format: &str) -> String {
 }
 
 /// Who wins follows from the game alone.
-fn played(game: &v1::GameAssignment) -> v1::GameReport {
+pub(super) fn played(game: &v1::GameAssignment) -> v1::GameReport {
     won(game, (game.seed >> 7) as usize % game.seats.len())
 }
 
-async fn play(worker: &mut super::fixture::FakeWorker, most: usize) -> usize {
+pub(super) async fn play(worker: &mut super::fixture::FakeWorker, most: usize) -> usize {
     let mut games = 0;
     while games < most {
         let Some(lease) = worker.try_lease(0).await.expect("answered") else {
@@ -37,7 +37,7 @@ async fn play(worker: &mut super::fixture::FakeWorker, most: usize) -> usize {
     games
 }
 
-async fn straight(spec: &str) -> (v1::Tournament, v1::Standings) {
+pub(super) async fn straight(spec: &str) -> (v1::Tournament, v1::Standings) {
     let mut arena = Fixture::with(options(memory())).await;
     let id = arena.start(spec).await.tournament_id;
     play(&mut arena.join("one").await, usize::MAX).await;

@@ -1,0 +1,127 @@
+//! The course of a tournament that is not over: taken into the accounts, told
+//! what follows, finished, and taken up again.
+
+use std::sync::Arc;
+
+use arena_wire::v1::TournamentState;
+
+use super::{Core, bits::Documents};
+use crate::{
+    error::Error,
+    ledger::{Bitmap, Came, LeaseId, Outlook, Player, State},
+    results::Results,
+};
+
+/// Leases are numbered from 1.
+const NO_LEASE: LeaseId = 0;
+
+impl Core {
+    /// Takes a running or paused tournament into the accounts.
+    pub(super) async fn account(
+        &mut self,
+        id: &str,
+        done: Bitmap,
+        results: Results,
+    ) -> Result<(), Error> {
+        let entry = self.entry(id)?;
+        let state = match entry.document.state() {
+            TournamentState::Paused => State::Paused,
+            _ => State::Running,
+        };
+        let info = Arc::clone(&entry.info);
+        let outlook = match results.stages.verdict() {
+            Some(_) => Outlook::Last,
+            None => Outlook::More,
+        };
+        let number = self.ledger.add(done, state, outlook, info.patience());
+        self.numbers.insert(number, id.to_owned());
+        self.metrics.prepare(
+            &info.tournament.ruleset,
+            info.labels.iter().map(String::as_str),
+        );
+        let entry = self.entry_mut(id)?;
+        entry.number = Some(number);
+        entry.results = Some(results);
+        self.restore_audits(id, &Documents::new()).await?;
+        self.unpark = true;
+        // Its last game may have become durable just before a crash.
+        let finished = self
+            .ledger
+            .progress(number)
+            .is_some_and(|progress| progress.state == State::Finished);
+        if finished {
+            self.finish(id).await?;
+        }
+        Ok(())
+    }
+
+    /// Goes on after games of a tournament were durable, and added up.
+    pub(super) async fn came(&mut self, id: &str, came: Came) -> Result<(), Error> {
+        let finished = match came {
+            Came::Nothing => false,
+            Came::Due => self.extend(id)?,
+            Came::Finished => true,
+        };
+        if finished {
+            self.finish(id).await?;
+        }
+        Ok(())
+    }
+
+    /// Asks a tournament all of whose known games are durable what follows; true
+    /// where that finished it.
+    fn extend(&mut self, id: &str) -> Result<bool, Error> {
+        let now = self.now();
+        let entry = self.entry_mut(id)?;
+        let (Some(number), Some(results)) = (entry.number, &mut entry.results) else {
+            return Ok(false);
+        };
+        let durable = results.go_on(&entry.info)?;
+        let schedule = results.stages.schedule();
+        let (games, outlook) = match results.stages.verdict() {
+            Some(_) => (schedule.games(), Outlook::Last),
+            None => (schedule.games(), Outlook::More),
+        };
+        entry.info.follow(schedule);
+        tracing::debug!(tournament = id, games, ?outlook, "more games are known");
+        self.unpark = true;
+        let mut finished = self.ledger.extend(number, games, outlook);
+        for (index, hash) in durable {
+            self.ledger.report(now, number, NO_LEASE, index, hash);
+            let came = self.ledger.durable(number, index, Player::Unknown);
+            finished |= came == Came::Finished;
+        }
+        Ok(finished)
+    }
+
+    /// Plays on a finished tournament of which the store has lost games.
+    pub(super) async fn reopen(&mut self, id: &str) -> Result<(), Error> {
+        let there = self.store.count(id);
+        let document = &mut self.entry_mut(id)?.document;
+        tracing::warn!(
+            tournament = id,
+            lost = document.games_total.saturating_sub(there),
+            "games of a finished tournament are not in the store: they are played again"
+        );
+        document.finished_unix_us = 0;
+        document.verdict_json.clear();
+        self.set_state(id, TournamentState::Running, Vec::new())
+            .await
+    }
+
+    /// Marks a tournament as finished whose games are all durable.
+    pub(super) async fn finish(&mut self, id: &str) -> Result<(), Error> {
+        self.kept().await;
+        let entry = self.entry_mut(id)?;
+        entry.document.games_total = entry.info.games();
+        let verdict = entry.results.as_ref().and_then(|it| it.stages.verdict());
+        if let Some(verdict) = verdict {
+            entry.document.verdict_json = verdict.to_json();
+        }
+        let changes = self.last_checkpoint(id).into_iter().collect();
+        self.set_state(id, TournamentState::Finished, changes)
+            .await?;
+        tracing::info!(tournament = id, "tournament finished");
+        Ok(())
+    }
+}
