@@ -5,6 +5,8 @@
 mod architecture;
 /// The benchmark measures what it says.
 mod benchmark;
+/// What damage takes from a store is played again.
+mod damage;
 /// Evolution goes on after a kill, and what it makes plays.
 mod evolve;
 /// Agents that misbehave, each named by its fault and by no other.

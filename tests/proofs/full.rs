@@ -90,6 +90,16 @@ impl Proof for Full {
                     .map_err(at)?;
             }
         }
+        for round in 0..self.rounds {
+            let world = World::new();
+            match unsynced(&world, rng.below(40) as usize) {
+                Ok(Some(games)) => told.unsynced += games,
+                Ok(None) => told.unsynced_skipped += 1,
+                Err(broken) => {
+                    return Err(broken.of(&format!("a sync fails, round {round}")));
+                }
+            }
+        }
         Ok(Outcome::Holds(told.figures(self.rounds)))
     }
 }
@@ -100,6 +110,8 @@ struct Told {
     acknowledged: u64,
     vanished: u64,
     stored: u64,
+    unsynced: u64,
+    unsynced_skipped: u32,
 }
 
 impl Told {
@@ -116,6 +128,14 @@ impl Told {
                 self.vanished,
             ),
             Figure::new("games acknowledged by that store, all present", self.stored),
+            Figure::new(
+                "a sync failed and the page cache said otherwise, times",
+                rounds - self.unsynced_skipped,
+            ),
+            Figure::new(
+                "games acknowledged then and after, all on the disk",
+                self.unsynced,
+            ),
         ]
     }
 }
@@ -223,6 +243,62 @@ fn vanish(world: &World, disk: &Disk, left: u64, lines: usize) -> Result<u64, Br
     known.held(world, &data)?;
     fs::remove_dir_all(&data).map_err(Broken::new)?;
     Ok(stored)
+}
+
+/// A write that the system has taken cannot be brought to the disk: the sync
+/// fails, and from then on the system's cache has what no disk has. Who opens
+/// the store next must not believe it. None where the machine has no such disk.
+fn unsynced(world: &World, lines: usize) -> Result<Option<u64>, Broken> {
+    let Ok(below) = Disk::memory(world.folder(), DISK_MIB) else {
+        return Ok(None);
+    };
+    let Ok(mut disk) = Disk::thin(below.path(), 4 * DISK_MIB) else {
+        return Ok(None);
+    };
+    let data = disk.join("unsynced");
+    let mut known = Known::default();
+    let written = |process: &Started| process.stdout().lines().count() > lines;
+    let mut process = append_to(world, &data, &[]);
+    until("games to be acknowledged", || {
+        (process.ended() || written(&process)).then_some(())
+    });
+    let filler = Filler::fill(&below, 0)?;
+    if within(USED_UP, || process.ended().then_some(())).is_none() {
+        process.signal(Signal::SIGKILL);
+        return Err(Broken::new(format_args!(
+            "the store goes on where nothing reaches the disk: {}",
+            process.output().told()
+        )));
+    }
+    let output = process.output();
+    quiet(&output)?;
+    if output.code != Some(1) {
+        return Err(Broken::new(output.told()));
+    }
+    let mut stored = known.remember(&output)?;
+    drop(filler);
+    let verified = world.arena(&["store", "verify", "--data", &data]);
+    if verified.code != Some(0) {
+        let arguments = ["store", "verify", "--repair", "--data", &data];
+        let repaired = world.arena(&arguments);
+        if repaired.code != Some(0) {
+            return Err(Broken::new(format_args!(
+                "{}\n{}",
+                verified.told(),
+                repaired.told()
+            )));
+        }
+    }
+    // It goes on with what the disk has, and all it acknowledges stays.
+    let process = append_to(world, &data, &[]);
+    until("games to be acknowledged", || {
+        written(&process).then_some(())
+    });
+    process.signal(Signal::SIGKILL);
+    stored += known.remember(&process.output())?;
+    disk.power_on().map_err(Broken::new)?;
+    known.held(world, &data)?;
+    Ok(Some(stored))
 }
 
 /// A file that takes the room of a disk until it is dropped.

@@ -94,6 +94,17 @@ impl Change {
         }
     }
 
+    /// Whether it spoils a piece that lies there. What goes through the database
+    /// leaves it where it was.
+    pub(super) fn spoils(&self, (file, offset, length): &(PathBuf, u64, usize)) -> bool {
+        let bytes = *offset as usize..*offset as usize + length;
+        match self {
+            Self::Cut(cut, end) => cut == file && *end < bytes.end,
+            Self::Turn(turned, at, _) => turned == file && bytes.contains(at),
+            Self::Put(..) | Self::Remove(_) => false,
+        }
+    }
+
     /// Whether it is to the store's label.
     pub(super) fn is_to_label(&self) -> bool {
         match self {

@@ -13,7 +13,7 @@ use std::{
 
 use arena_store::{
     Collection, Options, SledStore, Store, StoreError, StoredGame,
-    tamper::{Entry, Tamper},
+    tamper::{Entry, Piece, Tamper, pieces},
 };
 use arena_wire::AgentRng;
 use tempfile::TempDir;
@@ -51,7 +51,7 @@ pub struct Damage {
 impl Proof for Damage {
     const PROMISE: &'static str = "whatever is cut off or turned in a store's files, or wrong in \
                                    its database, it opens whole, or names the damage and repairs \
-                                   it";
+                                   it, and loses no more than the packs that are hit";
 
     fn quick() -> Self {
         Self {
@@ -118,6 +118,8 @@ struct Trial<'a> {
     _fast: TempDir,
     files: Vec<PathBuf>,
     entries: Vec<Entry>,
+    /// What a repair can find in the bare files.
+    pieces: Vec<Piece>,
     holding: Holding,
     cases: u64,
     wrong: u64,
@@ -125,6 +127,7 @@ struct Trial<'a> {
     named: u64,
     kept: u64,
     lost: u64,
+    lost_by_a_bit: usize,
     commands: u64,
 }
 
@@ -137,6 +140,7 @@ impl<'a> Trial<'a> {
         let database = Tamper::open(&whole).map_err(Broken::new)?;
         let entries = database.entries().map_err(Broken::new)?;
         drop(database);
+        let pieces = pieces(&whole).map_err(Broken::new)?;
         let mut files = Vec::new();
         list(&whole, &mut files).map_err(Broken::new)?;
         files.retain(|path| !path.ends_with("lock") && !path.ends_with("listen"));
@@ -157,6 +161,7 @@ impl<'a> Trial<'a> {
             _fast: fast,
             files,
             entries,
+            pieces,
             holding,
             cases: 0,
             wrong: 0,
@@ -164,6 +169,7 @@ impl<'a> Trial<'a> {
             named: 0,
             kept: 0,
             lost: 0,
+            lost_by_a_bit: 0,
             commands: 0,
         })
     }
@@ -207,7 +213,7 @@ impl<'a> Trial<'a> {
             }
         }
         if self.cases.is_multiple_of(COMMANDS_EVERY) {
-            return self.commands(report.is_sound());
+            return self.commands(change, report.is_sound());
         }
         let (copy, id) = (self.copy.clone(), self.id.clone());
         let opened = within(move || {
@@ -236,7 +242,7 @@ impl<'a> Trial<'a> {
                 }
                 self.named += 1;
                 self.damaged(change)?;
-                self.repaired()
+                self.repaired(change)
             }
             Err(error) => Err(Broken::new(error)),
         }
@@ -263,31 +269,67 @@ impl<'a> Trial<'a> {
         change.apply(&self.whole, &self.copy)
     }
 
-    /// Repairs the copy; what it then has is true.
-    fn repaired(&mut self) -> Result<(), Broken> {
+    /// Repairs the copy; what it then has is true, and all there is.
+    fn repaired(&mut self, change: &Change) -> Result<(), Broken> {
         let (copy, id) = (self.copy.clone(), self.id.clone());
-        let found = within(move || {
-            arena_store::repair(&copy)?;
+        let (lost, found) = within(move || {
+            let repaired = arena_store::repair(&copy)?;
             let store = SledStore::open(&copy, &Options::default())?;
-            hold(&store, &id)
+            Ok((repaired.lost(), hold(&store, &id)?))
         })?
-        .map_err(|error| Broken::new(format_args!("repaired: {error}")))?;
-        self.count(&found)
+        .map_err(|error: StoreError| Broken::new(format_args!("repaired: {error}")))?;
+        self.count(change, &found, lost)
     }
 
-    fn count(&mut self, found: &Holding) -> Result<(), Broken> {
+    /// A repair keeps what one piece of the bare files still has, makes nothing
+    /// up, and says whether anything is lost.
+    fn count(&mut self, change: &Change, found: &Holding, lost: bool) -> Result<(), Broken> {
         for (index, game) in &found.games {
             if self.holding.games.get(index) != Some(game) {
                 return Err(Broken::new(format_args!("a repair made game {index} up")));
             }
         }
+        let whole = |piece: &&Piece| !piece.places.iter().all(|place| change.spoils(place));
+        for (_, index) in self.pieces.iter().filter(whole).flat_map(|it| &it.games) {
+            if !found.games.contains_key(index) {
+                return Err(Broken::new(format_args!(
+                    "a repair lost game {index}, whose pack is whole"
+                )));
+            }
+        }
+        let mut newest: BTreeMap<&[u8], &Piece> = BTreeMap::new();
+        for piece in self.pieces.iter().filter(|piece| piece.games.is_empty()) {
+            let known = newest.entry(&piece.key).or_insert(piece);
+            if known.version < piece.version {
+                *known = piece;
+            }
+        }
+        for document in &self.holding.documents {
+            let key = [&[document.0 as u8], document.1.as_bytes()].concat();
+            let there = newest.get(&*key).is_some_and(&whole);
+            if there && !found.documents.contains(document) {
+                return Err(Broken::new(format_args!(
+                    "a repair lost the document {}, which is whole",
+                    document.1
+                )));
+            }
+        }
+        let games = self.holding.games.len() - found.games.len();
+        let documents = self.holding.documents.iter();
+        let less = games > 0 || !documents.clone().all(|it| found.documents.contains(it));
+        if less && !lost {
+            return Err(Broken::new("a repair lost something in silence"));
+        }
         self.kept += found.games.len() as u64;
-        self.lost += (self.holding.games.len() - found.games.len()) as u64;
+        self.lost += games as u64;
+        if matches!(change, Change::Turn(..)) {
+            self.lost_by_a_bit = self.lost_by_a_bit.max(games);
+        }
         Ok(())
     }
 
     /// The same by the commands a user has.
-    fn commands(&mut self, sound: bool) -> Result<(), Broken> {
+    fn commands(&mut self, change: &Change, sound: bool) -> Result<(), Broken> {
         self.commands += 1;
         let data = self.copy.to_str().expect("UTF-8").to_owned();
         let verified = self.world.arena(&["store", "verify", "--data", &data]);
@@ -314,16 +356,21 @@ impl<'a> Trial<'a> {
             .world
             .arena(&["store", "verify", "--repair", "--data", &data]);
         let again = self.world.arena(&["store", "verify", "--data", &data]);
-        if (repaired.code, again.code) != (Some(0), Some(0)) {
+        let lost = match repaired.code {
+            Some(0) => Some(false),
+            Some(3) if repaired.stderr.contains("are lost") => Some(true),
+            _ => None,
+        };
+        let (Some(lost), Some(0)) = (lost, again.code) else {
             return Err(Broken::new(format_args!(
                 "{}\n{}",
                 repaired.told(),
                 again.told()
             )));
-        }
+        };
         let store = SledStore::open(&self.copy, &Options::default()).map_err(Broken::new)?;
         let found = hold(&store, &self.id).map_err(Broken::new)?;
-        self.count(&found)
+        self.count(change, &found, lost)
     }
 
     fn figures(self) -> Vec<Figure> {
@@ -339,6 +386,7 @@ impl<'a> Trial<'a> {
             Figure::new("of them tried by the commands too", self.commands),
             Figure::new("games kept by repairs", self.kept),
             Figure::new("games lost by damage, to be played again", self.lost),
+            Figure::new("most games lost by one bit", self.lost_by_a_bit),
         ]
     }
 }

@@ -1,0 +1,80 @@
+//! Damage takes games from a store: what is lost is said, played again, and
+//! comes to the same records.
+
+use std::{fs, path::Path};
+
+use arena_store::tamper::{Piece, pieces};
+use arena_tests::{World, spec};
+use serde_json::Value;
+
+/// Turns a bit in the middle of wherever a piece lies.
+fn turn(piece: &Piece) {
+    for (file, offset, length) in &piece.places {
+        let mut bytes = fs::read(file).expect("it was read before");
+        bytes[*offset as usize + length / 2] ^= 1;
+        fs::write(file, bytes).expect("it can be written");
+    }
+}
+
+/// The largest pack of a store.
+fn largest_pack(data: &Path) -> Piece {
+    let pieces = pieces(data).expect("nobody has it open");
+    let largest = pieces.into_iter().max_by_key(|piece| piece.games.len());
+    largest.expect("a pack")
+}
+
+/// What a format and its statistics make of the records.
+fn outcome(standings: &Value) -> Value {
+    let agents = standings["agents"].as_array().expect("agents");
+    let told = [
+        "agent",
+        "games",
+        "wins",
+        "draws",
+        "losses",
+        "score",
+        "score_low",
+    ];
+    let agents = agents.iter().map(|agent| {
+        let told = told.map(|key| (key.to_owned(), agent[key].clone()));
+        Value::Object(told.into_iter().collect())
+    });
+    Value::Array(agents.chain([standings["verdict"].clone()]).collect())
+}
+
+#[test]
+fn what_damage_took_from_a_finished_tournament_is_played_again() {
+    for format in ["", "format = \"swiss\""] {
+        let world = World::new();
+        let agents = ["random", "aggressive", "mixed", "defensive"];
+        let spec = spec("damaged", "cowry", 20, &agents, format);
+        let (id, standings, whole) = world.tournament(&spec, "data", &[]);
+        let games = whole.games.len();
+        let pack = largest_pack(&world.folder().join("data"));
+        turn(&pack);
+        let lost = pack.games.len();
+        assert!(lost > 0 && lost < games, "{lost} of {games}");
+
+        let verify = ["store", "verify", "--data", "data"];
+        world
+            .arena(&verify)
+            .fails(3, &["arena store verify --repair"]);
+        let said = format!("{lost} games and 0 documents are lost");
+        world
+            .arena(&[&verify[..], &["--repair"]].concat())
+            .fails(3, &[&said, "played again"]);
+        assert_eq!(world.arena(&verify).code, Some(0));
+        let show = ["tournament", "show", &id, "--data", "data"];
+        let shown = world
+            .arena(&[&show[..], &["--output", "json"]].concat())
+            .ok()
+            .json();
+        assert_eq!(shown["state"], "running", "{shown}");
+
+        let (again, after, found) = world.tournament(&spec, "data", &[]);
+        assert_eq!(again, id);
+        assert_eq!(whole.difference(&found), None, "{format}");
+        assert_eq!(outcome(&after), outcome(&standings), "{format}");
+        world.nothing_runs();
+    }
+}
