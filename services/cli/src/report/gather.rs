@@ -4,7 +4,7 @@ use arena_model::{Tournament, expect::Expectation, spec::Spec};
 use arena_wire::v1::{self, agent_setup::Source};
 
 use super::{
-    Agent, Estimate, Pair, Report, board::Boards, rated::Rated, sample::Sampler, scan::Scan,
+    Agent, Estimate, Pair, Report, board::Boards, lead, rated::Rated, sample::Sampler, scan::Scan,
     verdict,
 };
 use crate::{
@@ -71,6 +71,7 @@ pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> 
         .iter()
         .map(|one| one.agent.as_str())
         .collect();
+    let by_rating = spec.format.opponents_differ() && standings.ratings.is_some();
     let pairs = crosstable(&names, &standings.pairs);
     let verdicts = verdict::check(&expectations, &standings);
     let agents = order
@@ -106,7 +107,8 @@ pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> 
         samples,
         board: boards.board(),
         verdict: serde_json::from_str(&standings.verdict_json).ok(),
-        by_rating: spec.format.opponents_differ() && standings.ratings.is_some(),
+        by_rating,
+        ahead: lead::least(&standings, by_rating),
         starter_drawn: standings.starter_drawn,
         verdicts,
         pairing: standings.pairing,

@@ -5,6 +5,7 @@ pub(crate) mod board;
 mod chart;
 mod gather;
 mod junit;
+mod lead;
 mod markdown;
 mod page;
 mod rated;
@@ -76,6 +77,9 @@ pub(crate) struct Report {
     pub(crate) verdict: Option<serde_json::Value>,
     /// Agents meet different opponents, so that ratings say who is better.
     pub(crate) by_rating: bool,
+    /// The least by which the first agent is ahead of each other one, by the
+    /// interval of their difference.
+    pub(crate) ahead: Vec<Option<f64>>,
     /// Who begins is drawn, and need not sit at seat 0.
     pub(crate) starter_drawn: bool,
     /// What came of what is expected.

@@ -56,6 +56,7 @@ fn empty() -> Report {
         digest: "00".to_owned(),
         verdict: None,
         by_rating: false,
+        ahead: Vec::new(),
         starter_drawn: false,
         verdicts: Vec::new(),
         pairing: None,
@@ -70,6 +71,7 @@ fn played() -> Report {
     Report {
         state: v1::TournamentState::Finished,
         games: 4,
+        ahead: vec![Some(0.3)],
         agents: vec![agent("one", Some(0.75)), agent("two", Some(0.25))],
         lengths: BTreeMap::from([(10, 3), (12, 1)]),
         faults: vec![Fault {
@@ -181,6 +183,7 @@ fn the_headline_is_what_the_format_came_to() {
 fn where_opponents_differ_ratings_are_told_and_not_scores() {
     let mut report = Report {
         by_rating: true,
+        ahead: vec![Some(-5.0)],
         ..played()
     };
     for (agent, rating) in report.agents.iter_mut().zip([20.0, 10.0]) {

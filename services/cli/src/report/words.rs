@@ -136,25 +136,9 @@ fn expected(report: &Report) -> Option<String> {
     }
 }
 
-/// Whether the first one's interval lies above that of every other one: of
-/// ratings where they tell who is better, else of scores.
+/// Whether the first one is ahead of every other one beyond luck.
 fn is_clear(report: &Report) -> bool {
-    let ends = |standing: &v1::AgentStanding| {
-        if report.by_rating {
-            (standing.rating_low, standing.rating_high)
-        } else {
-            (standing.score_low, standing.score_high)
-        }
-    };
-    let Some((first, rest)) = report.agents.split_first() else {
-        return false;
-    };
-    let (low, _) = ends(&first.standing);
-    rest.iter()
-        .all(|other| match (low, ends(&other.standing).1) {
-            (Some(low), Some(high)) => low > high,
-            _ => false,
-        })
+    !report.ahead.is_empty() && report.ahead.iter().all(|least| *least > Some(0.0))
 }
 
 fn leader(report: &Report) -> Option<String> {
@@ -185,9 +169,9 @@ fn leader(report: &Report) -> Option<String> {
         let other = &second.standing;
         text += &format!("; {} follows with {}", other.agent, told(other));
         text += if is_clear(report) {
-            ". The intervals do not meet, so the first place is clear"
+            ". It is ahead of every other one by more than luck gives, so the first place is clear"
         } else {
-            ". The intervals meet, so the first place may be luck"
+            ". The difference may be nothing, so the first place may be luck"
         };
     }
     Some(text + ".")
