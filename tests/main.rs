@@ -15,6 +15,8 @@ mod faults;
 mod formats;
 /// Tournaments that keep hashes alone.
 mod hashes;
+/// One bad host spoils no tournament.
+mod hosts;
 /// Pause, resume, cancel, Ctrl-C and restarts.
 mod lifecycle;
 /// Any fleet, killed or not, leaves the same records.

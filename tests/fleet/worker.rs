@@ -229,6 +229,7 @@ impl Inner {
             worker_id: session.worker_id.clone(),
             boot_epoch: session.boot_epoch,
             leases,
+            settled_calls: 0,
         };
         let asked = Instant::now();
         let mut client = self.client();
@@ -295,6 +296,7 @@ impl Inner {
             games: self.tally.settings.lease_games,
             wait_ms: LEASE_WAIT.as_millis() as u32,
             known_tournaments: self.tally.known(),
+            call: 0,
         };
         let asked = Instant::now();
         let mut client = self.client();

@@ -251,9 +251,27 @@ impl World {
         self.server(&arguments)
     }
 
+    /// Starts a worker on a host that has a variable set.
+    ///
+    /// # Panics
+    /// Where it does not come up.
+    #[must_use]
+    pub fn worker_with(&self, coordinator: &Server, name: &str, value: &str) -> Server {
+        let mut command = self.command(program::arena());
+        command
+            .args(["worker", "--coordinator", &coordinator.url()])
+            .args(["--metrics", "127.0.0.1:0"])
+            .env(name, value);
+        self.serve(command)
+    }
+
     fn server(&self, arguments: &[&str]) -> Server {
         let mut command = self.command(program::arena());
         command.args(arguments);
+        self.serve(command)
+    }
+
+    fn serve(&self, command: Command) -> Server {
         let (child, stdout, stderr) = self.spawn(command);
         Server::new(child, stdout, stderr)
     }

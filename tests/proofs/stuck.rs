@@ -21,7 +21,7 @@ const DEADLINE_S: &str = "0.5";
 #[derive(Debug, clap::Args)]
 pub struct Stuck {
     /// Blocks of the tournament, of two games each.
-    #[arg(long, default_value_t = 500)]
+    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
 }
 
@@ -130,6 +130,7 @@ async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, 
         games: 16,
         wait_ms: 1000,
         known_tournaments: Vec::new(),
+        call: 0,
     };
     let Some(lease) = worker.lease(request).await?.into_inner().lease else {
         return Ok(Err(Broken::new("no games were lent")));
@@ -144,6 +145,7 @@ async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, 
                 lease_id: lease.lease_id,
                 plies: 7,
             }],
+            settled_calls: 0,
         };
         beats += 1;
         let answer = worker.heartbeat(request).await?.into_inner();

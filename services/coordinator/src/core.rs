@@ -204,6 +204,7 @@ impl Core {
             Command::Join(request, reply) => self.join(request, reply),
             Command::Lease(request, reply) => self.lease(request, reply),
             Command::Heartbeat(request, reply) => drop(reply.send(self.heartbeat(&request))),
+            Command::Leave(request, reply) => drop(reply.send(self.leave(&request))),
             Command::WorkerName(id, boot_epoch, reply) => {
                 drop(reply.send(Ok(self.worker_name(id, boot_epoch))));
             }

@@ -45,8 +45,15 @@ pub(crate) struct Report {
     pub(crate) lease: LeaseId,
     pub(crate) info: Arc<Info>,
     pub(crate) games: Vec<ReportedGame>,
-    /// Games that could not be played, and why.
-    pub(crate) failed: Vec<(u64, String)>,
+    pub(crate) failed: Vec<FailedGame>,
+}
+
+/// A game that could not be played, and why.
+pub(crate) struct FailedGame {
+    pub(crate) index: u64,
+    pub(crate) reason: String,
+    /// The agent that did not start, where that was why.
+    pub(crate) unready: Option<v1::UnreadyAgent>,
 }
 
 /// Games that were compared with their durable records.
@@ -137,6 +144,7 @@ pub(crate) enum Command {
     Join(v1::JoinRequest, Reply<Joined>),
     Lease(v1::LeaseRequest, Reply<v1::LeaseResponse>),
     Heartbeat(v1::HeartbeatRequest, Reply<Vec<LeaseId>>),
+    Leave(v1::LeaveRequest, Reply<()>),
     /// The name of the worker of an id and boot epoch; its id where it is gone.
     WorkerName(String, u64, Reply<String>),
     /// Answers with the games that had a record before, to be compared.

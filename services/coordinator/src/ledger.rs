@@ -14,9 +14,12 @@ mod audits;
 mod bitmap;
 mod course;
 mod defects;
+mod failures;
 mod leases;
 mod lending;
+mod processes;
 mod reports;
+mod starts;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -30,20 +33,17 @@ use std::{
 pub use audits::Audited;
 use audits::Audits;
 pub use bitmap::Bitmap;
-use course::{Back, Course};
+use course::Course;
 pub use defects::{Defects, Sound};
 use leases::Leases;
 pub use lending::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};
 use lending::{Pace, Worker};
+use processes::Processes;
 pub use reports::{Report, ReportId, Reports, Sorted, Taken, Written};
 pub use terms::{
-    Assigned, Came, Ended, Grant, LeaseId, Outlook, Patience, Player, Progress, Settings, State,
-    TournamentNo, Verdict, WorkerId, WorkerLoad,
+    Ask, Assigned, Came, Ended, Failed, Grant, LeaseId, Outlook, Patience, Player, Progress,
+    Settings, State, TournamentNo, Verdict, WorkerId, WorkerLoad,
 };
-
-/// How long a game rests after its first failed attempt; twice as long after
-/// each further one.
-const REST: Duration = Duration::from_millis(500);
 
 #[derive(Debug)]
 struct Entry {
@@ -70,6 +70,8 @@ pub struct Ledger<D: Defects = Sound> {
     settings: Settings,
     /// Of this start.
     boot_epoch: u64,
+    /// The time, as far as it was told.
+    now: Duration,
     tournaments: BTreeMap<TournamentNo, Entry>,
     /// Those that may have something to lend, now or later: the running ones,
     /// and the finished ones with audits to come.
@@ -77,6 +79,7 @@ pub struct Ledger<D: Defects = Sound> {
     workers: BTreeMap<WorkerId, Worker>,
     /// Processes that left: what they played may still be reported.
     gone: BTreeMap<WorkerId, Player>,
+    processes: Processes,
     leases: Leases,
     tournaments_ever: TournamentNo,
     workers_ever: WorkerId,
@@ -91,10 +94,12 @@ impl<D: Defects> Ledger<D> {
         Self {
             settings,
             boot_epoch,
+            now: Duration::ZERO,
             tournaments: BTreeMap::new(),
             open: BTreeSet::new(),
             workers: BTreeMap::new(),
             gone: BTreeMap::new(),
+            processes: Processes::default(),
             leases: Leases::default(),
             tournaments_ever: 0,
             workers_ever: 0,
@@ -292,55 +297,6 @@ impl<D: Defects> Ledger<D> {
         }
     }
 
-    /// Takes back the leases that made no progress in time.
-    pub fn expire(&mut self, now: Duration) -> Vec<Ended> {
-        if D::NEVER_EXPIRES {
-            return Vec::new();
-        }
-        let late = self.leases.late(now);
-        self.end(late, true)
-    }
-
-    /// Takes leases back; their games wait again.
-    fn end(&mut self, leases: Vec<LeaseId>, lost: bool) -> Vec<Ended> {
-        let mut ended = Vec::with_capacity(leases.len());
-        for id in leases {
-            let Some(lease) = self.leases.remove(id) else {
-                continue;
-            };
-            if let Some(worker) = self.workers.get_mut(&lease.worker) {
-                worker.leases.remove(&id);
-            }
-            ended.push(Ended {
-                worker: lease.worker,
-                lease: id,
-            });
-            let why = if lost {
-                Back::Lost { alone: lease.alone }
-            } else {
-                Back::Unplayed
-            };
-            if let Some(entry) = self.tournaments.get_mut(&lease.tournament)
-                && !D::LOSES_RETURNED
-            {
-                for index in lease.games {
-                    let audits = &mut entry.course.audits;
-                    match (lease.audit, why) {
-                        (false, _) => entry.course.give_back(index, id, why, Duration::ZERO),
-                        // A game that kills its workers is not audited for ever.
-                        (true, Back::Lost { alone: true } | Back::Failed) => audits.fail(index),
-                        (true, Back::Lost { alone: false }) => audits.lose(index),
-                        (true, Back::Unplayed) => audits.give_back(index),
-                    }
-                }
-            }
-            if lease.audit {
-                self.sort_in(lease.tournament);
-            }
-        }
-        ended
-    }
-
     /// What a record of this game would be, were it reported now.
     #[must_use]
     pub fn verdict(&self, tournament: TournamentNo, index: u64) -> Verdict {
@@ -382,38 +338,6 @@ impl<D: Defects> Ledger<D> {
         verdict
     }
 
-    /// A worker could not play a game: it rests, then waits again. Tells how
-    /// many attempts failed so far; none where the lease has it no more.
-    pub fn failed(
-        &mut self,
-        now: Duration,
-        tournament: TournamentNo,
-        lease: LeaseId,
-        index: u64,
-    ) -> Option<u32> {
-        let held = self
-            .leases
-            .get(lease)
-            .filter(|held| held.tournament == tournament && held.games.contains(&index))?;
-        let audit = held.audit;
-        let entry = self.tournaments.get_mut(&tournament)?;
-        if audit {
-            entry.course.audits.fail(index);
-        } else {
-            let before = entry.course.failed(index);
-            let rest = REST * (1 << before.min(6));
-            entry
-                .course
-                .give_back(index, lease, Back::Failed, now + rest);
-        }
-        let failed = entry.course.failed(index);
-        self.strike(now, tournament, lease, index);
-        if audit {
-            self.sort_in(tournament);
-        }
-        Some(failed)
-    }
-
     /// Crosses a game off a lease, which ends when it has none left.
     fn strike(&mut self, now: Duration, tournament: TournamentNo, lease: LeaseId, index: u64) {
         let Some(held) = self.leases.get_mut(lease) else {
@@ -444,10 +368,11 @@ impl<D: Defects> Ledger<D> {
         let Some(entry) = self.tournaments.get_mut(&tournament) else {
             return Came::Nothing;
         };
-        if !entry.course.durable(index) {
-            return Came::Nothing;
+        match entry.course.durable(index) {
+            None => return Came::Nothing,
+            Some(true) => entry.course.audits.durable(index, by),
+            Some(false) => {}
         }
-        entry.course.audits.durable(index, by);
         self.come(tournament)
     }
 

@@ -202,7 +202,9 @@ impl From<FaultKind> for v1::FaultKind {
     }
 }
 
-fn fault_kind(kind: v1::FaultKind) -> Option<FaultKind> {
+/// A kind of fault; none where it is unknown here.
+#[must_use]
+pub fn fault_kind(kind: v1::FaultKind) -> Option<FaultKind> {
     Some(match kind {
         v1::FaultKind::Unspecified => return None,
         v1::FaultKind::IllegalMove => FaultKind::IllegalMove,

@@ -29,6 +29,6 @@ pub mod games {
 /// The encoded `FileDescriptorSet` of all of it, for server reflection.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
-/// How often a game is tried before it is void: a worker that cannot play an
-/// assignment with `attempts + 1 == ATTEMPTS_MAX` reports it as a void game.
+/// How often a game is tried at least before it is void. A worker does not play an
+/// assignment with so many `attempts`: it reports it as a void game.
 pub const ATTEMPTS_MAX: u32 = 5;

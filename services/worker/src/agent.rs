@@ -43,6 +43,9 @@ pub(crate) enum Verdict {
     Move(u32, Duration),
     /// The agent's fault.
     Fault(Blame),
+    /// It does not start or cannot be reached here. Whose fault that is can only
+    /// be seen by whether it starts elsewhere.
+    Unready(Blame),
     /// Ours: why the game cannot be played now.
     Void(String),
 }

@@ -33,6 +33,7 @@ use crate::{
     protocol::Progress,
     table::{Rules, SetupError},
 };
+pub(crate) use active::GivenUp;
 use active::{Active, Games};
 use seats::Table;
 
@@ -62,6 +63,7 @@ struct Lease {
     told: u64,
     /// Signs of life that are no plies.
     signs: u64,
+    given_up: GivenUp,
 }
 
 struct Waiting {
@@ -88,6 +90,8 @@ pub(crate) struct Driver {
     /// When something moved last: a lease came, a ply was seen to be played, a
     /// game ended.
     moved: time::Instant,
+    /// There is no other worker at which an agent may start.
+    alone: bool,
 }
 
 impl Driver {
@@ -107,12 +111,18 @@ impl Driver {
             done: Vec::new(),
             held: false,
             moved: time::Instant::now(),
+            alone: false,
         }
     }
 
     /// Whether to begin no games for now.
     pub(crate) fn hold(&mut self, hold: bool) {
         self.held = hold;
+    }
+
+    /// Nobody else plays: an agent that does not start here is charged with it.
+    pub(crate) fn is_alone(&mut self) {
+        self.alone = true;
     }
 
     /// Latencies of a tournament's agents that were not reported yet.
@@ -150,6 +160,7 @@ impl Driver {
         tournament: &str,
         lease: u64,
         games: Vec<v1::GameAssignment>,
+        given_up: GivenUp,
     ) -> bool {
         let Some(table) = self.tables.get(tournament).cloned() else {
             return false;
@@ -169,6 +180,7 @@ impl Driver {
                 pooled: Vec::new(),
                 told: 0,
                 signs: 0,
+                given_up,
             },
         );
         let waiting = games.into_iter().map(|game| Waiting {
@@ -291,17 +303,20 @@ impl Driver {
         let Waiting { lease, table, game } = waiting;
         table.touch();
         if game.attempts >= ATTEMPTS_MAX {
-            let why = "it was lost with its worker each time".to_owned();
-            let report = table.sealer().void(&game, why);
+            let report = table.sealer().give_up(&game);
             return self.finish(lease, report);
         }
         if let Err(error) = table.rules().check(&game) {
             let report = table.sealer().void(&game, error.to_string());
             return self.finish(lease, report);
         }
-        let Some(errand) = self.leases.get(&lease).map(|lease| lease.errand.clone()) else {
+        let Some(Lease {
+            errand, given_up, ..
+        }) = self.leases.get(&lease)
+        else {
             return;
         };
+        let (errand, given_up) = (errand.clone(), given_up.clone());
         if table.is_native(&game) {
             // As many as go together into the pool.
             let mut games = vec![game];
@@ -309,6 +324,7 @@ impl Driver {
                 && games.len() < POOLED
                 && let Some(next) = self.waiting.pop_front_if(|next| {
                     next.lease == lease
+                        && next.game.attempts < ATTEMPTS_MAX
                         && table.rules().check(&next.game).is_ok()
                         && table.is_native(&next.game)
                 })
@@ -324,7 +340,7 @@ impl Driver {
             }
             return;
         }
-        let active = Active::new(lease, errand.plies, table, game);
+        let active = Active::new(lease, errand.plies, table, game, given_up);
         let token = self.games.insert(active);
         self.go_on(token);
     }
@@ -355,6 +371,15 @@ impl Driver {
             return;
         };
         let report = active.table.sealer().void(&active.assignment, why);
+        self.finish(active.lease, report);
+    }
+
+    /// The agent that was asked does not start here.
+    fn unready(&mut self, token: Token, blame: Blame) {
+        let Some(active) = self.games.remove(token) else {
+            return;
+        };
+        let report = active.unready(blame);
         self.finish(active.lease, report);
     }
 
@@ -476,6 +501,8 @@ impl Driver {
                 }
             }
             Verdict::Fault(blame) => active.fault(blame),
+            Verdict::Unready(blame) if self.alone => active.fault(blame),
+            Verdict::Unready(blame) => return self.unready(token, blame),
             Verdict::Void(why) => return self.void(token, why),
         }
         active.plies.count();

@@ -11,7 +11,7 @@ use tonic::Code;
 
 use crate::{
     agent::link::{Down, Link, Source},
-    driver::Driver,
+    driver::{Driver, GivenUp},
     environment::{AgentOptions, BinaryProvider, Environment},
     native::Pool,
     runtime::on_own_thread,
@@ -105,11 +105,12 @@ pub async fn play_games(
     on_own_thread("games", move || async move {
         let environment = Environment::new(&options, binaries, Arc::new(metrics));
         let mut driver = Driver::new(environment, pool, at_once);
+        driver.is_alone();
         let tournament = setup.tournament_id.clone();
         driver.add_tournament(setup)?;
         let mut reports = Vec::with_capacity(games.len());
         let wanted = games.len();
-        driver.add_lease(&tournament, 1, games);
+        driver.add_lease(&tournament, 1, games, GivenUp::default());
         driver.start();
         loop {
             reports.extend(driver.take_done().into_iter().map(|done| done.report));

@@ -45,6 +45,8 @@ const LEASE_PAUSE: Duration = Duration::from_millis(200);
 const BACKLOG: usize = 16;
 /// The longest a report is waited for; it is sent again then.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long an orderly end waits for the coordinator to hear of it.
+const LEAVE: Duration = Duration::from_secs(1);
 /// How often progress is told at most and at least.
 const HEARTBEAT: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
@@ -80,6 +82,8 @@ pub struct Protocol<R, D: Defects = Sound> {
     actions: VecDeque<Action<R>>,
     /// When the drain has to be over.
     drain: Option<Duration>,
+    /// Until when the answer to taking leave is waited for.
+    leave: Option<Duration>,
 }
 
 impl<R, D: Defects> Protocol<R, D> {
@@ -101,6 +105,7 @@ impl<R, D: Defects> Protocol<R, D> {
             reports: Reports::new(),
             actions: VecDeque::new(),
             drain: None,
+            leave: None,
         }
     }
 
@@ -301,13 +306,33 @@ impl<R, D: Defects> Protocol<R, D> {
         if let Some(limit) = self.drain {
             let over = games.is_done() && self.reports.unanswered() == 0;
             if over || !self.presence.joined() || now >= limit {
-                return Some(Action::End(Ending::Drained));
+                return self.end(now);
             }
         }
         if let Some((stay, timeout)) = self.presence.join(now) {
             return Some(Action::Join { stay, timeout });
         }
         self.beat(now, games).or_else(|| self.ask(now, games))
+    }
+
+    /// The end of an orderly stop, once the coordinator knows of it.
+    fn end(&mut self, now: Duration) -> Option<Action<R>> {
+        match (self.leave, self.presence.stay()) {
+            (None, Some(stay)) => {
+                self.leave = Some(now + LEAVE);
+                Some(Action::TakeLeave {
+                    stay: stay.clone(),
+                    timeout: LEAVE,
+                })
+            }
+            (Some(until), Some(_)) if now < until => None,
+            _ => Some(Action::End(Ending::Drained)),
+        }
+    }
+
+    /// The coordinator knows that the worker goes away, or does not listen.
+    pub fn took_leave(&mut self, now: Duration) {
+        self.leave = Some(now);
     }
 
     fn beat(&mut self, now: Duration, games: &mut impl Playing) -> Option<Action<R>> {
@@ -344,6 +369,7 @@ impl<R, D: Defects> Protocol<R, D> {
         let leases = leases.map(|held| (held.lease.lease_id, held.told + held.excuses));
         Some(Action::Beat {
             leases: leases.collect(),
+            settled: self.asking.map_or(self.calls, |call| call - 1),
             timeout: stay.heartbeat * 10,
             stay,
         })
@@ -377,6 +403,9 @@ impl<R, D: Defects> Protocol<R, D> {
     /// [`Self::next`] has nothing more.
     #[must_use]
     pub fn wake(&self, now: Duration) -> Option<Duration> {
+        if let Some(leave) = self.leave {
+            return Some(self.reports.wake().map_or(leave, |due| due.min(leave)));
+        }
         let stay = self.presence.stay();
         let beat = stay.map(|stay| self.beat + stay.heartbeat);
         let ask = stay

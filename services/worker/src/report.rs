@@ -7,7 +7,7 @@ use std::{
 
 use arena_engine::{Finished, Termination};
 use arena_model::{BlockSeed, GameRecord, record::LineWriter};
-use arena_wire::{ATTEMPTS_MAX, v1};
+use arena_wire::v1;
 
 use crate::table::Rules;
 
@@ -82,8 +82,8 @@ impl Sealer {
         v1::GameReport {
             record: Some((&record).into()),
             timing: Some(timing),
-            void_reason: String::new(),
             fault_details,
+            ..Default::default()
         }
     }
 
@@ -98,22 +98,25 @@ impl Sealer {
         )
     }
 
-    /// The report of a game that could not be played; the last attempt leaves
-    /// a void record.
-    pub(crate) fn void(&mut self, game: &v1::GameAssignment, why: String) -> v1::GameReport {
-        if game.attempts + 1 >= ATTEMPTS_MAX
-            && let Some(record) = self.void_record(game)
-        {
-            tracing::error!(
-                tournament = self.rules.tournament_id(),
-                game = game.index,
-                "void after {ATTEMPTS_MAX} attempts: {why}"
-            );
-            return v1::GameReport {
-                record: Some((&record).into()),
-                ..Default::default()
-            };
+    /// The report of a game that is not to be tried again.
+    pub(crate) fn give_up(&mut self, game: &v1::GameAssignment) -> v1::GameReport {
+        let Some(record) = self.void_record(game) else {
+            return self.void(game, "the game cannot be recorded".to_owned());
+        };
+        tracing::error!(
+            tournament = self.rules.tournament_id(),
+            game = game.index,
+            "void after {} attempts",
+            game.attempts
+        );
+        v1::GameReport {
+            record: Some((&record).into()),
+            ..Default::default()
         }
+    }
+
+    /// The report of a game that could not be played.
+    pub(crate) fn void(&self, game: &v1::GameAssignment, why: String) -> v1::GameReport {
         v1::GameReport {
             record: Some(v1::GameRecord {
                 index: game.index,

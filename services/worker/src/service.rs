@@ -28,7 +28,7 @@ use crate::{
     environment::{AgentOptions, Builtin, Environment},
     native::{Job, Pool},
     runtime::on_own_thread,
-    supervise::Listen,
+    supervise::{Listen, SOCKET_PATH_BYTES, socket_path_bytes},
 };
 
 /// Games at once where the options do not say.
@@ -126,6 +126,13 @@ impl Options {
             path: self.temp.clone(),
             source,
         })?;
+        let bytes = socket_path_bytes(temp.path());
+        if self.listen == Listen::Unix && bytes > SOCKET_PATH_BYTES {
+            return Err(WorkerError::LongPath {
+                path: temp.path().to_owned(),
+                bytes,
+            });
+        }
         Ok(Service {
             metrics: server.as_ref().map(MetricsServer::local_addr),
             options: self,
@@ -168,6 +175,18 @@ pub enum WorkerError {
         path: PathBuf,
         /// Why not.
         source: io::Error,
+    },
+    /// Agents could not listen there.
+    #[error(
+        "the sockets of agents in {} would have paths of {bytes} bytes, and a unix socket may \
+         have {SOCKET_PATH_BYTES}; name a shorter folder for temporary files (TMPDIR)",
+        path.display()
+    )]
+    LongPath {
+        /// The worker's own folder.
+        path: PathBuf,
+        /// Of such a path.
+        bytes: usize,
     },
     /// No thread or runtime.
     #[error("cannot start threads: {0}")]

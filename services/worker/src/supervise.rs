@@ -17,6 +17,7 @@ use tokio::sync::watch;
 
 pub use output::Tail;
 pub use process::Process;
+pub(crate) use process::{SOCKET_PATH_BYTES, socket_path_bytes};
 
 /// How to start the guard: a program and the arguments that make it run
 /// [`crate::guard::main`], such as `arena agent guard`.

@@ -295,6 +295,7 @@ impl Stay {
                 games: 8,
                 wait_ms: 200,
                 known_tournaments: Vec::new(),
+                call: 0,
             };
             let answer = timeout(PATIENCE, worker.lease(request)).await??;
             let Some(lease) = answer.into_inner().lease else {

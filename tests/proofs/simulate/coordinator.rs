@@ -2,6 +2,7 @@
 //! around them what the core does, in its order.
 
 mod audits;
+mod blame;
 mod reports;
 mod requests;
 mod ticks;
@@ -9,20 +10,22 @@ mod ticks;
 use std::{collections::VecDeque, rc::Rc, time::Duration};
 
 use arena_coordinator::ledger::{
-    Bitmap, Came, Defects, Ledger, Outlook, Patience, Player, ReportId, Reports, Settings, State,
-    TournamentNo, WorkerId,
+    Ask, Bitmap, Came, Defects, Ledger, Outlook, Patience, Player, ReportId, Reports, Settings,
+    State, TournamentNo, WorkerId,
 };
+use arena_wire::ATTEMPTS_MAX;
 use arena_worker::protocol::{CallNo, Refusal, ReportNo, StayNo};
 
 use super::{
     counts::Happening,
     disk::{Commit, Disk, Job, Kept},
     games::Spec,
-    net::{Down, Known, Lent, Life, Net, Played, SECOND, Up, tell},
+    net::{Down, Event, Known, Lent, Life, MILLI, Net, Played, SECOND, Up, tell},
     users::Request,
 };
 
 use audits::Comparison;
+use blame::Blame;
 
 /// What may wait while the state waits for the disk.
 const INBOX_MAX: usize = 24;
@@ -39,6 +42,7 @@ struct Parked {
     call: CallNo,
     wanted: usize,
     until: Duration,
+    process: u64,
 }
 
 /// Who waits for a report, and for what.
@@ -104,6 +108,9 @@ pub(super) struct Coordinator<D: Defects> {
     numbers: Vec<usize>,
     answers: Vec<u32>,
     present: Vec<Present>,
+    /// Stays that ended before the request to join was read.
+    gone: Vec<(Life, StayNo)>,
+    blame: Blame,
     parked: Vec<Parked>,
     callers: Vec<Caller>,
     cancels: Vec<Request>,
@@ -163,6 +170,8 @@ impl<D: Defects> Coordinator<D> {
             numbers: Vec::new(),
             answers: disk.answered.clone(),
             present: Vec::new(),
+            gone: Vec::new(),
+            blame: Blame::default(),
             parked: Vec::new(),
             callers: Vec::new(),
             cancels: Vec::new(),
@@ -367,7 +376,7 @@ impl<D: Defects> Coordinator<D> {
             }
         }
         if self.blocked.is_none() {
-            self.look_after(net);
+            self.look_after(net)?;
         }
         self.schedule(net);
         Ok(())
@@ -382,19 +391,38 @@ impl<D: Defects> Coordinator<D> {
         let Self {
             present,
             ledger,
+            blame,
+            gone,
             parked,
             unpark,
             ..
         } = self;
-        present.retain(|present| {
-            let gone = present.who == who && present.stay == stay;
-            if gone {
-                ledger.leave(present.number);
-                parked.retain(|parked| parked.worker != present.number);
-                *unpark = true;
-            }
-            !gone
-        });
+        let is_it = |present: &Present| present.who == who && present.stay == stay;
+        if !present.iter().any(is_it) {
+            gone.push((who, stay));
+        }
+        // A join that came twice is here twice.
+        while let Some(place) = present.iter().position(is_it) {
+            let left = present.remove(place);
+            ledger.leave(left.number);
+            blame.left(present, who.process(), false);
+            parked.retain(|parked| parked.worker != left.number);
+            *unpark = true;
+        }
+    }
+
+    /// A worker goes away in order.
+    fn take_leave(&mut self, net: &mut Net, worker: WorkerId) {
+        let Some(place) = self.present.iter().position(|it| it.number == worker) else {
+            return;
+        };
+        let gone = self.present.remove(place);
+        self.ledger.take_leave(worker);
+        if self.blame.left(&self.present, gone.who.process(), true) {
+            net.counts.add(Happening::Leave);
+        }
+        self.parked.retain(|parked| parked.worker != worker);
+        self.unpark = true;
     }
 
     /// The worker that calls. One of another start is nobody here: its leases
@@ -418,6 +446,8 @@ impl<D: Defects> Coordinator<D> {
             Up::Join(..) if self.draining.is_some() => {
                 refuse(net, who, &message, Refusal::Failed);
             }
+            // Nobody waits for the answer: the stream is not even opened.
+            Up::Join(stay, ..) if self.gone.contains(&(who, stay)) => {}
             Up::Join(stay, process, capacity) => {
                 let number = self.ledger.join_as(Player::Process(process), capacity);
                 self.present.push(Present { number, who, stay });
@@ -453,8 +483,9 @@ impl<D: Defects> Coordinator<D> {
                     call,
                     wanted,
                     until: self.now(net) + Duration::from_micros(wait),
+                    process: who.process(),
                 };
-                if let Some(parked) = self.try_grant(net, parked) {
+                if let Some(parked) = self.try_grant(net, parked)? {
                     self.parked.push(parked);
                 }
             }
@@ -462,6 +493,7 @@ impl<D: Defects> Coordinator<D> {
                 stay,
                 known,
                 ref leases,
+                settled,
             } => {
                 let Some(worker) = self.find(known)? else {
                     refuse(net, who, &message, Refusal::UnknownWorker);
@@ -472,37 +504,80 @@ impl<D: Defects> Coordinator<D> {
                     .iter()
                     .filter(|&&(lease, plies)| !self.ledger.advance(now, worker, lease, plies));
                 let ended: Rc<[u64]> = ended.map(|(lease, _)| *lease).collect();
+                self.take_missing(net, worker, who, settled, leases)?;
                 net.down(who, Down::Beaten(stay, ended));
+            }
+            Up::Leave(known) => {
+                if let Some(worker) = self.find(known)? {
+                    self.take_leave(net, worker);
+                }
+                net.down(who, Down::TookLeave);
             }
             Up::Report { .. } => self.report(net, disk, who, message)?,
         }
         Ok(())
     }
 
-    fn try_grant(&mut self, net: &mut Net, parked: Parked) -> Option<Parked> {
+    /// Takes back what a worker does not have.
+    fn take_missing(
+        &mut self,
+        net: &mut Net,
+        worker: WorkerId,
+        who: Life,
+        settled: CallNo,
+        leases: &[(u64, u64)],
+    ) -> Result<(), Wrong> {
+        let held: Vec<u64> = leases.iter().map(|(lease, _)| *lease).collect();
+        for ended in self.ledger.holds(worker, settled, &held) {
+            tell!(net, "lease {} is nowhere", ended.lease);
+            net.counts.add(Happening::Missing);
+            self.unpark = true;
+        }
+        for lease in self.blame.missing(who.process(), settled, leases) {
+            if self.ledger.own(Some(worker), lease) == lease {
+                return Err(format!("lease {lease} is kept, and nobody has it"));
+            }
+        }
+        Ok(())
+    }
+
+    fn try_grant(&mut self, net: &mut Net, parked: Parked) -> Result<Option<Parked>, Wrong> {
         let now = self.now(net);
-        let grant = self
-            .ledger
-            .grant(now, parked.worker, parked.wanted, |_| true);
-        let Some(grant) = grant else {
-            return Some(parked);
+        let ask = Ask {
+            worker: parked.worker,
+            wanted: parked.wanted,
+            call: parked.call,
         };
+        let Some(grant) = self.ledger.grant(now, ask, |_, _| true) else {
+            return Ok(Some(parked));
+        };
+        let place = self.numbers[grant.tournament as usize];
+        self.blame
+            .lent(&self.present, parked.process, place, &grant, parked.call)?;
         if grant.audit {
             net.counts.add(Happening::Audit);
         }
+        let void = grant.games.iter().any(|it| it.attempts >= ATTEMPTS_MAX);
+        if void && std::mem::take(&mut net.crash_at_void) {
+            let wait = net.random.below(4 * MILLI);
+            net.after(wait, Event::CrashAtVoid(self.boot));
+        }
+        let charged = grant.given_up.iter().map(|&agent| (place, agent));
+        net.charged.extend(charged);
         let lent = Lent {
             lease: grant.lease,
             tournament: self.numbers[grant.tournament as usize],
             games: grant.games.into(),
+            given_up: grant.given_up.into(),
         };
         net.down(parked.who, Down::Lent(parked.call, Some(lent)));
-        None
+        Ok(None)
     }
 
-    fn serve_parked(&mut self, net: &mut Net) {
+    fn serve_parked(&mut self, net: &mut Net) -> Result<(), Wrong> {
         let now = self.now(net);
         for parked in std::mem::take(&mut self.parked) {
-            if let Some(parked) = self.try_grant(net, parked) {
+            if let Some(parked) = self.try_grant(net, parked)? {
                 if now >= parked.until {
                     net.down(parked.who, Down::Lent(parked.call, None));
                 } else {
@@ -510,6 +585,7 @@ impl<D: Defects> Coordinator<D> {
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -526,5 +602,6 @@ pub(super) fn refused(message: &Up, refusal: Refusal) -> Down {
             report, attempt, ..
         } => Down::NotReported(report, attempt, refusal),
         Up::Beat { stay, .. } => Down::NotBeaten(stay, refusal),
+        Up::Leave(_) => Down::TookLeave,
     }
 }

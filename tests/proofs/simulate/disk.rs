@@ -49,6 +49,9 @@ pub(super) struct Kept {
     pub(super) games: Vec<u64>,
     /// What came of audits, by index: whether they differed.
     pub(super) audited: BTreeMap<u64, bool>,
+    /// Games that may be void, or charged to an agent that starts at some hosts,
+    /// and what they came to: nobody was there who could play them.
+    pub(super) excused: BTreeMap<u64, u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +84,7 @@ impl Disk {
             state: None,
             games: vec![0; games],
             audited: BTreeMap::new(),
+            excused: BTreeMap::new(),
         });
         Self {
             kept: kept.collect(),

@@ -1,6 +1,7 @@
 //! The tournaments of a small world: what each game comes to depends on its
 //! seed and index alone.
 
+use arena_coordinator::ledger::Assigned;
 use arena_wire::ATTEMPTS_MAX;
 
 use super::{
@@ -12,6 +13,33 @@ use super::{
 pub(super) const VOID: u64 = 1;
 /// The result of a game that the coordinator refuses.
 pub(super) const REFUSED: u64 = 4;
+/// The result of a game with an agent that starts nowhere.
+pub(super) const FORFEIT: u64 = 6;
+/// What is reported of a game whose agent did not start.
+pub(super) const UNREADY: u64 = 8;
+
+/// Agents of a tournament; each game has one.
+const AGENTS: u64 = 3;
+
+/// What a worker's machine is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Host {
+    /// Nothing is missing.
+    Good,
+    /// Every attempt fails there at once.
+    Bad,
+    /// This agent does not start there.
+    Lacks(u16),
+}
+
+impl Host {
+    pub(super) fn draw(random: &mut Random) -> Self {
+        match random.below(2) {
+            0 => Self::Bad,
+            _ => Self::Lacks(random.below(AGENTS) as u16),
+        }
+    }
+}
 
 /// So many stages there are about.
 const STAGES: u64 = 4;
@@ -33,6 +61,8 @@ pub(super) struct Spec {
     pub(super) poison: Option<u64>,
     /// A game whose result the coordinator refuses.
     refused: Option<u64>,
+    /// An agent that starts nowhere.
+    nowhere: Option<u16>,
     /// The same games were played before in this tournament.
     pub(super) again_of: Option<usize>,
     /// Longest time without progress beyond the usual.
@@ -54,8 +84,9 @@ impl Spec {
             games: games as usize,
             first,
             pace,
-            poison: random.permille(15).then(|| random.below(games)),
-            refused: random.permille(30).then(|| random.below(games)),
+            poison: random.permille(40).then(|| random.below(games)),
+            refused: random.permille(60).then(|| random.below(games)),
+            nowhere: random.permille(30).then(|| random.below(AGENTS) as u16),
             again_of: None,
             patience: random.pick(&[0, 0, SECOND]),
         };
@@ -87,6 +118,11 @@ impl Spec {
         }
     }
 
+    /// Whether what follows its games depends on what they come to.
+    pub(super) fn has_stages(&self) -> bool {
+        self.first.is_some()
+    }
+
     pub(super) fn again(&self, of: usize) -> Self {
         Self {
             again_of: Some(of),
@@ -102,17 +138,35 @@ impl Spec {
     pub(super) fn result(&self, index: u64) -> u64 {
         if [self.poison, self.refused].contains(&Some(index)) {
             VOID
+        } else if self.nowhere == Some(self.agent(index)) {
+            FORFEIT
         } else {
             self.draw_of(index) | 2
         }
     }
 
-    /// What an attempt comes to.
-    pub(super) fn attempt(&self, index: u64, attempts: u32) -> u64 {
-        if self.refused == Some(index) && attempts < ATTEMPTS_MAX {
+    /// The agent that plays a game.
+    pub(super) fn agent(&self, index: u64) -> u16 {
+        (spread(self.draw_of(index)) % AGENTS) as u16
+    }
+
+    /// What an attempt comes to: 0 where it fails.
+    pub(super) fn attempt(&self, game: Assigned, host: Host, given_up: &[u16]) -> u64 {
+        let agent = self.agent(game.index);
+        if game.attempts >= ATTEMPTS_MAX {
+            VOID
+        } else if host == Host::Bad {
+            0
+        } else if self.refused == Some(game.index) {
             REFUSED
+        } else if given_up.contains(&agent) {
+            FORFEIT
+        } else if host == Host::Lacks(agent) || self.nowhere == Some(agent) {
+            UNREADY
+        } else if game.attempts < self.failures(game.index) {
+            0
         } else {
-            self.result(index)
+            self.result(game.index)
         }
     }
 
@@ -127,7 +181,7 @@ impl Spec {
     }
 
     /// How many attempts at a game fail.
-    pub(super) fn failures(&self, index: u64) -> u32 {
+    fn failures(&self, index: u64) -> u32 {
         let draw = (self.draw_of(index) >> 32) % 1000;
         if draw < 15 { (draw % 3) as u32 + 1 } else { 0 }
     }

@@ -41,7 +41,7 @@ const COVERED_FROM: u64 = 5000;
 #[derive(Debug, clap::Args)]
 pub struct Simulate {
     /// How many schedules.
-    #[arg(long, default_value_t = 1_000_000)]
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     schedules: u64,
     /// The seed of the first; the next one has the next seed.
     #[arg(long, default_value_t = 1)]

@@ -52,6 +52,11 @@ mutants! {
         AuditsItself AUDITS_ITSELF "lets a worker audit what it played itself",
         EndsWithAStage ENDS_WITH_A_STAGE "takes the end of a stage for the end of a tournament",
         ForgetsAudits FORGETS_AUDITS_OF_STAGES "forgets the audits of a stage with the next one",
+        ForgetsWhoFailed FORGETS_WHO_FAILED "counts failed attempts wherever they were",
+        ChargesAtOnce CHARGES_AT_ONCE "charges an agent that starts elsewhere",
+        CountsLeaving COUNTS_LEAVING "takes an orderly end for a loss",
+        TakesAnyVoid TAKES_ANY_VOID "takes a void record that nobody asked for",
+        KeepsMissing KEEPS_MISSING "keeps a lease whose answer was lost",
         ForgetsCompared FORGETS_COMPARED "forgets an audit whose worker left before it was compared";
     worker:
         RetriesNothing RETRIES_NOTHING "sends no report again",
@@ -71,8 +76,12 @@ mod tests {
 
     #[test]
     fn every_defect_is_found_within_a_thousand_schedules() {
-        for (text, play) in ALL {
-            assert!(hunt(*play, 1, 1000).is_some(), "nobody noticed: it {text}");
+        // Whatever the first of the thousand seeds is.
+        for first in [1, 1001, 7_000_001] {
+            for (text, play) in ALL {
+                let found = hunt(*play, first, 1000);
+                assert!(found.is_some(), "nobody noticed from {first} on: it {text}");
+            }
         }
     }
 

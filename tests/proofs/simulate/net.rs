@@ -1,6 +1,11 @@
 //! Time and the network: one queue of what happens next.
 
-use std::{cmp::Reverse, collections::BinaryHeap, fmt, rc::Rc};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeSet, BinaryHeap},
+    fmt,
+    rc::Rc,
+};
 
 use arena_coordinator::ledger::{Assigned, LeaseId, WorkerId};
 use arena_worker::protocol::{CallNo, Refusal, ReportNo, StayNo};
@@ -57,7 +62,10 @@ pub(super) enum Up {
         stay: StayNo,
         known: Known,
         leases: Rc<[(LeaseId, u64)]>,
+        settled: CallNo,
     },
+    /// It goes away in order.
+    Leave(Known),
 }
 
 #[derive(Clone, Debug)]
@@ -75,6 +83,7 @@ pub(super) enum Down {
     NotReported(ReportNo, u32, Refusal),
     Beaten(StayNo, Rc<[LeaseId]>),
     NotBeaten(StayNo, Refusal),
+    TookLeave,
     /// A stay is over, or did not come about.
     Parted(StayNo, Refusal),
 }
@@ -84,6 +93,7 @@ pub(super) struct Lent {
     pub(super) lease: LeaseId,
     pub(super) tournament: usize,
     pub(super) games: Rc<[Assigned]>,
+    pub(super) given_up: Rc<[u16]>,
 }
 
 #[derive(Clone, Debug)]
@@ -109,6 +119,8 @@ pub(super) enum Event {
     Compared(u32, u64),
     StartCoordinator,
     CrashCoordinator(u32),
+    CrashAtVoid(u32),
+    CrashWorker(Life),
     User(Request),
     Answer(u32),
     AskAgain(u32, u32),
@@ -168,6 +180,14 @@ pub(super) struct Net {
     /// One for each worker; the last one is the users'.
     pub(super) links: Vec<Link>,
     pub(super) trace: bool,
+    /// Agents that any start of the coordinator charged with starting nowhere, and
+    /// their tournaments: what was played so may be reported later.
+    pub(super) charged: BTreeSet<(usize, u16)>,
+    /// The coordinator ends once it has told a worker that a game is to be void,
+    /// also when other trouble is over: most games fail until then.
+    pub(super) crash_at_void: bool,
+    /// The next worker whose audits are compared ends meanwhile.
+    pub(super) crash_in_comparison: bool,
     queue: BinaryHeap<Reverse<Entry>>,
     numbers: u64,
 }
@@ -191,6 +211,9 @@ impl Net {
             weather,
             links: vec![Link::default(); workers + 1],
             trace,
+            charged: BTreeSet::new(),
+            crash_at_void: false,
+            crash_in_comparison: false,
             queue: BinaryHeap::with_capacity(64),
             numbers: 0,
         }

@@ -12,8 +12,8 @@ use arena_worker::protocol::{
 
 use super::{
     counts::Happening,
-    games::{Spec, VOID},
-    net::{Down, Event, Known, Lent, Life, Net, Played, SECOND, Up, tell},
+    games::{FORFEIT, Host, Spec, UNREADY, VOID},
+    net::{Down, Event, Known, Lent, Life, MILLI, Net, Played, SECOND, Up, tell},
 };
 
 use hand::{Game, Hand, Held};
@@ -42,6 +42,7 @@ impl Sent {
 /// A worker's process.
 pub(super) struct Worker<D: Defects> {
     pub(super) who: Life,
+    host: Host,
     protocol: Protocol<Played, D>,
     hand: Hand,
     started: u64,
@@ -57,15 +58,17 @@ pub(super) struct Worker<D: Defects> {
 }
 
 impl<D: Defects> Worker<D> {
-    pub(super) fn start(net: &mut Net, who: Life, capacity: usize) -> Self {
+    pub(super) fn start(net: &mut Net, who: Life, capacity: usize, host: Host) -> Self {
         tell!(net, "worker {} starts", who.place);
         let patient = !net.random.permille(200);
+        let lingers = net.random.permille(400);
         let worker = Self {
             who,
+            host,
             protocol: Protocol::new(Settings {
                 capacity,
                 connect_timeout: Duration::from_secs(if patient { 30 } else { 4 }),
-                drain_limit: Duration::from_secs(10),
+                drain_limit: Duration::from_secs(if lingers { 10 } else { 0 }),
                 seed: net.random.next(),
             }),
             hand: Hand {
@@ -132,17 +135,13 @@ impl<D: Defects> Worker<D> {
             return true;
         }
         let game = playing.swap_remove(place);
-        let failed = game.game.attempts < spec.failures(index);
-        let hash = if failed {
-            0
-        } else {
-            spec.attempt(index, game.game.attempts)
-        };
-        if failed {
-            net.counts.add(Happening::FailedAttempt);
-        }
-        if hash == VOID {
-            net.counts.add(Happening::Void);
+        let hash = spec.attempt(game.game, self.host, &game.given_up);
+        match hash {
+            0 => net.counts.add(Happening::FailedAttempt),
+            UNREADY => net.counts.add(Happening::Unready),
+            VOID => net.counts.add(Happening::Void),
+            FORFEIT => net.counts.add(Happening::Forfeit),
+            _ => {}
         }
         tell!(
             net,
@@ -214,6 +213,7 @@ impl<D: Defects> Worker<D> {
             }
             Down::Beaten(stay, ended) => self.protocol.leases_ended(stay, &ended),
             Down::NotBeaten(stay, refusal) => self.protocol.not_beaten(now, stay, refusal),
+            Down::TookLeave => self.protocol.took_leave(now),
         }
     }
 
@@ -278,6 +278,7 @@ impl<D: Defects> Worker<D> {
             lease,
             tournament: lent.tournament,
             game,
+            given_up: lent.given_up.clone(),
             token: 0,
         });
         self.hand.waiting.extend(waiting);
@@ -290,7 +291,10 @@ impl<D: Defects> Worker<D> {
             };
             self.hand.tokens += 1;
             game.token = self.hand.tokens;
-            let takes = specs[game.tournament].takes(game.game.index);
+            let takes = match self.host {
+                Host::Bad => MILLI,
+                _ => specs[game.tournament].takes(game.game.index),
+            };
             net.after(takes, Event::Over(self.who, game.token));
             self.hand.playing.push(game);
         }
@@ -352,6 +356,11 @@ impl<D: Defects> Worker<D> {
                 net.up(who, ask);
                 self.times_out(net, timeout, Down::NotLent(call, Refusal::Failed), false);
             }
+            Action::TakeLeave { stay, timeout } => {
+                let leave = Up::Leave(known(&stay.worker_id, stay.boot_epoch));
+                net.up(who, leave);
+                self.times_out(net, timeout, Down::TookLeave, false);
+            }
             Action::AskNoMore => self.asking = None,
             Action::DropWaiting => self.hand.drop_waiting(),
             Action::Drop(lease) => {
@@ -380,11 +389,17 @@ impl<D: Defects> Worker<D> {
                 self.report(net, report, timeout);
             }
             Action::ReportAgain { report, timeout } => self.report(net, report, timeout),
-            Action::Beat { stay, leases, .. } => {
+            Action::Beat {
+                stay,
+                leases,
+                settled,
+                ..
+            } => {
                 let beat = Up::Beat {
                     stay: stay.number,
                     known: known(&stay.worker_id, stay.boot_epoch),
                     leases: leases.into(),
+                    settled,
                 };
                 net.up(who, beat);
             }

@@ -13,7 +13,7 @@ use super::{
     coordinator::{Coordinator, Wrong, refused},
     counts::{Counts, Happening},
     disk::{Disk, Job},
-    games::Spec,
+    games::{Host, Spec},
     net::{Event, Life, MILLI, Net, SECOND, tell},
     random::Random,
     trouble::Trouble,
@@ -30,6 +30,7 @@ struct Place<W: protocol::Defects> {
     worker: Option<Worker<W>>,
     life: u32,
     capacity: usize,
+    host: Host,
 }
 
 pub(super) struct World<C: ledger::Defects, W: protocol::Defects> {
@@ -48,6 +49,8 @@ pub(super) struct World<C: ledger::Defects, W: protocol::Defects> {
     /// Durable games of tournaments whose cancelling was answered.
     cancelled: Vec<Option<usize>>,
     crashed_in_write: bool,
+    /// So many leases are still to come whose worker is stopped in order.
+    rolling: u64,
     coordinator_defects: PhantomData<C>,
 }
 
@@ -66,13 +69,22 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             }
             users.push(User::draw(&mut random, place, again, trouble.until));
         }
-        let places: Vec<Place<W>> = (0..random.between(1, 4))
+        let mut places: Vec<Place<W>> = (0..random.between(1, 4))
             .map(|_| Place {
                 worker: None,
                 life: 0,
                 capacity: random.between(1, 8) as usize,
+                host: Host::Good,
             })
             .collect();
+        // What a host lacks may show in results, on which no stage must depend.
+        if !specs.iter().any(Spec::has_stages) && random.permille(400) {
+            for place in places.iter_mut().skip(1) {
+                if random.permille(600) {
+                    place.host = Host::draw(&mut random);
+                }
+            }
+        }
         let settings = Settings {
             lease_deadline: Duration::from_secs(random.pick(&[2, 5, 10])),
             audit_ppm: random.pick(&[0, 0, 0, 200_000, 1_000_000]),
@@ -101,6 +113,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             calm: None,
             events: 0,
             crashed_in_write: false,
+            rolling: 0,
             coordinator_defects: PhantomData,
         }
     }
@@ -158,14 +171,21 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
         self.disk.failure = None;
         self.disk.crash_in_write = false;
         self.disk.slow = false;
+        self.net.crash_in_comparison = false;
+    }
+
+    /// Whether somebody is there to audit whoever plays. A host that lacks
+    /// something is tried ever more seldom, and would take its time.
+    fn can_audit(&self) -> bool {
+        let good = self.places.iter().filter(|place| place.host == Host::Good);
+        good.count() > 1
     }
 
     fn is_over(&self) -> bool {
         // Every one was started, and that was answered.
         let ended = |state| matches!(state, Some(State::Finished | State::Cancelled));
         // Nobody audits itself.
-        let audits =
-            |coordinator: &Coordinator<C>| self.places.len() > 1 && coordinator.audits_wait();
+        let audits = |coordinator: &Coordinator<C>| self.can_audit() && coordinator.audits_wait();
         self.users.iter().all(User::is_done)
             && self.disk.kept.iter().all(|kept| ended(kept.state))
             && (self.coordinator.as_ref()).is_some_and(|it| it.is_quiet() && !audits(it))
@@ -211,9 +231,14 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
                 }
             }
             Event::Down(who, message) => {
+                let lent = matches!(message, super::net::Down::Lent(_, Some(_)));
                 self.work(who, |worker, net| {
                     worker.hear(net, message);
                 });
+                if lent && self.rolling > 0 {
+                    self.rolling -= 1;
+                    self.work(who, |worker, net| worker.drain(net));
+                }
             }
             Event::NotWelcome(who, stay) => {
                 self.work(who, |worker, net| worker.not_welcome(net, stay));
@@ -231,8 +256,14 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
                 if worker.is_none() {
                     *life += 1;
                     let who = Life { place, life: *life };
-                    let capacity = self.places[place].capacity;
-                    self.places[place].worker = Some(Worker::start(&mut self.net, who, capacity));
+                    let Place { capacity, host, .. } = self.places[place];
+                    match host {
+                        Host::Good => {}
+                        Host::Bad => self.net.counts.add(Happening::BadHost),
+                        Host::Lacks(_) => self.net.counts.add(Happening::LackingHost),
+                    }
+                    let worker = Worker::start(&mut self.net, who, capacity, host);
+                    self.places[place].worker = Some(worker);
                 }
             }
             Event::Lost(who) => self.work(who, |worker, net| worker.lost(net)),
@@ -275,6 +306,18 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             Event::CrashCoordinator(boot) => {
                 if self.this_boot(boot).is_some() && self.calm.is_none() {
                     self.crash_coordinator();
+                }
+            }
+            Event::CrashAtVoid(boot) => {
+                if self.this_boot(boot).is_some() {
+                    self.crash_coordinator();
+                }
+            }
+            Event::CrashWorker(who) => {
+                let worker = self.places[who.place].worker.as_ref();
+                if worker.is_some_and(|worker| worker.who == who) && self.calm.is_none() {
+                    self.net.counts.add(Happening::WorkerCrash);
+                    self.end_worker(who.place);
                 }
             }
             Event::User(request) => {

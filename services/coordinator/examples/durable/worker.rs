@@ -58,6 +58,7 @@ impl Fleet {
                 games: 512,
                 wait_ms: 0,
                 known_tournaments: vec![self.tournament.clone()],
+                call: 0,
             };
             let Some(lease) = client.lease(request).await?.into_inner().lease else {
                 break;

@@ -1,6 +1,6 @@
 //! Results on their way: classified, made durable, then acknowledged.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use arena_model::{engine::Termination, result::GameResult};
 use arena_store::{Positions, StoreError};
@@ -10,7 +10,7 @@ use arena_wire::v1;
 use super::Core;
 use crate::{
     error::Error,
-    handle::{Reply, Report, ReportedGame, Signal},
+    handle::{FailedGame, Reply, Report, ReportedGame, Signal},
     ledger::{self, ReportId},
     results::Info,
 };
@@ -52,14 +52,24 @@ impl Core {
         };
         let hash = |game: &ReportedGame| (game.result.index, game.stored.hash);
         let games: Vec<(u64, [u8; 32])> = report.games.iter().map(hash).collect();
-        let failed: Vec<u64> = report.failed.iter().map(|&(index, _)| index).collect();
+        let is_void = |game: &&ReportedGame| game.result.termination == Termination::Void;
+        let voids = report.games.iter().filter(is_void);
+        let voids: Vec<u64> = voids.map(|game| game.result.index).collect();
+        let failed = report.failed.iter().map(|failed| ledger::Failed {
+            index: failed.index,
+            unready: failed.unready.as_ref().map(|unready| unready.agent as u16),
+        });
+        let failed: Vec<ledger::Failed> = failed.collect();
+        let agents = who_played(&report.games);
         let accounted = ledger::Report {
             tournament,
             by: self.find_worker(&report.worker, report.boot_epoch),
             player: self.find_player(&report.worker, report.boot_epoch),
             lease: report.lease,
             games: &games,
+            voids: &voids,
             failed: &failed,
+            agents: &agents,
         };
         let sorted = self.reports.sort(&self.ledger, &accounted);
         let id = sorted.id;
@@ -89,15 +99,7 @@ impl Core {
         }
         let now = self.now();
         let taken = self.reports.take(&mut self.ledger, now, &accounted, sorted);
-        for (index, attempts) in taken.failed {
-            let reason = report.failed.iter().find(|(failed, _)| *failed == index);
-            tracing::warn!(
-                game = %format_args!("{}/{index}", report.info.id),
-                attempts,
-                reason = reason.map_or("", |(_, reason)| reason.as_str()),
-                "a game could not be played"
-            );
-        }
+        self.note_failed(&report.info, report.failed, &taken.failed);
         let worker = accounted
             .by
             .and_then(|worker| self.workers.get_mut(&worker));
@@ -110,6 +112,38 @@ impl Core {
             self.batches.insert(id, batch);
         }
         Ok((id, taken.answer))
+    }
+
+    /// Tells of games that could not be played, and keeps what is known of agents
+    /// that did not start.
+    fn note_failed(&mut self, info: &Info, failed: Vec<FailedGame>, taken: &[(u64, u32)]) {
+        let attempts: BTreeMap<u64, u32> = taken.iter().copied().collect();
+        // The same reason is told once, with how many games it hit.
+        let mut told: BTreeMap<String, (u64, u32, u64)> = BTreeMap::new();
+        for failed in failed {
+            let Some(&attempts) = attempts.get(&failed.index) else {
+                continue;
+            };
+            let (_, most, games) = told
+                .entry(failed.reason)
+                .or_insert((failed.index, attempts, 0));
+            *most = attempts.max(*most);
+            *games += 1;
+            if let Some(unready) = failed.unready
+                && let Some(entry) = self.tournaments.get_mut(&*info.id.to_string())
+            {
+                entry.unready.insert(unready.agent as u16, unready);
+            }
+        }
+        for (reason, (first, attempts, games)) in told {
+            tracing::warn!(
+                game = %format_args!("{}/{first}", info.id),
+                games,
+                attempts,
+                reason,
+                "games could not be played"
+            );
+        }
     }
 
     /// A batch is durable, or never will be.
@@ -178,6 +212,23 @@ impl Core {
         let number = self.tournaments.get(id).and_then(|entry| entry.number);
         number.is_some_and(|number| self.reports.writes(number))
     }
+}
+
+/// The agents that played one of these games to its end without a fault. Where a
+/// seat forfeits, the others may not have been asked.
+fn who_played(games: &[ReportedGame]) -> Vec<u16> {
+    let results = games.iter().map(|game| &game.result);
+    let whole = results
+        .filter(|result| !matches!(result.termination, Termination::Forfeit | Termination::Void));
+    let mut agents = Vec::new();
+    for result in whole {
+        let seats = result.seats.iter().enumerate();
+        let played = seats.filter(|(seat, _)| result.faults_of(*seat).next().is_none());
+        agents.extend(played.map(|(_, &agent)| agent));
+    }
+    agents.sort_unstable();
+    agents.dedup();
+    agents
 }
 
 /// Counts a durable game.

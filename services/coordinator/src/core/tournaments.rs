@@ -1,7 +1,7 @@
 //! Starting, pausing, resuming, cancelling and showing tournaments.
 
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
     time::Duration,
 };
@@ -41,6 +41,8 @@ pub(super) struct Entry {
     pub(super) results: Option<Results>,
     /// Agents found non-deterministic.
     pub(super) flagged: BTreeSet<usize>,
+    /// Agents that did not start at some process, and what was heard of it last.
+    pub(super) unready: BTreeMap<u16, v1::UnreadyAgent>,
     pub(super) differing: Differing,
     /// Grows with each change that shows.
     pub(super) version: watch::Sender<Version>,
@@ -59,6 +61,7 @@ impl Entry {
             number: None,
             results: None,
             flagged: BTreeSet::new(),
+            unready: BTreeMap::new(),
             version: watch::Sender::default(),
             shown: None,
             pace: VecDeque::new(),

@@ -9,7 +9,7 @@ use super::Core;
 use crate::{
     error::Error,
     handle::{Joined, Reply},
-    ledger::{Ended, Grant, LeaseId, Player, WorkerId},
+    ledger::{Ask, Ended, Grant, LeaseId, Player, TournamentNo, WorkerId},
 };
 
 /// Notices that may wait for a worker. One that reads none learns of ended
@@ -42,8 +42,7 @@ impl Present {
 
 /// A request for games that waits for some.
 pub(super) struct Parked {
-    worker: WorkerId,
-    wanted: usize,
+    ask: Ask,
     known: Vec<String>,
     since: Duration,
     until: Duration,
@@ -116,21 +115,31 @@ impl Core {
         }
     }
 
+    /// A worker's stream ended.
     pub(super) fn left(&mut self, worker: WorkerId) {
+        let lost = self.ledger.leave(worker).len();
+        self.forget(worker, lost);
+    }
+
+    fn forget(&mut self, worker: WorkerId, leases: usize) {
         let Some(present) = self.workers.remove(&worker) else {
             return;
         };
-        let ended = self.ledger.leave(worker);
         if let Some(place) = present.parked {
             self.parked.remove(&place);
         }
         self.unpark = true;
-        tracing::info!(
-            worker,
-            name = present.name,
-            leases = ended.len(),
-            "worker left"
-        );
+        tracing::info!(worker, name = present.name, leases, "worker left");
+    }
+
+    /// A worker goes away in order.
+    pub(super) fn leave(&mut self, request: &v1::LeaveRequest) -> Result<(), Error> {
+        let worker = self
+            .find_worker(&request.worker_id, request.boot_epoch)
+            .ok_or_else(|| Error::UnknownWorker(request.worker_id.clone()))?;
+        let ended = self.ledger.take_leave(worker);
+        self.forget(worker, ended.len());
+        Ok(())
     }
 
     pub(super) fn lease(&mut self, request: v1::LeaseRequest, reply: Reply<v1::LeaseResponse>) {
@@ -141,8 +150,11 @@ impl Core {
         let wait = Duration::from_millis(request.wait_ms.into()).min(WAIT_MAX);
         let now = self.now();
         let parked = Parked {
-            worker,
-            wanted: request.games as usize,
+            ask: Ask {
+                worker,
+                wanted: request.games as usize,
+                call: request.call,
+            },
             known: request.known_tournaments,
             since: now,
             until: now + wait,
@@ -172,7 +184,7 @@ impl Core {
     fn park(&mut self, parked: Parked) {
         let place = self.parked_ever;
         self.parked_ever += 1;
-        if let Some(present) = self.workers.get_mut(&parked.worker) {
+        if let Some(present) = self.workers.get_mut(&parked.ask.worker) {
             present.parked = Some(place);
             self.parked.insert(place, parked);
         }
@@ -184,19 +196,17 @@ impl Core {
             return None;
         }
         let now = self.now();
-        let rulesets = &self.workers.get(&parked.worker)?.rulesets;
         let (numbers, tournaments) = (&self.numbers, &self.tournaments);
-        let grant = self
-            .ledger
-            .grant(now, parked.worker, parked.wanted, |number| {
-                numbers
-                    .get(&number)
-                    .and_then(|id| tournaments.get(id))
-                    .is_some_and(|entry| {
-                        let tournament = &entry.info.tournament;
-                        rulesets.get(&tournament.ruleset) == Some(&tournament.rules_version)
-                    })
-            });
+        let workers = &self.workers;
+        let suits = |worker: WorkerId, number: TournamentNo| {
+            let entry = numbers.get(&number).and_then(|id| tournaments.get(id));
+            let rulesets = workers.get(&worker).map(|present| &present.rulesets);
+            entry.zip(rulesets).is_some_and(|(entry, rulesets)| {
+                let tournament = &entry.info.tournament;
+                rulesets.get(&tournament.ruleset) == Some(&tournament.rules_version)
+            })
+        };
+        let grant = self.ledger.grant(now, parked.ask, suits);
         let Some(grant) = grant else {
             return Some(parked);
         };
@@ -211,7 +221,8 @@ impl Core {
 
     fn lease_message(&self, grant: &Grant, known: &[String]) -> Option<v1::Lease> {
         let id = self.numbers.get(&grant.tournament)?;
-        let info = &self.tournaments.get(id)?.info;
+        let entry = self.tournaments.get(id)?;
+        let info = &entry.info;
         let schedule = info.schedule();
         let games = grant.games.iter().map(|assigned| {
             let game = schedule.game(assigned.index);
@@ -229,6 +240,11 @@ impl Core {
             setup: (!known.contains(id)).then(|| info.setup.clone()),
             games: games.collect(),
             audit: grant.audit,
+            given_up: grant
+                .given_up
+                .iter()
+                .filter_map(|agent| entry.unready.get(agent).cloned())
+                .collect(),
         })
     }
 
@@ -236,7 +252,7 @@ impl Core {
     pub(super) fn serve_parked(&mut self) {
         let now = self.now();
         for (place, parked) in std::mem::take(&mut self.parked) {
-            let worker = parked.worker;
+            let worker = parked.ask.worker;
             match self.try_grant(parked) {
                 Some(parked) if now < parked.until => {
                     self.parked.insert(place, parked);
@@ -267,6 +283,16 @@ impl Core {
             {
                 ended.push(lease.lease_id);
             }
+        }
+        let held: Vec<LeaseId> = request.leases.iter().map(|it| it.lease_id).collect();
+        let missing = self.ledger.holds(worker, request.settled_calls, &held);
+        if !missing.is_empty() {
+            tracing::info!(
+                worker,
+                leases = missing.len(),
+                "leases that a worker does not have were taken back"
+            );
+            self.unpark = true;
         }
         Ok(ended)
     }

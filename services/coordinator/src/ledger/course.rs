@@ -5,19 +5,38 @@ use std::{
     time::Duration,
 };
 
-use super::{Assigned, Bitmap, LeaseId, audits::Audits};
+use arena_wire::ATTEMPTS_MAX;
+
+use super::{Assigned, Bitmap, LeaseId, Player, audits::Audits, starts::Agents};
 
 /// After this many losses in company a game is lent alone, so that one that
 /// kills its workers is found and takes no others with it.
 const LOSSES_IN_COMPANY: u32 = 3;
+/// Where a game failed at so many processes, its attempts are enough.
+const PROCESSES: usize = 3;
+/// How long a game rests after its first failed attempt; each time four times as
+/// long, so that five attempts at one process take three quarters of a minute.
+const REST: Duration = Duration::from_millis(500);
+const REST_MAX: Duration = Duration::from_secs(32);
+/// How long a game that failed waits at most for those who are likelier to play
+/// it.
+const CLAIM: Duration = Duration::from_secs(60);
+/// Games looked through for one that may be lent.
+const LOOK_MAX: usize = 256;
 
 /// What befell a game before.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Tries {
     /// Attempts that count towards the cap.
     failed: u32,
     /// Leases in company that ended without it.
     lost: u32,
+    /// Where those attempts failed, each process once.
+    at: Vec<Player>,
+    /// It is not to be played any more, but to be void.
+    void: bool,
+    /// Until when it rests, or since when it waits.
+    since: Duration,
 }
 
 /// Why a game comes back without a result.
@@ -34,6 +53,23 @@ pub(super) enum Back {
     Unplayed,
 }
 
+/// Who asks for games.
+pub(super) struct Asker<'a> {
+    pub(super) now: Duration,
+    /// Whether another is likelier to play a game that failed at these.
+    pub(super) outranked: &'a dyn Fn(&[Player]) -> bool,
+}
+
+/// A game that came back from a lease.
+pub(super) struct Returned<'a> {
+    pub(super) lease: LeaseId,
+    pub(super) now: Duration,
+    /// Who had it.
+    pub(super) by: Player,
+    /// Whether somebody else is left to try a game that failed at these.
+    pub(super) hopes: &'a dyn Fn(&[Player]) -> bool,
+}
+
 /// The games of one tournament.
 #[derive(Debug)]
 pub(super) struct Course {
@@ -45,6 +81,8 @@ pub(super) struct Course {
     cursor: u64,
     /// Lent once and come back.
     returned: BTreeSet<u64>,
+    /// Come back after a failure and a rest, or to be void.
+    again: BTreeSet<u64>,
     /// To be lent alone, those that failed least first.
     suspects: BTreeSet<(u32, u64)>,
     /// Come back after a failure, with the time before which they rest.
@@ -52,6 +90,10 @@ pub(super) struct Course {
     tries: BTreeMap<u64, Tries>,
     /// Lent now.
     out: BTreeMap<u64, LeaseId>,
+    /// On the way to the disk, and void.
+    voids: BTreeSet<u64>,
+    /// Where agents started, and where not.
+    pub(super) agents: Agents,
     /// Durable games to be played again.
     pub(super) audits: Audits,
 }
@@ -63,10 +105,13 @@ impl Course {
             pending: BTreeMap::new(),
             cursor: 0,
             returned: BTreeSet::new(),
+            again: BTreeSet::new(),
             suspects: BTreeSet::new(),
             resting: BTreeSet::new(),
             tries: BTreeMap::new(),
             out: BTreeMap::new(),
+            voids: BTreeSet::new(),
+            agents: Agents::default(),
             audits,
         }
     }
@@ -102,31 +147,69 @@ impl Course {
             && until <= now
         {
             self.resting.pop_first();
-            self.requeue(index);
+            self.requeue(index, now);
         }
     }
 
-    fn requeue(&mut self, index: u64) {
-        let tries = self.tries.get(&index).copied().unwrap_or_default();
-        if tries.lost >= LOSSES_IN_COMPANY {
+    fn requeue(&mut self, index: u64, now: Duration) {
+        let Some(tries) = self.tries.get_mut(&index) else {
+            self.returned.insert(index);
+            return;
+        };
+        tries.since = now;
+        if tries.void {
+            self.again.insert(index);
+        } else if tries.lost >= LOSSES_IN_COMPANY {
             self.suspects.insert((tries.failed, index));
+        } else if tries.failed > 0 {
+            self.again.insert(index);
         } else {
             self.returned.insert(index);
         }
     }
 
-    /// Whether a game may be lent in company.
-    pub(super) fn has_ready(&self) -> bool {
-        !self.returned.is_empty() || self.settled.next_absent(self.cursor).is_some()
+    /// Whether a game that failed before is this one's to try.
+    fn may_try(&self, index: u64, asker: &Asker<'_>) -> bool {
+        self.tries.get(&index).is_none_or(|tries| {
+            tries.void
+                || asker.now.saturating_sub(tries.since) >= CLAIM
+                || !(asker.outranked)(&tries.at)
+        })
     }
 
-    pub(super) fn has_suspect(&self) -> bool {
-        !self.suspects.is_empty()
+    /// Games to be tried again in company.
+    fn again<'a>(&'a self, asker: &'a Asker<'_>) -> impl Iterator<Item = u64> + 'a {
+        let again = self.again.iter().copied().take(LOOK_MAX);
+        again.filter(|&index| self.may_try(index, asker))
+    }
+
+    fn suspect(&self, asker: &Asker<'_>) -> Option<(u32, u64)> {
+        let mut suspects = self.suspects.iter().copied().take(LOOK_MAX);
+        suspects.find(|&(_, index)| self.may_try(index, asker))
+    }
+
+    /// Whether a game may be lent in company.
+    pub(super) fn has_ready(&self, asker: &Asker<'_>) -> bool {
+        !self.returned.is_empty()
+            || self.settled.next_absent(self.cursor).is_some()
+            || self.again(asker).next().is_some()
+    }
+
+    pub(super) fn has_suspect(&self, asker: &Asker<'_>) -> bool {
+        self.suspect(asker).is_some()
     }
 
     /// Lends up to `count` games, those that came back first.
-    pub(super) fn take(&mut self, count: usize, lease: LeaseId) -> Vec<Assigned> {
-        let mut taken = Vec::with_capacity(count);
+    pub(super) fn take(
+        &mut self,
+        count: usize,
+        lease: LeaseId,
+        asker: &Asker<'_>,
+    ) -> Vec<Assigned> {
+        let mut taken: Vec<u64> = self.again(asker).take(count).collect();
+        for index in &taken {
+            self.again.remove(index);
+        }
         while taken.len() < count {
             let index = match self.returned.pop_first() {
                 Some(index) => index,
@@ -138,22 +221,24 @@ impl Course {
                     None => break,
                 },
             };
-            taken.push(self.lend(index, lease));
+            taken.push(index);
         }
-        taken
+        let lend = |index| self.lend(index, lease);
+        taken.into_iter().map(lend).collect()
     }
 
     /// Lends one game that is to be alone.
-    pub(super) fn take_suspect(&mut self, lease: LeaseId) -> Option<Assigned> {
-        let (_, index) = self.suspects.pop_first()?;
-        Some(self.lend(index, lease))
+    pub(super) fn take_suspect(&mut self, lease: LeaseId, asker: &Asker<'_>) -> Option<Assigned> {
+        let suspect = self.suspect(asker)?;
+        self.suspects.remove(&suspect);
+        Some(self.lend(suspect.1, lease))
     }
 
     fn lend(&mut self, index: u64, lease: LeaseId) -> Assigned {
         self.out.insert(index, lease);
         Assigned {
             index,
-            attempts: self.tries.get(&index).map_or(0, |tries| tries.failed),
+            attempts: self.tries.get(&index).map_or(0, Tries::told),
         }
     }
 
@@ -173,28 +258,35 @@ impl Course {
     }
 
     /// Takes a game back from a lease; nothing where the lease has it no more.
-    pub(super) fn give_back(&mut self, index: u64, lease: LeaseId, why: Back, until: Duration) {
-        if self.out.get(&index) != Some(&lease) {
+    pub(super) fn give_back(&mut self, index: u64, why: Back, back: &Returned<'_>) {
+        if self.out.get(&index) != Some(&back.lease) {
             return;
         }
         self.out.remove(&index);
-        match why {
-            Back::Unplayed => {}
-            Back::Lost { alone: false } => self.tries.entry(index).or_default().lost += 1,
-            Back::Failed | Back::Lost { alone: true } => {
-                self.tries.entry(index).or_default().failed += 1;
+        let failed = matches!(why, Back::Failed | Back::Lost { alone: true });
+        if failed {
+            let tries = self.tries.entry(index).or_default();
+            tries.fail(back);
+            if why == Back::Failed && !tries.void {
+                tries.since = back.now + tries.rest();
+                self.resting.insert((tries.since, index));
+                return;
             }
+        } else if why == (Back::Lost { alone: false }) {
+            self.tries.entry(index).or_default().lost += 1;
         }
-        if why == Back::Failed {
-            self.resting.insert((until, index));
-        } else {
-            self.requeue(index);
-        }
+        self.requeue(index, back.now);
     }
 
     /// Attempts at a game that failed so far.
     pub(super) fn failed(&self, index: u64) -> u32 {
         self.tries.get(&index).map_or(0, |tries| tries.failed)
+    }
+
+    /// Whether a lease has this game to report it as void.
+    pub(super) fn is_to_be_void(&self, index: u64, lease: LeaseId) -> bool {
+        let void = self.tries.get(&index).is_some_and(|tries| tries.void);
+        void && self.out.get(&index) == Some(&lease)
     }
 
     pub(super) fn is_settled(&self, index: u64) -> bool {
@@ -211,15 +303,49 @@ impl Course {
         self.pending.insert(index, hash);
         let tries = self.tries.remove(&index).unwrap_or_default();
         self.returned.remove(&index);
+        self.again.remove(&index);
         self.suspects.remove(&(tries.failed, index));
-        if tries.failed > 0 {
-            self.resting.retain(|(_, resting)| *resting != index);
-        }
+        self.resting.remove(&(tries.since, index));
         self.out.remove(&index)
     }
 
-    /// The record is on the disk; false where it was not on the way there.
-    pub(super) fn durable(&mut self, index: u64) -> bool {
-        self.pending.remove(&index).is_some()
+    /// The record on its way is that of a void game.
+    pub(super) fn is_void(&mut self, index: u64) {
+        self.voids.insert(index);
+    }
+
+    /// The record is on the disk: whether it can be held against another, that
+    /// is, is not void. None where it was not on the way there.
+    pub(super) fn durable(&mut self, index: u64) -> Option<bool> {
+        self.pending.remove(&index)?;
+        Some(!self.voids.remove(&index))
+    }
+}
+
+impl Tries {
+    /// An attempt failed. Too many are enough where they were at several
+    /// processes, or where nobody else is left to try.
+    fn fail(&mut self, back: &Returned<'_>) {
+        self.failed += 1;
+        if !self.at.contains(&back.by) {
+            self.at.push(back.by);
+        }
+        self.void |= self.failed >= ATTEMPTS_MAX
+            && (self.at.len() >= PROCESSES
+                || self.failed >= 2 * ATTEMPTS_MAX
+                || !(back.hopes)(&self.at));
+    }
+
+    fn rest(&self) -> Duration {
+        (REST * (1 << (2 * (self.failed - 1)).min(8))).min(REST_MAX)
+    }
+
+    /// What a worker is told of failed attempts: with five the game is void.
+    fn told(&self) -> u32 {
+        if self.void {
+            self.failed.max(ATTEMPTS_MAX)
+        } else {
+            self.failed.min(ATTEMPTS_MAX - 2)
+        }
     }
 }

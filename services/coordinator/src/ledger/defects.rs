@@ -32,6 +32,17 @@ pub trait Defects {
     /// An audit is not lent again whose worker left before its record was
     /// compared.
     const FORGETS_COMPARED: bool = false;
+    /// Failed attempts count wherever they were, and games that failed are lent
+    /// to whoever asks first.
+    const FORGETS_WHO_FAILED: bool = false;
+    /// An agent is charged where it does not start, wherever else it runs.
+    const CHARGES_AT_ONCE: bool = false;
+    /// A worker that leaves in order counts as lost.
+    const COUNTS_LEAVING: bool = false;
+    /// A void record is taken from whoever brings it.
+    const TAKES_ANY_VOID: bool = false;
+    /// A lease whose answer was lost is kept until it expires.
+    const KEEPS_MISSING: bool = false;
 }
 
 /// No defect.

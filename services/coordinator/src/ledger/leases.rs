@@ -5,11 +5,12 @@ use std::{
     time::Duration,
 };
 
-use super::{LeaseId, TournamentNo, WorkerId};
+use super::{LeaseId, Player, TournamentNo, WorkerId};
 
 #[derive(Debug)]
 pub(super) struct Lease {
     pub(super) worker: WorkerId,
+    pub(super) player: Player,
     pub(super) tournament: TournamentNo,
     pub(super) games: BTreeSet<u64>,
     pub(super) audit: bool,
@@ -17,6 +18,10 @@ pub(super) struct Lease {
     pub(super) plies: u64,
     /// When it was lent.
     pub(super) since: Duration,
+    /// The worker's own number of its request; 0 where it told none.
+    pub(super) call: u64,
+    /// An attempt of it failed.
+    pub(super) failed: bool,
 }
 
 #[derive(Debug)]
@@ -95,12 +100,15 @@ mod tests {
     fn lease(tournament: TournamentNo) -> Lease {
         Lease {
             worker: 1,
+            player: Player::Unknown,
             tournament,
             games: BTreeSet::new(),
             audit: false,
             alone: false,
             plies: 0,
             since: Duration::ZERO,
+            call: 0,
+            failed: false,
         }
     }
 

@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    Defects, Ended, Entry, Grant, LeaseId, Ledger, Player, State, TournamentNo, WorkerId,
-    WorkerLoad, leases::Lease,
+    Ask, Defects, Ended, Entry, Grant, LeaseId, Ledger, Player, State, TournamentNo, WorkerId,
+    WorkerLoad, course::Asker, leases::Lease,
 };
 
 /// The fewest games of a lease while there are as many, and they are not slow.
@@ -22,7 +22,7 @@ const GONE_MAX: usize = 4096;
 /// A worker that is here.
 #[derive(Debug)]
 pub(super) struct Worker {
-    player: Player,
+    pub(super) player: Player,
     /// Games it plays at once.
     capacity: usize,
     pub(super) leases: BTreeSet<LeaseId>,
@@ -71,11 +71,21 @@ impl<D: Defects> Ledger<D> {
             leases: BTreeSet::new(),
         };
         self.workers.insert(self.workers_ever, worker);
+        self.processes.joined(player, self.workers_ever);
         self.workers_ever
     }
 
-    /// A worker is gone, and its leases with it.
+    /// A worker is gone, and its leases with it: they are lost.
     pub fn leave(&mut self, worker: WorkerId) -> Vec<Ended> {
+        self.part(worker, true)
+    }
+
+    /// A worker goes away in order: what it has not played is nobody's failure.
+    pub fn take_leave(&mut self, worker: WorkerId) -> Vec<Ended> {
+        self.part(worker, D::COUNTS_LEAVING)
+    }
+
+    fn part(&mut self, worker: WorkerId, lost: bool) -> Vec<Ended> {
         let Some(Worker { player, leases, .. }) = self.workers.remove(&worker) else {
             return Vec::new();
         };
@@ -90,7 +100,26 @@ impl<D: Defects> Ledger<D> {
                 entry.course.audits.left(worker);
             }
         }
-        self.end(leases.into_iter().collect(), true)
+        self.processes.left(player);
+        let leases: Vec<LeaseId> = leases.into_iter().collect();
+        self.end(leases, lost)
+    }
+
+    /// A worker has settled its requests for games up to a number of its own, and
+    /// holds these leases: what else it was lent before, it never got, or dropped.
+    pub fn holds(&mut self, worker: WorkerId, settled: u64, held: &[LeaseId]) -> Vec<Ended> {
+        let Some(here) = self.workers.get(&worker) else {
+            return Vec::new();
+        };
+        let is_missing = |lease: &LeaseId| {
+            let call = self.leases.get(*lease).map_or(0, |held| held.call);
+            (1..=settled).contains(&call) && !held.contains(lease)
+        };
+        let missing: Vec<LeaseId> = here.leases.iter().copied().filter(is_missing).collect();
+        if D::KEEPS_MISSING {
+            return Vec::new();
+        }
+        self.end(missing, false)
     }
 
     /// Who the worker of a number and the start it joined is, or was.
@@ -133,18 +162,21 @@ impl<D: Defects> Ledger<D> {
     pub fn grant(
         &mut self,
         now: Duration,
-        worker: WorkerId,
-        wanted: usize,
-        suits: impl Fn(TournamentNo) -> bool,
+        ask: Ask,
+        suits: impl Fn(WorkerId, TournamentNo) -> bool,
     ) -> Option<Grant> {
+        self.now = now;
+        let Ask { worker, wanted, .. } = ask;
         let here = self.workers.get(&worker)?;
+        let holds = !here.leases.is_empty();
         let mut held = here.leases.iter().filter_map(|id| self.leases.get(*id));
         let alone_already = held.any(|lease| lease.alone);
+        let process = here.player;
         let player = if D::AUDITS_ITSELF {
             // Nobody's.
             Player::Join(0)
         } else {
-            here.player
+            process
         };
         for number in &self.open {
             if let Some(entry) = self.tournaments.get_mut(number) {
@@ -152,43 +184,73 @@ impl<D: Defects> Ledger<D> {
                 entry.course.find_audits();
             }
         }
+        let outranked = |number: TournamentNo, at: &[Player]| {
+            let suits = |worker| suits(worker, number);
+            !D::FORGETS_WHO_FAILED && self.processes.outranked(process, at, suits)
+        };
+        // One in doubt is tried with a game at a time.
+        let rests = |number: TournamentNo| {
+            let suits = |worker| suits(worker, number);
+            let rests = self.processes.rests(process, suits);
+            rests.filter(|_| !D::FORGETS_WHO_FAILED)
+        };
         let chosen = self
             .open
             .iter()
             .filter_map(|&number| Some((number, self.tournaments.get(&number)?)))
             .filter(|&(number, entry)| {
                 let course = &entry.course;
+                let rests = rests(number);
+                if rests.is_some_and(|until| holds || now < until) {
+                    return false;
+                }
+                let outranked = |at: &[Player]| outranked(number, at);
+                let asker = Asker {
+                    now,
+                    outranked: &outranked,
+                };
                 let lends = entry.state == State::Running
-                    && (course.has_ready() || course.has_suspect() && !alone_already)
+                    && (course.has_ready(&asker) || !alone_already && course.has_suspect(&asker))
                     && self.room(worker, number, entry) > 0;
                 let audits = matches!(entry.state, State::Running | State::Finished)
                     && (course.audits.listed_for(player) > 0
                         || course.audits.has_alone_for(player) && !alone_already);
-                (lends || audits) && suits(number)
+                (lends || audits) && suits(worker, number)
             })
             .min_by_key(|(number, entry)| {
                 let only_audits = entry.state != State::Running;
                 (only_audits, entry.course.lent(), entry.served, *number)
             })
             .map(|(number, _)| number)?;
+        let in_doubt = rests(chosen).is_some();
+        let wanted = if in_doubt { 1 } else { wanted };
         let count = self.count(worker, chosen, wanted)?;
         let lease = self.leases_ever + 1;
         let entry = self.tournaments.get_mut(&chosen)?;
         let course = &mut entry.course;
         let running = entry.state == State::Running;
-        let idle = !running || count == 0 || !course.has_ready();
+        let processes = &self.processes;
+        let outranked = |at: &[Player]| {
+            let suits = |worker| suits(worker, chosen);
+            !D::FORGETS_WHO_FAILED && processes.outranked(process, at, suits)
+        };
+        let asker = Asker {
+            now,
+            outranked: &outranked,
+        };
+        let idle = !running || count == 0 || !course.has_ready(&asker);
         let audits = course.audits.listed_for(player);
         let mut alone = false;
         let mut audit = false;
-        let games = if audits >= LEASE_GAMES_MIN || idle && audits > 0 {
+        let games = if !in_doubt && audits >= LEASE_GAMES_MIN || idle && audits > 0 {
             audit = true;
             let count = wanted.clamp(1, LEASE_GAMES_MIN);
             course.audits.take(count, player)
         } else if !idle {
-            course.take(count, lease)
-        } else if running && count > 0 && course.has_suspect() && !alone_already {
+            course.take(count, lease, &asker)
+        } else if running && count > 0 && !alone_already && course.has_suspect(&asker) {
             alone = true;
-            course.take_suspect(lease).into_iter().collect()
+            course.take_suspect(lease, &asker).into_iter().collect()
         } else {
             (audit, alone) = (true, true);
             course.audits.take_alone(player)
@@ -196,6 +258,9 @@ impl<D: Defects> Ledger<D> {
         if games.is_empty() {
             return None;
         }
+        let given_up = course
+            .agents
+            .given_up::<D>(processes, |worker| suits(worker, chosen));
         self.leases_ever = lease;
         entry.served = lease;
         let deadline = now + self.settings.lease_deadline + entry.patience.first;
@@ -203,12 +268,15 @@ impl<D: Defects> Ledger<D> {
             lease,
             Lease {
                 worker,
+                player: process,
                 tournament: chosen,
                 games: games.iter().map(|game| game.index).collect(),
                 audit,
                 alone,
                 plies: 0,
                 since: now,
+                call: ask.call,
+                failed: false,
             },
             deadline,
         );
@@ -220,6 +288,7 @@ impl<D: Defects> Ledger<D> {
             tournament: chosen,
             games,
             audit,
+            given_up,
         })
     }
 

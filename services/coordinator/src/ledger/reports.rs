@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Came, Defects, LeaseId, Ledger, Player, TournamentNo, Verdict, WorkerId};
+use super::{Came, Defects, Failed, LeaseId, Ledger, Player, TournamentNo, Verdict, WorkerId};
 
 /// Number of a report, in order of being taken.
 pub type ReportId = u64;
@@ -24,8 +24,12 @@ pub struct Report<'a> {
     pub lease: LeaseId,
     /// Games with the hashes of their records.
     pub games: &'a [(u64, [u8; 32])],
+    /// Those of them that are void.
+    pub voids: &'a [u64],
     /// Games that could not be played.
-    pub failed: &'a [u64],
+    pub failed: &'a [Failed],
+    /// Agents that played in these games.
+    pub agents: &'a [u16],
 }
 
 /// A report's games, told apart. Nothing has changed yet.
@@ -39,6 +43,8 @@ pub struct Sorted {
     pending: BTreeSet<u64>,
     /// Had a record before.
     compare: Vec<u64>,
+    /// Void, though nobody said that they are to be: attempts that failed.
+    early: BTreeSet<u64>,
 }
 
 /// What became of a report that was taken.
@@ -98,9 +104,17 @@ impl Reports {
             fresh: Vec::with_capacity(report.games.len()),
             pending: BTreeSet::new(),
             compare: Vec::new(),
+            early: BTreeSet::new(),
         };
+        let lease = ledger.own(report.by, report.lease);
         let mut seen = BTreeSet::new();
         for (place, &(index, _)) in report.games.iter().enumerate() {
+            if report.voids.contains(&index)
+                && !ledger.is_to_be_void(report.tournament, lease, index)
+            {
+                sorted.early.insert(index);
+                continue;
+            }
             match ledger.verdict(report.tournament, index) {
                 Verdict::New if seen.insert(index) => sorted.fresh.push(place),
                 Verdict::New | Verdict::Done => sorted.compare.push(index),
@@ -134,16 +148,30 @@ impl Reports {
             };
             self.batches.insert(id, batch);
         }
-        // Numbers of leases begin anew with each start.
-        let lease = report.by.map_or(0, |_| report.lease);
-        for &(index, hash) in report.games {
-            ledger.report(now, report.tournament, lease, index, hash);
-        }
-        let failed = report.failed.iter().filter_map(|&index| {
-            let attempts = ledger.failed(now, report.tournament, lease, index)?;
-            Some((index, attempts))
+        let lease = ledger.own(report.by, report.lease);
+        let tournament = report.tournament;
+        let early = sorted.early.iter().map(|&index| Failed {
+            index,
+            unready: None,
+        });
+        let failed = report.failed.iter().copied().chain(early);
+        let failed = failed.filter_map(|failed| {
+            let attempts = ledger.failed(now, tournament, lease, failed)?;
+            Some((failed.index, attempts))
         });
         let failed = failed.collect();
+        for &(index, hash) in report.games {
+            if sorted.early.contains(&index) {
+                continue;
+            }
+            let verdict = ledger.report(now, tournament, lease, index, hash);
+            if verdict == Verdict::New && report.voids.contains(&index) {
+                ledger.is_void(tournament, index);
+            }
+        }
+        if report.games.len() > report.voids.len() {
+            ledger.played(tournament, report.player, report.agents);
+        }
         if !D::TRUSTS_THE_FIRST {
             open += sorted.pending.len();
             for index in sorted.pending {

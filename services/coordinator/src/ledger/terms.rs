@@ -77,12 +77,33 @@ pub struct Patience {
     pub between: Duration,
 }
 
+/// A request for games.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask {
+    /// Who asks.
+    pub worker: WorkerId,
+    /// The most games wanted.
+    pub wanted: usize,
+    /// The worker's own number of it, growing from 1; 0 where it tells none.
+    pub call: u64,
+}
+
+/// A game that could not be played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// Position in the schedule.
+    pub index: u64,
+    /// The agent that did not start, where that was why.
+    pub unready: Option<u16>,
+}
+
 /// A game of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assigned {
     /// Position in the schedule.
     pub index: u64,
-    /// Failed attempts before.
+    /// Failed attempts before; as many as [`arena_wire::ATTEMPTS_MAX`] where it is
+    /// not to be played any more, but to be reported as void.
     pub attempts: u32,
 }
 
@@ -97,6 +118,8 @@ pub struct Grant {
     pub games: Vec<Assigned>,
     /// Played again to compare.
     pub audit: bool,
+    /// Agents that start nowhere: they are charged without being asked.
+    pub given_up: Vec<u16>,
 }
 
 /// A lease that was taken back.

@@ -19,7 +19,7 @@ use super::{binaries, gate::Admitted};
 use crate::{
     compare::parting,
     error::Error,
-    handle::{Command, Compared, Handle, Report, ReportedGame, Signal},
+    handle::{Command, Compared, FailedGame, Handle, Report, ReportedGame, Signal},
     ledger::WorkerId,
     results::{self, Info},
 };
@@ -113,6 +113,17 @@ impl WorkerService for WorkerRpc {
         Ok(Response::new(v1::HeartbeatResponse { ended_leases }))
     }
 
+    async fn leave(
+        &self,
+        request: Request<v1::LeaveRequest>,
+    ) -> Result<Response<v1::LeaveResponse>, Status> {
+        let request = request.into_inner();
+        self.handle
+            .ask(|reply| Command::Leave(request, reply))
+            .await?;
+        Ok(Response::new(v1::LeaveResponse {}))
+    }
+
     type FetchBinaryStream = ReceiverStream<Result<v1::FetchBinaryResponse, Status>>;
 
     async fn fetch_binary(
@@ -154,7 +165,12 @@ impl WorkerRpc {
                 .take()
                 .ok_or_else(|| Error::Request("a game without a record".to_owned()))?;
             if !report.void_reason.is_empty() {
-                failed.push((message.index, report.void_reason));
+                let agents = info.agents.len() as u32;
+                failed.push(FailedGame {
+                    index: message.index,
+                    reason: report.void_reason,
+                    unready: report.unready.filter(|unready| unready.agent < agents),
+                });
                 continue;
             }
             if info.hash_only() {

@@ -269,6 +269,7 @@ impl FakeWorker {
             games: 512,
             wait_ms,
             known_tournaments: Vec::new(),
+            call: 0,
         };
         Ok(self.client.lease(request).await?.into_inner().lease)
     }

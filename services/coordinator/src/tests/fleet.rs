@@ -40,6 +40,7 @@ async fn a_setup_is_sent_only_to_who_lacks_it() {
         games: 8,
         wait_ms: 0,
         known_tournaments: vec![tournament.tournament_id],
+        call: 0,
     };
     let lease = worker.client.lease(request).await.expect("answered");
     assert_eq!(lease.into_inner().lease.expect("games").setup, None);
@@ -64,6 +65,27 @@ async fn games_of_a_worker_whose_stream_closes_go_to_the_next() {
         again.games[0].attempts, 0,
         "a lost worker is no failed attempt"
     );
+}
+
+#[tokio::test]
+async fn games_of_workers_that_leave_in_order_are_never_void() {
+    let mut arena = Fixture::new().await;
+    arena.start(SPEC).await;
+    for _ in 0..15 {
+        let mut worker = arena.join("stopped").await;
+        let mut held = 0;
+        while let Some(lease) = worker.try_lease(0).await.expect("answered") {
+            assert!(lease.games.iter().all(|game| game.attempts == 0));
+            assert!(lease.games.len() > 1, "in company");
+            held += lease.games.len();
+        }
+        assert_eq!(held, 40);
+        let request = v1::LeaveRequest {
+            worker_id: worker.id.clone(),
+            boot_epoch: worker.boot_epoch,
+        };
+        worker.client.leave(request).await.expect("answered");
+    }
 }
 
 #[tokio::test]
@@ -98,6 +120,7 @@ async fn a_lease_without_progress_is_taken_back_and_its_holder_told() {
             lease_id: lease.lease_id,
             plies: 1000,
         }],
+        settled_calls: 0,
     };
     let answer = worker.client.heartbeat(heartbeat).await.expect("answered");
     assert_eq!(answer.into_inner().ended_leases, [lease.lease_id]);

@@ -46,6 +46,8 @@ const BATCHES_REST: Duration = Duration::from_secs(30);
 const FLOODS: u32 = 3;
 /// A process that lived this long before it wrote too much starts a new row.
 const FLOOD_ROW: Duration = Duration::from_secs(60);
+/// For how long an agent that failed to start so often is not tried again.
+const UNREADY_REST: Duration = Duration::from_secs(5);
 /// How long nothing is tried after we could not start a process.
 const REST: Duration = Duration::from_millis(500);
 
@@ -105,6 +107,8 @@ impl Line {
             ups: 0,
             floods: 0,
             broken: None,
+            unready: None,
+            ours: (String::new(), 0),
             batches: 0,
             batches_failed: 0,
             batches_again: None,
@@ -153,8 +157,12 @@ pub(super) struct Attendant {
     up_since: Instant,
     ups: u64,
     floods: u32,
-    /// Why it is given up.
+    /// Why it is given up: it answers and floods.
     broken: Option<Blame>,
+    /// Why it did not start, and when that was found.
+    unready: Option<(Blame, Instant)>,
+    /// What kept us from starting it, and how often in a row.
+    ours: (String, u64),
     pub(super) batches: u64,
     /// Batches in a row that came to nothing.
     pub(super) batches_failed: u32,
@@ -179,6 +187,12 @@ impl Attendant {
                 self.answer_all(&verdict);
                 continue;
             }
+            let unready = self.unready.as_ref();
+            if let Some((blame, _)) = unready.filter(|(_, at)| at.elapsed() < UNREADY_REST) {
+                let verdict = Verdict::Unready(blame.clone());
+                self.answer_all(&verdict);
+                continue;
+            }
             let line = self.line.clone();
             tokio::select! {
                 () = line.closing.notified() => break,
@@ -192,12 +206,12 @@ impl Attendant {
         match self.ensure_link().await {
             Ok(()) => {}
             Err(Down::Agent(blame)) => {
-                tracing::warn!(agent = self.name, "gave up: {}", blame.message);
-                self.broken = Some(blame);
+                tracing::warn!(agent = self.name, "does not start: {}", blame.message);
+                self.unready = Some((blame, Instant::now()));
                 return;
             }
             Err(Down::Ours(reason)) => {
-                tracing::error!(agent = self.name, "{reason}");
+                self.tell_ours(&reason);
                 self.answer_all(&Verdict::Void(reason));
                 time::sleep(REST).await;
                 return;
@@ -210,6 +224,19 @@ impl Attendant {
             }
         } else {
             self.ask_batches().await;
+        }
+    }
+
+    /// Says what kept us from starting it: the same once, and then more and more
+    /// seldom, with how often it was.
+    fn tell_ours(&mut self, reason: &str) {
+        let (before, times) = &mut self.ours;
+        if before != reason {
+            (*before, *times) = (reason.to_owned(), 0);
+        }
+        *times += 1;
+        if times.is_power_of_two() && times.trailing_zeros().is_multiple_of(3) {
+            tracing::error!(agent = self.name, times, "{reason}");
         }
     }
 
@@ -293,8 +320,8 @@ impl Attendant {
                 match self.ensure_link().await {
                     Ok(()) => continue,
                     Err(Down::Agent(blame)) => {
-                        self.broken = Some(blame.clone());
-                        break Verdict::Fault(blame);
+                        self.unready = Some((blame.clone(), Instant::now()));
+                        break Verdict::Unready(blame);
                     }
                     Err(Down::Ours(reason)) => break Verdict::Void(reason),
                 }

@@ -1,6 +1,6 @@
 //! Games that are played, by place.
 
-use std::{rc::Rc, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, rc::Rc, sync::Arc, time::Duration};
 
 use arena_engine::{AnyMatch, Status};
 use arena_wire::v1;
@@ -11,6 +11,9 @@ use crate::{
     native::Plies,
     report::{Timed, micros},
 };
+
+/// Agents of a lease that start nowhere, with what they are charged with.
+pub(crate) type GivenUp = Rc<BTreeMap<u16, Blame>>;
 
 /// A game that is played.
 pub(super) struct Active {
@@ -25,6 +28,7 @@ pub(super) struct Active {
     timed: Timed,
     latencies_us: Vec<u32>,
     details: Vec<v1::FaultDetail>,
+    given_up: GivenUp,
 }
 
 impl Active {
@@ -33,6 +37,7 @@ impl Active {
         plies: Arc<Plies>,
         table: Rc<Table>,
         assignment: v1::GameAssignment,
+        given_up: GivenUp,
     ) -> Self {
         let rules = table.rules();
         Self {
@@ -44,6 +49,7 @@ impl Active {
             timed: Timed::start(),
             latencies_us: Vec::new(),
             details: Vec::new(),
+            given_up,
             table,
         }
     }
@@ -54,7 +60,10 @@ impl Active {
             return false;
         };
         let agent = self.seats[usize::from(question.seat)];
-        self.table.ask(agent, token, &*self.game, question);
+        match self.given_up.get(&agent) {
+            Some(blame) => self.table.charge(token, blame.clone()),
+            None => self.table.ask(agent, token, &*self.game, question),
+        }
         true
     }
 
@@ -85,6 +94,26 @@ impl Active {
             stderr_tail: blame.tail,
         });
         self.game.fault(blame.kind);
+    }
+
+    /// The report of a game that could not be played because the agent that was
+    /// asked does not start here.
+    pub(super) fn unready(&self, blame: Blame) -> v1::GameReport {
+        let Status::Asks(question) = self.game.status() else {
+            return self.table.sealer().void(&self.assignment, blame.message);
+        };
+        let agent = self.seats[usize::from(question.seat)];
+        let name = self.table.rules().agent_name(agent);
+        let why = format!("{name} does not start here: {}", blame.message);
+        v1::GameReport {
+            unready: Some(v1::UnreadyAgent {
+                agent: agent.into(),
+                kind: v1::FaultKind::from(blame.kind).into(),
+                message: blame.message,
+                stderr_tail: blame.tail,
+            }),
+            ..self.table.sealer().void(&self.assignment, why)
+        }
     }
 
     /// The report of a game that is over.

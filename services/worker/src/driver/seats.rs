@@ -19,7 +19,7 @@ use tokio::{
 
 use crate::{
     agent::{
-        Event, Token, Verdict,
+        Blame, Event, Token, Verdict,
         line::{Line, LineSetup},
         link::Source,
         question::{Writer, context},
@@ -154,6 +154,12 @@ impl Table {
                 Reached::Nowhere => {}
             }
         }
+    }
+
+    /// Answers for an agent that starts nowhere.
+    pub(super) fn charge(&self, token: Token, blame: Blame) {
+        let verdict = Verdict::Fault(blame);
+        let _ = self.events.send(Event::Alone(token, verdict));
     }
 
     fn nowhere(&self, agent: u16, token: Token) {

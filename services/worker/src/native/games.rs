@@ -122,7 +122,7 @@ impl Players {
                 let count = games.len();
                 let reports = catch_unwind(AssertUnwindSafe(|| this.play(&errand, &games)));
                 let reports = reports.unwrap_or_else(|_| {
-                    let mut sealer = Sealer::new(this.rules.clone());
+                    let sealer = Sealer::new(this.rules.clone());
                     let why = "a native agent panicked";
                     let void = |game| sealer.void(game, why.to_owned());
                     games.iter().map(void).collect()
@@ -143,7 +143,7 @@ impl Players {
         let (mut hall, mut sealer) = match idle {
             Some(idle) => idle,
             None => {
-                let mut sealer = Sealer::new(self.rules.clone());
+                let sealer = Sealer::new(self.rules.clone());
                 match self.make() {
                     Ok(hall) => (hall, sealer),
                     Err(why) => {

@@ -120,6 +120,14 @@ pub enum Action<R> {
         /// Without an answer for this long it failed.
         timeout: Duration,
     },
+    /// Tell that the worker goes away in order; then
+    /// [`Protocol::took_leave`](super::Protocol::took_leave), whatever came of it.
+    TakeLeave {
+        /// Who goes.
+        stay: Rc<Stay>,
+        /// Nobody waits for the answer longer.
+        timeout: Duration,
+    },
     /// Nobody waits for games any more.
     AskNoMore,
     /// Forget games that did not begin.
@@ -153,6 +161,9 @@ pub enum Action<R> {
         stay: Rc<Stay>,
         /// The coordinator's numbers of leases, and plies played in them.
         leases: Vec<(u64, u64)>,
+        /// Requests for games up to this one are not waited for any more: what
+        /// came of them is among these leases, or is not here.
+        settled: CallNo,
         /// Nobody waits for the answer longer.
         timeout: Duration,
     },

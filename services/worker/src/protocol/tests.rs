@@ -281,7 +281,44 @@ fn a_drain_waits_for_results_to_be_durable_and_not_for_ever() {
     worker.protocol.finished(SECOND, worker.hand.lease, 1, 100);
     worker.hand.games = 0;
     assert!(!ends(&mut worker, SECOND * 2), "its result is on the way");
-    assert!(ends(&mut worker, SECOND * 11), "but not for ever");
+    assert!(!ends(&mut worker, SECOND * 11), "it takes its leave");
+    assert!(ends(&mut worker, SECOND * 12), "but not for ever");
+}
+
+#[test]
+fn who_is_told_to_stop_takes_leave_once_and_ends_when_that_is_heard() {
+    let mut worker = Worker::lent(0);
+    worker.protocol.drain(SECOND);
+    let actions = worker.all(SECOND);
+    let leaves = |it: &&Action<u64>| matches!(it, Action::TakeLeave { .. });
+    assert_eq!(actions.iter().filter(leaves).count(), 1);
+    assert!(worker.all(SECOND).is_empty(), "it waits for the answer");
+    assert!(worker.protocol.wake(SECOND).is_some_and(|at| at > SECOND));
+    worker.protocol.took_leave(SECOND);
+    assert!(matches!(
+        worker.all(SECOND)[..],
+        [Action::End(Ending::Drained)]
+    ));
+}
+
+#[test]
+fn a_beat_tells_which_requests_for_games_are_settled() {
+    let mut worker = Worker::lent(1);
+    let beat = |worker: &mut Worker, now| {
+        let actions = worker.all(now);
+        actions.into_iter().find_map(|action| match action {
+            Action::Beat {
+                leases, settled, ..
+            } => Some((leases.len(), settled)),
+            _ => None,
+        })
+    };
+    // It asks for more at once, and that is not settled.
+    assert_eq!(beat(&mut worker, SECOND), Some((1, 1)));
+    worker.protocol.nothing_lent(2);
+    assert_eq!(beat(&mut worker, SECOND * 2), Some((1, 2)));
+    worker.protocol.not_lent(SECOND * 2, 3, Refusal::Failed);
+    assert_eq!(beat(&mut worker, SECOND * 3), Some((1, 3)), "it is lost");
 }
 
 /// Reports so many games of these sizes in one go; tells what is in each report.

@@ -28,6 +28,8 @@ pub(super) enum Heard {
     Lease(CallNo, Result<v1::LeaseResponse, Status>),
     Reported(ReportNo, Result<v1::ReportResponse, Status>),
     Beaten(StayNo, Result<v1::HeartbeatResponse, Status>),
+    /// The coordinator heard that the worker leaves, or did not.
+    TookLeave,
 }
 
 /// The coordinator, and where what it says goes.
@@ -85,6 +87,12 @@ impl Calls {
         let mut client = self.client.clone();
         let answer = async move { client.heartbeat(request).await };
         self.spawn(timeout, answer, move |it| Heard::Beaten(stay, it));
+    }
+
+    pub(super) fn leave(&self, request: v1::LeaveRequest, timeout: Duration) {
+        let mut client = self.client.clone();
+        let answer = async move { client.leave(request).await };
+        self.spawn(timeout, answer, |_| Heard::TookLeave);
     }
 
     fn spawn<T: 'static>(

@@ -10,8 +10,12 @@ use std::{
     time::Duration,
 };
 
+use arena_engine::FaultKind;
 use arena_telemetry::WorkerMetrics;
-use arena_wire::v1::{self, join_response::Notice};
+use arena_wire::{
+    convert::fault_kind,
+    v1::{self, join_response::Notice},
+};
 use prost::Message;
 use tokio::{
     sync::{
@@ -28,6 +32,7 @@ use super::{
     calls::{Calls, Heard, problem, refusal},
 };
 use crate::{
+    agent::Blame,
     driver::Driver,
     environment::Environment,
     native::Pool,
@@ -218,8 +223,16 @@ impl Fleet {
                     games: games as u32,
                     wait_ms: wait.as_millis() as u32,
                     known_tournaments: self.setups.keys().cloned().collect(),
+                    call,
                 };
                 self.asking = Some(self.calls.lease(call, request, timeout));
+            }
+            Action::TakeLeave { stay, timeout } => {
+                let request = v1::LeaveRequest {
+                    worker_id: stay.worker_id.clone(),
+                    boot_epoch: stay.boot_epoch,
+                };
+                self.calls.leave(request, timeout);
             }
             Action::AskNoMore => {
                 if let Some(asking) = self.asking.take() {
@@ -259,6 +272,7 @@ impl Fleet {
             Action::Beat {
                 stay,
                 leases,
+                settled,
                 timeout,
             } => {
                 let told = |(lease_id, plies)| v1::LeaseProgress { lease_id, plies };
@@ -266,6 +280,7 @@ impl Fleet {
                     worker_id: stay.worker_id.clone(),
                     boot_epoch: stay.boot_epoch,
                     leases: leases.into_iter().map(told).collect(),
+                    settled_calls: settled,
                 };
                 self.calls.beat(stay.number, request, timeout);
             }
@@ -294,6 +309,7 @@ impl Fleet {
             Heard::Beaten(stay, Ok(answer)) => {
                 self.protocol.leases_ended(stay, &answer.ended_leases);
             }
+            Heard::TookLeave => self.protocol.took_leave(now),
             Heard::Beaten(stay, Err(status)) => {
                 self.protocol.not_beaten(now, stay, refusal(&status));
             }
@@ -396,8 +412,20 @@ impl Fleet {
             self.protocol.pause(now, Refusal::Failed);
             return;
         }
-        self.driver.add_lease(&id, number, lease.games);
+        let given_up = lease.given_up.into_iter().map(given_up).collect();
+        self.driver
+            .add_lease(&id, number, lease.games, Rc::new(given_up));
     }
+}
+
+/// An agent that starts nowhere, and what it is charged with.
+fn given_up(unready: v1::UnreadyAgent) -> (u16, Blame) {
+    let blame = Blame {
+        kind: fault_kind(unready.kind()).unwrap_or(FaultKind::NotReady),
+        message: unready.message,
+        tail: unready.stderr_tail,
+    };
+    (unready.agent as u16, blame)
 }
 
 fn index(game: &v1::GameReport) -> Option<u64> {

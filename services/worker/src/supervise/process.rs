@@ -42,7 +42,16 @@ const END_TIMEOUT: Duration = Duration::from_secs(8);
 /// A variable that tells what an agent starts from what others do: its folder.
 const MARK: &str = "ARENA_DIR";
 /// The longest path a unix socket can have.
-const SOCKET_PATH_BYTES: usize = 107;
+pub(crate) const SOCKET_PATH_BYTES: usize = 107;
+/// The name of the socket below an agent's folder, which gets six letters of its
+/// own behind this.
+const FOLDER: &str = "arena-";
+const SOCKET: &str = "agent.sock";
+
+/// How long the path of a socket in a folder is going to be.
+pub(crate) fn socket_path_bytes(temp: &Path) -> usize {
+    temp.as_os_str().len() + FOLDER.len() + SOCKET.len() + 8
+}
 
 /// A running agent process. Dropping it ends it, with all it started.
 #[derive(Debug)]
@@ -67,7 +76,7 @@ impl Process {
             (StartError::Ours { program, problem }, String::new())
         };
         let dir = tempfile::Builder::new()
-            .prefix("arena-")
+            .prefix(FOLDER)
             .permissions(Permissions::from_mode(0o700))
             .tempdir_in(temp)
             .map_err(|error| ours(format!("no folder in {}: {error}", temp.display())))?;
@@ -170,7 +179,7 @@ impl Process {
 fn address(listen: Listen, dir: &Path) -> Result<(String, String), String> {
     match listen {
         Listen::Unix => {
-            let socket = dir.join("agent.sock");
+            let socket = dir.join(SOCKET);
             let path = socket.display().to_string();
             if path.len() > SOCKET_PATH_BYTES {
                 return Err(format!(

@@ -42,6 +42,10 @@ pub(crate) struct State {
     leases: u64,
     notices: Vec<mpsc::Sender<Result<v1::JoinResponse, Status>>>,
     pub(crate) beats: u64,
+    /// Workers that left in order.
+    pub(crate) left: u64,
+    /// Agents that start nowhere, as leases tell it.
+    pub(crate) given_up: Vec<v1::UnreadyAgent>,
     /// Plies of each lease, as they were told.
     pub(crate) plies: BTreeMap<u64, Vec<u64>>,
 }
@@ -194,6 +198,7 @@ impl WorkerService for Rpc {
                 tournament_id: id,
                 games,
                 audit: false,
+                given_up: state.given_up.clone(),
             })
         };
         if lease.is_none() {
@@ -241,6 +246,15 @@ impl WorkerService for Rpc {
                 .push(lease.plies);
         }
         Ok(Response::new(v1::HeartbeatResponse::default()))
+    }
+
+    async fn leave(
+        &self,
+        request: Request<v1::LeaveRequest>,
+    ) -> Result<Response<v1::LeaveResponse>, Status> {
+        self.check(request.into_inner().boot_epoch)?;
+        lock(&self.0).left += 1;
+        Ok(Response::new(v1::LeaveResponse {}))
     }
 
     type FetchBinaryStream = ReceiverStream<Result<v1::FetchBinaryResponse, Status>>;

@@ -126,13 +126,47 @@ async fn an_agent_that_never_starts_forfeits_all_its_games_with_the_cause() {
         process("bad", &["--mode", "dies-at-start"]),
         native("random"),
     );
-    let reports = play(setup, games(50), |_| {}).await;
+    let reports = play(setup.clone(), games(50), |_| {}).await;
+    let given_up = reports[&0].unready.clone().expect("the agent is named");
+    for report in reports.values() {
+        assert!(report.void_reason.contains("bad does not start here"));
+        assert_eq!(report.unready.as_ref(), Some(&given_up));
+    }
+    assert_eq!(given_up.agent, 0);
+    // It starts nowhere, says the coordinator.
+    let coordinator = Coordinator::start(setup, games(50)).await;
+    coordinator.state().given_up = vec![given_up];
+    let worker = work(options(&coordinator.url(), Builtin::InProcess)).await;
+    coordinator.reported(50).await;
+    worker.end().await;
+    let reports = std::mem::take(&mut coordinator.state().reports);
     assert_eq!(faults(&records(&reports)), 50);
     for report in reports.values() {
         let record = report.record.as_ref().expect("a record");
         assert_eq!(record.faults[0].kind(), v1::FaultKind::NotReady);
         assert_eq!(report.fault_details[0].stderr_tail, "no licence");
     }
+}
+
+#[tokio::test]
+async fn a_worker_that_is_told_to_stop_takes_its_leave() {
+    let coordinator = Coordinator::start(setup_of_random(), games(40)).await;
+    let worker = work(options(&coordinator.url(), Builtin::InProcess)).await;
+    coordinator.reported(40).await;
+    worker.end().await;
+    assert_eq!(coordinator.state().left, 1);
+}
+
+#[tokio::test]
+async fn a_worker_whose_sockets_would_have_too_long_paths_says_so_at_its_start() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let long = temp.path().join("x".repeat(90));
+    std::fs::create_dir(&long).expect("a folder");
+    let mut options = options("http://127.0.0.1:1", Builtin::InProcess);
+    options.temp = long;
+    let refused = options.build().await.err().expect("it does not start");
+    let told = refused.to_string();
+    assert!(told.contains("107") && told.contains("TMPDIR"), "{told}");
 }
 
 #[tokio::test]
@@ -259,7 +293,7 @@ async fn a_long_search_in_process_is_progress_of_every_lease_and_ends_with_them(
 }
 
 #[tokio::test]
-async fn a_game_that_cannot_be_played_is_void_after_the_last_attempt() {
+async fn a_game_is_void_only_after_the_last_attempt() {
     let nowhere = v1::AgentSetup {
         source: None,
         ..native("random")
@@ -267,20 +301,18 @@ async fn a_game_that_cannot_be_played_is_void_after_the_last_attempt() {
     let setup = pair(nowhere, native("random"));
     let mut three = games(3);
     for (game, attempts) in three.iter_mut().zip([0, 4, 5]) {
+        // Five of them are enough, by what the coordinator knows.
         game.attempts = attempts;
     }
     let reports = play(setup, three, |_| {}).await;
-    assert!(
-        reports[&0]
-            .void_reason
-            .contains("how agent random is reached")
-    );
-    for index in [1, 2] {
-        let record = reports[&index].record.clone().expect("a record");
-        assert_eq!(record.termination(), v1::Termination::Void);
-        assert_eq!((record.hash.len(), record.placement.len()), (32, 0));
-        assert_eq!(reports[&index].void_reason, "");
+    for index in [0, 1] {
+        let why = &reports[&index].void_reason;
+        assert!(why.contains("how agent random is reached"), "{why}");
     }
+    let record = reports[&2].record.clone().expect("a record");
+    assert_eq!(record.termination(), v1::Termination::Void);
+    assert_eq!((record.hash.len(), record.placement.len()), (32, 0));
+    assert_eq!(reports[&2].void_reason, "");
 }
 
 #[tokio::test]

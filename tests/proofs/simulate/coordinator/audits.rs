@@ -7,6 +7,7 @@ use super::{After, Caller, Coordinator, Incoming, Wrong};
 use crate::proofs::simulate::{
     counts::Happening,
     disk::{Disk, Job, Kept},
+    games::{FORFEIT, VOID},
     net::{Event, Life, MILLI, Net, SECOND, tell},
 };
 
@@ -78,7 +79,14 @@ impl<D: Defects> Coordinator<D> {
             net.counts.add(Happening::LostComparison);
             return Ok(());
         }
-        net.after(took, Event::Compared(self.boot, number));
+        if self.audits_at_all && std::mem::take(&mut net.crash_in_comparison) {
+            // Its end is known before the store was read.
+            let took = took.max(20 * MILLI);
+            net.after(0, Event::CrashWorker(caller.who));
+            net.after(took, Event::Compared(self.boot, number));
+        } else {
+            net.after(took, Event::Compared(self.boot, number));
+        }
         self.comparisons.push(Comparison {
             number,
             caller,
@@ -114,7 +122,14 @@ impl<D: Defects> Coordinator<D> {
         for index in games {
             let durable = disk.kept[place].games[index as usize];
             let mut brought = caller.games.iter().filter(|(of, _)| *of == index);
-            let differs = brought.any(|(_, hash)| *hash != durable);
+            let other = brought.find(|(_, hash)| *hash != durable);
+            let differs = other.is_some();
+            // What depends on a host tells nothing.
+            let host = |hash: u64| [VOID, FORFEIT].contains(&hash);
+            if other.is_some_and(|&(_, other)| host(durable) || host(other)) {
+                self.ledger.abandon_audit(number, index, worker);
+                continue;
+            }
             if !self.ledger.settle_audit(number, index, worker, differs) {
                 continue;
             }

@@ -1,15 +1,17 @@
 //! Reports: what is new in them goes to the disk, and who sent them is answered
 //! when it is there.
 
-use arena_coordinator::ledger::{Defects, Report, ReportId, State};
+use std::rc::Rc;
+
+use arena_coordinator::ledger::{Defects, Failed, Report, ReportId, State};
 use arena_worker::protocol::Refusal;
 
 use super::{Caller, Coordinator, Wrong};
 use crate::proofs::simulate::{
     counts::Happening,
     disk::{Disk, Job},
-    games::REFUSED,
-    net::{Down, Life, Net, Up},
+    games::{FORFEIT, REFUSED, UNREADY, VOID},
+    net::{Down, Life, Net, Played, Up},
 };
 
 impl<D: Defects> Coordinator<D> {
@@ -42,6 +44,8 @@ impl<D: Defects> Coordinator<D> {
             net.down(who, Down::NotReported(report, attempt, Refusal::Contents));
             return Ok(());
         }
+        // A void record that comes before its time is an attempt that failed.
+        let acknowledged: Rc<[Played]> = games.iter().copied().filter(is_record).collect();
         let caller = |id| Caller {
             id,
             who,
@@ -49,29 +53,45 @@ impl<D: Defects> Coordinator<D> {
             attempt,
             known,
             tournament,
-            games: games.clone(),
+            games: acknowledged.clone(),
         };
         let Some(number) = account.number else {
             let finished = account.state == State::Finished;
-            let played = games.iter().filter(|(_, hash)| finished && *hash != 0);
+            let played = games.iter().filter(|game| finished && is_record(game));
             let compare = played.map(|(index, _)| *index).collect();
             return self.compare(net, disk, caller(0), compare);
         };
         if account.state == State::Cancelled {
             net.counts.add(Happening::UnwantedReport);
         }
-        let played = games.iter().filter(|(_, hash)| *hash != 0);
+        let played = games
+            .iter()
+            .filter(|(_, hash)| ![0, UNREADY].contains(hash));
         let played: Vec<(u64, [u8; 32])> =
             played.map(|&(index, hash)| (index, long(hash))).collect();
-        let failed = games.iter().filter(|(_, hash)| *hash == 0);
-        let failed: Vec<u64> = failed.map(|(index, _)| *index).collect();
+        let voids = games.iter().filter(|(_, hash)| *hash == VOID);
+        let voids: Vec<u64> = voids.map(|(index, _)| *index).collect();
+        let spec = account.spec.clone();
+        let failed = games.iter().filter(|(_, hash)| [0, UNREADY].contains(hash));
+        let failed: Vec<Failed> = failed
+            .map(|&(index, hash)| Failed {
+                index,
+                unready: (hash == UNREADY).then(|| spec.agent(index)),
+            })
+            .collect();
+        let whole = games
+            .iter()
+            .filter(|(_, hash)| ![0, UNREADY, VOID, FORFEIT].contains(hash));
+        let agents: Vec<u16> = whole.map(|(index, _)| spec.agent(*index)).collect();
         let accounted = Report {
             tournament: number,
             by: self.find(known)?,
             player: self.ledger.player(known.0, known.1),
             lease,
             games: &played,
+            voids: &voids,
             failed: &failed,
+            agents: &agents,
         };
         let sorted = self.reports.sort(&self.ledger, &accounted);
         let id = sorted.id;
@@ -89,16 +109,44 @@ impl<D: Defects> Coordinator<D> {
                 let (index, hash) = played[place];
                 (index, short(&hash))
             });
+            let fresh: Vec<Played> = fresh.collect();
+            for &(index, hash) in &fresh {
+                if hash == spec.result(index) && hash != VOID {
+                    continue;
+                }
+                let excused = match hash {
+                    VOID => self.blame.was_void(tournament, index),
+                    FORFEIT => net.charged.contains(&(tournament, spec.agent(index))),
+                    _ => false,
+                };
+                if !excused {
+                    return Err(format!(
+                        "game {tournament}/{index} came to {hash:x} without a reason"
+                    ));
+                }
+                disk.kept[tournament].excused.insert(index, hash);
+            }
             let job = Job::Games {
                 report: id,
                 tournament,
-                games: fresh.collect(),
+                games: fresh,
             };
             disk.append(net, self.boot, job);
         } else if !played.is_empty() && self.reports.writes(number) {
             net.counts.add(Happening::PendingReport);
         }
         let now = self.now(net);
+        if accounted.by.is_some() {
+            let process = who.process();
+            for failed in &failed {
+                if let Some(agent) = failed.unready {
+                    self.blame.unready(tournament, agent, process);
+                }
+            }
+            let games = (tournament, &*games);
+            self.blame
+                .reported(&self.present, process, lease, &spec, games);
+        }
         let taken = self.reports.take(&mut self.ledger, now, &accounted, sorted);
         self.unpark = true;
         match taken.answer {
@@ -177,6 +225,11 @@ pub(super) fn acknowledge(net: &mut Net, disk: &Disk, caller: &Caller) -> Result
     }
     net.down(caller.who, Down::Reported(caller.report, caller.attempt));
     Ok(())
+}
+
+/// Whether this is something to be acknowledged when it is durable.
+fn is_record((_, hash): &Played) -> bool {
+    ![0, UNREADY, VOID].contains(hash)
 }
 
 /// A hash as the ledger has it.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use arena_coordinator::ledger::{Defects, Ended};
 
-use super::Coordinator;
+use super::{Coordinator, Wrong};
 use crate::proofs::simulate::{
     counts::Happening,
     net::{Down, Event, MILLI, Net, SECOND, tell},
@@ -17,21 +17,23 @@ const IDLE_TICK: u64 = SECOND;
 
 impl<D: Defects> Coordinator<D> {
     /// What has to be done now and then.
-    pub(super) fn look_after(&mut self, net: &mut Net) {
+    pub(super) fn look_after(&mut self, net: &mut Net) -> Result<(), Wrong> {
         let now = self.now(net);
         let due = now >= self.looked_after + Duration::from_micros(TICK);
         if due {
             self.looked_after = now;
             let ended = self.ledger.expire(now);
-            for _ in &ended {
+            for ended in &ended {
                 net.counts.add(Happening::Expired);
+                self.blame.expired(&self.present, ended.lease);
             }
             self.tell_ended(net, &ended);
         }
         let unpark = std::mem::take(&mut self.unpark);
         if due || unpark {
-            self.serve_parked(net);
+            self.serve_parked(net)?;
         }
+        Ok(())
     }
 
     /// It looks around again after a while in which nothing happens.

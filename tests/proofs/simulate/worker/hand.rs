@@ -1,6 +1,6 @@
 //! The games that a worker has.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, rc::Rc};
 
 use arena_coordinator::ledger::Assigned;
 use arena_worker::protocol::{LeaseNo, Playing, Progress};
@@ -9,6 +9,8 @@ pub(super) struct Game {
     pub(super) lease: LeaseNo,
     pub(super) tournament: usize,
     pub(super) game: Assigned,
+    /// Agents that it knows to start nowhere.
+    pub(super) given_up: Rc<[u16]>,
     /// Of the event that ends it; 0 before it begins.
     pub(super) token: u64,
 }

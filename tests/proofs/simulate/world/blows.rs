@@ -24,6 +24,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
                     self.crash_coordinator();
                 }
             }
+            Blow::CrashAtVoid => self.net.crash_at_void = true,
             Blow::StopCoordinator => {
                 if let Some(coordinator) = &mut self.coordinator {
                     coordinator.drain(&mut self.net);
@@ -36,12 +37,14 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
                     self.end_worker(place);
                 }
             }
+            Blow::CrashInComparison => self.net.crash_in_comparison = true,
             Blow::DrainWorker => {
                 if let Some(worker) = &mut self.places[place].worker {
                     worker.drain(&self.net);
                     self.go_on(place);
                 }
             }
+            Blow::RollingRestart => self.rolling = self.net.random.between(6, 24),
             Blow::JumpCoordinator => self.jump_coordinator()?,
             Blow::JumpWorker => {
                 let jump = self.jump(Happening::WorkerForward, Happening::WorkerBack);

@@ -9,8 +9,8 @@ use rand_chacha::{
 
 use super::{START, grant, running, settings};
 use crate::ledger::{
-    Bitmap, Grant, LEASE_GAMES_MAX, LeaseId, Ledger, Outlook, Patience, State, TournamentNo,
-    Verdict, WorkerId,
+    Bitmap, Failed, Grant, LEASE_GAMES_MAX, LeaseId, Ledger, Outlook, Patience, State,
+    TournamentNo, Verdict, WorkerId,
 };
 
 /// What really is: the records on the disk, whatever the ledger says.
@@ -91,7 +91,12 @@ impl World {
             18 => {
                 if let Some((_, grant)) = self.held.last() {
                     let (lease, index) = (grant.lease, grant.games[0].index);
-                    self.ledger.failed(self.now, grant.tournament, lease, index);
+                    let failed = Failed {
+                        index,
+                        unready: None,
+                    };
+                    self.ledger
+                        .failed(self.now, grant.tournament, lease, failed);
                 }
             }
             _ => {

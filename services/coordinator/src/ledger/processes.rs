@@ -1,0 +1,154 @@
+//! What is known of the processes that play: whether their attempts come to
+//! something. Who fails at once is always idle, and would take every game.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{Player, WorkerId};
+
+/// For how long a process gets nothing after attempts that came to nothing,
+/// doubled each time.
+const REST: Duration = Duration::from_millis(500);
+/// The longest such rest.
+const REST_MAX: Duration = Duration::from_secs(30);
+/// Processes that left and are remembered, because their attempts failed.
+const GONE_MAX: usize = 4096;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Process {
+    /// Its joins that are not over.
+    here: u32,
+    /// The newest of them.
+    worker: WorkerId,
+    /// It played a game since its attempts failed last.
+    proven: bool,
+    /// Leases in a row that came to nothing.
+    failed: u32,
+    /// Until when it rests.
+    until: Duration,
+}
+
+/// All that are here, and those that left in doubt.
+#[derive(Debug, Default)]
+pub(super) struct Processes {
+    all: BTreeMap<Player, Process>,
+    gone: usize,
+}
+
+impl Processes {
+    pub(super) fn joined(&mut self, player: Player, worker: WorkerId) {
+        let process = self.all.entry(player).or_default();
+        if process.here == 0 && process.failed > 0 {
+            self.gone -= 1;
+        }
+        process.here += 1;
+        process.worker = worker;
+    }
+
+    pub(super) fn left(&mut self, player: Player) {
+        let Some(process) = self.all.get_mut(&player) else {
+            return;
+        };
+        process.here -= 1;
+        if process.here > 0 {
+            return;
+        }
+        if process.failed == 0 || self.gone >= GONE_MAX || !matches!(player, Player::Process(_)) {
+            self.all.remove(&player);
+        } else {
+            self.gone += 1;
+        }
+    }
+
+    /// A lease came to nothing.
+    pub(super) fn failed(&mut self, player: Player, now: Duration) {
+        if let Some(process) = self.here_mut(player) {
+            process.proven = false;
+            let rest = REST * (1 << process.failed.min(6));
+            process.until = now + rest.min(REST_MAX);
+            process.failed += 1;
+        }
+    }
+
+    /// A game was played.
+    pub(super) fn played(&mut self, player: Player) {
+        if let Some(process) = self.here_mut(player) {
+            process.proven = true;
+            process.failed = 0;
+        }
+    }
+
+    fn here_mut(&mut self, player: Player) -> Option<&mut Process> {
+        self.all.get_mut(&player).filter(|it| it.here > 0)
+    }
+
+    fn others(&self, player: Player) -> impl Iterator<Item = (Player, &Process)> {
+        let all = self.all.iter().map(|(&other, process)| (other, process));
+        all.filter(move |(other, process)| *other != player && process.here > 0)
+    }
+
+    pub(super) fn is_here(&self, player: Player) -> bool {
+        self.all
+            .get(&player)
+            .is_some_and(|process| process.here > 0)
+    }
+
+    /// Until when a process in doubt rests; none where it is in no doubt, or no
+    /// other is that `suits`.
+    pub(super) fn rests(
+        &self,
+        player: Player,
+        suits: impl Fn(WorkerId) -> bool,
+    ) -> Option<Duration> {
+        let process = self.all.get(&player).filter(|it| it.failed > 0)?;
+        let sound = |(_, other): (Player, &Process)| other.failed == 0 && suits(other.worker);
+        self.others(player).any(sound).then_some(process.until)
+    }
+
+    /// Whether another that `suits` is likelier to play a game that failed at
+    /// these.
+    pub(super) fn outranked(
+        &self,
+        player: Player,
+        tried: &[Player],
+        suits: impl Fn(WorkerId) -> bool,
+    ) -> bool {
+        let Some(process) = self.all.get(&player) else {
+            return false;
+        };
+        let mine = rank(player, process, tried);
+        let better = |(other, process): (Player, &Process)| {
+            rank(other, process, tried) < mine && suits(process.worker)
+        };
+        mine > 0 && self.others(player).any(better)
+    }
+
+    /// Whether somebody is here in no doubt who is none of these.
+    pub(super) fn has_sound_beside(&self, tried: &[Player]) -> bool {
+        let here = self.all.iter().filter(|(_, process)| process.here > 0);
+        let mut sound = here.filter(|(_, process)| process.failed == 0);
+        sound.any(|(player, _)| !tried.contains(player))
+    }
+
+    /// Whether another is here that `is_new`, by who it is.
+    pub(super) fn has_other(
+        &self,
+        player: Option<Player>,
+        suits: impl Fn(WorkerId) -> bool,
+        is_new: impl Fn(Player) -> bool,
+    ) -> bool {
+        self.all.iter().any(|(&other, process)| {
+            process.here > 0 && Some(other) != player && is_new(other) && suits(process.worker)
+        })
+    }
+}
+
+/// How unlikely a process is to play a game that failed at these.
+fn rank(player: Player, process: &Process, tried: &[Player]) -> u8 {
+    if tried.contains(&player) {
+        3
+    } else if process.failed > 0 {
+        2
+    } else {
+        u8::from(!process.proven)
+    }
+}

@@ -1,0 +1,337 @@
+//! One bad host must not spoil a tournament.
+
+use super::*;
+use arena_wire::ATTEMPTS_MAX;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn process(ledger: &mut Ledger, number: u64) -> WorkerId {
+    ledger.join_as(Player::Process(number), usize::MAX)
+}
+
+/// A report of a present worker about one lease.
+fn report<'a>(
+    ledger: &mut Ledger,
+    now: Duration,
+    by: WorkerId,
+    grant: &Grant,
+    change: impl FnOnce(&mut Report<'a>),
+) -> Taken {
+    let mut report = Report {
+        tournament: grant.tournament,
+        by: Some(by),
+        player: ledger.player(by, 1),
+        lease: grant.lease,
+        games: &[],
+        voids: &[],
+        failed: &[],
+        agents: &[],
+    };
+    change(&mut report);
+    let mut reports = Reports::default();
+    let sorted = reports.sort(ledger, &report);
+    let id = sorted.id;
+    let taken = reports.take(ledger, now, &report, sorted);
+    reports.written(ledger, id);
+    taken
+}
+
+/// All games of a lease fail, or all are played.
+fn end(ledger: &mut Ledger, now: Duration, by: WorkerId, grant: &Grant, fails: bool) {
+    let failed = |index| Failed {
+        index,
+        unready: None,
+    };
+    let failed: Vec<Failed> = indices(grant).into_iter().map(failed).collect();
+    let played: Vec<_> = indices(grant).into_iter().map(|it| (it, [1; 32])).collect();
+    report(ledger, now, by, grant, |report| {
+        if fails {
+            report.failed = &failed;
+        } else {
+            report.games = &played;
+        }
+    });
+}
+
+#[test]
+fn a_worker_that_fails_at_once_makes_no_game_void_while_another_plays() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 2659);
+    let (good, bad) = (process(&mut ledger, 1), process(&mut ledger, 2));
+    let mut held: Option<(Duration, Grant)> = None;
+    let mut attempts = 0;
+    for tick in 0..60_000_u32 {
+        let now = Duration::from_millis(10) * tick;
+        if let Some(lease) = grant(&mut ledger, now, bad) {
+            attempts += lease.games.len();
+            assert!(lease.games.iter().all(|game| game.attempts < ATTEMPTS_MAX));
+            end(&mut ledger, now, bad, &lease, true);
+        }
+        match held.take() {
+            Some((since, lease)) if now > since + SECOND => {
+                end(&mut ledger, now, good, &lease, false);
+            }
+            None => held = grant(&mut ledger, now, good).map(|lease| (now, lease)),
+            later => held = later,
+        }
+        if ledger.progress(tournament).expect("added").state == State::Finished {
+            assert!(
+                attempts < LEASE_GAMES_MAX + 100,
+                "it hardly plays: {attempts}"
+            );
+            return;
+        }
+    }
+    panic!("{:?}", ledger.progress(tournament));
+}
+
+#[test]
+fn a_failed_attempt_rests_and_is_counted() {
+    let mut ledger = ledger();
+    running(&mut ledger, 1);
+    let worker = ledger.join(usize::MAX);
+    let mut now = START;
+    let rests = [1, 4, 16, 64, 0].map(|times| Duration::from_millis(500) * times);
+    for (failed, rest) in rests.into_iter().enumerate() {
+        let lease = grant(&mut ledger, now, worker).expect("a lease");
+        let before = lease.games[0].attempts;
+        assert_eq!(before, failed.min(3) as u32, "it is to be played");
+        let failed = failed as u32 + 1;
+        assert_eq!(fail(&mut ledger, now, &lease, 0), Some(failed));
+        assert_eq!(fail(&mut ledger, now, &lease, 0), None, "told twice");
+        if !rest.is_zero() {
+            assert_eq!(grant(&mut ledger, now, worker), None, "it rests");
+        }
+        now += rest;
+    }
+    let lease = grant(&mut ledger, now, worker).expect("to be void");
+    assert_eq!(lease.games[0].attempts, ATTEMPTS_MAX);
+    assert!(now > SECOND * 40, "nobody else is there: it takes its time");
+}
+
+#[test]
+fn a_game_that_fails_everywhere_is_void_after_its_cap_of_attempts() {
+    let mut ledger = ledger();
+    running(&mut ledger, 1);
+    let workers = [1, 2, 3, 4, 5, 6].map(|number| process(&mut ledger, number));
+    let mut now = START;
+    let mut tried = Vec::new();
+    loop {
+        let asks = |&worker: &WorkerId| Some((worker, grant(&mut ledger, now, worker)?));
+        if let Some((worker, lease)) = workers.iter().find_map(asks) {
+            if lease.games[0].attempts == ATTEMPTS_MAX {
+                break;
+            }
+            tried.push(worker);
+            fail(&mut ledger, now, &lease, 0);
+        }
+        now += SECOND / 10;
+    }
+    assert_eq!(tried.len(), 5);
+    tried.dedup();
+    assert_eq!(tried.len(), 5, "each time another process");
+}
+
+#[test]
+fn who_fails_is_tried_with_one_game_at_a_time_and_ever_more_seldom() {
+    let mut ledger = ledger();
+    running(&mut ledger, 10_000);
+    let (_good, bad) = (process(&mut ledger, 1), process(&mut ledger, 2));
+    let first = grant(&mut ledger, START, bad).expect("a lease");
+    assert!(first.games.len() > 100);
+    end(&mut ledger, START, bad, &first, true);
+    let mut now = START;
+    for rest in [1, 2, 4, 8].map(|times| Duration::from_millis(500) * times) {
+        assert_eq!(grant(&mut ledger, now, bad), None);
+        now += rest;
+        let probe = grant(&mut ledger, now, bad).expect("it is tried");
+        assert_eq!(probe.games.len(), 1);
+        assert_eq!(probe.games[0].attempts, 0, "failed games are for others");
+        assert_eq!(grant(&mut ledger, now, bad), None, "one at a time");
+        end(&mut ledger, now, bad, &probe, true);
+    }
+    now += SECOND * 8;
+    let probe = grant(&mut ledger, now, bad).expect("it is tried");
+    end(&mut ledger, now, bad, &probe, false);
+    let lease = grant(&mut ledger, now, bad).expect("it plays again");
+    assert!(lease.games.len() > 100);
+}
+
+#[test]
+fn only_who_has_a_lease_can_fail_its_games() {
+    let mut ledger = ledger();
+    running(&mut ledger, 16);
+    let (one, two) = (process(&mut ledger, 1), process(&mut ledger, 2));
+    let lease = grant(&mut ledger, START, one).expect("a lease");
+    let failed = [Failed {
+        index: 0,
+        unready: None,
+    }];
+    let taken = report(&mut ledger, START, two, &lease, |it| it.failed = &failed);
+    assert_eq!(taken.failed, []);
+    assert_eq!(ledger.load(one).expect("joined").games, 8);
+    let taken = report(&mut ledger, START, one, &lease, |it| it.failed = &failed);
+    assert_eq!(taken.failed, [(0, 1)]);
+}
+
+#[test]
+fn a_void_record_is_taken_only_where_it_was_asked_for() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 1);
+    let worker = process(&mut ledger, 1);
+    let (games, voids) = ([(0, [9; 32])], [0]);
+    let mut now = START;
+    let mut early = 0;
+    loop {
+        let Some(lease) = grant(&mut ledger, now, worker) else {
+            now += SECOND;
+            continue;
+        };
+        let told = lease.games[0].attempts;
+        let taken = report(&mut ledger, now, worker, &lease, |it| {
+            (it.games, it.voids) = (&games, &voids);
+        });
+        let done = ledger.progress(tournament).expect("added").done;
+        if told == ATTEMPTS_MAX {
+            assert_eq!(done, 1);
+            break;
+        }
+        early += 1;
+        assert_eq!(taken.failed, [(0, early)], "an attempt that failed");
+        assert_eq!(done, 0);
+    }
+    assert_eq!(early, ATTEMPTS_MAX);
+}
+
+#[test]
+fn a_void_game_is_not_audited() {
+    let mut ledger = Ledger::new(settings(1_000_000), 1);
+    let tournament = running(&mut ledger, 1);
+    let worker = process(&mut ledger, 1);
+    let mut now = START;
+    let lease = loop {
+        now += SECOND;
+        match grant(&mut ledger, now, worker) {
+            Some(lease) if lease.games[0].attempts == ATTEMPTS_MAX => break lease,
+            Some(lease) => drop(fail(&mut ledger, now, &lease, 0)),
+            None => {}
+        }
+    };
+    let (games, voids) = ([(0, [9; 32])], [0]);
+    report(&mut ledger, now, worker, &lease, |it| {
+        (it.games, it.voids) = (&games, &voids);
+    });
+    assert_eq!(ledger.progress(tournament).expect("added").done, 1);
+    assert_eq!(ledger.audited(tournament).expect("added").due, 0);
+}
+
+#[test]
+fn a_worker_that_leaves_in_order_costs_its_games_nothing() {
+    let mut ledger = ledger();
+    running(&mut ledger, 2);
+    for number in 0..15 {
+        let worker = process(&mut ledger, number);
+        let lease = grant(&mut ledger, START, worker).expect("a lease");
+        assert_eq!(lease.games.len(), 2, "in company still");
+        assert!(lease.games.iter().all(|game| game.attempts == 0));
+        assert_eq!(ledger.take_leave(worker).len(), 1);
+    }
+}
+
+#[test]
+fn what_a_worker_does_not_have_is_taken_back_with_its_next_beat() {
+    let mut ledger = ledger();
+    running(&mut ledger, 24);
+    let worker = process(&mut ledger, 1);
+    let lend = |ledger: &mut Ledger, call| {
+        let ask = Ask {
+            call,
+            ..ask(worker, 8)
+        };
+        let lease = ledger.grant(START, ask, |_, _| true);
+        lease.expect("a lease").lease
+    };
+    let [first, second] = [1, 2].map(|call| lend(&mut ledger, call));
+    assert_eq!(ledger.holds(worker, 1, &[first]), [], "one is on its way");
+    assert_eq!(ledger.holds(worker, 2, &[first, second]), []);
+    let lease = second;
+    assert_eq!(ledger.holds(worker, 2, &[first]), [Ended { worker, lease }]);
+    let old = lend(&mut ledger, 0);
+    assert_eq!(ledger.holds(worker, 9, &[first]), [], "{old}: not numbered");
+}
+
+/// Whether an agent is given up in what is lent now.
+fn given_up(ledger: &mut Ledger, worker: WorkerId) -> Vec<u16> {
+    let lease = ledger.grant(SECOND * 3600, ask(worker, 1), |_, _| true);
+    let lease = lease.expect("a lease");
+    end(ledger, START, worker, &lease, false);
+    lease.given_up
+}
+
+fn unready(ledger: &mut Ledger, worker: WorkerId) -> Option<u32> {
+    let lease = ledger.grant(SECOND * 3600, ask(worker, 1), |_, _| true);
+    let lease = lease.expect("a lease");
+    let failed = Failed {
+        index: lease.games[0].index,
+        unready: Some(3),
+    };
+    ledger.failed(START, lease.tournament, lease.lease, failed)
+}
+
+fn ran(ledger: &mut Ledger, worker: WorkerId) {
+    let lease = ledger.grant(START, ask(worker, 1), |_, _| true);
+    let lease = lease.expect("a lease");
+    let games = [(lease.games[0].index, [1; 32])];
+    report(ledger, START, worker, &lease, |it| {
+        (it.games, it.agents) = (&games, &[3]);
+    });
+}
+
+#[test]
+fn an_agent_that_does_not_start_at_the_only_worker_is_charged_at_once() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let worker = process(&mut ledger, 1);
+    assert_eq!(
+        unready(&mut ledger, worker),
+        Some(0),
+        "no attempt is counted"
+    );
+    assert_eq!(given_up(&mut ledger, worker), [3]);
+}
+
+#[test]
+fn an_agent_is_not_charged_while_another_has_not_tried_it() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let (one, two) = (process(&mut ledger, 1), process(&mut ledger, 2));
+    assert_eq!(unready(&mut ledger, one), Some(1));
+    assert_eq!(given_up(&mut ledger, two), [] as [u16; 0]);
+    assert_eq!(unready(&mut ledger, two), Some(0), "it starts nowhere");
+    assert_eq!(given_up(&mut ledger, two), [3]);
+}
+
+#[test]
+fn an_agent_is_not_charged_while_it_runs_at_a_worker_that_is_here() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let workers = [1, 2, 3].map(|number| process(&mut ledger, number));
+    ran(&mut ledger, workers[0]);
+    for &lacks in &workers[1..] {
+        assert_eq!(unready(&mut ledger, lacks), Some(1));
+    }
+    assert_eq!(given_up(&mut ledger, workers[0]), [] as [u16; 0]);
+    ledger.take_leave(workers[0]);
+    assert_eq!(given_up(&mut ledger, workers[1]), [3], "two lack it");
+}
+
+#[test]
+fn an_agent_that_ran_elsewhere_is_not_charged_for_one_host() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let (good, lacks) = (process(&mut ledger, 1), process(&mut ledger, 2));
+    ran(&mut ledger, good);
+    ledger.take_leave(good);
+    assert_eq!(unready(&mut ledger, lacks), Some(1));
+    assert_eq!(given_up(&mut ledger, lacks), [] as [u16; 0]);
+}

@@ -1,0 +1,121 @@
+//! One bad host must not spoil a tournament.
+
+use std::fs;
+
+use arena_tests::{Server, World, spec, until};
+use serde_json::Value;
+
+/// The variable without which the agent starts.
+const LACKS: &str = "TEST_HOST_LACKS_SOMETHING";
+
+/// A coordinator with an agent that is a process of its own, and starts only on
+/// hosts that lack nothing.
+fn coordinator(world: &World) -> Server {
+    let coordinator = world.coordinator("data", &["--audit-share", "0"]);
+    let arena = arena_tests::arena();
+    let script = format!(
+        "#!/bin/sh\n[ -z \"${LACKS}\" ] || {{ echo no weights found >&2; exit 1; }}\n\
+         exec {} agent serve\n",
+        arena.display()
+    );
+    let program = world.write("agent.sh", script);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&program, mode).expect("a file of ours");
+    let url = coordinator.url();
+    let register = ["agent", "register", "hosted", "--binary", &program];
+    let access = ["--bot", "random", "--coordinator", &url];
+    let _ = world.arena(&[&register[..], &access].concat()).ok();
+    coordinator
+}
+
+/// Plays a tournament of that agent, and gives what the standings say.
+fn play(world: &World, coordinator: &Server) -> Value {
+    let text = spec("hosts", "cowry", 60, &["hosted", "aggressive"], "");
+    let url = coordinator.url();
+    let id = world.start_tournament("hosts", &text, &url);
+    world.finish_tournament(&id, &url);
+    let show = ["standings", &id, "--coordinator", &url, "--output", "json"];
+    world.arena(&show).ok().json()
+}
+
+#[track_caller]
+fn check_unspoilt(standings: &Value) {
+    for agent in standings["agents"].as_array().expect("agents") {
+        assert_eq!(agent["games"], 120, "{standings}");
+        assert_eq!((&agent["voids"], &agent["faults"]), (&0.into(), &0.into()));
+    }
+}
+
+#[test]
+fn an_agent_that_does_not_start_on_one_host_is_played_on_the_other() {
+    let world = World::new();
+    let coordinator = coordinator(&world);
+    let lacks = world.worker_with(&coordinator, LACKS, "1");
+    let good = world.worker(&coordinator, &[]);
+    joined(&coordinator, 2.0);
+    check_unspoilt(&play(&world, &coordinator));
+    assert!(lacks.log().contains("hosted"), "it tried: {}", lacks.log());
+    for server in [lacks, good, coordinator] {
+        server.stop();
+    }
+    world.nothing_runs();
+}
+
+#[test]
+fn an_agent_that_starts_on_no_host_is_charged_in_every_game() {
+    let world = World::new();
+    let coordinator = coordinator(&world);
+    let workers = [(); 2].map(|()| world.worker_with(&coordinator, LACKS, "1"));
+    joined(&coordinator, 2.0);
+    let standings = play(&world, &coordinator);
+    let agents = standings["agents"].as_array().expect("agents");
+    let hosted = agents.iter().find(|agent| agent["agent"] == "hosted");
+    let hosted = hosted.expect("it played");
+    assert_eq!(hosted["faults_by_kind"]["not_ready"], 120, "{standings}");
+    assert_eq!(hosted["voids"], 0);
+    let told = hosted["last_fault"].to_string();
+    assert!(told.contains("no weights found"), "{told}");
+    workers.into_iter().for_each(Server::stop);
+    coordinator.stop();
+    world.nothing_runs();
+}
+
+#[test]
+fn a_host_at_which_everything_fails_makes_no_game_void() {
+    let world = World::new();
+    let coordinator = coordinator(&world);
+    let temp = world.folder().join("temp");
+    fs::create_dir(&temp).expect("a folder");
+    let bad = world.worker_with(&coordinator, "TMPDIR", temp.to_str().expect("UTF-8"));
+    joined(&coordinator, 1.0);
+    // From now on no agent of it has a folder.
+    fs::remove_dir_all(&temp).expect("a folder of ours");
+    let good = world.worker(&coordinator, &[]);
+    joined(&coordinator, 2.0);
+    check_unspoilt(&play(&world, &coordinator));
+    assert!(bad.log().contains("no folder in"), "{}", bad.log());
+    for server in [bad, good, coordinator] {
+        server.stop();
+    }
+    world.nothing_runs();
+}
+
+#[test]
+fn a_run_that_cannot_start_its_worker_says_what_to_do_and_fails() {
+    let world = World::new();
+    let long = world.folder().join("x".repeat(90));
+    fs::create_dir(&long).expect("a folder");
+    let text = spec("nowhere", "cowry", 2, &["random", "aggressive"], "");
+    let spec = world.write("spec.toml", text);
+    let mut command = world.command(arena_tests::arena());
+    let arguments = ["run", &spec, "--data", "data", "--builtin", "process"];
+    command.args(arguments).env("TMPDIR", &long);
+    let _ = world.run(command).fails(1, &["TMPDIR", "107"]);
+    world.nothing_runs();
+}
+
+fn joined(coordinator: &Server, workers: f64) {
+    until("workers to join", || {
+        (coordinator.metric("arena_workers", &[]) >= workers).then_some(())
+    });
+}

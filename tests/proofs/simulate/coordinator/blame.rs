@@ -1,0 +1,223 @@
+//! Who failed what, kept apart from the ledger: a game may only be void, and an
+//! agent only charged, where nobody was there who could have played.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arena_coordinator::ledger::{Grant, LeaseId};
+use arena_wire::ATTEMPTS_MAX;
+
+use super::{Present, Wrong};
+use crate::proofs::simulate::{
+    games::{FORFEIT, Spec, UNREADY, VOID},
+    net::Played,
+};
+
+/// A game by its tournament and number.
+type Game = (usize, u64);
+
+/// Where a game failed at so many processes, nobody else need have tried.
+const PROCESSES: usize = 3;
+
+#[derive(Default)]
+struct Failures {
+    count: u32,
+    at: BTreeSet<u64>,
+    /// When it failed last, somebody was there who plays and never had it.
+    hope: bool,
+}
+
+struct Lent {
+    process: u64,
+    tournament: usize,
+    games: BTreeSet<u64>,
+    /// Of the request that was answered with it.
+    call: u64,
+}
+
+/// What this start of the coordinator has seen.
+#[derive(Default)]
+pub(super) struct Blame {
+    /// Processes that played since something failed at them.
+    plays: BTreeSet<u64>,
+    had: BTreeMap<Game, BTreeSet<u64>>,
+    failures: BTreeMap<Game, Failures>,
+    leases: BTreeMap<LeaseId, Lent>,
+    void: BTreeSet<Game>,
+    /// Where agents play.
+    runs: BTreeMap<(usize, u16), BTreeSet<u64>>,
+}
+
+impl Blame {
+    fn fail(&mut self, present: &[Present], game: Game, process: u64) {
+        let had = self.had.get(&game);
+        let mut others = present.iter().map(|here| here.who.process());
+        let hope = others.any(|other| {
+            self.plays.contains(&other) && !had.is_some_and(|had| had.contains(&other))
+        });
+        let failures = self.failures.entry(game).or_default();
+        failures.count += 1;
+        failures.at.insert(process);
+        failures.hope = hope;
+    }
+
+    /// A lease is granted to a process.
+    pub(super) fn lent(
+        &mut self,
+        present: &[Present],
+        process: u64,
+        tournament: usize,
+        grant: &Grant,
+        call: u64,
+    ) -> Result<(), Wrong> {
+        for assigned in grant.games.iter().filter(|_| !grant.audit) {
+            let game = (tournament, assigned.index);
+            let (count, at, hope) = self
+                .failures
+                .get(&game)
+                .map_or((0, 0, false), |it| (it.count, it.at.len(), it.hope));
+            if assigned.attempts > count {
+                return Err(format!(
+                    "game {game:?} is said to have failed {} times and did {count} times",
+                    assigned.attempts
+                ));
+            }
+            if assigned.attempts >= ATTEMPTS_MAX {
+                if hope && at < PROCESSES && count < 2 * ATTEMPTS_MAX {
+                    return Err(format!(
+                        "game {game:?} is void, and somebody who plays never had it"
+                    ));
+                }
+                self.void.insert(game);
+            }
+            self.had.entry(game).or_default().insert(process);
+        }
+        for &agent in &grant.given_up {
+            let runs = self.runs.get(&(tournament, agent));
+            let here = |here: &Present| runs.is_some_and(|it| it.contains(&here.who.process()));
+            if present.iter().any(here) {
+                return Err(format!(
+                    "agent {agent} of tournament {tournament} is charged, and starts at a \
+                     process that is here"
+                ));
+            }
+        }
+        let games = grant.games.iter().map(|game| game.index);
+        let lent = Lent {
+            process,
+            tournament,
+            games: games.collect(),
+            call,
+        };
+        self.leases.insert(grant.lease, lent);
+        Ok(())
+    }
+
+    /// A lease was lost with what it had.
+    pub(super) fn lost(&mut self, present: &[Present], lease: LeaseId) {
+        if let Some(lent) = self.leases.remove(&lease) {
+            for index in lent.games {
+                self.fail(present, (lent.tournament, index), lent.process);
+            }
+        }
+    }
+
+    /// A lease made no progress.
+    pub(super) fn expired(&mut self, present: &[Present], lease: LeaseId) {
+        if let Some(lent) = self.leases.get(&lease) {
+            self.plays.remove(&lent.process);
+        }
+        self.lost(present, lease);
+    }
+
+    /// A worker left: all it had is lost, unless it left in order.
+    pub(super) fn left(&mut self, present: &[Present], process: u64, in_order: bool) -> bool {
+        let of = self
+            .leases
+            .iter()
+            .filter(|(_, lent)| lent.process == process);
+        let of: Vec<LeaseId> = of.map(|(&lease, _)| lease).collect();
+        let mut had_games = false;
+        for lease in of {
+            had_games |= self
+                .leases
+                .get(&lease)
+                .is_some_and(|it| !it.games.is_empty());
+            if in_order {
+                self.leases.remove(&lease);
+            } else {
+                self.lost(present, lease);
+            }
+        }
+        had_games
+    }
+
+    /// Leases that a process does not have, though it has settled the requests
+    /// they came of.
+    pub(super) fn missing(
+        &self,
+        process: u64,
+        settled: u64,
+        held: &[(LeaseId, u64)],
+    ) -> Vec<LeaseId> {
+        let missing = self.leases.iter().filter(|(lease, lent)| {
+            lent.process == process
+                && lent.call <= settled
+                && !held.iter().any(|(held, _)| held == *lease)
+        });
+        missing.map(|(&lease, _)| lease).collect()
+    }
+
+    /// A process reports games of this start; failed ones have the hash 0.
+    pub(super) fn reported(
+        &mut self,
+        present: &[Present],
+        process: u64,
+        lease: LeaseId,
+        spec: &Spec,
+        (tournament, games): (usize, &[Played]),
+    ) {
+        let own = self
+            .leases
+            .get_mut(&lease)
+            .filter(|it| it.process == process);
+        let mut failed = Vec::new();
+        if let Some(lent) = own {
+            for &(index, hash) in games {
+                if lent.games.remove(&index) && [0, UNREADY].contains(&hash) {
+                    failed.push(index);
+                }
+            }
+        }
+        if !failed.is_empty() {
+            self.plays.remove(&process);
+        }
+        for index in failed {
+            self.fail(present, (tournament, index), process);
+        }
+        for &(index, hash) in games
+            .iter()
+            .filter(|(_, hash)| ![0, UNREADY, VOID].contains(hash))
+        {
+            self.plays.insert(process);
+            if hash != FORFEIT {
+                let agent = spec.agent(index);
+                self.runs
+                    .entry((tournament, agent))
+                    .or_default()
+                    .insert(process);
+            }
+        }
+    }
+
+    /// An agent did not start at a process.
+    pub(super) fn unready(&mut self, tournament: usize, agent: u16, process: u64) {
+        if let Some(runs) = self.runs.get_mut(&(tournament, agent)) {
+            runs.remove(&process);
+        }
+    }
+
+    /// Whether a game was to be void.
+    pub(super) fn was_void(&self, tournament: usize, index: u64) -> bool {
+        self.void.contains(&(tournament, index))
+    }
+}
