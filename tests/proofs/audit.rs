@@ -6,7 +6,7 @@ use std::{thread::sleep, time::Duration};
 use serde_json::Value;
 
 use super::{Broken, Figure, Outcome, Proof};
-use crate::{Server, World, repository, spec, until};
+use crate::{Server, World, program, repository, spec, until};
 
 /// All games, not a share of them.
 const ALL: [&str; 2] = ["--audit-share", "1"];
@@ -17,10 +17,10 @@ const A_WHILE: Duration = Duration::from_millis(500);
 #[derive(Debug, clap::Args)]
 pub struct Audit {
     /// Blocks of each tournament.
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
     /// Worker processes.
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     workers: u32,
 }
 
@@ -36,6 +36,9 @@ impl Proof for Audit {
     }
 
     fn run(&self) -> Result<Outcome, Broken> {
+        if let Err(told) = program::python() {
+            return Ok(Outcome::Skipped(told));
+        }
         let mut figures = self.steady()?;
         figures.extend(self.unsteady("")?);
         figures.extend(self.unsteady("records = \"hash\"")?);

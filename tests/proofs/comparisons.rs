@@ -62,7 +62,7 @@ const ORDO_MAX: f64 = 25.0;
 #[derive(Debug, clap::Args)]
 pub struct Comparisons {
     /// Blocks of each group.
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
     /// Where all randomness comes from.
     #[arg(long, default_value_t = 1)]

@@ -19,7 +19,7 @@ pub struct Scale {
     #[arg(long, value_delimiter = ',', default_values_t = [10, 100, 1_000])]
     workers: Vec<usize>,
     /// How long each fleet works, in seconds.
-    #[arg(long, default_value_t = 10)]
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
     /// Games in a report.
     #[arg(long, default_value_t = 100)]

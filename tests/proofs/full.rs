@@ -34,10 +34,10 @@ const USED_UP: Duration = Duration::from_secs(60);
 #[derive(Debug, clap::Args)]
 pub struct Full {
     /// How often each kind of disk fails.
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Blocks of the tournament, of six games each.
-    #[arg(long, default_value_t = 40)]
+    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
     /// How often in each round room vanishes after the store has made sure of
     /// it, so that the database itself meets a full disk.

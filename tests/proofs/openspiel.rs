@@ -20,7 +20,7 @@ use crate::{World, program, repository};
 #[derive(Debug, clap::Args)]
 pub struct OpenSpiel {
     /// Games of each ruleset.
-    #[arg(long, default_value_t = 5_000)]
+    #[arg(long, default_value_t = 5_000, value_parser = clap::value_parser!(u64).range(1..))]
     games: u64,
     /// What the random moves follow from: games have the numbers from here on.
     #[arg(long, default_value_t = 1)]

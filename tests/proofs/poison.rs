@@ -11,7 +11,7 @@ use arena_wire::ATTEMPTS_MAX;
 use serde_json::Value;
 
 use super::{Broken, Figure, Outcome, Proof};
-use crate::{DEADLINE, Server, World, spec};
+use crate::{DEADLINE, Server, World, program, spec};
 
 /// The agent in whose hands the game is poison.
 const AGENT: &str = "poison";
@@ -22,7 +22,7 @@ const DECISION: usize = 3;
 #[derive(Debug, clap::Args)]
 pub struct Poison {
     /// Blocks of the tournament, of two games each.
-    #[arg(long, default_value_t = 50)]
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
     /// The game that kills its workers.
     #[arg(long, default_value_t = 37)]
@@ -38,6 +38,9 @@ impl Proof for Poison {
     }
 
     fn run(&self) -> Result<Outcome, Broken> {
+        if let Err(told) = program::python() {
+            return Ok(Outcome::Skipped(told));
+        }
         let world = World::with_python();
         let spec = spec(AGENT, "cowry", self.blocks, &[AGENT, "random"], "");
         let program = world.misbehave();

@@ -18,7 +18,7 @@ const BLOCKS_MIN: u64 = 100;
 #[derive(Debug, clap::Args)]
 pub struct Yardsticks {
     /// Blocks of each match, of two games each.
-    #[arg(long, default_value_t = 300)]
+    #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
     /// The yardstick.
     #[arg(long, default_value = "expectimax", value_parser = ["greedy", "expectimax", "mcts"])]

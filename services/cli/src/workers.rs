@@ -1,6 +1,9 @@
 //! Workers as child processes, for the commands that bring their own fleet.
 
-use std::{process::Stdio, time::Duration};
+use std::{
+    process::Stdio,
+    time::{Duration, Instant},
+};
 
 use clap::ValueEnum;
 use tokio::{
@@ -9,7 +12,7 @@ use tokio::{
 };
 
 use crate::{
-    failure::{Failure, Outcome},
+    failure::{Failure, Kind, Outcome},
     output::note,
 };
 
@@ -46,10 +49,13 @@ struct Worker {
     /// The worker drains when this closes, also when we die.
     stdin: Option<ChildStdin>,
     restarts: u32,
+    since: Instant,
 }
 
 /// A worker that dies again and again is not started any more.
 const RESTARTS_MAX: u32 = 20;
+/// One that fails so soon does not start at all.
+const AT_ONCE: Duration = Duration::from_secs(5);
 
 impl Fleet {
     /// Starts `count` workers that share the machine's cores.
@@ -88,6 +94,7 @@ impl Fleet {
             child,
             stdin,
             restarts,
+            since: Instant::now(),
         })
     }
 
@@ -101,6 +108,13 @@ impl Fleet {
                 continue;
             };
             let restarts = worker.restarts + 1;
+            // It said why, and would say it again.
+            if status.code() == Some(Kind::Failed as i32) && worker.since.elapsed() < AT_ONCE {
+                return Err(Failure::failed(format!(
+                    "worker {} cannot start, see above",
+                    worker.name
+                )));
+            }
             if restarts > RESTARTS_MAX {
                 return Err(Failure::failed(format!(
                     "worker {} ended {restarts} times, last with {status}",

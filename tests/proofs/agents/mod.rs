@@ -11,7 +11,7 @@ use arena_wire::{
 use tonic::transport::Endpoint;
 
 use super::{Broken, Figure, Outcome, Proof};
-use crate::{Server, World};
+use crate::{Server, World, program};
 use modes::{Mode, SINGLE, Table};
 
 /// An agent of the papers that is innocent among the bad ones.
@@ -21,10 +21,10 @@ const INNOCENT: &str = "random";
 #[derive(Debug, clap::Args)]
 pub struct Agents {
     /// Tournaments to play.
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// Tournaments at a time.
-    #[arg(long, default_value_t = 4)]
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     at_once: u32,
     /// Each misbehaviour once, four at a board, instead of so many runs.
     #[arg(long)]
@@ -49,6 +49,9 @@ impl Proof for Agents {
     }
 
     fn run(&self) -> Result<Outcome, Broken> {
+        if let Err(told) = program::python() {
+            return Ok(Outcome::Skipped(told));
+        }
         let once = if self.once { " --once" } else { "" };
         let command = format!(
             "tests/prove agents --runs {} --at-once {} --seed {}{once}",

@@ -31,7 +31,7 @@ const COMMANDS_EVERY: u64 = 12;
 #[derive(Debug, clap::Args)]
 pub struct Damage {
     /// Blocks of the tournament in the store, of six games each.
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
     /// The newest file is cut short at every so many bytes.
     #[arg(long, default_value_t = 1)]

@@ -14,7 +14,7 @@ use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use super::{Broken, Figure, Outcome, Proof};
-use crate::{Games, World, repository, sha256, spec};
+use crate::{Games, World, program, repository, sha256, spec};
 use disturbance::Disturber;
 use operator::Server;
 use witness::{Records, Witness};
@@ -28,14 +28,14 @@ const CALM: Duration = Duration::from_secs(300);
 #[derive(Debug, clap::Args)]
 pub struct Kills {
     /// Signals to send, at least: a third of them while the store is opened.
-    #[arg(long, default_value_t = 200)]
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
     kills: u32,
     /// Worker processes.
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     workers: u32,
     /// Blocks of a tournament, of twelve games each; as many tournaments are
     /// played as the signals last.
-    #[arg(long, default_value_t = 150)]
+    #[arg(long, default_value_t = 150, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
     /// Milliseconds between two signals, at most.
     #[arg(long, default_value_t = 300)]
@@ -67,6 +67,9 @@ impl Proof for Kills {
     }
 
     fn run(&self) -> Result<Outcome, Broken> {
+        if let Err(told) = program::python() {
+            return Ok(Outcome::Skipped(told));
+        }
         let command = format!(
             "tests/prove kills --kills {} --workers {} --blocks {} --gap {} --checkpoint {} --seed {}",
             self.kills, self.workers, self.blocks, self.gap, self.checkpoint, self.seed

@@ -28,10 +28,10 @@ const TOURNAMENTS_TOLD: u64 = 2_000;
 #[derive(Debug, clap::Args)]
 pub struct Luck {
     /// Tournaments of each match.
-    #[arg(long, default_value_t = 2_000)]
+    #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..))]
     tournaments: u64,
     /// Blocks of each tournament.
-    #[arg(long, default_value_t = 50)]
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
     /// Matches whose ruleset, options or agents contain this.
     #[arg(long)]

@@ -39,14 +39,14 @@ const COVERED_FROM: u64 = 50;
 #[derive(Clone, Debug, clap::Args)]
 pub struct Network {
     /// Schedules, each with the next seed.
-    #[arg(long, default_value_t = 10_000)]
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub schedules: u64,
     /// Seed of the first schedule.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// One schedule of so many is run a second time, and the logs are
     /// compared; 0: none.
-    #[arg(long, default_value_t = 10)]
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     pub twice: u64,
     /// Schedules at a time; 0: one for each core.
     #[arg(long, default_value_t = 0)]

@@ -55,7 +55,7 @@ pub struct Overload {
     #[arg(long, default_value_t = 8)]
     reports: usize,
     /// For how long, in seconds.
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
     /// Reported games that may wait in the coordinator. The crowd sends at
     /// least ten times as many.
@@ -71,7 +71,7 @@ pub struct Overload {
     #[arg(long, default_value_t = 1_000)]
     watchers: usize,
     /// Games of a calm fleet before and after.
-    #[arg(long, default_value_t = 200_000)]
+    #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
     calm_games: u64,
 }
 

@@ -20,7 +20,7 @@ const GAMES_MAX: u64 = 60_000;
 #[derive(Debug, clap::Args)]
 pub struct Power {
     /// Power cuts.
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// What happens at a cut, when it comes, and what it leaves.
     #[arg(long, default_value_t = 1)]

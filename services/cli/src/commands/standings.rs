@@ -102,7 +102,8 @@ impl StandingsArgs {
             wide: self.wide,
         };
         let Some(system) = self.ratings else {
-            return ask(client, request, self.output, wanted, &expectations).await;
+            let standings = ask(client, request, self.output, wanted, &expectations).await;
+            return standings.map(drop);
         };
         running::show(client, &self.id, system.into(), self.output).await?;
         if !request.pairs {
@@ -124,16 +125,35 @@ impl StandingsArgs {
 
 /// Asks for the standings and prints them.
 pub(crate) async fn show(client: &mut Client, id: &str, format: Format) -> Outcome {
-    show_checked(client, id, format, &[]).await
+    ask_all(client, id, format, &[]).await.map(drop)
 }
 
-/// The same, and holds them against what is expected.
+/// The same, and holds them against what is expected. Fails where there are games
+/// and none could be played.
 pub(crate) async fn show_checked(
     client: &mut Client,
     id: &str,
     format: Format,
     expectations: &[Expectation],
 ) -> Outcome {
+    let standings = ask_all(client, id, format, expectations).await?;
+    let played = |agent: &v1::AgentStanding| agent.wins + agent.draws + agent.losses > 0;
+    let agents = &standings.agents;
+    if agents.iter().any(|agent| agent.voids > 0) && !agents.iter().any(played) {
+        return Err(Failure::failed(format!(
+            "no game of {id} could be played: all are void. What kept them from it was told \
+             while they were tried; once that is mended, --again plays them as a new attempt"
+        )));
+    }
+    Ok(())
+}
+
+async fn ask_all(
+    client: &mut Client,
+    id: &str,
+    format: Format,
+    expectations: &[Expectation],
+) -> Outcome<v1::Standings> {
     let request = v1::GetStandingsRequest {
         tournament_id: id.to_owned(),
         pairs: !expectations.is_empty(),
@@ -148,12 +168,13 @@ async fn ask(
     format: Format,
     wanted: Wanted,
     expectations: &[Expectation],
-) -> Outcome {
+) -> Outcome<v1::Standings> {
     let answer = client.get_standings(request).await?.into_inner();
     let standings = answer.standings.unwrap_or_default();
     let verdicts = report::check(expectations, &standings);
     print(&standings, &verdicts, format, wanted)?;
-    expect::conclude(&verdicts, format)
+    expect::conclude(&verdicts, format)?;
+    Ok(standings)
 }
 
 /// An agent as `--output json` prints it.
