@@ -2,7 +2,7 @@
 
 use arena_model::{
     GameRecord,
-    engine::{FaultKind, Termination},
+    engine::{FaultKind, SeatFault, Termination},
 };
 
 use crate::results::Info;
@@ -36,9 +36,6 @@ pub(crate) fn parting(info: &Info, durable: &GameRecord, other: &GameRecord) -> 
         agent: None,
         chance: false,
     };
-    if durable.termination == Termination::Void || other.termination == Termination::Void {
-        return nobody;
-    }
     if info.hash_only() {
         return Parting {
             event: 0,
@@ -74,19 +71,102 @@ fn seat_at(info: &Info, record: &GameRecord, event: usize) -> Option<usize> {
     seats.get(event).copied().flatten().map(usize::from)
 }
 
-/// The seat of the first fault that only one of them has, unless time decided.
-fn faulty(durable: &GameRecord, other: &GameRecord) -> Option<usize> {
-    let same = durable
-        .faults
-        .iter()
-        .zip(&other.faults)
+/// Whether two records that differ tell anything of who played: not where one is
+/// void, and not where they part at a fault that hangs on time or on the host.
+pub(crate) fn tells(durable: &GameRecord, other: &GameRecord) -> bool {
+    let void = |record: &GameRecord| record.termination == Termination::Void;
+    if void(durable) || void(other) {
+        return false;
+    }
+    let Some(fault) = first_fault(durable, other) else {
+        return true;
+    };
+    let events = durable.events.iter().zip(&other.events);
+    let same = events.take_while(|(durable, other)| durable == other);
+    let plies = same.filter(|(event, _)| event.is_action()).count() as u64;
+    // Of what differs before the fault, the fault is no excuse. Where events are
+    // not kept, it is the first thing known.
+    let kept = !durable.events.is_empty() || !other.events.is_empty();
+    if kept && u64::from(fault.ply) > plies {
+        return true;
+    }
+    !matches!(
+        fault.kind,
+        FaultKind::Timeout | FaultKind::Disconnected | FaultKind::NotReady | FaultKind::Crash
+    )
+}
+
+/// The first fault that only one of them has.
+fn first_fault<'a>(durable: &'a GameRecord, other: &'a GameRecord) -> Option<&'a SeatFault> {
+    let faults = durable.faults.iter().zip(&other.faults);
+    let same = faults
         .take_while(|(durable, other)| durable == other)
         .count();
     let differing = [durable.faults.get(same), other.faults.get(same)];
-    let first = differing
+    differing
         .into_iter()
         .flatten()
-        .min_by_key(|fault| fault.ply)?;
-    let timed = matches!(first.kind, FaultKind::Timeout | FaultKind::Disconnected);
-    (!timed).then_some(usize::from(first.seat))
+        .min_by_key(|fault| fault.ply)
+}
+
+/// The seat of the first fault that only one of them has.
+fn faulty(durable: &GameRecord, other: &GameRecord) -> Option<usize> {
+    first_fault(durable, other).map(|fault| usize::from(fault.seat))
+}
+
+#[cfg(test)]
+mod tests {
+    use arena_model::engine::Event;
+
+    use super::*;
+
+    fn record(moves: &[u16], fault: Option<(u32, FaultKind)>) -> GameRecord {
+        let mut record = GameRecord::new(
+            0,
+            0,
+            arena_model::BlockSeed(1),
+            vec![0, 1],
+            arena_model::engine::Finished {
+                events: moves.iter().copied().map(Event::action).collect(),
+                opening_plies: 0,
+                placement: vec![1, 2],
+                scores: Vec::new(),
+                luck: Vec::new(),
+                plies: moves.len() as u32,
+                decisions: Vec::new(),
+                termination: Termination::Normal,
+                faults: Vec::new(),
+            },
+        );
+        let fault = fault.map(|(ply, kind)| SeatFault { ply, seat: 0, kind });
+        record.faults.extend(fault);
+        record
+    }
+
+    #[test]
+    fn what_hangs_on_time_or_host_tells_nothing_of_an_agent() {
+        let whole = record(&[1, 2, 3, 4], None);
+        for kind in [
+            FaultKind::Timeout,
+            FaultKind::Disconnected,
+            FaultKind::NotReady,
+            FaultKind::Crash,
+        ] {
+            let ended = record(&[1, 2], Some((2, kind)));
+            assert!(!tells(&whole, &ended), "{kind:?}");
+            assert!(!tells(&ended, &whole), "{kind:?}");
+            let went_on = record(&[1, 2, 9, 4], Some((2, kind)));
+            assert!(!tells(&whole, &went_on), "a random move in its place");
+            let before = record(&[1, 9], Some((2, kind)));
+            assert!(tells(&whole, &before), "another move before the fault");
+        }
+        let void = GameRecord {
+            termination: Termination::Void,
+            ..record(&[], None)
+        };
+        assert!(!tells(&whole, &void) && !tells(&void, &whole));
+        let illegal = record(&[1, 2], Some((2, FaultKind::IllegalMove)));
+        assert!(tells(&whole, &illegal));
+        assert!(tells(&whole, &record(&[1, 2, 3, 5], None)));
+    }
 }

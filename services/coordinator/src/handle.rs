@@ -66,7 +66,8 @@ pub(crate) struct Compared {
     pub(crate) games: Vec<(u64, bool)>,
     /// How they do.
     pub(crate) differences: Vec<v1::Difference>,
-    /// Games whose durable record cannot be read.
+    /// Games that cannot be compared: the durable record cannot be read, or what
+    /// differs hangs on time or host.
     pub(crate) unread: Vec<u64>,
 }
 

@@ -17,7 +17,7 @@ use tonic::{Request, Response, Status};
 
 use super::{binaries, gate::Admitted};
 use crate::{
-    compare::parting,
+    compare::{parting, tells},
     error::Error,
     handle::{Command, Compared, FailedGame, Handle, Report, ReportedGame, Signal},
     ledger::WorkerId,
@@ -246,10 +246,12 @@ impl WorkerRpc {
                 let mut compared = Compared::new(info);
                 for (index, record) in records {
                     match held_against(&compared.info, &by, store, &record) {
-                        Ok(difference) => {
-                            compared.games.push((index, difference.is_some()));
-                            compared.differences.extend(difference);
+                        Ok(Held::Alike) => compared.games.push((index, false)),
+                        Ok(Held::Differs(difference)) => {
+                            compared.games.push((index, true));
+                            compared.differences.push(difference);
                         }
+                        Ok(Held::TellsNothing) => compared.unread.push(index),
                         Err(error) => {
                             let game = format_args!("{}/{index}", compared.info.id);
                             tracing::error!(%game, %error, "a record cannot be compared");
@@ -263,22 +265,37 @@ impl WorkerRpc {
     }
 }
 
-/// How a record differs from the durable one of its game, if it does.
+/// What came of holding a record against the durable one of its game.
+enum Held {
+    Alike,
+    Differs(v1::Difference),
+    /// They part where one is void, or at a fault that hangs on time or host.
+    TellsNothing,
+}
+
 fn held_against(
     info: &Info,
     worker: &str,
     store: &dyn Store,
     record: &GameRecord,
-) -> Result<Option<v1::Difference>, Error> {
+) -> Result<Held, Error> {
     let game = store.game(&info.id, record.index)?;
     let game = game.ok_or_else(|| Error::UnknownGame {
         id: format!("{}/{}", info.id, record.index),
     })?;
     if game.hash == record.hash {
-        return Ok(None);
+        return Ok(Held::Alike);
     }
     let durable = results::read_record(&game)?;
-    Ok(Some(difference(info, worker, &durable, record)))
+    if tells(&durable, record) {
+        return Ok(Held::Differs(difference(info, worker, &durable, record)));
+    }
+    tracing::info!(
+        game = %format_args!("{}/{}", info.id, durable.index),
+        worker,
+        "a game played twice ended otherwise for a reason that is no agent's answer"
+    );
+    Ok(Held::TellsNothing)
 }
 
 fn difference(
