@@ -88,12 +88,13 @@ fn a_host_at_which_everything_fails_makes_no_game_void() {
     fs::create_dir(&temp).expect("a folder");
     let bad = world.worker_with(&coordinator, "TMPDIR", temp.to_str().expect("UTF-8"));
     joined(&coordinator, 1.0);
-    // From now on no agent of it has a folder.
+    // From now on it has no folder for anything.
     fs::remove_dir_all(&temp).expect("a folder of ours");
+    let _ = world.write("temp", "");
     let good = world.worker(&coordinator, &[]);
     joined(&coordinator, 2.0);
     check_unspoilt(&play(&world, &coordinator));
-    assert!(bad.log().contains("no folder in"), "{}", bad.log());
+    assert!(bad.log().contains("cannot be had"), "{}", bad.log());
     for server in [bad, good, coordinator] {
         server.stop();
     }

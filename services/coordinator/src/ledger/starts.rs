@@ -2,7 +2,7 @@
 //!
 //! An agent that failed to start at a process is charged with it only where it
 //! runs at no process that is here, and either failed at a second one or never
-//! ran anywhere, with nobody left who has not tried. Else it was the host that
+//! ran anywhere else, with nobody left who has not tried. Else it was the host that
 //! lacks something, and the game goes to another.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,8 +17,8 @@ const PROCESSES_MAX: usize = 64;
 struct Starts {
     runs: BTreeSet<Player>,
     fails: BTreeSet<Player>,
-    /// It ran somewhere.
-    ran: bool,
+    /// Where it ever ran.
+    ran: BTreeSet<Player>,
 }
 
 impl Starts {
@@ -30,7 +30,8 @@ impl Starts {
         };
         match self.fails.len() {
             0 => false,
-            1 => !self.ran && !hopes(),
+            // Where it ran at this one alone, it is no host that lacks something.
+            1 => self.ran.is_subset(&self.fails) && !hopes(),
             _ => !runs(),
         }
     }
@@ -51,9 +52,9 @@ impl Agents {
     pub(super) fn run(&mut self, agents: &[u16], player: Player) {
         for &agent in agents {
             let starts = self.0.entry(agent).or_default();
-            starts.ran = true;
             if !starts.runs.contains(&player) {
                 starts.fails.remove(&player);
+                add(&mut starts.ran, player);
                 add(&mut starts.runs, player);
             }
         }

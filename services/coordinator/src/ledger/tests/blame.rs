@@ -301,6 +301,16 @@ fn an_agent_that_does_not_start_at_the_only_worker_is_charged_at_once() {
 }
 
 #[test]
+fn an_agent_that_does_not_start_again_at_the_only_worker_is_charged() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let worker = process(&mut ledger, 1);
+    ran(&mut ledger, worker);
+    assert_eq!(unready(&mut ledger, worker), Some(0));
+    assert_eq!(given_up(&mut ledger, worker), [3]);
+}
+
+#[test]
 fn an_agent_is_not_charged_while_another_has_not_tried_it() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
