@@ -129,9 +129,12 @@ fn everybody(ruleset: &str) -> String {
     spec("everybody", ruleset, 1, &names, variant)
 }
 
+/// Bots and their options.
+type Bots = &'static [(&'static str, &'static str)];
+
 /// Options that make a bot draw, think or count otherwise than it does by default,
 /// with the rules they are tried on.
-const OTHERWISE: &[(&str, &str, &[(&str, &str)])] = &[
+const OTHERWISE: &[(&str, &str, Bots)] = &[
     (
         "cowry",
         "preset = \"cb2012\"",

@@ -30,6 +30,7 @@ fn what_is_exported_is_what_the_catalogue_says() {
     let worker = WorkerMetrics::new(&registry, ["cowry"]).unwrap();
     coordinator.prepare("cowry", ["random"]);
     coordinator.grpc_request("/arena.v1.WorkerService/Lease", 0);
+    coordinator.store_phase("sync", Duration::from_millis(1));
     worker.add_agent_processes("random", 1);
     worker.games_played("cowry", 1);
     drop(worker.meter("random", "cowry"));
@@ -126,6 +127,7 @@ fn no_label_can_name_a_game_a_tournament_or_a_seed() {
         "state",
         "outcome",
         "method",
+        "phase",
         "code",
         "version",
         "profile",

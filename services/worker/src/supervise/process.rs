@@ -81,7 +81,7 @@ impl Process {
             .tempdir_in(temp)
             .map_err(|error| ours(format!("no folder in {}: {error}", temp.display())))?;
         let (listen, url) = address(launch.listen, dir.path()).map_err(ours)?;
-        let mut child = Command::new(&guard.program)
+        let child = Command::new(&guard.program)
             .args(&guard.args)
             .args(["--memory-bytes", &launch.limits.memory_bytes.to_string()])
             .args(["--processes", &launch.limits.processes.to_string()])
@@ -101,11 +101,9 @@ impl Process {
         let flood = Arc::new(OnceLock::new());
         let (ended, exit) = watch::channel(None);
         let (stop, stopped) = oneshot::channel();
-        let stderr = child.stderr.take();
         tokio::spawn(attend(
             child,
             dir.path().to_owned(),
-            stderr,
             launch.limits.output_bytes,
             (tail.clone(), flood.clone()),
             stopped,
@@ -274,7 +272,6 @@ async fn serving(url: &str) -> Result<Channel, Option<String>> {
 async fn attend(
     mut child: Child,
     mark: PathBuf,
-    stderr: Option<ChildStderr>,
     limit: u64,
     (tail, flood): (Arc<Tail>, Arc<OnceLock<Exit>>),
     stopped: oneshot::Receiver<()>,
@@ -283,7 +280,7 @@ async fn attend(
 ) {
     let group = child.id();
     let input = child.stdin.take();
-    let output = child.stdout.take();
+    let (output, stderr) = (child.stdout.take(), child.stderr.take());
     let written = async {
         if let Some(stderr) = stderr {
             drain(stderr, limit, &tail, &flood).await;
