@@ -305,7 +305,8 @@ impl<R, D: Defects> Protocol<R, D> {
         }
         if let Some(limit) = self.drain {
             let over = games.is_done() && self.reports.unanswered() == 0;
-            if over || !self.presence.joined() || now >= limit {
+            // Who has taken leave goes, also where its clock was set back.
+            if over || !self.presence.joined() || now >= limit || self.leave.is_some() {
                 return self.end(now);
             }
         }

@@ -302,6 +302,24 @@ fn who_is_told_to_stop_takes_leave_once_and_ends_when_that_is_heard() {
 }
 
 #[test]
+fn who_has_taken_leave_ends_though_its_clock_is_set_back() {
+    let mut worker = Worker::lent(8);
+    worker.protocol.drain(SECOND);
+    let late = worker.all(SECOND * 11);
+    assert!(
+        late.iter().any(|it| matches!(it, Action::TakeLeave { .. })),
+        "{late:?}"
+    );
+    // Before the time at which it stops waiting for games.
+    worker.protocol.took_leave(SECOND * 5);
+    let ended = worker.all(SECOND * 5);
+    assert!(
+        matches!(ended[..], [Action::End(Ending::Drained)]),
+        "{ended:?}"
+    );
+}
+
+#[test]
 fn a_beat_tells_which_requests_for_games_are_settled() {
     let mut worker = Worker::lent(1);
     let beat = |worker: &mut Worker, now| {
