@@ -129,7 +129,12 @@ pub(super) struct Coordinator<D: Defects> {
 
 /// How many games of a tournament are known by what is on the disk.
 fn known(spec: &Spec, kept: &Kept) -> (u64, Outlook) {
-    match spec.known(|index| kept.games[index as usize]) {
+    // What follows a void game is what follows the game.
+    let result = |index| match kept.games[index as usize] {
+        0 => 0,
+        _ => spec.result(index),
+    };
+    match spec.known(result) {
         (known, true) => (known, Outlook::Last),
         (known, false) => (known, Outlook::More),
     }
