@@ -25,7 +25,7 @@ use crate::{
     database::corrupt,
     folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState, is_occupied},
     pack,
-    verify::{Copy, LOCK_WAIT, read},
+    verify::{Copy, LOCK_WAIT, beware, read},
     walk::Item,
 };
 
@@ -102,6 +102,7 @@ fn write(folder: &Folder, unfinished: &Path, to: &Path) -> Result<BackupReport, 
     let mut written = out
         .write_all(MAGIC)
         .and_then(|()| out.write_all(&FORMAT.to_le_bytes()));
+    beware(folder)?;
     let database = folder.database(folder.generation);
     let (walk, _) = read(folder, &database, |item| {
         if written.is_err() {

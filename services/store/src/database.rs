@@ -13,7 +13,7 @@ use crate::{StoreError, binary::sync_parent, remedy};
 
 /// sled keeps items above a quarter of a segment in files of their own, which
 /// it never syncs; with 2 MiB a leaf full of packs stays below that.
-const SEGMENT_BYTES: usize = 2 << 20;
+pub(crate) const SEGMENT_BYTES: usize = 2 << 20;
 
 /// sled thinks of evicting only after 64 accesses to one of 256 shards of its
 /// cache, whatever their size. Reading a pack this often instead of once keeps

@@ -31,6 +31,7 @@ mod error;
 mod folder;
 mod index;
 mod limits;
+mod log;
 mod memory;
 mod pack;
 mod packer;

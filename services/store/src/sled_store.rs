@@ -14,6 +14,7 @@ use crate::{
     database::{Tree, corrupt},
     documents,
     folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState},
+    verify::beware,
     writer::Job,
 };
 
@@ -70,6 +71,7 @@ impl SledStore {
             return Err(corrupt(&folder.path, LABEL_DAMAGED.to_owned()));
         }
         let database = folder.database(folder.generation);
+        beware(&folder)?;
         let core = Core::open(&database, &folder.path, options, new)?;
         if new && core.empty {
             folder.write_label(folder.generation)?;

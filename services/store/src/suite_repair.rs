@@ -137,6 +137,40 @@ fn one_wrong_byte_costs_no_more_than_the_pack_it_lies_in() {
 }
 
 #[test]
+fn a_damaged_store_that_someone_tried_to_open_lies_there_as_it_was() {
+    let filled = filled();
+    let from = filled.path().join("data");
+    let log = sled(&from).join("db");
+    let carved = Carved::of(&sled(&from)).unwrap();
+    let whole = fs::read(&log).unwrap();
+    let used = whole.iter().rposition(|&byte| byte != 0).unwrap();
+    let mut refused = 0;
+    for at in positions(used, 20) {
+        let scratch = tempfile::tempdir().unwrap();
+        let data = scratch.path().join("data");
+        copy(&from, &data);
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x10;
+        let damaged = sled(&data).join("db");
+        fs::write(&damaged, &bytes).unwrap();
+        if open(&data).is_ok() {
+            continue;
+        }
+        refused += 1;
+        let backup = crate::backup(&data, scratch.path().join("backup"));
+        assert!(backup.is_err(), "byte {at}");
+        assert!(fs::read(&damaged).unwrap() == bytes, "byte {at}");
+        let lost = lost_with(&carved, |place| {
+            carved.file(place) == log
+                && (place.offset..place.offset + place.length as u64).contains(&(at as u64))
+        });
+        let repaired = repair(&data).unwrap();
+        assert_eq!(repaired.games, GAMES - lost, "byte {at}: {repaired:?}");
+    }
+    assert!(refused > 0);
+}
+
+#[test]
 fn a_database_that_cannot_be_opened_at_all_loses_only_what_is_damaged() {
     let folder = filled();
     let data = folder.path().join("data");

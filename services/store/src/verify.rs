@@ -16,9 +16,10 @@ use crate::{
     carve::Carved,
     core::Core,
     damages::{Damages, Fault},
-    database::Database,
+    database::{Database, corrupt},
     documents,
     folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState},
+    log,
     receipt::Receipt,
     remedy,
     rescue::Rescue,
@@ -243,6 +244,27 @@ fn build(
     core.close()?;
     rescue.tell(repaired, &missing);
     Ok(())
+}
+
+/// Looks at a database before it is opened in place, where sled would cut off
+/// what follows the first damage in its log. After a crash that is a torn end,
+/// which nobody was promised; otherwise a repair is to find it as it is.
+///
+/// Without room for a copy there is no such look.
+pub(crate) fn beware(folder: &Folder) -> Result<(), StoreError> {
+    let sled = folder.database(folder.generation).join("sled");
+    if log::is_whole(&sled).map_err(|e| StoreError::io("read", &sled, &e))? {
+        return Ok(());
+    }
+    let scratch = Scratch::of(folder)?;
+    if !scratch.is_copy() {
+        return Ok(());
+    }
+    let (walk, _) = read(folder, scratch.database(), |_| {})?;
+    match walk.damages.is_empty() {
+        true => Ok(()),
+        false => Err(corrupt(&folder.path, walk.damages.to_string())),
+    }
 }
 
 /// Walks a generation of a folder, or a copy of it. Returns what the walk found, and
