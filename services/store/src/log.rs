@@ -129,10 +129,11 @@ fn messages(
         match (message.kind, body) {
             (KIND_CAP, _) => break,
             (KIND_BATCH, Ok(last)) => *batch = last.max(*batch),
-            (kind, Ok(blob)) if KINDS_BLOB.contains(&kind) => {
-                if !is_blob_whole(&sled.join("blobs").join(blob.to_string()))? {
-                    return Ok(None);
-                }
+            (kind, Ok(blob))
+                if KINDS_BLOB.contains(&kind)
+                    && !is_blob_whole(&sled.join("blobs").join(blob.to_string()))? =>
+            {
+                return Ok(None);
             }
             _ => {}
         }

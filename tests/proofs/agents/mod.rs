@@ -27,7 +27,7 @@ pub struct Agents {
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     at_once: u32,
     /// Each misbehaviour once, four at a board, instead of so many runs.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "runs")]
     once: bool,
     /// Who plays whom, and by which rules.
     #[arg(long, default_value_t = 1)]
@@ -41,7 +41,7 @@ impl Proof for Agents {
 
     fn quick() -> Self {
         Self {
-            runs: 0,
+            runs: 1,
             at_once: 12,
             once: true,
             seed: 1,
@@ -52,10 +52,14 @@ impl Proof for Agents {
         if let Err(told) = program::python() {
             return Ok(Outcome::Skipped(told));
         }
-        let once = if self.once { " --once" } else { "" };
+        let runs = if self.once {
+            "--once".to_owned()
+        } else {
+            format!("--runs {}", self.runs)
+        };
         let command = format!(
-            "tests/prove agents --runs {} --at-once {} --seed {}{once}",
-            self.runs, self.at_once, self.seed
+            "tests/prove agents {runs} --at-once {} --seed {}",
+            self.at_once, self.seed
         );
         self.misbehave()
             .map(Outcome::Holds)

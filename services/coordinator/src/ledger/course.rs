@@ -9,6 +9,14 @@ use arena_wire::ATTEMPTS_MAX;
 
 use super::{Assigned, Bitmap, LeaseId, Player, audits::Audits, starts::Agents};
 
+/// An attempt at a game that failed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Attempt {
+    pub(super) by: Player,
+    /// The agent that did not start there, where that was why.
+    pub(super) unready: Option<u16>,
+}
+
 /// After this many losses in company a game is lent alone, so that one that
 /// kills its workers is found and takes no others with it.
 const LOSSES_IN_COMPANY: u32 = 3;
@@ -28,11 +36,9 @@ const LOOK_MAX: usize = 256;
 #[derive(Clone, Debug, Default)]
 struct Tries {
     /// Attempts that count towards the cap.
-    failed: u32,
+    failed: Vec<Attempt>,
     /// Leases in company that ended without it.
     lost: u32,
-    /// Where those attempts failed, each process once.
-    at: Vec<Player>,
     /// It is not to be played any more, but to be void.
     void: bool,
     /// Until when it rests, or since when it waits.
@@ -57,17 +63,19 @@ pub(super) enum Back {
 pub(super) struct Asker<'a> {
     pub(super) now: Duration,
     /// Whether another is likelier to play a game that failed at these.
-    pub(super) outranked: &'a dyn Fn(&[Player]) -> bool,
+    pub(super) outranked: &'a dyn Fn(&[Attempt]) -> bool,
 }
 
 /// A game that came back from a lease.
 pub(super) struct Returned<'a> {
     pub(super) lease: LeaseId,
     pub(super) now: Duration,
-    /// Who had it.
-    pub(super) by: Player,
-    /// Whether somebody else is left to try a game that failed at these.
-    pub(super) hopes: &'a dyn Fn(&[Player]) -> bool,
+    /// Who had it, and which agent did not start there.
+    pub(super) attempt: Attempt,
+    /// Agents that start nowhere: what failed because of them counts no more.
+    pub(super) given_up: &'a [u16],
+    /// Whether somebody else is left to try a game after these.
+    pub(super) hopes: &'a dyn Fn(&[Attempt]) -> bool,
 }
 
 /// The games of one tournament.
@@ -160,8 +168,8 @@ impl Course {
         if tries.void {
             self.again.insert(index);
         } else if tries.lost >= LOSSES_IN_COMPANY {
-            self.suspects.insert((tries.failed, index));
-        } else if tries.failed > 0 {
+            self.suspects.insert((tries.count(), index));
+        } else if !tries.failed.is_empty() {
             self.again.insert(index);
         } else {
             self.returned.insert(index);
@@ -173,7 +181,7 @@ impl Course {
         self.tries.get(&index).is_none_or(|tries| {
             tries.void
                 || asker.now.saturating_sub(tries.since) >= CLAIM
-                || !(asker.outranked)(&tries.at)
+                || !(asker.outranked)(&tries.failed)
         })
     }
 
@@ -263,6 +271,9 @@ impl Course {
             return;
         }
         self.out.remove(&index);
+        if let Some(tries) = self.tries.get_mut(&index) {
+            tries.forgive(back.given_up);
+        }
         let failed = matches!(why, Back::Failed | Back::Lost { alone: true });
         if failed {
             let tries = self.tries.entry(index).or_default();
@@ -280,7 +291,7 @@ impl Course {
 
     /// Attempts at a game that failed so far.
     pub(super) fn failed(&self, index: u64) -> u32 {
-        self.tries.get(&index).map_or(0, |tries| tries.failed)
+        self.tries.get(&index).map_or(0, Tries::count)
     }
 
     /// Whether a lease has this game to report it as void.
@@ -304,7 +315,7 @@ impl Course {
         let tries = self.tries.remove(&index).unwrap_or_default();
         self.returned.remove(&index);
         self.again.remove(&index);
-        self.suspects.remove(&(tries.failed, index));
+        self.suspects.remove(&(tries.count(), index));
         self.resting.remove(&(tries.since, index));
         self.out.remove(&index)
     }
@@ -326,26 +337,36 @@ impl Tries {
     /// An attempt failed. Too many are enough where they were at several
     /// processes, or where nobody else is left to try.
     fn fail(&mut self, back: &Returned<'_>) {
-        self.failed += 1;
-        if !self.at.contains(&back.by) {
-            self.at.push(back.by);
-        }
-        self.void |= self.failed >= ATTEMPTS_MAX
-            && (self.at.len() >= PROCESSES
-                || self.failed >= 2 * ATTEMPTS_MAX
-                || !(back.hopes)(&self.at));
+        self.failed.push(back.attempt);
+        let count = self.count();
+        let mut at: Vec<Player> = self.failed.iter().map(|it| it.by).collect();
+        at.sort_unstable();
+        at.dedup();
+        self.void |= count >= ATTEMPTS_MAX
+            && (at.len() >= PROCESSES || count >= 2 * ATTEMPTS_MAX || !(back.hopes)(&self.failed));
+    }
+
+    /// Those agents are charged without being asked: the game can be played where
+    /// they did not start.
+    fn forgive(&mut self, given_up: &[u16]) {
+        let counts = |it: &Attempt| it.unready.is_none_or(|agent| !given_up.contains(&agent));
+        self.failed.retain(counts);
+    }
+
+    fn count(&self) -> u32 {
+        self.failed.len() as u32
     }
 
     fn rest(&self) -> Duration {
-        (REST * (1 << (2 * (self.failed - 1)).min(8))).min(REST_MAX)
+        (REST * (1 << (2 * (self.count() - 1)).min(8))).min(REST_MAX)
     }
 
     /// What a worker is told of failed attempts: with five the game is void.
     fn told(&self) -> u32 {
         if self.void {
-            self.failed.max(ATTEMPTS_MAX)
+            self.count().max(ATTEMPTS_MAX)
         } else {
-            self.failed.min(ATTEMPTS_MAX - 2)
+            self.count().min(ATTEMPTS_MAX - 2)
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{
     Defects, Ended, Failed, LeaseId, Ledger, Player, TournamentNo, WorkerId,
-    course::{Back, Returned},
+    course::{Attempt, Back, Returned},
 };
 
 impl<D: Defects> Ledger<D> {
@@ -41,15 +41,17 @@ impl<D: Defects> Ledger<D> {
                 Back::Unplayed
             };
             let processes = &self.processes;
-            let back = Returned {
-                lease: id,
-                now: self.now,
-                by: lease.player,
-                hopes: &|at| !D::FORGETS_WHO_FAILED && processes.has_sound_beside(at),
-            };
             if let Some(entry) = self.tournaments.get_mut(&lease.tournament)
                 && !D::LOSES_RETURNED
             {
+                let by = lease.player;
+                let back = Returned {
+                    lease: id,
+                    now: self.now,
+                    attempt: Attempt { by, unready: None },
+                    given_up: &entry.course.agents.given_up::<D>(processes, |_| true),
+                    hopes: &|tried| !D::FORGETS_WHO_FAILED && processes.has_sound_beside(tried),
+                };
                 for index in lease.games {
                     let audits = &mut entry.course.audits;
                     match (lease.audit, why) {
@@ -127,8 +129,12 @@ impl<D: Defects> Ledger<D> {
             let back = Returned {
                 lease,
                 now,
-                by: player,
-                hopes: &|at| !D::FORGETS_WHO_FAILED && processes.has_sound_beside(at),
+                attempt: Attempt {
+                    by: player,
+                    unready,
+                },
+                given_up: &entry.course.agents.given_up::<D>(processes, |_| true),
+                hopes: &|tried| !D::FORGETS_WHO_FAILED && processes.has_sound_beside(tried),
             };
             entry.course.give_back(index, why, &back);
         }

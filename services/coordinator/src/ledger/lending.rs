@@ -4,7 +4,9 @@ use std::{collections::BTreeSet, time::Duration};
 
 use super::{
     Ask, Defects, Ended, Entry, Grant, LeaseId, Ledger, Player, State, TournamentNo, WorkerId,
-    WorkerLoad, course::Asker, leases::Lease,
+    WorkerLoad,
+    course::{Asker, Attempt},
+    leases::Lease,
 };
 
 /// The fewest games of a lease while there are as many, and they are not slow.
@@ -184,9 +186,9 @@ impl<D: Defects> Ledger<D> {
                 entry.course.find_audits();
             }
         }
-        let outranked = |number: TournamentNo, at: &[Player]| {
+        let outranked = |number: TournamentNo, tried: &[Attempt]| {
             let suits = |worker| suits(worker, number);
-            !D::FORGETS_WHO_FAILED && self.processes.outranked(process, at, suits)
+            !D::FORGETS_WHO_FAILED && self.processes.outranked(process, tried, suits)
         };
         // One in doubt is tried with a game at a time.
         let rests = |number: TournamentNo| {
@@ -204,7 +206,7 @@ impl<D: Defects> Ledger<D> {
                 if rests.is_some_and(|until| holds || now < until) {
                     return false;
                 }
-                let outranked = |at: &[Player]| outranked(number, at);
+                let outranked = |tried: &[Attempt]| outranked(number, tried);
                 let asker = Asker {
                     now,
                     outranked: &outranked,
@@ -230,9 +232,9 @@ impl<D: Defects> Ledger<D> {
         let course = &mut entry.course;
         let running = entry.state == State::Running;
         let processes = &self.processes;
-        let outranked = |at: &[Player]| {
+        let outranked = |tried: &[Attempt]| {
             let suits = |worker| suits(worker, chosen);
-            !D::FORGETS_WHO_FAILED && processes.outranked(process, at, suits)
+            !D::FORGETS_WHO_FAILED && processes.outranked(process, tried, suits)
         };
         let asker = Asker {
             now,

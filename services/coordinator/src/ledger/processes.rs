@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{Player, WorkerId};
+use super::{Player, WorkerId, course::Attempt};
 
 /// For how long a process gets nothing after attempts that came to nothing,
 /// doubled each time.
@@ -104,12 +104,12 @@ impl Processes {
         self.others(player).any(sound).then_some(process.until)
     }
 
-    /// Whether another that `suits` is likelier to play a game that failed at
-    /// these.
+    /// Whether another that `suits` is likelier to play a game after these
+    /// attempts.
     pub(super) fn outranked(
         &self,
         player: Player,
-        tried: &[Player],
+        tried: &[Attempt],
         suits: impl Fn(WorkerId) -> bool,
     ) -> bool {
         let Some(process) = self.all.get(&player) else {
@@ -122,11 +122,11 @@ impl Processes {
         mine > 0 && self.others(player).any(better)
     }
 
-    /// Whether somebody is here in no doubt who is none of these.
-    pub(super) fn has_sound_beside(&self, tried: &[Player]) -> bool {
+    /// Whether somebody is here in no doubt who made none of these attempts.
+    pub(super) fn has_sound_beside(&self, tried: &[Attempt]) -> bool {
         let here = self.all.iter().filter(|(_, process)| process.here > 0);
         let mut sound = here.filter(|(_, process)| process.failed == 0);
-        sound.any(|(player, _)| !tried.contains(player))
+        sound.any(|(&player, _)| !has_tried(player, tried))
     }
 
     /// Whether another is here that `is_new`, by who it is.
@@ -142,9 +142,13 @@ impl Processes {
     }
 }
 
-/// How unlikely a process is to play a game that failed at these.
-fn rank(player: Player, process: &Process, tried: &[Player]) -> u8 {
-    if tried.contains(&player) {
+fn has_tried(player: Player, tried: &[Attempt]) -> bool {
+    tried.iter().any(|attempt| attempt.by == player)
+}
+
+/// How unlikely a process is to play a game after these attempts.
+fn rank(player: Player, process: &Process, tried: &[Attempt]) -> u8 {
+    if has_tried(player, tried) {
         3
     } else if process.failed > 0 {
         2

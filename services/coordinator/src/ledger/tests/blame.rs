@@ -345,3 +345,35 @@ fn an_agent_that_ran_elsewhere_is_not_charged_for_one_host() {
     assert_eq!(unready(&mut ledger, lacks), Some(1));
     assert_eq!(given_up(&mut ledger, lacks), [] as [u16; 0]);
 }
+
+#[test]
+fn a_game_of_agents_that_start_nowhere_is_played_with_all_of_them_charged() {
+    let mut ledger = ledger();
+    running(&mut ledger, 1);
+    let workers = [1, 2].map(|number| process(&mut ledger, number));
+    let mut now = START;
+    for agent in 0..4 {
+        let mut tried = Vec::new();
+        while tried.len() < workers.len() {
+            now += SECOND;
+            for worker in workers {
+                let Some(lease) = grant(&mut ledger, now, worker) else {
+                    continue;
+                };
+                tried.push(worker);
+                let failed = Failed {
+                    index: 0,
+                    unready: Some(agent),
+                };
+                let count = ledger.failed(now, lease.tournament, lease.lease, failed);
+                let expected = u32::from(tried.len() == 1);
+                assert_eq!(count, Some(expected), "agent {agent}, tried by {tried:?}");
+            }
+        }
+        assert_ne!(tried[0], tried[1], "agent {agent}: another tries it next");
+    }
+    let lease = workers.map(|worker| grant(&mut ledger, now + SECOND, worker));
+    let lease = lease.into_iter().flatten().next().expect("a lease");
+    assert_eq!(lease.given_up, [0, 1, 2, 3]);
+    assert_eq!(lease.games[0].attempts, 0);
+}
