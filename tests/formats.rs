@@ -1,17 +1,8 @@
 //! Each format on real agents: its games and its verdict are the same whoever
 //! plays them, and whatever is killed on the way.
 
-use arena_tests::{Games, Server, World, spec, until};
+use arena_tests::{Games, PAPER_000, Server, World, spec, until};
 use serde_json::Value;
-
-const AGENTS: [&str; 6] = [
-    "random",
-    "aggressive",
-    "defensive",
-    "move-first",
-    "move-last",
-    "mixed",
-];
 
 /// Runs a spec of a format in several ways and compares what is left.
 fn holds(agents: &[&str], blocks: u64, format: &str) {
@@ -97,7 +88,7 @@ fn durable(coordinator: &Server, games: f64) -> f64 {
 
 #[test]
 fn a_gauntlet_is_the_same_whoever_plays_it() {
-    holds(&AGENTS, 200, "format = \"gauntlet\"");
+    holds(&PAPER_000, 200, "format = \"gauntlet\"");
 }
 
 #[test]
@@ -114,30 +105,30 @@ fn a_sequential_test_of_three_seats_is_the_same_whoever_plays_it() {
 
 #[test]
 fn a_swiss_tournament_is_the_same_whoever_plays_it() {
-    holds(&AGENTS, 100, "format = \"swiss\"\n[swiss]\nrounds = 4");
+    holds(&PAPER_000, 100, "format = \"swiss\"\n[swiss]\nrounds = 4");
 }
 
 #[test]
 fn a_knockout_is_the_same_whoever_plays_it() {
     let double = "format = \"knockout\"\n[knockout]\nelimination = \"double\"";
-    holds(&AGENTS, 100, double);
+    holds(&PAPER_000, 100, double);
 }
 
 #[test]
 fn a_knockout_of_four_seats_is_the_same_whoever_plays_it() {
-    holds(&AGENTS, 150, "format = \"knockout\"\nseats = 4");
+    holds(&PAPER_000, 150, "format = \"knockout\"\nseats = 4");
 }
 
 #[test]
 fn a_knockout_of_one_loss_is_the_same_whoever_plays_it() {
-    holds(&AGENTS, 120, "format = \"knockout\"");
+    holds(&PAPER_000, 120, "format = \"knockout\"");
 }
 
 #[test]
 fn a_gauntlet_of_more_seats_is_the_same_whoever_plays_it() {
     for (seats, blocks) in [(3, 40), (4, 30)] {
         holds(
-            &AGENTS,
+            &PAPER_000,
             blocks,
             &format!("format = \"gauntlet\"\nseats = {seats}"),
         );
@@ -148,7 +139,7 @@ fn a_gauntlet_of_more_seats_is_the_same_whoever_plays_it() {
 fn a_swiss_tournament_of_more_seats_is_the_same_whoever_plays_it() {
     for (seats, blocks) in [(3, 80), (4, 100)] {
         holds(
-            &AGENTS,
+            &PAPER_000,
             blocks,
             &format!("format = \"swiss\"\nseats = {seats}"),
         );
@@ -159,20 +150,20 @@ fn a_swiss_tournament_of_more_seats_is_the_same_whoever_plays_it() {
 fn a_ladder_of_more_seats_is_the_same_whoever_plays_it() {
     for (seats, blocks) in [(3, 60), (4, 50)] {
         let ladder = format!("format = \"ladder\"\nseats = {seats}\n[ladder]\nstep = 50");
-        holds(&AGENTS, blocks, &ladder);
+        holds(&PAPER_000, blocks, &ladder);
     }
 }
 
 #[test]
 fn a_ladder_is_the_same_whoever_plays_it() {
-    holds(&AGENTS, 200, "format = \"ladder\"\n[ladder]\nstep = 60");
+    holds(&PAPER_000, 200, "format = \"ladder\"\n[ladder]\nstep = 60");
 }
 
 #[test]
 fn a_list_of_games_is_the_same_whoever_plays_it() {
     let games = "format = \"fixed\"\n[fixed]\ngames = [[\"random\", \"mixed\"], \
                  [\"mixed\", \"defensive\"], [\"random\", \"mixed\"]]";
-    holds(&AGENTS, 200, games);
+    holds(&PAPER_000, 200, games);
 }
 
 #[test]

@@ -30,6 +30,6 @@ pub use http::get;
 pub use output::Output;
 pub use program::{arena, python, python_path, repository};
 pub use server::Server;
-pub use tournament::{Games, sha256, spec};
+pub use tournament::{Games, PAPER_000, sha256, spec};
 pub use wait::{DEADLINE, until, within};
 pub use world::{Started, World};

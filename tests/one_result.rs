@@ -1,16 +1,7 @@
-use arena_tests::{Games, Server, World, spec, until};
-
-const PAPER: [&str; 6] = [
-    "random",
-    "aggressive",
-    "defensive",
-    "move-first",
-    "move-last",
-    "mixed",
-];
+use arena_tests::{Games, PAPER_000, Server, World, spec, until};
 
 fn paper_spec(blocks: u64) -> String {
-    spec("fleet", "cowry", blocks, &PAPER, "")
+    spec("fleet", "cowry", blocks, &PAPER_000, "")
 }
 
 /// Fails where two fleets left different records of one tournament.

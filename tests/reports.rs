@@ -1,16 +1,7 @@
 //! Tables, headlines, claims and exit codes say the same of a tournament.
 
-use arena_tests::{World, repository, spec};
+use arena_tests::{PAPER_000, World, repository, spec};
 use serde_json::Value;
-
-const AGENTS: [&str; 6] = [
-    "random",
-    "aggressive",
-    "defensive",
-    "move-first",
-    "move-last",
-    "mixed",
-];
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     let text = value[key].as_str();
@@ -35,12 +26,12 @@ fn scores_differ(standings: &Value) -> bool {
 
 #[test]
 fn order_headline_and_claims_are_those_of_the_verdict() {
-    let mut reversed = AGENTS;
+    let mut reversed = PAPER_000;
     reversed.reverse();
     // Their winners do not have the best score.
     for (format, agents, blocks, headline) in [
         ("knockout", &reversed[..], 1, "wins the knockout"),
-        ("swiss", &AGENTS[..5], 5, "is first, "),
+        ("swiss", &PAPER_000[..5], 5, "is first, "),
     ] {
         let world = World::new();
         let more = format!("format = \"{format}\"");
@@ -83,7 +74,7 @@ fn order_headline_and_claims_are_those_of_the_verdict() {
 #[test]
 fn a_gauntlet_is_ordered_by_ratings_since_its_agents_meet_different_opponents() {
     let world = World::new();
-    let spec = spec("order", "cowry", 30, &AGENTS, "format = \"gauntlet\"");
+    let spec = spec("order", "cowry", 30, &PAPER_000, "format = \"gauntlet\"");
     let (id, standings, _) = world.tournament(&spec, "data", &[]);
     assert!(scores_differ(&standings), "nothing is shown by this");
     let agents = standings["agents"].as_array().expect("agents");
@@ -103,7 +94,7 @@ fn a_gauntlet_is_ordered_by_ratings_since_its_agents_meet_different_opponents() 
 fn where_seats_are_not_rotated_standings_and_report_say_so() {
     let world = World::new();
     let fixed = |games: &str| format!("format = \"fixed\"\n[fixed]\ngames = {games}");
-    let agents = &AGENTS[..2];
+    let agents = &PAPER_000[..2];
     let one = fixed("[[\"random\", \"aggressive\"]]");
     let both = fixed("[[\"random\", \"aggressive\"], [\"aggressive\", \"random\"]]");
     for (name, format, told) in [
@@ -127,7 +118,7 @@ fn a_tournament_that_goes_on_passes_no_gate() {
     let world = World::new();
     let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
-    let spec = spec("gate", "cowry", 2, &AGENTS[..2], "");
+    let spec = spec("gate", "cowry", 2, &PAPER_000[..2], "");
     let id = world.start_tournament("gate", &spec, &url);
     let at = ["--coordinator", &url];
     let report = |more: &[&str]| world.arena(&[&["report", &id], &at[..], more].concat());
@@ -149,7 +140,7 @@ fn a_tournament_that_goes_on_passes_no_gate() {
 #[test]
 fn a_run_is_held_against_what_the_command_expects() {
     let world = World::new();
-    let path = world.write("spec.toml", spec("run", "cowry", 2, &AGENTS[..2], ""));
+    let path = world.write("spec.toml", spec("run", "cowry", 2, &PAPER_000[..2], ""));
     let run = |claim: &str| world.arena(&["run", &path, "--data", "data", "--expect", claim]);
     let wrong = run("nobody ranks first").fails(2, &["nobody"]);
     assert!(wrong.stdout.is_empty(), "{}", wrong.told());
@@ -161,7 +152,7 @@ fn a_run_is_held_against_what_the_command_expects() {
 #[test]
 fn running_ratings_go_with_a_crosstable_and_with_expectations() {
     let world = World::new();
-    let spec = spec("rated", "cowry", 2, &AGENTS[..3], "");
+    let spec = spec("rated", "cowry", 2, &PAPER_000[..3], "");
     let (id, _, _) = world.tournament(&spec, "data", &[]);
     let rated = |more: &[&str]| {
         let ratings = ["standings", &id, "--data", "data", "--ratings", "elo"];
@@ -183,7 +174,7 @@ fn running_ratings_go_with_a_crosstable_and_with_expectations() {
 #[test]
 fn a_plan_that_cannot_be_measured_is_refused() {
     let world = World::new();
-    let path = world.write("spec.toml", spec("plan", "cowry", 2, &AGENTS, ""));
+    let path = world.write("spec.toml", spec("plan", "cowry", 2, &PAPER_000, ""));
     let plan = |more: &[&str]| world.arena(&[&["tournament", "plan", &path], more].concat());
     for (flag, value) in [
         ("--measure", "1e19"),
@@ -209,7 +200,7 @@ fn a_plan_that_cannot_be_measured_is_refused() {
 #[test]
 fn a_plan_tells_the_interval_of_a_challenger_and_of_the_field() {
     let world = World::new();
-    let spec = spec("plan", "cowry", 40, &AGENTS, "format = \"gauntlet\"");
+    let spec = spec("plan", "cowry", 40, &PAPER_000, "format = \"gauntlet\"");
     let path = world.write("spec.toml", spec);
     let plan = ["tournament", "plan", &path, "--measure", "0.2"];
     let told = world.arena(&plan).ok();

@@ -1,14 +1,5 @@
-use arena_tests::{World, spec};
+use arena_tests::{PAPER_000, World, spec};
 use serde_json::Value;
-
-const PAPER: [&str; 6] = [
-    "random",
-    "aggressive",
-    "defensive",
-    "move-first",
-    "move-last",
-    "mixed",
-];
 
 fn count(value: &Value) -> u64 {
     value
@@ -21,14 +12,14 @@ fn games_are_blocks_times_rotations_times_pairings_and_standings_add_up() {
     const BLOCKS: u64 = 30;
     const PAIRINGS: u64 = 15;
     let world = World::new();
-    let spec = spec("sums", "cowry", BLOCKS, &PAPER, "seats = 2");
+    let spec = spec("sums", "cowry", BLOCKS, &PAPER_000, "seats = 2");
     let (_, standings, games) = world.tournament(&spec, "data", &["--workers", "2"]);
     assert_eq!(standings["state"], "finished");
     assert_eq!(count(&standings["games"]), BLOCKS * 2 * PAIRINGS);
     assert_eq!(games.games.len() as u64, BLOCKS * 2 * PAIRINGS);
 
     let agents = standings["agents"].as_array().expect("agents");
-    assert_eq!(agents.len(), PAPER.len());
+    assert_eq!(agents.len(), PAPER_000.len());
     let mut scores = 0.0;
     let mut last = f64::INFINITY;
     for agent in agents {

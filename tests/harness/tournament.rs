@@ -5,6 +5,16 @@ use sha2::{Digest, Sha256};
 
 use crate::{Output, World};
 
+/// The agents of paper 000, which play cowry.
+pub const PAPER_000: [&str; 6] = [
+    "random",
+    "aggressive",
+    "defensive",
+    "move-first",
+    "move-last",
+    "mixed",
+];
+
 /// A spec with the seed 0x5eed; `more` is TOML that goes below it.
 #[must_use]
 pub fn spec(name: &str, ruleset: &str, blocks: u64, agents: &[&str], more: &str) -> String {

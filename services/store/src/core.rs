@@ -232,11 +232,7 @@ impl Core {
         for (place, slots) in by_pack {
             let (bytes, pack) = self.pack(place)?;
             let bodies = pack.bodies(&bytes).ok_or_else(|| self.damaged(place))?;
-            for entry in pack
-                .entries
-                .iter()
-                .filter(|entry| &*entry.tournament == tournament)
-            {
+            for entry in pack.of(tournament) {
                 // Slots ascend, and so do their indices.
                 if let Ok(at) = slots.binary_search_by_key(&entry.index, |&slot| wanted[slot].0) {
                     found[slots[at]] = entry.game(&bodies);
@@ -284,11 +280,7 @@ impl Core {
         for place in places {
             let (bytes, pack) = self.pack(place)?;
             let bodies = pack.bodies(&bytes).ok_or_else(|| self.damaged(place))?;
-            for entry in pack
-                .entries
-                .iter()
-                .filter(|entry| &*entry.tournament == tournament)
-            {
+            for entry in pack.of(tournament) {
                 visit(entry.game(&bodies).ok_or_else(|| self.damaged(place))?);
             }
         }

@@ -99,6 +99,12 @@ impl Pack {
         }
     }
 
+    /// The games of a tournament.
+    pub(crate) fn of(&self, tournament: &str) -> impl Iterator<Item = &Entry> {
+        let entries = self.entries.iter();
+        entries.filter(move |entry| &*entry.tournament == tournament)
+    }
+
     /// All games, copied out; `bytes` as in [`Pack::bodies`].
     pub(crate) fn games(&self, bytes: &[u8]) -> Option<Vec<StoredGame>> {
         let bodies = self.bodies(bytes)?;

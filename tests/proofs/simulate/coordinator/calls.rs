@@ -1,0 +1,241 @@
+//! What workers call, and what they are lent.
+
+use std::{rc::Rc, time::Duration};
+
+use arena_coordinator::ledger::{Ask, Defects, Player, WorkerId};
+use arena_wire::ATTEMPTS_MAX;
+use arena_worker::protocol::{CallNo, Refusal, StayNo};
+
+use super::{
+    super::{
+        counts::Happening,
+        disk::Disk,
+        net::{Down, Event, Known, Lent, Life, MILLI, Net, Up, tell},
+    },
+    Coordinator, Parked, Present, Wrong,
+};
+
+impl<D: Defects> Coordinator<D> {
+    pub(super) fn left(&mut self, net: &mut Net, who: Life, stay: StayNo) {
+        for comparison in &self.comparisons {
+            if comparison.is_of(who) {
+                net.counts.add(Happening::AuditAgain);
+            }
+        }
+        let Self {
+            present,
+            ledger,
+            blame,
+            gone,
+            parked,
+            unpark,
+            ..
+        } = self;
+        let is_it = |present: &Present| present.who == who && present.stay == stay;
+        if !present.iter().any(is_it) {
+            gone.push((who, stay));
+        }
+        // A join that came twice is here twice.
+        while let Some(place) = present.iter().position(is_it) {
+            let left = present.remove(place);
+            ledger.leave(left.number);
+            blame.left(present, who.process(), false);
+            parked.retain(|parked| parked.worker != left.number);
+            *unpark = true;
+        }
+    }
+
+    /// A worker goes away in order.
+    fn take_leave(&mut self, net: &mut Net, worker: WorkerId) {
+        let Some(place) = self.present.iter().position(|it| it.number == worker) else {
+            return;
+        };
+        let gone = self.present.remove(place);
+        self.ledger.take_leave(worker);
+        if self.blame.left(&self.present, gone.who.process(), true) {
+            net.counts.add(Happening::Leave);
+        }
+        self.parked.retain(|parked| parked.worker != worker);
+        self.unpark = true;
+    }
+
+    /// The worker that calls. One of another start is nobody here: its leases
+    /// ended with that.
+    pub(super) fn find(&self, (worker, epoch): Known) -> Result<Option<WorkerId>, Wrong> {
+        let found = self.ledger.present(worker, epoch);
+        if found.is_some() && epoch != self.epoch {
+            return Err("a worker of another start was taken for one of this".to_owned());
+        }
+        Ok(found)
+    }
+
+    pub(super) fn command(
+        &mut self,
+        net: &mut Net,
+        disk: &mut Disk,
+        who: Life,
+        message: Up,
+    ) -> Result<(), Wrong> {
+        match message {
+            Up::Join(..) if self.draining.is_some() => {
+                refuse(net, who, &message, Refusal::Failed);
+            }
+            // Nobody waits for the answer: the stream is not even opened.
+            Up::Join(stay, ..) if self.gone.contains(&(who, stay)) => {}
+            Up::Join(stay, process, capacity) => {
+                let number = self.ledger.join_as(Player::Process(process), capacity);
+                self.present.push(Present { number, who, stay });
+                let welcome = Down::Welcome {
+                    stay,
+                    known: (number, self.epoch),
+                    deadline: self.deadline,
+                };
+                net.down(who, welcome);
+            }
+            Up::Ask {
+                call,
+                known,
+                wanted,
+                wait,
+            } => {
+                let Some(worker) = self.find(known)? else {
+                    refuse(net, who, &message, Refusal::UnknownWorker);
+                    return Ok(());
+                };
+                if self.draining.is_some() {
+                    net.down(who, Down::Lent(call, None));
+                    return Ok(());
+                }
+                let before = self.parked.iter().position(|other| other.worker == worker);
+                if let Some(place) = before {
+                    let parked = self.parked.swap_remove(place);
+                    net.down(parked.who, Down::Lent(parked.call, None));
+                }
+                let parked = Parked {
+                    who,
+                    worker,
+                    call,
+                    wanted,
+                    until: self.now(net) + Duration::from_micros(wait),
+                    process: who.process(),
+                };
+                if let Some(parked) = self.try_grant(net, parked)? {
+                    self.parked.push(parked);
+                }
+            }
+            Up::Beat {
+                stay,
+                known,
+                ref leases,
+                settled,
+            } => {
+                let Some(worker) = self.find(known)? else {
+                    refuse(net, who, &message, Refusal::UnknownWorker);
+                    return Ok(());
+                };
+                let now = self.now(net);
+                let ended = leases
+                    .iter()
+                    .filter(|&&(lease, plies)| !self.ledger.advance(now, worker, lease, plies));
+                let ended: Rc<[u64]> = ended.map(|(lease, _)| *lease).collect();
+                self.take_missing(net, worker, who, settled, leases)?;
+                net.down(who, Down::Beaten(stay, ended));
+            }
+            Up::Leave(known) => {
+                if let Some(worker) = self.find(known)? {
+                    self.take_leave(net, worker);
+                }
+                net.down(who, Down::TookLeave);
+            }
+            Up::Report { .. } => self.report(net, disk, who, message)?,
+        }
+        Ok(())
+    }
+
+    /// Takes back what a worker does not have.
+    fn take_missing(
+        &mut self,
+        net: &mut Net,
+        worker: WorkerId,
+        who: Life,
+        settled: CallNo,
+        leases: &[(u64, u64)],
+    ) -> Result<(), Wrong> {
+        let held: Vec<u64> = leases.iter().map(|(lease, _)| *lease).collect();
+        for ended in self.ledger.holds(worker, settled, &held) {
+            tell!(net, "lease {} is nowhere", ended.lease);
+            net.counts.add(Happening::Missing);
+            self.unpark = true;
+        }
+        for lease in self.blame.missing(who.process(), settled, leases) {
+            if self.ledger.own(Some(worker), lease) == lease {
+                return Err(format!("lease {lease} is kept, and nobody has it"));
+            }
+        }
+        Ok(())
+    }
+
+    fn try_grant(&mut self, net: &mut Net, parked: Parked) -> Result<Option<Parked>, Wrong> {
+        let now = self.now(net);
+        let ask = Ask {
+            worker: parked.worker,
+            wanted: parked.wanted,
+            call: parked.call,
+        };
+        let Some(grant) = self.ledger.grant(now, ask, |_, _| true) else {
+            return Ok(Some(parked));
+        };
+        let place = self.numbers[grant.tournament as usize];
+        self.blame
+            .lent(&self.present, parked.process, place, &grant, parked.call)?;
+        if grant.audit {
+            net.counts.add(Happening::Audit);
+        }
+        let void = grant.games.iter().any(|it| it.attempts >= ATTEMPTS_MAX);
+        if void && std::mem::take(&mut net.crash_at_void) {
+            let wait = net.random.below(4 * MILLI);
+            net.after(wait, Event::CrashAtVoid(self.boot));
+        }
+        let charged = grant.given_up.iter().map(|&agent| (place, agent));
+        net.charged.extend(charged);
+        let lent = Lent {
+            lease: grant.lease,
+            tournament: self.numbers[grant.tournament as usize],
+            games: grant.games.into(),
+            given_up: grant.given_up.into(),
+        };
+        net.down(parked.who, Down::Lent(parked.call, Some(lent)));
+        Ok(None)
+    }
+
+    pub(super) fn serve_parked(&mut self, net: &mut Net) -> Result<(), Wrong> {
+        let now = self.now(net);
+        for parked in std::mem::take(&mut self.parked) {
+            if let Some(parked) = self.try_grant(net, parked)? {
+                if now >= parked.until {
+                    net.down(parked.who, Down::Lent(parked.call, None));
+                } else {
+                    self.parked.push(parked);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn refuse(net: &mut Net, who: Life, message: &Up, refusal: Refusal) {
+    net.down(who, refused(message, refusal));
+}
+
+/// The answer to a call that is refused.
+pub(in super::super) fn refused(message: &Up, refusal: Refusal) -> Down {
+    match *message {
+        Up::Join(stay, ..) => Down::Parted(stay, refusal),
+        Up::Ask { call, .. } => Down::NotLent(call, refusal),
+        Up::Report {
+            report, attempt, ..
+        } => Down::NotReported(report, attempt, refusal),
+        Up::Beat { stay, .. } => Down::NotBeaten(stay, refusal),
+        Up::Leave(_) => Down::TookLeave,
+    }
+}
