@@ -25,7 +25,7 @@ use crate::{
 };
 use fit::Fit;
 use matrix::Matrix;
-use scale::Scale;
+use scale::{Scale, Spread};
 
 /// Elo of one log strength.
 pub const ELO: f64 = 400.0 / std::f64::consts::LN_10;
@@ -159,50 +159,43 @@ impl Errors {
         Some(Self::Own((0..agents).map(variance).collect()))
     }
 
-    /// Of the sum of log strengths times weights that add up to 0.
-    fn variance_of_difference(&self, one: usize, other: usize) -> f64 {
+    /// Of the difference of two log strengths, given the place of ties' weight.
+    fn of_difference(&self, one: usize, other: usize, tie: Option<usize>) -> Spread {
         match self {
-            Self::Full(matrix) => {
-                matrix.at(one, one) + matrix.at(other, other) - 2.0 * matrix.at(one, other)
-            }
-            Self::Own(own) => own[one] + own[other],
-        }
-    }
-
-    /// Of ln of the odds of a score between two, given its slopes in their
-    /// difference and in the weight of ties; where that one's errors are known.
-    fn variance_of_odds(
-        &self,
-        [one, other]: [usize; 2],
-        tie: Option<usize>,
-        (slope, by_tie): (f64, f64),
-    ) -> f64 {
-        let apart = slope * slope * self.variance_of_difference(one, other);
-        match (self, tie) {
-            (Self::Full(matrix), Some(tie)) => {
-                let both = matrix.at(one, tie) - matrix.at(other, tie);
-                let all = apart + by_tie * (2.0 * slope * both + by_tie * matrix.at(tie, tie));
-                all.max(0.0)
-            }
-            _ => apart,
+            Self::Full(matrix) => Spread {
+                of_difference: matrix.at(one, one) + matrix.at(other, other)
+                    - 2.0 * matrix.at(one, other),
+                with_tie: tie.map_or(0.0, |tie| matrix.at(one, tie) - matrix.at(other, tie)),
+                of_tie: tie.map_or(0.0, |tie| matrix.at(tie, tie)),
+            },
+            Self::Own(own) => Spread {
+                of_difference: own[one] + own[other],
+                ..Spread::default()
+            },
         }
     }
 
     /// Of each log strength less the mean of all.
-    fn variances_from_mean(&self, agents: usize) -> Vec<f64> {
-        match self {
-            Self::Full(matrix) => {
-                let n = agents as f64;
-                let rows: Vec<f64> = (0..agents)
-                    .map(|row| matrix.row(row)[..agents].iter().sum::<f64>() / n)
-                    .collect();
-                let all = rows.iter().sum::<f64>() / n;
-                let rows = rows.iter().enumerate();
-                rows.map(|(agent, row)| matrix.at(agent, agent) - 2.0 * row + all)
-                    .collect()
+    fn from_mean(&self, agents: usize, tie: Option<usize>) -> Vec<Spread> {
+        let matrix = match self {
+            Self::Full(matrix) => matrix,
+            Self::Own(own) => {
+                let alone = |&of_difference| Spread {
+                    of_difference,
+                    ..Spread::default()
+                };
+                return own.iter().map(alone).collect();
             }
-            Self::Own(own) => own.clone(),
-        }
+        };
+        let mean = |row: usize| matrix.row(row)[..agents].iter().sum::<f64>() / agents as f64;
+        let rows: Vec<f64> = (0..agents).map(mean).collect();
+        let all = rows.iter().sum::<f64>() / agents as f64;
+        let spread = |(agent, row): (usize, &f64)| Spread {
+            of_difference: matrix.at(agent, agent) - 2.0 * row + all,
+            with_tie: tie.map_or(0.0, |tie| matrix.at(agent, tie) - mean(tie)),
+            of_tie: tie.map_or(0.0, |tie| matrix.at(tie, tie)),
+        };
+        rows.iter().enumerate().map(spread).collect()
     }
 }
 
@@ -251,11 +244,12 @@ impl Evidence {
             horizons: self.horizons.clone(),
             shared: self.shared(),
         };
-        let variances = ratings.errors.as_ref().map(|errors| match anchor {
+        let tie = ratings.tie;
+        let spreads: Option<Vec<Spread>> = ratings.errors.as_ref().map(|errors| match anchor {
             Some(anchor) => (0..agents)
-                .map(|agent| errors.variance_of_difference(agent, anchor))
+                .map(|agent| errors.of_difference(agent, anchor, tie))
                 .collect(),
-            None => errors.variances_from_mean(agents),
+            None => errors.from_mean(agents, tie),
         });
         // What is a difference from the mean of all is this share of that from
         // the mean of all others.
@@ -263,10 +257,9 @@ impl Evidence {
         let scale = Scale::new(ratings.ties[0]);
         let rating = |agent: usize| {
             let value = logs[agent] - origin;
-            let interval = variances.as_ref().and_then(|variances: &Vec<f64>| {
-                let variance = variances[agent] / (share * share);
+            let interval = spreads.as_ref().and_then(|spreads| {
                 let points = (Looks::One, ratings.freedom[agent]);
-                scale.around(value / share, variance, points)
+                scale.around(value / share, spreads[agent].divided(share), points)
             });
             Rating {
                 value: ELO * value,
@@ -353,9 +346,8 @@ impl Ratings {
         let scale = Scale::new(self.ties[0]);
         let odds = scale.odds(value);
         let errors = self.errors.as_ref();
-        let of_value = errors.map(|errors| errors.variance_of_difference(one, other));
-        let of_odds = errors
-            .map(|errors| errors.variance_of_odds([one, other], self.tie, scale.slopes(value)));
+        let spread = errors.map(|errors| errors.of_difference(one, other, self.tie));
+        let of_odds = spread.map(|spread| spread.of_odds(scale.slopes(value)));
         let superiority = of_odds.filter(|_| freedom > 0).and_then(|variance| {
             let student = StudentsT::new(0.0, 1.0, freedom as f64).ok()?;
             // As many as an interval reaches that ends at nothing.
@@ -371,7 +363,7 @@ impl Ratings {
         RatingDifference {
             value: ELO * value,
             interval: elo(
-                of_value.and_then(|variance| scale.around(value, variance, (Looks::One, freedom)))
+                spread.and_then(|spread| scale.around(value, spread, (Looks::One, freedom))),
             ),
             superiority,
             elo: ELO * odds,

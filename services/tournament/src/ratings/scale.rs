@@ -52,17 +52,66 @@ impl Scale {
         )
     }
 
-    /// The interval of a difference of log strengths, given its variance.
+    /// The interval of a difference of log strengths, given its variance: where
+    /// the ends of that of the odds lie, with the weight of ties that goes with
+    /// them, and how far what is left open of that weight may move each end.
+    /// At no difference it moves nothing, so the interval leaves out 0 where that
+    /// of the odds does.
     pub(super) fn around(
         self,
         difference: f64,
-        variance: f64,
-        points: (Looks, u64),
+        spread: Spread,
+        (looks, freedom): (Looks, u64),
     ) -> Option<(f64, f64)> {
-        let (slope, _) = self.slopes(difference);
-        let ends = around(self.odds(difference), slope * slope * variance, points)?;
-        let [low, high] = [ends.0, ends.1].map(|odds| self.difference(odds));
-        Some((low.min(difference), high.max(difference)))
+        let odds = self.odds(difference);
+        let slopes = self.slopes(difference);
+        let variance = spread.of_odds(slopes);
+        let ends = around(odds, variance, (looks, freedom))?;
+        let point = looks.point(interval::level::USUAL, freedom);
+        let with_tie = slopes.0 * spread.with_tie + slopes.1 * spread.of_tie;
+        let (share, left) = if variance > 0.0 {
+            let share = with_tie / variance;
+            (share, (spread.of_tie - share * with_tie).max(0.0).sqrt())
+        } else {
+            (0.0, 0.0)
+        };
+        let end = |end: f64| {
+            let there = Self {
+                half_tie: self.half_tie * libm::exp(share * (end - odds)),
+            };
+            let at = there.difference(end);
+            let (slope, by_tie) = there.slopes(at);
+            let open = point * left * by_tie / slope;
+            let far = libm::hypot(at - difference, open);
+            difference + far.copysign(end - odds)
+        };
+        Some((end(ends.0).min(difference), end(ends.1).max(difference)))
+    }
+}
+
+/// Variance of a difference of log strengths, and what it has in common with that
+/// of the logarithm of ties' weight, where that is known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spread {
+    pub(super) of_difference: f64,
+    pub(super) with_tie: f64,
+    pub(super) of_tie: f64,
+}
+
+impl Spread {
+    /// That of ln of the odds of a score, given its slopes in both.
+    pub(super) fn of_odds(self, (slope, by_tie): (f64, f64)) -> f64 {
+        let apart = slope * slope * self.of_difference;
+        (apart + by_tie * (2.0 * slope * self.with_tie + by_tie * self.of_tie)).max(0.0)
+    }
+
+    /// That of the difference divided by a number.
+    pub(super) fn divided(self, by: f64) -> Self {
+        Self {
+            of_difference: self.of_difference / (by * by),
+            with_tie: self.with_tie / by,
+            of_tie: self.of_tie,
+        }
     }
 }
 
@@ -101,6 +150,45 @@ mod tests {
                 let more = |by: f64| Scale::new(tie * by.exp()).odds(d);
                 let slope = (more(1e-5) - more(-1e-5)) / 2e-5;
                 assert!((scale.slopes(d).1 - slope).abs() < 1e-6, "{tie} {d}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_interval_of_a_difference_leaves_out_0_where_that_of_the_odds_does() {
+        let points = (Looks::One, 20);
+        for (tie, with_tie) in [(0.5, 0.0), (2.0, 0.1), (20.0, -0.15), (1e-4, 0.2)] {
+            for step in 1..60 {
+                let (scale, difference) = (Scale::new(tie), f64::from(step) / 40.0);
+                let spread = Spread {
+                    of_difference: 0.09,
+                    with_tie,
+                    of_tie: 0.5,
+                };
+                let variance = spread.of_odds(scale.slopes(difference));
+                let odds = around(scale.odds(difference), variance, points).expect("freedom");
+                let (low, high) = scale.around(difference, spread, points).expect("freedom");
+                assert_eq!(odds.0 > 0.0, low > 0.0, "{tie} {difference}");
+                assert!(low < difference && difference < high);
+            }
+        }
+    }
+
+    #[test]
+    fn where_little_is_open_the_interval_of_a_difference_is_that_of_its_variance() {
+        for (tie, difference, with_tie) in [(0.5, 0.4, 0.0), (2.0, 1.5, 0.1), (20.0, 3.0, -0.15)] {
+            let spread = Spread {
+                of_difference: 0.09e-6,
+                with_tie: with_tie * 1e-6,
+                of_tie: 0.5e-6,
+            };
+            let points = (Looks::One, 1_000_000);
+            let (low, high) = Scale::new(tie)
+                .around(difference, spread, points)
+                .expect("freedom");
+            let expected = 1.96 * 0.3e-3;
+            for half in [high - difference, difference - low] {
+                assert!((half / expected - 1.0).abs() < 0.01, "{tie}: {half}");
             }
         }
     }

@@ -348,11 +348,9 @@ fn many_agents_have_about_the_intervals_of_the_full_covariance() {
     let alone = evidence.alone();
     let of = |full| Errors::of(&evidence, (&fit, precision), &alone, full).expect("blocks");
     let (full, own) = (of(40), of(39));
-    let pairs = full
-        .variances_from_mean(40)
-        .into_iter()
-        .zip(own.variances_from_mean(40));
-    for (full, own) in pairs {
-        assert!((0.9..1.1).contains(&(own / full)), "{own} {full}");
+    let [full, own] = [full, own].map(|errors| errors.from_mean(40, None));
+    for (full, own) in full.into_iter().zip(own) {
+        let share = own.of_difference / full.of_difference;
+        assert!((0.9..1.1).contains(&share), "{own:?} {full:?}");
     }
 }
