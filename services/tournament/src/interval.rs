@@ -127,6 +127,11 @@ impl Blocks {
         self.count
     }
 
+    /// Of how many groups they are.
+    pub(crate) fn groups(&self) -> u64 {
+        self.groups
+    }
+
     /// The mean share; none without a block.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {

@@ -363,7 +363,7 @@ impl Ratings {
         RatingDifference {
             value: ELO * value,
             interval: elo(
-                spread.and_then(|spread| scale.around(value, spread, (Looks::One, freedom))),
+                spread.and_then(|spread| scale.around(value, spread, (Looks::One, freedom)))
             ),
             superiority,
             elo: ELO * odds,

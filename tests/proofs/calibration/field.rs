@@ -31,6 +31,9 @@ pub(crate) struct Field {
     /// Log strengths that the first seat gives.
     #[serde(default)]
     pub(crate) first: f64,
+    /// Why it is shown and not judged.
+    #[serde(default)]
+    pub(crate) beyond: Option<String>,
 }
 
 fn two() -> usize {

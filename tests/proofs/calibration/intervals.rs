@@ -62,6 +62,8 @@ const ALWAYS: usize = 11;
 /// One cell row: how often each interval held.
 pub(super) struct Row {
     pub(super) name: String,
+    /// It is shown and not judged.
+    beyond: bool,
     tournaments: u64,
     held: [u64; COLUMNS.len()],
     /// Intervals that there were.
@@ -86,7 +88,8 @@ pub(super) fn fields() -> Result<Vec<Field>, Broken> {
 pub(super) fn header() -> String {
     let names = COLUMNS.iter().map(|(name, _)| format!("{name:>8} "));
     format!(
-        "{} - less luck; * at all looks; ~ outcomes too few for 94 to 96.5 % (99 %: 98.8 to 99.3 %)",
+        "{} - less luck; * at all looks; ~ outcomes too few for 94 to 96.5 % (99 %: 98.8 to 99.3 %); \
+         ° not judged, and why: tests/data/calibration.toml",
         names.collect::<String>()
     )
 }
@@ -108,8 +111,10 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
         Sum::Duel(0, last as u16),
     ];
     let [score, wins, seat, apart, duel] = sums.map(|sum| lattice::coarseness(&world, sum));
+    let beyond = world.field.beyond.is_some();
     let mut row = Row {
-        name: world.field.name.clone(),
+        name: format!("{}{}", world.field.name, if beyond { " °" } else { "" }),
+        beyond,
         tournaments,
         held: [0; COLUMNS.len()],
         told: [0; COLUMNS.len()],
@@ -289,6 +294,9 @@ impl Row {
     /// What is not as it should be.
     pub(super) fn wrong(&self) -> Vec<String> {
         let mut wrong = Vec::new();
+        if self.beyond {
+            return wrong;
+        }
         for (column, (name, kind)) in COLUMNS.iter().enumerate() {
             let Some(share) = self.share(column) else {
                 continue;

@@ -130,6 +130,7 @@ impl Chances {
                 luck,
                 unpaired: false,
                 first: 0.0,
+                beyond: None,
             };
             let seated = |first: usize| {
                 let mut group = vec![0_u16; first];

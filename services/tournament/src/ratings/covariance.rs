@@ -16,8 +16,10 @@
 //! ([`Blocks::added`]), where it is a share of blocks of an agent: here a block
 //! more in which the agent gained what its opponents lost, without a tie more or
 //! less. Half is added for each, so that a difference of two has what that of
-//! their scores has. As there, the highest possible variance of the score grows
-//! by as much, which bounds what is added where an agent hardly ever loses.
+//! their scores has; a quarter where an agent met several, each in blocks of their
+//! own: those differ in what they tell, so that a rating lies on finer steps. As
+//! for scores, the highest possible variance grows by as much, which bounds what is
+//! added where an agent hardly ever loses.
 
 use super::{
     fit::Fit,
@@ -47,7 +49,13 @@ pub(super) fn added(
         let highest = blocks.variance_most(taken);
         let bound = highest + added;
         if bound > 0.0 {
-            scale * scale * added * highest / bound / 2.0
+            let all_alike = blocks.spread().0 == 0.0;
+            let parts = if blocks.groups() > 1 && !all_alike {
+                4.0
+            } else {
+                2.0
+            };
+            scale * scale * added * highest / bound / parts
         } else {
             0.0
         }
