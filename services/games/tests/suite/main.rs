@@ -9,6 +9,7 @@ mod golden;
 mod kalah;
 mod ludo;
 mod matches;
+mod nodes;
 mod oware;
 mod positions;
 mod rules;
