@@ -1,9 +1,9 @@
 //! Damaged and invented input to whatever reads what others wrote: positions,
 //! records, packed events, answers. Nothing panics, everything refused is named.
 //!
-//! Fuzzing that is guided by coverage needs a nightly compiler; these are seeded
-//! mutations, thousands of them for every ruleset, in every run of the tests.
-//! Positions damaged with all options are in `conformance.rs`.
+//! These are seeded mutations, thousands of them for every ruleset, in every run
+//! of the tests. Positions damaged with all options are in `conformance.rs`;
+//! `tests/fuzz` goes further from valid input, guided by coverage.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -303,4 +303,45 @@ fn a_records_luck_is_held_against_the_rules_and_one_without_stays_as_it_was() {
         assert!(!again.contains("luck"), "{again}");
     }
     assert_eq!(dice, ["chinese-ludo", "cowry"]);
+}
+
+/// Whether the line holds, as JSON that is laid out anew: its hash is then that
+/// of what it says alone.
+fn holds_laid_out_anew(body: &str, game: &dyn AnyGame) -> Result<(), String> {
+    let line = |hash: &str| format!("{{ {},\"hash\":\"{hash}\"}}", &body[1..]);
+    let parse = |text: &str| ParsedRecord::parse(text).map_err(|error| error.to_string());
+    let unsealed = parse(&line("none"))?.verify(game);
+    let Err(VerifyError::Hash { computed, .. }) = unsealed else {
+        panic!("a record without its hash: {unsealed:?}");
+    };
+    let verified = parse(&line(&computed))?.verify(game);
+    verified.map(drop).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_record_that_would_be_written_otherwise_is_refused() {
+    for info in rulesets() {
+        let (body, game) = line(info);
+        assert_eq!(holds_laid_out_anew(&body, &*game), Ok(()), "{}", info.name);
+        for (from, to, reason) in [
+            // The index of the game.
+            ("/3\",", "/4\",", "game_id is "),
+            // Names that would have to be escaped.
+            ("-0\"", "\\\"0\"", "not a record: "),
+            ("damaged-", "damaged\\n", "not a record: "),
+        ] {
+            let changed = body.replacen(from, to, 1);
+            assert_ne!(changed, body, "{from}");
+            let refused = holds_laid_out_anew(&changed, &*game).expect_err(to);
+            assert!(refused.starts_with(reason), "{refused}");
+        }
+        // An opening that does not begin the game.
+        let (first, last) = (body.find("\"move\""), body.rfind("\"move\""));
+        assert_ne!(first, last);
+        let end = last.and_then(|at| Some(at + body[at..].find('}')?));
+        let end = end.expect("an action ends");
+        let changed = format!("{},\"opening\":true{}", &body[..end], &body[end..]);
+        let refused = holds_laid_out_anew(&changed, &*game).expect_err("an opening later");
+        assert!(refused.starts_with("events is "), "{refused}");
+    }
 }

@@ -28,6 +28,7 @@ pub struct ParsedRecord {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
+    #[serde(deserialize_with = "plain")]
     game_id: String,
     index: u64,
     block: u64,
@@ -36,6 +37,7 @@ struct Line {
     options: Options,
     #[serde(deserialize_with = "seed")]
     seed: BlockSeed,
+    #[serde(deserialize_with = "all_plain")]
     seats: Vec<String>,
     events: Vec<LineEvent>,
     placement: Option<Vec<u8>>,
@@ -93,6 +95,26 @@ fn seed<'de, D: serde::Deserializer<'de>>(from: D) -> Result<BlockSeed, D::Error
         .ok()
         .filter(|seed| seed.to_string() == text)
         .ok_or_else(|| serde::de::Error::custom(format!("\"{text}\" is not a record's seed")))
+}
+
+/// A name as records write it: one that JSON has to escape would make two
+/// records of one hash.
+fn plain<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let text = String::deserialize(from)?;
+    let escaped = |letter: char| letter < ' ' || letter == '"' || letter == '\\';
+    if text.contains(escaped) {
+        return Err(serde::de::Error::custom(format!(
+            "{text:?} is not a record's name"
+        )));
+    }
+    Ok(text)
+}
+
+fn all_plain<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    struct Plain(#[serde(deserialize_with = "plain")] String);
+    let names = Vec::<Plain>::deserialize(from)?;
+    Ok(names.into_iter().map(|Plain(name)| name).collect())
 }
 
 /// SHA-256 of a line without `,"hash":"…"` and `,"timing":…`.
@@ -210,6 +232,14 @@ impl ParsedRecord {
             options: line.options.clone(),
             agents: line.seats.clone(),
         };
+        let game_id = format!("{}/{}", header.tournament_id, record.index);
+        if game_id != line.game_id {
+            return Err(VerifyError::Differs {
+                key: "game_id",
+                stated: line.game_id.clone(),
+                computed: game_id,
+            });
+        }
         self.check_events(&record, game)?;
         check_result(&record, game)?;
         Ok((header, record))
@@ -279,21 +309,31 @@ impl ParsedRecord {
         Sha256::digest(out.as_bytes()).into()
     }
 
-    /// Seats and notations of the events, as the rules give them.
+    /// Seats and notations of the events, as the rules give them, and an opening
+    /// that is the first actions.
     fn check_events(&self, record: &GameRecord, game: &dyn AnyGame) -> Result<(), VerifyError> {
+        let tell = |name: &str, seat: Option<u8>, opening| {
+            let opening = if opening { " in the opening" } else { "" };
+            format!("{name} by seat {seat:?}{opening}")
+        };
         let mut stated = self.line.events.iter();
+        let mut plies = 0;
         let mut differs = None;
         game.replay(&record.events, &mut |described| {
             let Some(event) = stated.next() else { return };
-            let (seat, name) = match event {
-                LineEvent::Chance(chance) => (chance.seat, &chance.chance),
-                LineEvent::Action(action) => (Some(action.seat), &action.r#move),
+            let (seat, name, opening) = match event {
+                LineEvent::Chance(chance) => (chance.seat, &chance.chance, false),
+                LineEvent::Action(action) => (Some(action.seat), &action.r#move, action.opening),
             };
-            if differs.is_none() && (seat != described.seat || name != described.name) {
+            let opens = described.event.is_action() && plies < record.opening_plies;
+            plies += u32::from(described.event.is_action());
+            if differs.is_none()
+                && (seat != described.seat || name != described.name || opening != opens)
+            {
                 differs = Some(VerifyError::Differs {
                     key: "events",
-                    stated: format!("{name} by seat {seat:?}"),
-                    computed: format!("{} by seat {:?}", described.name, described.seat),
+                    stated: tell(name, seat, opening),
+                    computed: tell(described.name, described.seat, opens),
                 });
             }
         })?;
