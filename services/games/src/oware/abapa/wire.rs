@@ -1,6 +1,6 @@
 //! Abapa's position as a message.
 
-use std::iter;
+use std::{borrow::Cow, iter};
 
 use arena_wire::fields::Fields;
 
@@ -40,11 +40,18 @@ impl Abapa {
     }
 
     pub(super) fn read_position(&self, bytes: &[u8]) -> Result<State, String> {
-        let (mut told, mut seen) = (Told::default(), [].as_slice());
+        let (mut told, mut seen) = (Told::default(), Cow::from(&[]));
         for field in Fields::of(bytes) {
             let (tag, value) = field.map_err(|error| error.to_string())?;
             let taken = match tag {
-                7 => value.bytes().map(|bytes| seen = bytes),
+                7 => value.bytes().map(|bytes| {
+                    if seen.is_empty() {
+                        seen = Cow::from(bytes);
+                    } else {
+                        // As protobuf has it, a list may come in pieces.
+                        seen.to_mut().extend_from_slice(bytes);
+                    }
+                }),
                 _ => told.take(tag, value),
             };
             taken.map_err(|error| error.to_string())?;

@@ -161,6 +161,23 @@ fn repetition_is_told_from_the_encoded_past_too() {
 }
 
 #[test]
+fn a_past_that_is_told_in_pieces_is_read_whole() {
+    let game: Abapa = game("", 2);
+    let mut state = State::without_history(core("1 0 0 0 0 0 23 | 1 0 0 0 0 0 23", 0));
+    game.apply(&mut state, 0);
+    game.apply(&mut state, 0);
+    let mut bytes = Vec::new();
+    game.encode(&state, false, &mut bytes);
+    let seen = bytes.split_off(bytes.len() - 24);
+    assert_eq!(bytes.split_off(bytes.len() - 2), [7 << 3 | 2, 24]);
+    for piece in [&seen[..5], &seen[5..]] {
+        bytes.extend([7 << 3 | 2, piece.len() as u8]);
+        bytes.extend(piece);
+    }
+    assert_eq!(game.decode(&bytes), Ok(state));
+}
+
+#[test]
 fn a_board_in_its_own_past_is_refused() {
     let game: Abapa = game("", 2);
     let position = core("1 0 0 0 0 0 23 | 1 0 0 0 0 0 23", 0);
