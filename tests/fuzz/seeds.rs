@@ -1,0 +1,18 @@
+//! The first corpus.
+
+use std::{env, fs, path::Path};
+
+/// Writes inputs from real games to the folder that `ARENA_FUZZ_SEEDS` names,
+/// before libFuzzer reads it.
+///
+/// # Panics
+/// Where a file cannot be written.
+pub fn write_if_asked(seeds: fn() -> Vec<Vec<u8>>) {
+    let Some(folder) = env::var_os("ARENA_FUZZ_SEEDS") else {
+        return;
+    };
+    for (number, seed) in seeds().iter().enumerate() {
+        let path = Path::new(&folder).join(format!("{number:05}"));
+        fs::write(&path, seed).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+}

@@ -1,0 +1,6 @@
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(
+    init: arena_fuzz::write_if_asked(arena_fuzz::parse::seeds),
+    |data: &[u8]| arena_fuzz::parse::check(data)
+);
