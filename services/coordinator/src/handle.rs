@@ -36,6 +36,8 @@ pub(crate) struct ReportedGame {
     pub(crate) stored: StoredGame,
     /// The report without its record.
     pub(crate) side: v1::GameReport,
+    /// Where a seat forfeited: seats whose agents answered.
+    pub(crate) answered: Vec<u32>,
 }
 
 /// Games reported together.

@@ -125,6 +125,7 @@ impl<D: Defects> Ledger<D> {
             done
         };
         let audits = Audits::new(u64::from(number), self.settings.audit_ppm, done.bound());
+        let resumed = done.count() > 0;
         self.tournaments.insert(
             number,
             Entry {
@@ -136,6 +137,9 @@ impl<D: Defects> Ledger<D> {
                 pace: Pace::default(),
             },
         );
+        if resumed && let Some(entry) = self.tournaments.get_mut(&number) {
+            entry.course.agents.resumed(self.now);
+        }
         self.come(number);
         self.sort_in(number);
         number

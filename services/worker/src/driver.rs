@@ -464,7 +464,7 @@ impl Driver {
         let Some(active) = self.games.get_mut(token) else {
             return;
         };
-        if active.game.answer(action).is_err() {
+        if active.answer(action).is_err() {
             return self.ask_alone(token);
         }
         active.plies.count();
@@ -492,7 +492,7 @@ impl Driver {
         match verdict {
             Verdict::Move(action, took) => {
                 active.time(took);
-                if let Err(error) = active.game.answer(action) {
+                if let Err(error) = active.answer(action) {
                     active.fault(Blame {
                         kind: FaultKind::IllegalMove,
                         message: error.to_string(),

@@ -214,17 +214,21 @@ impl Core {
     }
 }
 
-/// The agents that played one of these games to its end without a fault. Where a
-/// seat forfeits, the others may not have been asked.
+/// The agents that one of these games shows to have started: they made no fault in
+/// it, and answered. Where a seat forfeits, others may not have been asked.
 fn who_played(games: &[ReportedGame]) -> Vec<u16> {
-    let results = games.iter().map(|game| &game.result);
-    let whole = results
-        .filter(|result| !matches!(result.termination, Termination::Forfeit | Termination::Void));
     let mut agents = Vec::new();
-    for result in whole {
+    for game in games {
+        let result = &game.result;
+        let answered = |seat: usize| match result.termination {
+            Termination::Void => false,
+            Termination::Forfeit => game.answered.contains(&(seat as u32)),
+            _ => true,
+        };
         let seats = result.seats.iter().enumerate();
-        let played = seats.filter(|(seat, _)| result.faults_of(*seat).next().is_none());
-        agents.extend(played.map(|(_, &agent)| agent));
+        let started =
+            seats.filter(|(seat, _)| answered(*seat) && result.faults_of(*seat).next().is_none());
+        agents.extend(started.map(|(_, &agent)| agent));
     }
     agents.sort_unstable();
     agents.dedup();

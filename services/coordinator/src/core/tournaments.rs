@@ -43,6 +43,8 @@ pub(super) struct Entry {
     pub(super) flagged: BTreeSet<usize>,
     /// Agents that did not start at some process, and what was heard of it last.
     pub(super) unready: BTreeMap<u16, v1::UnreadyAgent>,
+    /// Those that were charged without being asked, in the newest lease.
+    pub(super) given_up: Vec<u16>,
     pub(super) differing: Differing,
     /// Grows with each change that shows.
     pub(super) version: watch::Sender<Version>,
@@ -62,6 +64,7 @@ impl Entry {
             results: None,
             flagged: BTreeSet::new(),
             unready: BTreeMap::new(),
+            given_up: Vec::new(),
             version: watch::Sender::default(),
             shown: None,
             pace: VecDeque::new(),

@@ -29,6 +29,9 @@ const REST_MAX: Duration = Duration::from_secs(32);
 /// How long a game that failed waits at most for those who are likelier to play
 /// it.
 const CLAIM: Duration = Duration::from_secs(60);
+/// The same where who asks has failed at it before: longer than most games take,
+/// so that one who is busy gets to it.
+const CLAIM_AGAIN: Duration = Duration::from_secs(600);
 /// Games looked through for one that may be lent.
 const LOOK_MAX: usize = 256;
 
@@ -62,6 +65,7 @@ pub(super) enum Back {
 /// Who asks for games.
 pub(super) struct Asker<'a> {
     pub(super) now: Duration,
+    pub(super) player: Player,
     /// Whether another is likelier to play a game that failed at these.
     pub(super) outranked: &'a dyn Fn(&[Attempt]) -> bool,
 }
@@ -179,8 +183,10 @@ impl Course {
     /// Whether a game that failed before is this one's to try.
     fn may_try(&self, index: u64, asker: &Asker<'_>) -> bool {
         self.tries.get(&index).is_none_or(|tries| {
+            let again = tries.failed.iter().any(|it| it.by == asker.player);
+            let claim = if again { CLAIM_AGAIN } else { CLAIM };
             tries.void
-                || asker.now.saturating_sub(tries.since) >= CLAIM
+                || asker.now.saturating_sub(tries.since) >= claim
                 || !(asker.outranked)(&tries.failed)
         })
     }
@@ -335,11 +341,13 @@ impl Course {
 
 impl Tries {
     /// An attempt failed. Too many are enough where they were at several
-    /// processes, or where nobody else is left to try.
+    /// processes, and not because an agent did not start there, or where nobody
+    /// else is left to try.
     fn fail(&mut self, back: &Returned<'_>) {
         self.failed.push(back.attempt);
         let count = self.count();
-        let mut at: Vec<Player> = self.failed.iter().map(|it| it.by).collect();
+        let played = self.failed.iter().filter(|it| it.unready.is_none());
+        let mut at: Vec<Player> = played.map(|it| it.by).collect();
         at.sort_unstable();
         at.dedup();
         self.void |= count >= ATTEMPTS_MAX
@@ -351,6 +359,7 @@ impl Tries {
     fn forgive(&mut self, given_up: &[u16]) {
         let counts = |it: &Attempt| it.unready.is_none_or(|agent| !given_up.contains(&agent));
         self.failed.retain(counts);
+        self.void &= self.count() >= ATTEMPTS_MAX;
     }
 
     fn count(&self) -> u32 {

@@ -49,7 +49,10 @@ impl<D: Defects> Ledger<D> {
                     lease: id,
                     now: self.now,
                     attempt: Attempt { by, unready: None },
-                    given_up: &entry.course.agents.given_up::<D>(processes, |_| true),
+                    given_up: &entry
+                        .course
+                        .agents
+                        .given_up::<D>(self.now, processes, |_| true),
                     hopes: &|tried| !D::FORGETS_WHO_FAILED && processes.has_sound_beside(tried),
                 };
                 for index in lease.games {
@@ -110,8 +113,12 @@ impl<D: Defects> Ledger<D> {
         let entry = self.tournaments.get_mut(&tournament)?;
         let mut why = Back::Failed;
         if let Some(agent) = unready {
-            entry.course.agents.fail(agent, player);
-            if entry.course.agents.is_given_up::<D>(agent, &self.processes) {
+            entry.course.agents.fail(agent, player, now);
+            if entry
+                .course
+                .agents
+                .is_given_up::<D>(agent, now, &self.processes)
+            {
                 why = Back::Unplayed;
             }
         }
@@ -133,7 +140,10 @@ impl<D: Defects> Ledger<D> {
                     by: player,
                     unready,
                 },
-                given_up: &entry.course.agents.given_up::<D>(processes, |_| true),
+                given_up: &entry
+                    .course
+                    .agents
+                    .given_up::<D>(self.now, processes, |_| true),
                 hopes: &|tried| !D::FORGETS_WHO_FAILED && processes.has_sound_beside(tried),
             };
             entry.course.give_back(index, why, &back);

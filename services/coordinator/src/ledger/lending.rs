@@ -102,7 +102,11 @@ impl<D: Defects> Ledger<D> {
                 entry.course.audits.left(worker);
             }
         }
-        self.processes.left(player);
+        if self.processes.left(player) {
+            for entry in self.tournaments.values_mut() {
+                entry.course.agents.left(player, self.now);
+            }
+        }
         let leases: Vec<LeaseId> = leases.into_iter().collect();
         self.end(leases, lost)
     }
@@ -209,6 +213,7 @@ impl<D: Defects> Ledger<D> {
                 let outranked = |tried: &[Attempt]| outranked(number, tried);
                 let asker = Asker {
                     now,
+                    player: process,
                     outranked: &outranked,
                 };
                 let lends = entry.state == State::Running
@@ -238,6 +243,7 @@ impl<D: Defects> Ledger<D> {
         };
         let asker = Asker {
             now,
+            player: process,
             outranked: &outranked,
         };
         let idle = !running || count == 0 || !course.has_ready(&asker);
@@ -262,7 +268,7 @@ impl<D: Defects> Ledger<D> {
         }
         let given_up = course
             .agents
-            .given_up::<D>(processes, |worker| suits(worker, chosen));
+            .given_up::<D>(now, processes, |worker| suits(worker, chosen));
         self.leases_ever = lease;
         entry.served = lease;
         let deadline = now + self.settings.lease_deadline + entry.patience.first;

@@ -44,19 +44,21 @@ impl Processes {
         process.worker = worker;
     }
 
-    pub(super) fn left(&mut self, player: Player) {
+    /// One of its joins is over; true where that was the last.
+    pub(super) fn left(&mut self, player: Player) -> bool {
         let Some(process) = self.all.get_mut(&player) else {
-            return;
+            return false;
         };
         process.here -= 1;
         if process.here > 0 {
-            return;
+            return false;
         }
         if process.failed == 0 || self.gone >= GONE_MAX || !matches!(player, Player::Process(_)) {
             self.all.remove(&player);
         } else {
             self.gone += 1;
         }
+        true
     }
 
     /// A lease came to nothing.
@@ -84,12 +86,6 @@ impl Processes {
     fn others(&self, player: Player) -> impl Iterator<Item = (Player, &Process)> {
         let all = self.all.iter().map(|(&other, process)| (other, process));
         all.filter(move |(other, process)| *other != player && process.here > 0)
-    }
-
-    pub(super) fn is_here(&self, player: Player) -> bool {
-        self.all
-            .get(&player)
-            .is_some_and(|process| process.here > 0)
     }
 
     /// Until when a process in doubt rests; none where it is in no doubt, or no

@@ -1,87 +1,129 @@
 //! Whose fault it is that an agent does not start: seen by where it does.
 //!
-//! An agent that failed to start at a process is charged with it only where it
-//! runs at no process that is here, and either failed at a second one or never
-//! ran anywhere else, with nobody left who has not tried. Else it was the host that
-//! lacks something, and the game goes to another.
+//! An agent is charged without being asked where everybody who is here tried to
+//! start it and nobody could. While it runs at somebody who is here, or somebody
+//! is here who has not tried, it is hosts that lack something, and its games wait
+//! for the others. What failed at hosts that are gone says nothing.
+//!
+//! Where those went at which it ran, or who was here before the coordinator started
+//! is not known, they have a while to come back. After it one host alone that
+//! never ran it does not charge it still: there its games are void.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::{Defects, Player, WorkerId, processes::Processes};
 
-/// Processes remembered of an agent, of each kind.
-const PROCESSES_MAX: usize = 64;
+/// How long those have to come back at which an agent ran: less than the attempts
+/// at a game take until it is void.
+const RETURN: Duration = Duration::from_secs(30);
+/// How long somebody who is here and has not tried is waited for.
+const PATIENCE: Duration = Duration::from_secs(600);
 
-/// The last that is known of each process.
+/// What is known of an agent, by those who are here.
 #[derive(Debug, Default)]
 struct Starts {
+    /// Where it started, and did not fail since.
     runs: BTreeSet<Player>,
-    fails: BTreeSet<Player>,
-    /// Where it ever ran.
-    ran: BTreeSet<Player>,
+    /// Where it did not start, and whether it had before.
+    fails: BTreeMap<Player, bool>,
+    /// Since when it fails.
+    since: Duration,
+    /// When the last one went at which it ran.
+    gone: Option<Duration>,
 }
 
 impl Starts {
-    fn is_given_up(&self, processes: &Processes, suits: impl Fn(WorkerId) -> bool) -> bool {
-        let runs = || self.runs.iter().any(|&player| processes.is_here(player));
-        let hopes = || {
-            let is_new = |player| !self.fails.contains(&player);
-            processes.has_other(None, suits, is_new)
-        };
-        match self.fails.len() {
-            0 => false,
-            // Where it ran at this one alone, it is no host that lacks something.
-            1 => self.ran.is_subset(&self.fails) && !hopes(),
-            _ => !runs(),
+    fn is_given_up(
+        &self,
+        (now, resumed): (Duration, Option<Duration>),
+        processes: &Processes,
+        suits: impl Fn(WorkerId) -> bool,
+    ) -> bool {
+        if self.fails.is_empty() || !self.runs.is_empty() {
+            return false;
         }
-    }
-}
-
-fn add(to: &mut BTreeSet<Player>, player: Player) {
-    if to.insert(player) && to.len() > PROCESSES_MAX {
-        to.pop_first();
+        let untried = |player| !self.fails.contains_key(&player);
+        if processes.has_other(None, suits, untried) {
+            return now >= self.since + PATIENCE;
+        }
+        let broke = self.fails.values().any(|&ran| ran);
+        if self.gone.is_some() && !broke && self.fails.len() == 1 {
+            return false;
+        }
+        let awaited = self.gone.max(resumed);
+        awaited.is_none_or(|since| now >= since + RETURN)
     }
 }
 
 /// The agents of a tournament, by their place in it.
 #[derive(Debug, Default)]
-pub(super) struct Agents(BTreeMap<u16, Starts>);
+pub(super) struct Agents {
+    all: BTreeMap<u16, Starts>,
+    /// When the coordinator went on with the tournament, where it did.
+    resumed: Option<Duration>,
+}
 
 impl Agents {
+    /// Of a tournament that an earlier start of the coordinator played of.
+    pub(super) fn resumed(&mut self, now: Duration) {
+        self.resumed = Some(now);
+    }
+
     /// Agents played at a process.
     pub(super) fn run(&mut self, agents: &[u16], player: Player) {
         for &agent in agents {
-            let starts = self.0.entry(agent).or_default();
-            if !starts.runs.contains(&player) {
+            let starts = self.all.entry(agent).or_default();
+            if starts.runs.insert(player) {
                 starts.fails.remove(&player);
-                add(&mut starts.ran, player);
-                add(&mut starts.runs, player);
             }
         }
     }
 
     /// An agent did not start at a process.
-    pub(super) fn fail(&mut self, agent: u16, player: Player) {
-        let starts = self.0.entry(agent).or_default();
-        starts.runs.remove(&player);
-        add(&mut starts.fails, player);
+    pub(super) fn fail(&mut self, agent: u16, player: Player, now: Duration) {
+        let starts = self.all.entry(agent).or_default();
+        if starts.fails.is_empty() || !starts.runs.is_empty() {
+            starts.since = now;
+        }
+        let ran = starts.runs.remove(&player);
+        *starts.fails.entry(player).or_default() |= ran;
     }
 
-    pub(super) fn is_given_up<D: Defects>(&self, agent: u16, processes: &Processes) -> bool {
-        let starts = self.0.get(&agent);
-        starts.is_some_and(|starts| D::CHARGES_AT_ONCE || starts.is_given_up(processes, |_| true))
+    /// A process is gone.
+    pub(super) fn left(&mut self, player: Player, now: Duration) {
+        for starts in self.all.values_mut() {
+            let ran = starts.runs.remove(&player);
+            if starts.fails.remove(&player).unwrap_or(ran) {
+                starts.gone = Some(now);
+            }
+        }
+    }
+
+    pub(super) fn is_given_up<D: Defects>(
+        &self,
+        agent: u16,
+        now: Duration,
+        processes: &Processes,
+    ) -> bool {
+        let when = (now, self.resumed);
+        let starts = self.all.get(&agent);
+        starts.is_some_and(|it| D::CHARGES_AT_ONCE || it.is_given_up(when, processes, |_| true))
     }
 
     /// Those that are charged without being asked.
     pub(super) fn given_up<D: Defects>(
         &self,
+        now: Duration,
         processes: &Processes,
         suits: impl Fn(WorkerId) -> bool,
     ) -> Vec<u16> {
-        let all = self.0.iter();
-        let given_up = all.filter(|(_, starts)| {
+        let when = (now, self.resumed);
+        let given_up = self.all.iter().filter(|(_, starts)| {
             let at_once = D::CHARGES_AT_ONCE && !starts.fails.is_empty();
-            at_once || starts.is_given_up(processes, &suits)
+            at_once || starts.is_given_up(when, processes, &suits)
         });
         given_up.map(|(&agent, _)| agent).collect()
     }

@@ -183,7 +183,9 @@ impl WorkerRpc {
             {
                 timing.worker.clone_from(&named);
             }
+            let answered = std::mem::take(&mut report.answered);
             games.push(ReportedGame {
+                answered,
                 result: record.result(),
                 stored: results::stored(&info, message, &report),
                 side: report,

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, rc::Rc, sync::Arc, time::Duration};
 
-use arena_engine::{AnyMatch, Status};
+use arena_engine::{AnyMatch, IllegalAction, Status, Termination};
 use arena_wire::v1;
 
 use super::seats::Table;
@@ -29,6 +29,8 @@ pub(super) struct Active {
     latencies_us: Vec<u32>,
     details: Vec<v1::FaultDetail>,
     given_up: GivenUp,
+    /// Seats whose agents answered, as bits.
+    answered: u32,
 }
 
 impl Active {
@@ -50,6 +52,7 @@ impl Active {
             latencies_us: Vec::new(),
             details: Vec::new(),
             given_up,
+            answered: 0,
             table,
         }
     }
@@ -65,6 +68,17 @@ impl Active {
             None => self.table.ask(agent, token, &*self.game, question),
         }
         true
+    }
+
+    /// Takes the answer to its open question.
+    pub(super) fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {
+        let asked = match self.game.status() {
+            Status::Asks(question) => 1 << question.seat,
+            Status::Over(_) => 0,
+        };
+        self.game.answer(action)?;
+        self.answered |= asked;
+        Ok(())
     }
 
     /// Keeps the time of a move, where timing is strict.
@@ -118,13 +132,25 @@ impl Active {
 
     /// The report of a game that is over.
     pub(super) fn seal(self) -> v1::GameReport {
-        self.table.sealer().seal(
+        let finished = self.game.finish();
+        // Where nobody forfeited all were asked.
+        let told = match finished.termination {
+            Termination::Forfeit => self.answered,
+            _ => 0,
+        };
+        let report = self.table.sealer().seal(
             &self.assignment,
-            self.game.finish(),
+            finished,
             self.timed,
             self.latencies_us,
             self.details,
-        )
+        );
+        v1::GameReport {
+            answered: (0..u32::BITS)
+                .filter(|seat| told & (1 << seat) != 0)
+                .collect(),
+            ..report
+        }
     }
 }
 

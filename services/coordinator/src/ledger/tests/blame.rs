@@ -260,16 +260,22 @@ fn what_a_worker_does_not_have_is_taken_back_with_its_next_beat() {
     assert_eq!(ledger.holds(worker, 9, &[first]), [], "{old}: not numbered");
 }
 
-/// Whether an agent is given up in what is lent now.
-fn given_up(ledger: &mut Ledger, worker: WorkerId) -> Vec<u16> {
-    let lease = ledger.grant(SECOND * 3600, ask(worker, 1), |_, _| true);
+/// Agents that are given up in what is lent at this time.
+fn given_up_at(ledger: &mut Ledger, now: Duration, worker: WorkerId) -> Vec<u16> {
+    let lease = ledger.grant(now, ask(worker, 1), |_, _| true);
     let lease = lease.expect("a lease");
-    end(ledger, START, worker, &lease, false);
+    end(ledger, now, worker, &lease, false);
     lease.given_up
 }
 
+/// The same at once.
+fn given_up(ledger: &mut Ledger, worker: WorkerId) -> Vec<u16> {
+    given_up_at(ledger, START + SECOND, worker)
+}
+
+/// Agent 3 does not start at a worker; tells what the game's attempts come to.
 fn unready(ledger: &mut Ledger, worker: WorkerId) -> Option<u32> {
-    let lease = ledger.grant(SECOND * 3600, ask(worker, 1), |_, _| true);
+    let lease = ledger.grant(START, ask(worker, 1), |_, _| true);
     let lease = lease.expect("a lease");
     let failed = Failed {
         index: lease.games[0].index,
@@ -278,6 +284,7 @@ fn unready(ledger: &mut Ledger, worker: WorkerId) -> Option<u32> {
     ledger.failed(START, lease.tournament, lease.lease, failed)
 }
 
+/// Agent 3 plays at a worker.
 fn ran(ledger: &mut Ledger, worker: WorkerId) {
     let lease = ledger.grant(START, ask(worker, 1), |_, _| true);
     let lease = lease.expect("a lease");
@@ -286,6 +293,8 @@ fn ran(ledger: &mut Ledger, worker: WorkerId) {
         (it.games, it.agents) = (&games, &[3]);
     });
 }
+
+const NOBODY: [u16; 0] = [];
 
 #[test]
 fn an_agent_that_does_not_start_at_the_only_worker_is_charged_at_once() {
@@ -312,13 +321,28 @@ fn an_agent_that_does_not_start_again_at_the_only_worker_is_charged() {
 
 #[test]
 fn an_agent_is_not_charged_while_another_has_not_tried_it() {
+    for bad in 1..4 {
+        let mut ledger = ledger();
+        running(&mut ledger, 100);
+        let lacks: Vec<WorkerId> = (0..bad).map(|it| process(&mut ledger, it)).collect();
+        let other = process(&mut ledger, 9);
+        for &lacks in &lacks {
+            assert_eq!(unready(&mut ledger, lacks), Some(1));
+        }
+        assert_eq!(given_up(&mut ledger, other), NOBODY, "{bad} lack it");
+        assert_eq!(unready(&mut ledger, other), Some(0), "it starts nowhere");
+        assert_eq!(given_up(&mut ledger, other), [3]);
+    }
+}
+
+#[test]
+fn who_never_tries_an_agent_is_not_waited_for_for_ever() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
-    let (one, two) = (process(&mut ledger, 1), process(&mut ledger, 2));
-    assert_eq!(unready(&mut ledger, one), Some(1));
-    assert_eq!(given_up(&mut ledger, two), [] as [u16; 0]);
-    assert_eq!(unready(&mut ledger, two), Some(0), "it starts nowhere");
-    assert_eq!(given_up(&mut ledger, two), [3]);
+    let (lacks, other) = (process(&mut ledger, 1), process(&mut ledger, 2));
+    assert_eq!(unready(&mut ledger, lacks), Some(1));
+    assert_eq!(given_up_at(&mut ledger, SECOND * 500, other), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 700, other), [3]);
 }
 
 #[test]
@@ -330,9 +354,74 @@ fn an_agent_is_not_charged_while_it_runs_at_a_worker_that_is_here() {
     for &lacks in &workers[1..] {
         assert_eq!(unready(&mut ledger, lacks), Some(1));
     }
-    assert_eq!(given_up(&mut ledger, workers[0]), [] as [u16; 0]);
+    let late = SECOND * 3600;
+    assert_eq!(given_up_at(&mut ledger, late, workers[0]), NOBODY);
     ledger.take_leave(workers[0]);
-    assert_eq!(given_up(&mut ledger, workers[1]), [3], "two lack it");
+    let mut given_up = |after| given_up_at(&mut ledger, late + SECOND * after, workers[1]);
+    assert_eq!(given_up(20), NOBODY, "it may come back");
+    assert_eq!(given_up(40), [3], "two lack it");
+}
+
+#[test]
+fn what_failed_at_hosts_that_are_gone_charges_nobody() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let good = process(&mut ledger, 1);
+    ran(&mut ledger, good);
+    let bad = [2, 3].map(|number| process(&mut ledger, number));
+    for bad in bad {
+        assert_eq!(unready(&mut ledger, bad), Some(1));
+    }
+    for worker in [bad[0], bad[1], good] {
+        ledger.take_leave(worker);
+    }
+    let again = process(&mut ledger, 4);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, again), NOBODY);
+}
+
+#[test]
+fn one_who_comes_has_an_agent_tried_that_was_given_up() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let bad = [1, 2].map(|number| process(&mut ledger, number));
+    unready(&mut ledger, bad[0]);
+    unready(&mut ledger, bad[1]);
+    assert_eq!(given_up(&mut ledger, bad[1]), [3]);
+    let good = process(&mut ledger, 3);
+    assert_eq!(given_up(&mut ledger, bad[1]), NOBODY);
+    ran(&mut ledger, good);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, bad[1]), NOBODY);
+}
+
+#[test]
+fn after_a_restart_nobody_is_charged_before_others_can_be_back() {
+    let mut ledger = ledger();
+    let mut done = Bitmap::new(100);
+    done.insert(7);
+    let patience = Patience::default();
+    ledger.add(done, State::Running, Outlook::Last, patience);
+    let bad = process(&mut ledger, 1);
+    assert_eq!(unready(&mut ledger, bad), Some(1));
+    assert_eq!(given_up_at(&mut ledger, SECOND * 20, bad), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 40, bad), [3]);
+}
+
+#[test]
+fn however_many_were_here_it_is_known_where_an_agent_runs() {
+    let mut ledger = ledger();
+    running(&mut ledger, 10_000);
+    let good = process(&mut ledger, u64::MAX / 2);
+    ran(&mut ledger, good);
+    for number in 1..1000 {
+        let other = process(&mut ledger, number << 50);
+        ran(&mut ledger, other);
+        ledger.take_leave(other);
+    }
+    for number in [3, 5] {
+        let bad = process(&mut ledger, number);
+        assert_eq!(unready(&mut ledger, bad), Some(1));
+    }
+    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, good), NOBODY);
 }
 
 #[test]
@@ -343,7 +432,53 @@ fn an_agent_that_ran_elsewhere_is_not_charged_for_one_host() {
     ran(&mut ledger, good);
     ledger.take_leave(good);
     assert_eq!(unready(&mut ledger, lacks), Some(1));
-    assert_eq!(given_up(&mut ledger, lacks), [] as [u16; 0]);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, lacks), NOBODY);
+}
+
+#[test]
+fn hosts_that_lack_an_agent_make_no_game_void_that_one_who_is_busy_can_play() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 40);
+    let bad = [1, 2, 3, 4].map(|number| process(&mut ledger, number));
+    let good = ledger.join_as(Player::Process(9), 8);
+    let mut held: Vec<(Duration, Grant)> = Vec::new();
+    for tick in 0..8 * 3600 {
+        let now = SECOND * tick;
+        for bad in bad {
+            let Some(lease) = grant(&mut ledger, now, bad) else {
+                continue;
+            };
+            assert_eq!(lease.given_up, NOBODY, "{tick} s");
+            for game in &lease.games {
+                assert!(game.attempts < ATTEMPTS_MAX, "{tick} s: {game:?}");
+                let failed = Failed {
+                    index: game.index,
+                    unready: Some(3),
+                };
+                ledger.failed(now, lease.tournament, lease.lease, failed);
+            }
+        }
+        // A game takes it five minutes.
+        while let Some(lease) = grant(&mut ledger, now, good) {
+            held.push((now, lease));
+        }
+        for (_, lease) in &held {
+            ledger.advance(now, good, lease.lease, u64::from(tick));
+        }
+        for (_, lease) in held.extract_if(.., |(since, _)| now > *since + SECOND * 300) {
+            let played: Vec<_> = indices(&lease)
+                .into_iter()
+                .map(|it| (it, [1; 32]))
+                .collect();
+            report(&mut ledger, now, good, &lease, |it| {
+                (it.games, it.agents) = (&played, &[3]);
+            });
+        }
+        if ledger.progress(tournament).expect("added").state == State::Finished {
+            return;
+        }
+    }
+    panic!("{:?}", ledger.progress(tournament));
 }
 
 #[test]
