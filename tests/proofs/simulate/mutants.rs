@@ -54,6 +54,7 @@ mutants! {
         ForgetsAudits FORGETS_AUDITS_OF_STAGES "forgets the audits of a stage with the next one",
         ForgetsWhoFailed FORGETS_WHO_FAILED "counts failed attempts wherever they were",
         ChargesAtOnce CHARGES_AT_ONCE "charges an agent that starts elsewhere",
+        ChargesUntried CHARGES_UNTRIED "charges an agent that somebody has not tried",
         CountsLeaving COUNTS_LEAVING "takes an orderly end for a loss",
         TakesAnyVoid TAKES_ANY_VOID "takes a void record that nobody asked for",
         KeepsMissing KEEPS_MISSING "keeps a lease whose answer was lost",

@@ -37,6 +37,8 @@ pub trait Defects {
     const FORGETS_WHO_FAILED: bool = false;
     /// An agent is charged where it does not start, wherever else it runs.
     const CHARGES_AT_ONCE: bool = false;
+    /// An agent is charged that somebody who is here has not tried.
+    const CHARGES_UNTRIED: bool = false;
     /// A worker that leaves in order counts as lost.
     const COUNTS_LEAVING: bool = false;
     /// A void record is taken from whoever brings it.

@@ -36,7 +36,7 @@ struct Starts {
 }
 
 impl Starts {
-    fn is_given_up(
+    fn is_given_up<D: Defects>(
         &self,
         (now, resumed): (Duration, Option<Duration>),
         processes: &Processes,
@@ -46,7 +46,7 @@ impl Starts {
             return false;
         }
         let untried = |player| !self.fails.contains_key(&player);
-        if processes.has_other(None, suits, untried) {
+        if !D::CHARGES_UNTRIED && processes.has_other(None, suits, untried) {
             return now >= self.since + PATIENCE;
         }
         let broke = self.fails.values().any(|&ran| ran);
@@ -110,7 +110,8 @@ impl Agents {
     ) -> bool {
         let when = (now, self.resumed);
         let starts = self.all.get(&agent);
-        starts.is_some_and(|it| D::CHARGES_AT_ONCE || it.is_given_up(when, processes, |_| true))
+        starts
+            .is_some_and(|it| D::CHARGES_AT_ONCE || it.is_given_up::<D>(when, processes, |_| true))
     }
 
     /// Those that are charged without being asked.
@@ -123,7 +124,7 @@ impl Agents {
         let when = (now, self.resumed);
         let given_up = self.all.iter().filter(|(_, starts)| {
             let at_once = D::CHARGES_AT_ONCE && !starts.fails.is_empty();
-            at_once || starts.is_given_up(when, processes, &suits)
+            at_once || starts.is_given_up::<D>(when, processes, &suits)
         });
         given_up.map(|(&agent, _)| agent).collect()
     }

@@ -1,7 +1,10 @@
 //! Who failed what, kept apart from the ledger: a game may only be void, and an
 //! agent only charged, where nobody was there who could have played.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use arena_coordinator::ledger::{Grant, LeaseId};
 use arena_wire::ATTEMPTS_MAX;
@@ -17,6 +20,8 @@ type Game = (usize, u64);
 
 /// Where a game failed at so many processes, nobody else need have tried.
 const PROCESSES: usize = 3;
+/// So long somebody who has not tried an agent is waited for.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 #[derive(Default)]
 struct Failures {
@@ -45,6 +50,8 @@ pub(super) struct Blame {
     void: BTreeSet<Game>,
     /// Where agents play.
     runs: BTreeMap<(usize, u16), BTreeSet<u64>>,
+    /// Where they did not start, and since when that is so.
+    fails: BTreeMap<(usize, u16), (Duration, BTreeSet<u64>)>,
 }
 
 impl Blame {
@@ -64,7 +71,7 @@ impl Blame {
     pub(super) fn lent(
         &mut self,
         present: &[Present],
-        process: u64,
+        (now, process): (Duration, u64),
         tournament: usize,
         grant: &Grant,
         call: u64,
@@ -98,6 +105,17 @@ impl Blame {
                 return Err(format!(
                     "agent {agent} of tournament {tournament} is charged, and starts at a \
                      process that is here"
+                ));
+            }
+            let tried = self.fails.get(&(tournament, agent));
+            let untried = |here: &Present| {
+                tried.is_none_or(|(_, tried)| !tried.contains(&here.who.process()))
+            };
+            let waits = tried.is_none_or(|(since, _)| now < *since + PATIENCE);
+            if waits && present.iter().any(untried) {
+                return Err(format!(
+                    "agent {agent} of tournament {tournament} is charged, and somebody has not \
+                     tried it"
                 ));
             }
         }
@@ -136,6 +154,11 @@ impl Blame {
             .iter()
             .filter(|(_, lent)| lent.process == process);
         let of: Vec<LeaseId> = of.map(|(&lease, _)| lease).collect();
+        if !present.iter().any(|here| here.who.process() == process) {
+            for (_, tried) in self.fails.values_mut() {
+                tried.remove(&process);
+            }
+        }
         let mut had_games = false;
         for lease in of {
             had_games |= self
@@ -210,8 +233,10 @@ impl Blame {
     }
 
     /// An agent did not start at a process.
-    pub(super) fn unready(&mut self, tournament: usize, agent: u16, process: u64) {
-        if let Some(runs) = self.runs.get_mut(&(tournament, agent)) {
+    pub(super) fn unready(&mut self, now: Duration, of: (usize, u16), process: u64) {
+        let first = || (now, BTreeSet::new());
+        self.fails.entry(of).or_insert_with(first).1.insert(process);
+        if let Some(runs) = self.runs.get_mut(&of) {
             runs.remove(&process);
         }
     }

@@ -186,8 +186,13 @@ impl<D: Defects> Coordinator<D> {
             return Ok(Some(parked));
         };
         let place = self.numbers[grant.tournament as usize];
-        self.blame
-            .lent(&self.present, parked.process, place, &grant, parked.call)?;
+        self.blame.lent(
+            &self.present,
+            (now, parked.process),
+            place,
+            &grant,
+            parked.call,
+        )?;
         if grant.audit {
             net.counts.add(Happening::Audit);
         }

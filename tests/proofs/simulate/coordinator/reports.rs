@@ -140,7 +140,7 @@ impl<D: Defects> Coordinator<D> {
             let process = who.process();
             for failed in &failed {
                 if let Some(agent) = failed.unready {
-                    self.blame.unready(tournament, agent, process);
+                    self.blame.unready(now, (tournament, agent), process);
                 }
             }
             let games = (tournament, &*games);
