@@ -7,6 +7,8 @@ use serde_json::Value;
 
 /// The variable without which the agent starts.
 const LACKS: &str = "TEST_HOST_LACKS_SOMETHING";
+/// How many seconds it takes to start, where that is set.
+const SLOW: &str = "TEST_HOST_TAKES";
 
 /// A coordinator with an agent that is a process of its own, and starts only on
 /// hosts that lack nothing.
@@ -15,7 +17,7 @@ fn coordinator(world: &World) -> Server {
     let arena = arena_tests::arena();
     let script = format!(
         "#!/bin/sh\n[ -z \"${LACKS}\" ] || {{ echo no weights found >&2; exit 1; }}\n\
-         exec {} agent serve\n",
+         sleep \"${{{SLOW}:-0}}\"\nexec {} agent serve\n",
         arena.display()
     );
     let program = world.write("agent.sh", script);
@@ -34,14 +36,24 @@ fn play(world: &World, coordinator: &Server) -> Value {
     let url = coordinator.url();
     let id = world.start_tournament("hosts", &text, &url);
     world.finish_tournament(&id, &url);
-    let show = ["standings", &id, "--coordinator", &url, "--output", "json"];
+    standings(world, &id, &url)
+}
+
+fn standings(world: &World, id: &str, url: &str) -> Value {
+    let show = ["standings", id, "--coordinator", url, "--output", "json"];
     world.arena(&show).ok().json()
 }
 
+/// Waits until games are played.
+fn played_some(world: &World, id: &str, url: &str) {
+    let some = || standings(world, id, url)["games"].as_u64() > Some(0);
+    until("games to be played", || some().then_some(()));
+}
+
 #[track_caller]
-fn check_unspoilt(standings: &Value) {
+fn check_unspoilt(standings: &Value, games: u64) {
     for agent in standings["agents"].as_array().expect("agents") {
-        assert_eq!(agent["games"], 120, "{standings}");
+        assert_eq!(agent["games"], games, "{standings}");
         assert_eq!((&agent["voids"], &agent["faults"]), (&0.into(), &0.into()));
     }
 }
@@ -53,12 +65,79 @@ fn an_agent_that_does_not_start_on_one_host_is_played_on_the_other() {
     let lacks = world.worker_with(&coordinator, LACKS, "1");
     let good = world.worker(&coordinator, &[]);
     joined(&coordinator, 2.0);
-    check_unspoilt(&play(&world, &coordinator));
+    check_unspoilt(&play(&world, &coordinator), 120);
     assert!(lacks.log().contains("hosted"), "it tried: {}", lacks.log());
     for server in [lacks, good, coordinator] {
         server.stop();
     }
     world.nothing_runs();
+}
+
+#[test]
+fn hosts_that_lack_an_agent_forfeit_nothing_while_another_starts_it_slowly() {
+    let world = World::new();
+    let coordinator = coordinator(&world);
+    let mut servers = vec![world.worker_with(&coordinator, SLOW, "3")];
+    servers.extend([(); 2].map(|()| world.worker_with(&coordinator, LACKS, "1")));
+    joined(&coordinator, 3.0);
+    check_unspoilt(&play(&world, &coordinator), 120);
+    for bad in &servers[1..] {
+        assert!(bad.log().contains("hosted"), "it tried: {}", bad.log());
+    }
+    servers.into_iter().for_each(Server::stop);
+    coordinator.stop();
+    world.nothing_runs();
+}
+
+#[test]
+fn what_a_killed_host_played_waits_for_its_successor() {
+    let world = World::new();
+    let coordinator = coordinator(&world);
+    let good = world.worker(&coordinator, &[]);
+    joined(&coordinator, 1.0);
+    let url = coordinator.url();
+    let text = spec("killed", "cowry", 4000, &["hosted", "aggressive"], "");
+    let id = world.start_tournament("killed", &text, &url);
+    played_some(&world, &id, &url);
+    let bad = [(); 2].map(|()| world.worker_with(&coordinator, LACKS, "1"));
+    joined(&coordinator, 3.0);
+    until("one of the others to fail", || {
+        let fails = |bad: &Server| bad.log().contains("hosted");
+        bad.iter().any(fails).then_some(())
+    });
+    good.kill();
+    let successor = world.worker_with(&coordinator, SLOW, "1");
+    world.finish_tournament(&id, &url);
+    check_unspoilt(&standings(&world, &id, &url), 8000);
+    successor.stop();
+    bad.into_iter().for_each(Server::stop);
+    coordinator.stop();
+}
+
+#[test]
+fn an_opponent_that_forfeits_every_game_hides_no_host_that_plays() {
+    let world = World::with_python();
+    let coordinator = coordinator(&world);
+    let url = coordinator.url();
+    let program = world.misbehave();
+    let register = ["agent", "register", "crasher", "--binary", &program];
+    let rest = ["--coordinator", &url, "--", "crash", "0"];
+    let _ = world.arena(&[&register[..], &rest].concat()).ok();
+    let good = world.worker(&coordinator, &[]);
+    joined(&coordinator, 1.0);
+    let play = "[play]\non_fault = \"forfeit\"\nask_forced = true";
+    let text = spec("crashes", "cowry", 12, &["hosted", "crasher"], play);
+    let id = world.start_tournament("crashes", &text, &url);
+    played_some(&world, &id, &url);
+    let bad = [(); 2].map(|()| world.worker_with(&coordinator, LACKS, "1"));
+    world.finish_tournament(&id, &url);
+    let standings = standings(&world, &id, &url);
+    let agents = standings["agents"].as_array().expect("agents");
+    let hosted = agents.iter().find(|agent| agent["agent"] == "hosted");
+    assert_eq!(hosted.expect("it played")["faults"], 0, "{standings}");
+    good.stop();
+    bad.into_iter().for_each(Server::stop);
+    coordinator.stop();
 }
 
 #[test]
@@ -93,7 +172,7 @@ fn a_host_at_which_everything_fails_makes_no_game_void() {
     let _ = world.write("temp", "");
     let good = world.worker(&coordinator, &[]);
     joined(&coordinator, 2.0);
-    check_unspoilt(&play(&world, &coordinator));
+    check_unspoilt(&play(&world, &coordinator), 120);
     assert!(bad.log().contains("cannot be had"), "{}", bad.log());
     for server in [bad, good, coordinator] {
         server.stop();

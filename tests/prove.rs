@@ -2,6 +2,7 @@
 
 use std::{
     any::Any,
+    io::{self, Write as _},
     panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
     time::Instant,
@@ -10,6 +11,13 @@ use std::{
 use arena_tests::proofs::{Broken, Command, Outcome, appender::Appender};
 use clap::{Parser, Subcommand, ValueEnum};
 use serde_json::json;
+
+/// Prints a line; who reads may have gone, as `head` does.
+macro_rules! say {
+    ($($line:tt)*) => {
+        let _ = writeln!(io::stdout(), $($line)*);
+    };
+}
 
 /// Shows what Arena promises: each proof disturbs the real thing and says
 /// what it found.
@@ -63,7 +71,7 @@ fn main() -> ExitCode {
     let proofs = match cli.what {
         What::List => {
             for proof in Command::all(true) {
-                println!("{:<12} {}", proof.name(), proof.promise());
+                say!("{:<12} {}", proof.name(), proof.promise());
             }
             return ExitCode::SUCCESS;
         }
@@ -106,27 +114,27 @@ fn main() -> ExitCode {
                 "proof": proof.name(), "promise": proof.promise(), "outcome": word,
                 "told": told, "seconds": seconds, "figures": figures,
             });
-            println!("{line}");
+            say!("{line}");
             continue;
         }
-        println!(
+        say!(
             "{}: {word} ({seconds:.1} s): {}",
             proof.name(),
             proof.promise()
         );
         if !told.is_empty() {
-            println!("  {}", told.replace('\n', "\n  "));
+            say!("  {}", told.replace('\n', "\n  "));
         }
         for figure in figures {
             let value = match figure.value {
                 serde_json::Value::String(text) => text,
                 other => other.to_string(),
             };
-            println!("  {:<52} {value}", figure.name);
+            say!("  {:<52} {value}", figure.name);
         }
     }
     if cli.output == Format::Text && proofs.len() > 1 {
-        println!("{held} passed, {broken} failed, {skipped} skipped");
+        say!("{held} passed, {broken} failed, {skipped} skipped");
     }
     ExitCode::from(if broken > 0 { 3 } else { 0 })
 }

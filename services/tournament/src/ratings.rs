@@ -176,7 +176,7 @@ impl Errors {
     }
 
     /// Of each log strength less the mean of all.
-    fn from_mean(&self, agents: usize, tie: Option<usize>) -> Vec<Spread> {
+    fn about_mean(&self, agents: usize, tie: Option<usize>) -> Vec<Spread> {
         let matrix = match self {
             Self::Full(matrix) => matrix,
             Self::Own(own) => {
@@ -249,7 +249,7 @@ impl Evidence {
             Some(anchor) => (0..agents)
                 .map(|agent| errors.of_difference(agent, anchor, tie))
                 .collect(),
-            None => errors.from_mean(agents, tie),
+            None => errors.about_mean(agents, tie),
         });
         // What is a difference from the mean of all is this share of that from
         // the mean of all others.

@@ -280,3 +280,51 @@ fn count(metrics: &arena_telemetry::CoordinatorMetrics, info: &Info, result: &Ga
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use arena_model::engine::{FaultKind, SeatFault};
+    use arena_store::StoredGame;
+
+    use super::*;
+
+    /// A game of agents 4 and 7, of which the first made a fault.
+    fn game(termination: Termination, answered: &[u32]) -> ReportedGame {
+        let fault = SeatFault {
+            seat: 0,
+            kind: FaultKind::Crash,
+            ply: 0,
+        };
+        ReportedGame {
+            result: GameResult {
+                index: 0,
+                block: 0,
+                seats: vec![4, 7],
+                placement: vec![2, 1],
+                luck: Vec::new(),
+                plies: 1,
+                termination,
+                faults: vec![fault],
+            },
+            stored: StoredGame {
+                tournament: "cup".into(),
+                index: 0,
+                hash: [0; 32],
+                record: Vec::new(),
+                side: Vec::new(),
+            },
+            side: v1::GameReport::default(),
+            answered: answered.to_vec(),
+        }
+    }
+
+    #[test]
+    fn who_answered_an_opponent_that_forfeits_is_known_to_start() {
+        let none: [u16; 0] = [];
+        assert_eq!(who_played(&[game(Termination::Forfeit, &[])]), none);
+        assert_eq!(who_played(&[game(Termination::Forfeit, &[0])]), none);
+        assert_eq!(who_played(&[game(Termination::Forfeit, &[0, 1])]), [7]);
+        assert_eq!(who_played(&[game(Termination::Normal, &[])]), [7]);
+        assert_eq!(who_played(&[game(Termination::Void, &[1])]), none);
+    }
+}

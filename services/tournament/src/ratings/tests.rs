@@ -348,7 +348,7 @@ fn many_agents_have_about_the_intervals_of_the_full_covariance() {
     let alone = evidence.alone();
     let of = |full| Errors::of(&evidence, (&fit, precision), &alone, full).expect("blocks");
     let (full, own) = (of(40), of(39));
-    let [full, own] = [full, own].map(|errors| errors.from_mean(40, None));
+    let [full, own] = [full, own].map(|errors| errors.about_mean(40, None));
     for (full, own) in full.into_iter().zip(own) {
         let share = own.of_difference / full.of_difference;
         assert!((0.9..1.1).contains(&share), "{own:?} {full:?}");
