@@ -118,7 +118,7 @@ fn every_bar_is_one_of_a_figure_and_has_a_limit() {
         serde_json::from_str(include_str!("data/bars.json")).expect("the list of bars");
     let sections = [
         include_str!("bench/sections/path.rs"),
-        include_str!("bench/sections/fleet.rs"),
+        include_str!("bench/sections/store.rs"),
         include_str!("bench/sections/large.rs"),
         include_str!("bench/sections/peers.rs"),
     ];

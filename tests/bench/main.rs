@@ -5,6 +5,7 @@
 mod arena;
 mod machine;
 mod print;
+mod profile;
 mod report;
 mod sections;
 mod usage;

@@ -172,6 +172,10 @@ fn below(section: &crate::report::Measured) -> Vec<String> {
         if !told.is_empty() {
             lines.push(format!("{}: {}", figure.what, told.join("; ")));
         }
+        if figure.bars.iter().any(|bar| !bar.met) && !figure.profile.is_empty() {
+            let parts = figure.profile.told().join("; ");
+            lines.push(format!("{}, where the time went: {parts}", figure.what));
+        }
     }
     for missing in &section.missing {
         let word = if missing.failed { "FAILED: " } else { "" };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::machine::Machine;
+use crate::{machine::Machine, profile::Profile};
 
 /// Everything one run measured.
 #[derive(Debug, Serialize)]
@@ -48,12 +48,15 @@ pub(crate) struct Figure {
     pub(crate) ratio_floor: Option<f64>,
     /// Peak memory of the largest process of each kind.
     pub(crate) memory_mb: BTreeMap<&'static str, f64>,
-    /// Milliseconds by percentile: p50, p99.
+    /// Milliseconds: p50, p99, and the longest where it is told.
     pub(crate) latency_ms: BTreeMap<&'static str, f64>,
     /// Other figures, by name with unit.
     pub(crate) more: BTreeMap<String, f64>,
     /// What it does, and what is not comparable.
     pub(crate) note: Option<String>,
+    /// Where the coordinator's time went; told beside a bar that is missed.
+    #[serde(skip_serializing_if = "Profile::is_empty")]
+    pub(crate) profile: Profile,
     pub(crate) bars: Vec<Judged>,
 }
 

@@ -17,6 +17,12 @@ impl Latencies {
         Self { micros }
     }
 
+    /// Those of several runs as if of one.
+    #[must_use]
+    pub fn together<'a>(all: impl IntoIterator<Item = &'a Self>) -> Self {
+        Self::new(all.into_iter().flat_map(|one| one.micros.clone()).collect())
+    }
+
     /// How many were measured.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -59,14 +65,23 @@ pub struct Measured {
     pub joining: Duration,
     /// How long was measured, seconds.
     pub seconds: f64,
+    /// Until the last report was acknowledged, seconds: an end is noticed later.
+    pub seconds_busy: f64,
     /// CPU time of the fleet's own thread meanwhile.
     pub own_cpu: Duration,
     /// Requests that were answered with a lease; each waited for its answer.
     pub lease: Latencies,
     /// Requests for games that were answered without one.
     pub leases_empty: u64,
-    /// Reports that were acknowledged, each timed from its last sending.
+    /// Reports that were acknowledged, each timed from its last sending. Where a
+    /// pace is kept, from when it was due, and those that were due and not
+    /// acknowledged at the end are in it with the time until then.
     pub report: Latencies,
+    /// How many of these were not acknowledged.
+    pub overdue: u64,
+    /// How long after they were due reports were sent first, where a pace is
+    /// kept.
+    pub late: Latencies,
     /// Games of acknowledged reports.
     pub games: u64,
     /// Games that were lent.
@@ -102,7 +117,7 @@ impl Measured {
     /// Reports acknowledged a second.
     #[must_use]
     pub fn reports_per_s(&self) -> f64 {
-        self.report.count() as f64 / self.seconds
+        (self.report.count() - self.overdue) as f64 / self.seconds
     }
 
     /// Leases given a second.

@@ -20,6 +20,7 @@
 mod flood;
 mod games;
 mod measured;
+mod pace;
 mod tally;
 mod usage;
 mod worker;
@@ -132,7 +133,7 @@ struct Settings {
     report_games: usize,
     reports_in_flight: usize,
     play_time: Duration,
-    /// From the start of a report to that of the next.
+    /// From when a report is due to when the next is.
     pace: Option<Duration>,
     obedient: bool,
     remember: bool,
@@ -195,8 +196,8 @@ impl Fleet {
         self
     }
 
-    /// How many reports each begins in a second, at most: as many as that on
-    /// the average, where they are answered in time.
+    /// How many reports of each are due in a second, whether those before were
+    /// answered in time or not. Times count from when a report was due.
     #[must_use]
     pub fn reports_per_second(mut self, reports: f64) -> Self {
         self.settings.pace = Some(Duration::from_secs_f64(1.0 / reports));
@@ -265,6 +266,10 @@ impl Fleet {
             process.end()?;
         }
         let own = own_cpu().saturating_sub(own);
+        let now = Instant::now();
+        for worker in &workers {
+            tally.overdue(&worker.overdue(now));
+        }
         drop(workers);
         ended?;
         Ok(tally.measured(self.workers, joining, seconds, own, process))

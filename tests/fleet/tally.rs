@@ -28,6 +28,7 @@ pub(super) struct Tally {
     problem: RefCell<Option<FleetError>>,
     counts: RefCell<Counts>,
     drawn: Cell<u64>,
+    started: Cell<Instant>,
 }
 
 #[derive(Default)]
@@ -35,6 +36,9 @@ pub(super) struct Counts {
     pub(super) lease_us: Vec<u32>,
     pub(super) leases_empty: u64,
     pub(super) report_us: Vec<u32>,
+    pub(super) late_us: Vec<u32>,
+    overdue: u64,
+    busy: Duration,
     pub(super) heartbeat_us: Vec<u32>,
     pub(super) games: u64,
     pub(super) games_lent: u64,
@@ -63,6 +67,7 @@ impl Tally {
             problem: RefCell::default(),
             counts: RefCell::default(),
             drawn: Cell::new(0),
+            started: Cell::new(Instant::now()),
         })
     }
 
@@ -89,6 +94,7 @@ impl Tally {
     pub(super) fn acknowledged(&self, tournament: &str, games: &[(u64, [u8; 32])], took: Duration) {
         let mut counts = self.counts.borrow_mut();
         counts.report_us.push(micros(took));
+        counts.busy = self.started.get().elapsed();
         counts.games += games.len() as u64;
         if self.settings.remember {
             let known = counts
@@ -97,6 +103,14 @@ impl Tally {
                 .or_default();
             known.extend(games.iter().copied());
         }
+    }
+
+    /// Counts reports that are due and not answered when all is over.
+    pub(super) fn overdue(&self, times: &[Duration]) {
+        self.count(|counts| {
+            counts.overdue += times.len() as u64;
+            counts.report_us.extend(times.iter().copied().map(micros));
+        });
     }
 
     /// The book of a tournament; asks the coordinator for what is not known.
@@ -153,6 +167,7 @@ impl Tally {
     /// Lets them work. What was counted until now is forgotten.
     pub(super) fn begin(&self) {
         self.counts.replace(Counts::default());
+        self.started.set(Instant::now());
         self.begun.send_replace(true);
     }
 
@@ -177,10 +192,13 @@ impl Tally {
             workers,
             joining,
             seconds,
+            seconds_busy: counts.busy.as_secs_f64(),
             own_cpu,
             lease: Latencies::new(counts.lease_us),
             leases_empty: counts.leases_empty,
             report: Latencies::new(counts.report_us),
+            overdue: counts.overdue,
+            late: Latencies::new(counts.late_us),
             games: counts.games,
             games_lent: counts.games_lent,
             heartbeat: Latencies::new(counts.heartbeat_us),

@@ -1,7 +1,7 @@
 //! One simulated worker.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::{OnceCell, RefCell},
     collections::BTreeMap,
     rc::Rc,
     time::{Duration, Instant},
@@ -24,6 +24,7 @@ use tonic_prost::ProstCodec;
 
 use super::{
     Book, FleetError,
+    pace::Pace,
     tally::{Tally, micros},
 };
 
@@ -94,6 +95,7 @@ struct Session {
 
 /// A simulated worker. Ends when dropped.
 pub(super) struct Worker {
+    inner: Rc<Inner>,
     tasks: [AbortHandle; 2],
 }
 
@@ -114,13 +116,21 @@ impl Worker {
             tally,
             session,
             progress: RefCell::default(),
-            turn: Cell::new(None),
+            pace: OnceCell::new(),
         });
         let stay = spawn_local(worker.clone().stay(sender));
-        let work = spawn_local(worker.work());
+        let work = spawn_local(worker.clone().work());
         Self {
+            inner: worker,
             tasks: [stay.abort_handle(), work.abort_handle()],
         }
+    }
+
+    /// For how long reports have been due that were not answered yet; none
+    /// where it keeps no pace.
+    pub(super) fn overdue(&self, now: Instant) -> Vec<Duration> {
+        let pace = self.inner.pace.get();
+        pace.map(|pace| pace.overdue(now)).unwrap_or_default()
     }
 }
 
@@ -131,8 +141,8 @@ struct Inner {
     session: watch::Receiver<Option<Session>>,
     /// Plies told so far, by lease.
     progress: RefCell<BTreeMap<u64, u64>>,
-    /// When its next report is to begin, where it keeps a pace.
-    turn: Cell<Option<Instant>>,
+    /// When its reports are due, where it keeps a pace; from the beginning on.
+    pace: OnceCell<Pace>,
 }
 
 impl Inner {
@@ -262,6 +272,11 @@ impl Inner {
         let mut begun = self.tally.begun.subscribe();
         // Without a tally this task is gone as well.
         let _ = begun.wait_for(|begun| *begun).await;
+        if let Some(every) = self.tally.settings.pace {
+            // Workers do not begin all at once.
+            let first = Instant::now() + every.mul_f64(self.tally.draw());
+            self.pace.get_or_init(|| Pace::new(first, every));
+        }
         let mut wait = RETRY_FIRST;
         loop {
             match self.lease().await {
@@ -332,8 +347,11 @@ impl Inner {
             reports.spawn_local(async move {
                 // It is closed never.
                 let _place = places.acquire().await;
-                worker.keep_pace().await;
-                worker.report(message).await;
+                let due = worker.turn().await;
+                worker.report(message, due).await;
+                if let (Some(pace), Some(due)) = (worker.pace.get(), due) {
+                    pace.answered(due);
+                }
             });
         }
         while let Some(reported) = reports.join_next().await {
@@ -343,20 +361,18 @@ impl Inner {
         Ok(())
     }
 
-    /// Waits for its turn; one that comes late makes the next no later.
-    async fn keep_pace(&self) {
-        let Some(pace) = self.tally.settings.pace else {
-            return;
-        };
-        // Workers do not begin all at once.
-        let first = || Instant::now() + pace.mul_f64(self.tally.draw());
-        let turn = self.turn.get().unwrap_or_else(first);
-        self.turn.set(Some(turn + pace));
-        time::sleep_until(turn.into()).await;
+    /// Waits for the turn of its next report, where it keeps a pace.
+    async fn turn(&self) -> Option<Instant> {
+        let due = self.pace.get()?.take();
+        time::sleep_until(due.into()).await;
+        let late = micros(due.elapsed());
+        self.tally.count(|counts| counts.late_us.push(late));
+        Some(due)
     }
 
-    /// Reports games until there is an answer.
-    async fn report(&self, report: Prepared) {
+    /// Reports games until there is an answer, and times it: from when it was
+    /// due, so that waiting for its turn to come counts, else from its sending.
+    async fn report(&self, report: Prepared, due: Option<Instant>) {
         let Prepared { message, hashes } = report;
         let mut wait = RETRY_FIRST;
         loop {
@@ -372,7 +388,7 @@ impl Inner {
                         self.tally
                             .count(|counts| *counts.rejected.entry(what).or_default() += 1);
                     }
-                    let took = asked.elapsed();
+                    let took = due.unwrap_or(asked).elapsed();
                     self.tally
                         .acknowledged(&message.tournament_id, &hashes, took);
                     return;

@@ -71,7 +71,8 @@ fn remove(copy: &Path) {
     }
 }
 
-fn size(folder: &Path) -> io::Result<u64> {
+/// Bytes of all files below a folder.
+pub(crate) fn size(folder: &Path) -> io::Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -23,7 +23,7 @@ use crate::{
     receipt::Receipt,
     remedy,
     rescue::Rescue,
-    scratch::Scratch,
+    scratch::{Scratch, size},
     walk::{Item, Walk, walk},
 };
 
@@ -256,8 +256,20 @@ pub(crate) fn beware(folder: &Folder) -> Result<(), StoreError> {
     if log::is_whole(&sled).map_err(|e| StoreError::io("read", &sled, &e))? {
         return Ok(());
     }
+    let bytes =
+        size(&folder.database(folder.generation)).map_err(|e| StoreError::io("read", &sled, &e))?;
+    tracing::info!(
+        data = %folder.path.display(),
+        bytes,
+        "the end of the store's log is torn, as a crash leaves it: copying and checking the store \
+         before it is opened"
+    );
     let scratch = Scratch::of(folder)?;
     if !scratch.is_copy() {
+        tracing::info!(
+            bytes,
+            "there is no room for a copy: opening without a check"
+        );
         return Ok(());
     }
     let (walk, _) = read(folder, scratch.database(), |_| {})?;

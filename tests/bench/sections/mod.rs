@@ -6,6 +6,7 @@ mod large;
 mod path;
 mod peers;
 mod scale;
+mod store;
 
 use clap::ValueEnum;
 
@@ -49,7 +50,7 @@ impl Section {
             Self::Floors => floors::measure(settings, &mut measured),
             Self::Path => path::measure(settings, &mut measured),
             Self::Scale => scale::measure(settings, &mut measured),
-            Self::Store => fleet::durable(settings, &mut measured),
+            Self::Store => store::measure(settings, &mut measured),
             Self::Fleet => fleet::measure(settings, &mut measured),
             Self::Large => large::measure(settings, &mut measured),
             Self::Peers => peers::measure(settings, &mut measured),
