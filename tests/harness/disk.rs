@@ -2,6 +2,7 @@
 
 use std::{
     fs::{self, File},
+    io::Write,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, Stdio},
     thread,
@@ -28,12 +29,21 @@ pub struct Disk {
     mount: PathBuf,
     /// The file below an ext4; none for memory.
     image: Option<PathBuf>,
+    /// The setting of the loop device that limits its requests, and what it was.
+    limited: Option<(PathBuf, String)>,
     watch: Option<(Child, ChildStdin)>,
 }
 
+/// What a request to a loop device may have, KiB: one page of the file below.
+const REQUEST_KIB: &str = "4";
+
 /// Ends when its input does, and takes the disk down: the image's loop device
-/// goes with the mount. Deaf to what ends the rest of its terminal's group.
-const WATCH: &str = r#"trap '' INT TERM HUP; read -r _
+/// goes with the mount. Its input's last line, if it is not empty, is a setting
+/// of that device and its value before, which outlive the mount. Deaf to what
+/// ends the rest of its terminal's group.
+const WATCH: &str = r#"trap '' INT TERM HUP
+while read -r line; do last=$line; done
+[ -z "$last" ] || echo "${last#* }" > "${last% *}"
 for _ in 1 2 3 4 5 6 7 8 9 10; do
     mountpoint -q "$0" || exit 0
     umount "$0" 2>/dev/null && exit 0
@@ -60,11 +70,35 @@ impl Disk {
     /// take room in `folder` when they are written: where there is none, writes
     /// fail that the system has taken already.
     ///
+    /// Linux's loop device calls a request done of which the file below took the
+    /// first part only (seen with 6.18): room for one page of several, and a sync
+    /// succeeds without the others. So no request has more than one page, and
+    /// none lies across two.
+    ///
     /// # Errors
     /// Why this machine cannot.
     pub fn thin(folder: &Path, mebibytes: u64) -> Result<Self, String> {
-        let how = ["-m", "0", "-O", "^has_journal"];
-        Self::ext4_made(folder, mebibytes, &how, "errors=continue")
+        let how = ["-m", "0", "-b", "4096", "-O", "^has_journal"];
+        let mut disk = Self::ext4_made(folder, mebibytes, &how, "errors=continue")?;
+        disk.limit_requests()?;
+        Ok(disk)
+    }
+
+    fn limit_requests(&mut self) -> Result<(), String> {
+        let device = self.device()?;
+        let limit = PathBuf::from(format!("/sys/block/{device}/queue/max_sectors_kb"));
+        let before = fs::read_to_string(&limit).map_err(|e| e.to_string())?;
+        let before = before.trim().to_owned();
+        self.tell_watch(&format!("{} {before}", limit.display()))?;
+        fs::write(&limit, REQUEST_KIB).map_err(|e| e.to_string())?;
+        self.limited = Some((limit, before));
+        Ok(())
+    }
+
+    /// Tells the watch what to set back.
+    fn tell_watch(&mut self, line: &str) -> Result<(), String> {
+        let (_, input) = self.watch.as_mut().ok_or("nobody watches the disk")?;
+        writeln!(input, "{line}").map_err(|e| e.to_string())
     }
 
     fn ext4_made(
@@ -114,6 +148,7 @@ impl Disk {
         Ok(Self {
             mount,
             image,
+            limited: None,
             watch: Some((watch, input)),
         })
     }
@@ -156,6 +191,15 @@ impl Disk {
     /// Where the system has no such switch.
     pub fn fail(&self) -> Result<(), String> {
         self.remount("errors=remount-ro")?;
+        fs::write(
+            format!("/sys/fs/ext4/{}/trigger_fs_error", self.device()?),
+            "a proof of Arena",
+        )
+        .map_err(|e| e.to_string())
+    }
+
+    /// The name of an ext4's loop device.
+    fn device(&self) -> Result<String, String> {
         let mounts = fs::read_to_string("/proc/self/mounts").map_err(|e| e.to_string())?;
         let mount = self.mount.to_string_lossy();
         let device = mounts
@@ -164,11 +208,7 @@ impl Disk {
             .find(|(_, rest)| rest.split(' ').next() == Some(&mount))
             .and_then(|(device, _)| device.strip_prefix("/dev/"))
             .ok_or("it is not mounted")?;
-        fs::write(
-            format!("/sys/fs/ext4/{device}/trigger_fs_error"),
-            "a proof of Arena",
-        )
-        .map_err(|e| e.to_string())
+        Ok(device.to_owned())
     }
 
     /// Takes an ext4 down and mounts it again, which plays its journal.
@@ -197,7 +237,12 @@ impl Disk {
             .arg(&self.mount))
     }
 
-    fn unmount(&self) -> Result<(), String> {
+    fn unmount(&mut self) -> Result<(), String> {
+        // While the device is still this disk's and nobody else's.
+        if let Some((limit, before)) = self.limited.take() {
+            fs::write(limit, before).map_err(|e| e.to_string())?;
+            self.tell_watch("")?;
+        }
         let mut result = Ok(());
         for _ in 0..100 {
             result = ran(Command::new("umount").arg(&self.mount));
@@ -239,5 +284,41 @@ fn ran(command: &mut Command) -> Result<(), String> {
             String::from_utf8_lossy(&output.stderr).trim()
         )),
         Err(error) => Err(format!("{program}: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use std::{io::Write, os::unix::fs::FileExt};
+
+    use super::*;
+
+    const PAGE: usize = 4096;
+
+    /// The proof `full` believes a sync on such a disk that succeeds.
+    #[test]
+    fn a_thin_disk_owns_up_to_every_page_it_had_no_room_for() {
+        let folder = tempfile::tempdir().unwrap();
+        // Only root may mount, and not everywhere.
+        let Ok(below) = Disk::memory(folder.path(), 16) else {
+            return;
+        };
+        let Ok(mut disk) = Disk::thin(below.path(), 64) else {
+            return;
+        };
+        let (limit, before) = disk.limited.clone().unwrap();
+        let file = File::create_new(disk.path().join("file")).unwrap();
+        file.write_all_at(&[1; PAGE], 0).unwrap();
+        file.sync_all().unwrap();
+        let mut filler = File::create(below.path().join("filler")).unwrap();
+        while filler.write_all(&[1; PAGE]).is_ok() {}
+        // The first page has its room already.
+        file.write_all_at(&[2; 4 * PAGE], 0).unwrap();
+        assert!(file.sync_all().is_err());
+        drop((file, filler));
+        disk.unmount().unwrap();
+        assert_eq!(fs::read_to_string(limit).unwrap().trim(), before);
     }
 }

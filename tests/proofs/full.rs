@@ -179,7 +179,7 @@ impl Full {
         let mut server = tournament.coordinator_with(&asked);
         tournament.begin(&server, BEFORE)?;
         let filler = Filler::fill(disk, left)?;
-        OnDisk::ends(&mut server, &[NO_ROOM, "make room"])?;
+        tournament.ends(&mut server, &[NO_ROOM, "make room"])?;
         let held = tournament.acknowledged();
         // Without room it does not open, or stops as soon as it is to write.
         tournament.refused(&asked, &[NO_ROOM])?;
@@ -195,7 +195,7 @@ impl Full {
         let mut server = tournament.coordinator();
         tournament.begin(&server, BEFORE)?;
         disk.fail().map_err(Broken::new)?;
-        OnDisk::ends(&mut server, &["could not"])?;
+        tournament.ends(&mut server, &["could not"])?;
         tournament.refused(&[], &["Read-only file system"])?;
         disk.power_on().map_err(Broken::new)?;
         tournament.finish()

@@ -6,7 +6,7 @@ use std::{
     error::Error,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread::{self, JoinHandle},
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -74,6 +74,8 @@ struct Shared {
     finished: Mutex<BTreeSet<String>>,
     /// A game that was acknowledged and is not there.
     lost: Mutex<Option<String>>,
+    /// Once so many games are acknowledged, no more are reported.
+    most: AtomicUsize,
     stop: AtomicBool,
 }
 
@@ -86,7 +88,10 @@ pub(in crate::proofs) struct Witness {
 impl Witness {
     /// Joins the coordinator at `url`, and again whenever it is lost.
     pub(in crate::proofs) fn start(url: &str, seed: u64) -> Self {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared {
+            most: AtomicUsize::new(usize::MAX),
+            ..Shared::default()
+        });
         let stay = Stay {
             url: url.to_owned(),
             shared: Arc::clone(&shared),
@@ -107,6 +112,12 @@ impl Witness {
     /// Lets it know a tournament's games.
     pub(in crate::proofs) fn learn(&self, records: Records) {
         lock(&self.shared.records).extend(records);
+    }
+
+    /// Has it report no more once so many games are acknowledged, until it is
+    /// told another number.
+    pub(in crate::proofs) fn pause_at(&self, games: usize) {
+        self.shared.most.store(games, Ordering::Relaxed);
     }
 
     /// Games that were acknowledged.
@@ -264,6 +275,10 @@ impl Stay {
         self.shared.stop.load(Ordering::Relaxed)
     }
 
+    fn pauses(&self) -> bool {
+        lock(&self.shared.acknowledged).len() >= self.shared.most.load(Ordering::Relaxed)
+    }
+
     /// Joins, and plays until the coordinator is lost.
     async fn visit(&mut self) -> Result<(), Lost> {
         let endpoint = Endpoint::from_shared(self.url.clone())?.connect_timeout(PATIENCE);
@@ -302,7 +317,11 @@ impl Stay {
                 continue;
             };
             let mut games = self.play(&lease);
-            while !games.is_empty() {
+            while !games.is_empty() && !self.over() {
+                if self.pauses() {
+                    sleep(Duration::from_millis(20)).await;
+                    continue;
+                }
                 let count = 1 + self.rng.below(GAMES) as usize;
                 let rest = games.split_off(count.min(games.len()));
                 let report = v1::ReportRequest {

@@ -205,7 +205,7 @@ fn coordinator(trial: &mut Trial<'_>) -> Result<(), Broken> {
     sleep(Duration::from_micros(u64::from(trial.rng.below(20_000))));
     trial.cut()?;
     // It stops by itself, as soon as it is to write anything.
-    OnDisk::ends(&mut server, &["could not"])?;
+    tournament.ends(&mut server, &["could not"])?;
     trial.power_on()?;
     trial.verify(&data)?;
     trial.told.witnessed += tournament.finish()?;
