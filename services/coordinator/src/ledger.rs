@@ -407,6 +407,7 @@ impl<D: Defects> Ledger<D> {
             && entry.state == State::Paused
         {
             entry.state = State::Running;
+            entry.course.agents.wait_anew(self.now);
         }
         self.sort_in(tournament);
     }

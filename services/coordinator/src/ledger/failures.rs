@@ -166,7 +166,10 @@ impl<D: Defects> Ledger<D> {
     /// A worker played games of a tournament, and with them these agents.
     pub(super) fn played(&mut self, tournament: TournamentNo, player: Player, agents: &[u16]) {
         self.processes.played(player);
-        if let Some(entry) = self.tournaments.get_mut(&tournament) {
+        // A report may come after who played is gone.
+        if self.processes.is_here(player)
+            && let Some(entry) = self.tournaments.get_mut(&tournament)
+        {
             entry.course.agents.run(agents, player);
         }
     }

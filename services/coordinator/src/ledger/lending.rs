@@ -74,6 +74,9 @@ impl<D: Defects> Ledger<D> {
         };
         self.workers.insert(self.workers_ever, worker);
         self.processes.joined(player, self.workers_ever);
+        for entry in self.tournaments.values_mut() {
+            entry.course.agents.wait_anew(self.now);
+        }
         self.workers_ever
     }
 
@@ -268,7 +271,7 @@ impl<D: Defects> Ledger<D> {
         }
         let given_up = course
             .agents
-            .given_up::<D>(now, processes, |worker| suits(worker, chosen));
+            .charged_at::<D>(process, now, processes, |worker| suits(worker, chosen));
         self.leases_ever = lease;
         entry.served = lease;
         let deadline = now + self.settings.lease_deadline + entry.patience.first;

@@ -88,6 +88,10 @@ impl Processes {
         all.filter(move |(other, process)| *other != player && process.here > 0)
     }
 
+    pub(super) fn is_here(&self, player: Player) -> bool {
+        self.all.get(&player).is_some_and(|it| it.here > 0)
+    }
+
     /// Until when a process in doubt rests; none where it is in no doubt, or no
     /// other is that `suits`.
     pub(super) fn rests(

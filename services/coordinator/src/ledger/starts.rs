@@ -3,11 +3,12 @@
 //! An agent is charged without being asked where everybody who is here tried to
 //! start it and nobody could. While it runs at somebody who is here, or somebody
 //! is here who has not tried, it is hosts that lack something, and its games wait
-//! for the others. What failed at hosts that are gone says nothing.
+//! for the others. What failed at hosts that are gone says nothing. Nobody charges
+//! an agent without having tried to start it.
 //!
 //! Where those went at which it ran, or who was here before the coordinator started
-//! is not known, they have a while to come back. After it one host alone that
-//! never ran it does not charge it still: there its games are void.
+//! is not known, they have a while to come back. After it one host alone still
+//! does not charge an agent that is known to have run elsewhere: its games are void.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -29,7 +30,7 @@ struct Starts {
     runs: BTreeSet<Player>,
     /// Where it did not start, and whether it had before.
     fails: BTreeMap<Player, bool>,
-    /// Since when it fails.
+    /// Since when somebody is waited for who has not tried.
     since: Duration,
     /// When the last one went at which it ran.
     gone: Option<Duration>,
@@ -46,8 +47,9 @@ impl Starts {
             return false;
         }
         let untried = |player| !self.fails.contains_key(&player);
-        if !D::CHARGES_UNTRIED && processes.has_other(None, suits, untried) {
-            return now >= self.since + PATIENCE;
+        let waits = !D::CHARGES_UNTRIED && now < self.since + PATIENCE;
+        if waits && processes.has_other(None, suits, untried) {
+            return false;
         }
         let broke = self.fails.values().any(|&ran| ran);
         if self.gone.is_some() && !broke && self.fails.len() == 1 {
@@ -72,7 +74,15 @@ impl Agents {
         self.resumed = Some(now);
     }
 
-    /// Agents played at a process.
+    /// Somebody came, or the tournament goes on: who has not tried has the whole
+    /// time to do so.
+    pub(super) fn wait_anew(&mut self, now: Duration) {
+        for starts in self.all.values_mut() {
+            starts.since = now;
+        }
+    }
+
+    /// Agents played at a process that is here.
     pub(super) fn run(&mut self, agents: &[u16], player: Player) {
         for &agent in agents {
             let starts = self.all.entry(agent).or_default();
@@ -114,7 +124,7 @@ impl Agents {
             .is_some_and(|it| D::CHARGES_AT_ONCE || it.is_given_up::<D>(when, processes, |_| true))
     }
 
-    /// Those that are charged without being asked.
+    /// Those that start nowhere.
     pub(super) fn given_up<D: Defects>(
         &self,
         now: Duration,
@@ -127,5 +137,22 @@ impl Agents {
             at_once || starts.is_given_up::<D>(when, processes, &suits)
         });
         given_up.map(|(&agent, _)| agent).collect()
+    }
+
+    /// Those of them that a process is to charge without asking: it has tried.
+    pub(super) fn charged_at<D: Defects>(
+        &self,
+        player: Player,
+        now: Duration,
+        processes: &Processes,
+        suits: impl Fn(WorkerId) -> bool,
+    ) -> Vec<u16> {
+        let mut given_up = self.given_up::<D>(now, processes, suits);
+        let tried = |agent: &u16| {
+            let starts = self.all.get(agent);
+            starts.is_some_and(|it| it.fails.contains_key(&player))
+        };
+        given_up.retain(|agent| D::CHARGES_AT_ONCE || tried(agent));
+        given_up
     }
 }

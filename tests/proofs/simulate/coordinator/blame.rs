@@ -111,6 +111,11 @@ impl Blame {
             let untried = |here: &Present| {
                 tried.is_none_or(|(_, tried)| !tried.contains(&here.who.process()))
             };
+            if tried.is_none_or(|(_, tried)| !tried.contains(&process)) {
+                return Err(format!(
+                    "agent {agent} of tournament {tournament} is charged by who has not tried it"
+                ));
+            }
             let waits = tried.is_none_or(|(since, _)| now < *since + PATIENCE);
             if waits && present.iter().any(untried) {
                 return Err(format!(

@@ -341,8 +341,11 @@ fn who_never_tries_an_agent_is_not_waited_for_for_ever() {
     running(&mut ledger, 100);
     let (lacks, other) = (process(&mut ledger, 1), process(&mut ledger, 2));
     assert_eq!(unready(&mut ledger, lacks), Some(1));
-    assert_eq!(given_up_at(&mut ledger, SECOND * 500, other), NOBODY);
-    assert_eq!(given_up_at(&mut ledger, SECOND * 700, other), [3]);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 500, lacks), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 700, lacks), [3]);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 700, other), NOBODY);
+    process(&mut ledger, 3);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 710, lacks), NOBODY);
 }
 
 #[test]
@@ -355,7 +358,7 @@ fn an_agent_is_not_charged_while_it_runs_at_a_worker_that_is_here() {
         assert_eq!(unready(&mut ledger, lacks), Some(1));
     }
     let late = SECOND * 3600;
-    assert_eq!(given_up_at(&mut ledger, late, workers[0]), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, late, workers[1]), NOBODY);
     ledger.take_leave(workers[0]);
     let mut given_up = |after| given_up_at(&mut ledger, late + SECOND * after, workers[1]);
     assert_eq!(given_up(20), NOBODY, "it may come back");
@@ -420,8 +423,8 @@ fn however_many_were_here_it_is_known_where_an_agent_runs() {
     for number in [3, 5] {
         let bad = process(&mut ledger, number);
         assert_eq!(unready(&mut ledger, bad), Some(1));
+        assert_eq!(given_up_at(&mut ledger, SECOND * 3600, bad), NOBODY);
     }
-    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, good), NOBODY);
 }
 
 #[test]
@@ -511,4 +514,32 @@ fn a_game_of_agents_that_start_nowhere_is_played_with_all_of_them_charged() {
     let lease = lease.into_iter().flatten().next().expect("a lease");
     assert_eq!(lease.given_up, [0, 1, 2, 3]);
     assert_eq!(lease.games[0].attempts, 0);
+}
+
+#[test]
+fn a_report_of_who_is_gone_does_not_make_an_agent_run() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let [gone, bad] = [1, 2].map(|number| process(&mut ledger, number));
+    let late = grant(&mut ledger, START, gone).expect("a lease");
+    ledger.leave(gone);
+    let games = [(late.games[0].index, [1; 32])];
+    report(&mut ledger, START, gone, &late, |it| {
+        (it.games, it.agents) = (&games, &[3]);
+        it.player = Player::Process(1);
+    });
+    assert_eq!(unready(&mut ledger, bad), Some(0), "it starts nowhere");
+    assert_eq!(given_up(&mut ledger, bad), [3]);
+}
+
+#[test]
+fn a_pause_is_no_time_in_which_somebody_could_have_tried() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 100);
+    let [lacks, _other] = [1, 2].map(|number| process(&mut ledger, number));
+    assert_eq!(unready(&mut ledger, lacks), Some(1));
+    ledger.pause(tournament);
+    ledger.expire(SECOND * 700);
+    ledger.resume(tournament);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 701, lacks), NOBODY);
 }
