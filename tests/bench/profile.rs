@@ -56,7 +56,10 @@ impl Profile {
         for (own, other) in self.0.iter_mut().zip(&other.0) {
             own.count = count(own.count, other.count);
             own.sum_s += sign * other.sum_s;
-            // A part that was not yet measured has no buckets.
+            // Before its first measurement a part has no buckets.
+            if own.buckets.is_empty() {
+                own.buckets = other.buckets.iter().map(|&(bound, _)| (bound, 0)).collect();
+            }
             for (own, other) in own.buckets.iter_mut().zip(&other.buckets) {
                 own.1 = count(own.1, other.1);
             }

@@ -72,6 +72,10 @@ impl Core {
             index,
             tip,
         ));
+        // It can be read all the same.
+        if let Err(error) = shared.check_space() {
+            tracing::warn!("nothing can be written: {error}");
+        }
         let packer = Packer::new().map_err(|e| StoreError::io("make a packer for", data, &e))?;
         let writer = Writer {
             shared: Arc::clone(&shared),

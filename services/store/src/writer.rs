@@ -102,7 +102,7 @@ impl Shared {
     }
 
     /// Writing begins only with room to spare: sled must not meet a full disk.
-    fn check_space(&self) -> Result<(), StoreError> {
+    pub(crate) fn check_space(&self) -> Result<(), StoreError> {
         let free = fs4::available_space(&self.data)
             .map_err(|e| StoreError::io("ask for the free space of", &self.data, &e))?;
         if free < self.reserve_bytes {

@@ -115,6 +115,12 @@ impl<R, D: Defects> Protocol<R, D> {
         self.presence.joined()
     }
 
+    /// Whether it says that it goes, and ends once that is heard.
+    #[must_use]
+    pub fn takes_leave(&self) -> bool {
+        self.leave.is_some()
+    }
+
     /// Whether no game is to be begun for now.
     #[must_use]
     pub fn holds(&self) -> bool {

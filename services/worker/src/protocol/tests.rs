@@ -311,6 +311,7 @@ fn who_has_taken_leave_ends_though_its_clock_is_set_back() {
         "{late:?}"
     );
     // Before the time at which it stops waiting for games.
+    assert!(worker.protocol.takes_leave());
     worker.protocol.took_leave(SECOND * 5);
     let ended = worker.all(SECOND * 5);
     assert!(

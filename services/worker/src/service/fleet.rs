@@ -295,7 +295,8 @@ impl Fleet {
             Heard::Notice(stay, notice) => self.hear_notice(stay, notice),
             Heard::Parted(stay, status) => {
                 let problem = problem(&status);
-                if self.protocol.joined() {
+                // Who leaves is let go, and may see that before the answer.
+                if self.protocol.joined() && !self.protocol.takes_leave() {
                     tracing::warn!("lost the coordinator: {problem}");
                 }
                 self.protocol.parted(now, stay, refusal(&status), &problem);
