@@ -14,6 +14,9 @@ use serde_json::Value;
 
 use crate::{http, wait::until};
 
+/// Lines of a log that are shown where a test fails.
+const LINES_TOLD: usize = 40;
+
 /// A running coordinator or worker. Killed when dropped.
 #[derive(Debug)]
 pub struct Server {
@@ -133,6 +136,20 @@ impl Server {
         assert!(status.success(), "{status}: {}", self.log());
     }
 
+    /// Shows why a test may have failed: how the server fares, and the end of its
+    /// log.
+    fn tell(&mut self) {
+        let state = match self.child.try_wait() {
+            Ok(Some(status)) => format!("ended with {status}"),
+            Ok(None) => "runs".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let log = self.log();
+        let lines: Vec<&str> = log.lines().collect();
+        let end = lines[lines.len().saturating_sub(LINES_TOLD)..].join("\n");
+        eprintln!("process {} {state}; the end of its log:\n{end}\n", self.id());
+    }
+
     /// Waits for its end.
     ///
     /// # Panics
@@ -146,6 +163,9 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.tell();
+        }
         // An error means that it is gone already.
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -44,6 +44,11 @@ pub enum StartError {
         problem: String,
     },
     /// The system refused random numbers.
+    #[error(
+        "the coordinator failed at this, which is a defect of Arena: please report it, with \
+         what its log says"
+    )]
+    Defect,
     #[error("the system gives no random numbers: {0}")]
     Random(String),
     /// The metrics could not be made.
@@ -157,6 +162,11 @@ pub(crate) enum Error {
     },
     #[error("the coordinator is stopping")]
     Draining,
+    #[error(
+        "the coordinator failed at this, which is a defect of Arena: please report it, with \
+         what its log says"
+    )]
+    Defect,
     #[error("the system gives no random numbers: {0}")]
     Random(String),
     #[error("{what} in the store cannot be read: {problem}; run arena store verify")]
@@ -215,7 +225,7 @@ impl Error {
             }
             Self::Store(StoreError::TooLarge { .. }) => (InvalidArgument, reasons::REQUEST_INVALID),
             Self::Store(StoreError::Closed) => (Unavailable, reasons::STORE_FAILED),
-            Self::Random(_) => (Internal, reasons::INTERNAL),
+            Self::Defect | Self::Random(_) => (Internal, reasons::INTERNAL),
             Self::Damaged { .. } | Self::Store(_) => (Internal, reasons::STORE_FAILED),
         }
     }

@@ -264,7 +264,12 @@ impl Handle {
     ) -> Result<T, Error> {
         with_store(Arc::clone(&self.store), work)
             .await
-            .unwrap_or(Err(Error::Draining))
+            .unwrap_or_else(|| {
+                Err(match *self.stopping.borrow() {
+                    true => Error::Draining,
+                    false => Error::Defect,
+                })
+            })
     }
 }
 

@@ -42,6 +42,11 @@ const ALPHA: f64 = 0.05;
 /// Below so many degrees of freedom Student's points are found exactly.
 const SERIES_MIN: u64 = 30;
 
+/// Rarer ends of Student's distribution are not looked for.
+const TAIL_MIN: f64 = 1e-150;
+/// What stands for a point further out than that.
+const FAR: f64 = 1e8;
+
 /// Sums over the blocks of one group: of a whole number of units from 0 to the
 /// same highest number in each block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -390,7 +395,10 @@ pub(crate) fn student(normal: f64, freedom: u64) -> f64 {
     if freedom < SERIES_MIN
         && let (Ok(gauss), Ok(student)) = (Normal::new(0.0, 1.0), StudentsT::new(0.0, 1.0, v))
     {
-        return -student.inverse_cdf(gauss.cdf(-normal));
+        let tail = gauss.cdf(-normal);
+        // Further out the library panics, and the interval holds everything anyway.
+        let far = tail < TAIL_MIN;
+        return if far { FAR } else { -student.inverse_cdf(tail) }.max(normal);
     }
     let z = normal;
     let square = z * z;

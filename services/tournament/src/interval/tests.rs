@@ -110,3 +110,18 @@ fn opponents_of_different_strength_do_not_widen_the_interval() {
     let (weak, strong) = (moments(&[4, 3, 4, 3, 4, 3]), moments(&[0, 1, 0, 1, 0, 1]));
     assert!(width(&[weak, strong]) < 0.7 * width(&[weak + strong]));
 }
+
+/// Few blocks of a tournament of millions, looked at all the time, may lie tens of
+/// standard errors from the truth.
+#[test]
+fn students_points_are_finite_however_far_out() {
+    for freedom in 1..=40 {
+        for normal in [
+            0.5, 1.96, 5.0, 12.0, 25.0, 27.5, 30.0, 38.0, 39.0, 60.0, 1e3, 1e6,
+        ] {
+            let point = student(normal, freedom);
+            assert!(point.is_finite(), "{normal} with {freedom}: {point}");
+            assert!(point >= normal, "{normal} with {freedom}: {point}");
+        }
+    }
+}

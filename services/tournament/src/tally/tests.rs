@@ -3,7 +3,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::*;
-use crate::testing::{Draws, fault, result, tournament};
+use crate::{
+    Compared,
+    testing::{Draws, fault, result, tournament},
+};
 
 #[derive(Deserialize)]
 struct Case {
@@ -255,4 +258,55 @@ fn the_keys_of_the_contract_are_there_in_json() {
     let counts: BTreeMap<String, u64> =
         serde_json::from_value(agent["faults_by_kind"].clone()).expect("counts");
     assert!(counts.is_empty());
+}
+
+/// A tournament may be looked at after any game, in whatever order games end, and
+/// however many are to come.
+#[test]
+fn whatever_is_there_can_be_compared() {
+    for seed in 0..150 {
+        let mut draws = Draws(seed);
+        let agents = 2 + draws.below(3) as usize;
+        let seats = 2 + draws.below(agents.min(3) as u64 - 1) as usize;
+        let blocks = [1, 3, 30, 4_000, 1_000_000][draws.below(5) as usize];
+        let tournament = tournament(agents, seats, blocks);
+        let schedule = Schedule::new(&tournament).expect("a schedule");
+        let strength: Vec<u64> = (0..agents).map(|_| 1 + draws.below(6)).collect();
+        let luck_known = draws.below(4) > 0;
+        let mut games: Vec<_> = schedule.iter().take(120).collect();
+        let near = 1 + draws.below(20) as usize;
+        for some in games.chunks_mut(near) {
+            draws.shuffle(some);
+        }
+        let mut tally = Tally::new(&tournament).expect("a tally");
+        for game in games {
+            let points = game.seats.iter();
+            let points = points.map(|&agent| draws.below(strength[usize::from(agent)]));
+            let points: Vec<u64> = points.collect();
+            let place = |own| 1 + points.iter().filter(|&other| other > own).count() as u8;
+            let mut placement: Vec<u8> = points.iter().map(place).collect();
+            if draws.below(40) == 0 {
+                placement.clear();
+            }
+            let mut result = result(game, &placement, draws.below(100) as u32);
+            if !placement.is_empty() && luck_known && draws.below(100) > 0 {
+                result.luck = luck(&points, &mut draws);
+            }
+            tally.add(&result);
+            let compared = tally.evidence().compare(crate::Wanted {
+                pairs: true,
+                anchor: None,
+            });
+            for agent in tally.standings().agents {
+                let ends = [agent.score_anytime_low, agent.score_anytime_high];
+                assert!(ends.iter().flatten().all(|end| (0.0..=1.0).contains(end)));
+            }
+            for Compared { pair, rating } in compared.pairs {
+                let ends = [pair.score_anytime_low, pair.score_anytime_high];
+                assert!(ends.iter().flatten().all(|end| (0.0..=1.0).contains(end)));
+                let ends = rating.and_then(|it| it.elo_anytime);
+                assert!(ends.is_none_or(|(low, high)| low <= high && (high - low).is_finite()));
+            }
+        }
+    }
 }
