@@ -50,6 +50,14 @@ fn played_some(world: &World, id: &str, url: &str) {
     until("games to be played", || some().then_some(()));
 }
 
+/// Waits until each of these has tried to start the agent.
+fn tried(workers: &[Server]) {
+    until("hosts that lack the agent to try it", || {
+        let tried = |worker: &Server| worker.log().contains("hosted");
+        workers.iter().all(tried).then_some(())
+    });
+}
+
 #[track_caller]
 fn check_unspoilt(standings: &Value, games: u64) {
     for agent in standings["agents"].as_array().expect("agents") {
@@ -94,17 +102,13 @@ fn what_a_killed_host_played_waits_for_its_successor() {
     let world = World::new();
     let coordinator = coordinator(&world);
     let good = world.worker(&coordinator, &[]);
-    joined(&coordinator, 1.0);
+    let bad = [(); 2].map(|()| world.worker_with(&coordinator, LACKS, "1"));
+    joined(&coordinator, 3.0);
     let url = coordinator.url();
     let text = spec("killed", "cowry", 4000, &["hosted", "aggressive"], "");
     let id = world.start_tournament("killed", &text, &url);
     played_some(&world, &id, &url);
-    let bad = [(); 2].map(|()| world.worker_with(&coordinator, LACKS, "1"));
-    joined(&coordinator, 3.0);
-    until("one of the others to fail", || {
-        let fails = |bad: &Server| bad.log().contains("hosted");
-        bad.iter().any(fails).then_some(())
-    });
+    tried(&bad);
     good.kill();
     let successor = world.worker_with(&coordinator, SLOW, "1");
     world.finish_tournament(&id, &url);
@@ -124,12 +128,12 @@ fn an_opponent_that_forfeits_every_game_hides_no_host_that_plays() {
     let rest = ["--coordinator", &url, "--", "crash", "0"];
     let _ = world.arena(&[&register[..], &rest].concat()).ok();
     let good = world.worker(&coordinator, &[]);
-    joined(&coordinator, 1.0);
+    let bad = [(); 2].map(|()| world.worker_with(&coordinator, LACKS, "1"));
+    joined(&coordinator, 3.0);
     let play = "[play]\non_fault = \"forfeit\"\nask_forced = true";
     let text = spec("crashes", "cowry", 12, &["hosted", "crasher"], play);
     let id = world.start_tournament("crashes", &text, &url);
-    played_some(&world, &id, &url);
-    let bad = [(); 2].map(|()| world.worker_with(&coordinator, LACKS, "1"));
+    tried(&bad);
     world.finish_tournament(&id, &url);
     let standings = standings(&world, &id, &url);
     let agents = standings["agents"].as_array().expect("agents");

@@ -138,6 +138,7 @@ impl Server {
 
     /// Shows why a test may have failed: how the server fares, and the end of its
     /// log.
+    #[expect(clippy::print_stderr, reason = "nothing else of it is left")]
     fn tell(&mut self) {
         let state = match self.child.try_wait() {
             Ok(Some(status)) => format!("ended with {status}"),
@@ -147,7 +148,10 @@ impl Server {
         let log = self.log();
         let lines: Vec<&str> = log.lines().collect();
         let end = lines[lines.len().saturating_sub(LINES_TOLD)..].join("\n");
-        eprintln!("process {} {state}; the end of its log:\n{end}\n", self.id());
+        eprintln!(
+            "process {} {state}; the end of its log:\n{end}\n",
+            self.id()
+        );
     }
 
     /// Waits for its end.

@@ -40,6 +40,7 @@ pub use lending::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};
 use lending::{Pace, Worker};
 use processes::Processes;
 pub use reports::{Report, ReportId, Reports, Sorted, Taken, Written};
+use starts::Agents;
 pub use terms::{
     Ask, Assigned, Came, Ended, Failed, Grant, LeaseId, Outlook, Patience, Player, Progress,
     Settings, State, TournamentNo, Verdict, WorkerId, WorkerLoad,
@@ -125,7 +126,6 @@ impl<D: Defects> Ledger<D> {
             done
         };
         let audits = Audits::new(u64::from(number), self.settings.audit_ppm, done.bound());
-        let resumed = done.count() > 0;
         self.tournaments.insert(
             number,
             Entry {
@@ -137,12 +137,16 @@ impl<D: Defects> Ledger<D> {
                 pace: Pace::default(),
             },
         );
-        if resumed && let Some(entry) = self.tournaments.get_mut(&number) {
-            entry.course.agents.resumed(self.now);
-        }
         self.come(number);
         self.sort_in(number);
         number
+    }
+
+    /// An earlier start had this tournament: who played it there may come back.
+    pub fn goes_on(&mut self, tournament: TournamentNo) {
+        if let Some(entry) = self.tournaments.get_mut(&tournament) {
+            entry.course.agents.resumed(self.now);
+        }
     }
 
     /// Tells what follows the games of a tournament that were known: so many
@@ -237,8 +241,13 @@ impl<D: Defects> Ledger<D> {
             });
         if open {
             self.open.insert(tournament);
-        } else {
-            self.open.remove(&tournament);
+            return;
+        }
+        self.open.remove(&tournament);
+        if let Some(entry) = self.tournaments.get_mut(&tournament)
+            && entry.state != State::Paused
+        {
+            entry.course.agents = Agents::default();
         }
     }
 
@@ -265,6 +274,12 @@ impl<D: Defects> Ledger<D> {
             .iter()
             .filter_map(|number| self.tournaments.get(number))
             .filter(|entry| entry.state == State::Running)
+    }
+
+    /// The time, as far as it was told.
+    #[must_use]
+    pub fn now(&self) -> Duration {
+        self.now
     }
 
     /// Leases held now.

@@ -203,6 +203,7 @@ impl<D: Defects> Coordinator<D> {
             this.accounts[place] = Some(Account::new(&specs[place], state, done.collect()));
             if accounted {
                 this.account(place, kept);
+                this.goes_on(place);
             }
         }
         this
@@ -238,6 +239,14 @@ impl<D: Defects> Coordinator<D> {
             self.to_finish.push(place);
         }
         self.restore_audits(number, place, kept);
+    }
+
+    fn goes_on(&mut self, place: usize) {
+        let account = self.accounts[place].as_ref();
+        if let Some(number) = account.and_then(|it| it.number) {
+            self.ledger.goes_on(number);
+            self.blame.goes_on(place);
+        }
     }
 
     /// Tells the ledger what follows once all known games of a tournament are

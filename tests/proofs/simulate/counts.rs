@@ -53,6 +53,7 @@ happenings! {
     Forfeit: "games whose agent was charged with that",
     BadHost: "workers at which every attempt fails",
     LackingHost: "workers at which an agent does not start",
+    HostChange: "workers at which an agent starts no more, or does again",
     Missing: "leases taken back because the worker does not have them",
     Leave: "workers that left in order with games in hand",
     Poisoned: "workers killed by a game",

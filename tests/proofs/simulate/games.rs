@@ -36,8 +36,12 @@ impl Host {
     pub(super) fn draw(random: &mut Random) -> Self {
         match random.below(2) {
             0 => Self::Bad,
-            _ => Self::Lacks(random.below(AGENTS) as u16),
+            _ => Self::lacking(random),
         }
+    }
+
+    pub(super) fn lacking(random: &mut Random) -> Self {
+        Self::Lacks(random.below(AGENTS) as u16)
     }
 }
 

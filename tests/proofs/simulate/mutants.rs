@@ -55,6 +55,8 @@ mutants! {
         ForgetsWhoFailed FORGETS_WHO_FAILED "counts failed attempts wherever they were",
         ChargesAtOnce CHARGES_AT_ONCE "charges an agent that starts elsewhere",
         ChargesUntried CHARGES_UNTRIED "charges an agent that somebody has not tried",
+        NeverCharges NEVER_CHARGES "charges no agent, wherever it was tried",
+        AwaitsNobody AWAITS_NOBODY "charges an agent before its hosts can be back",
         CountsLeaving COUNTS_LEAVING "takes an orderly end for a loss",
         TakesAnyVoid TAKES_ANY_VOID "takes a void record that nobody asked for",
         KeepsMissing KEEPS_MISSING "keeps a lease whose answer was lost",

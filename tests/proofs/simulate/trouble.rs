@@ -23,6 +23,7 @@ pub(super) enum Blow {
     SyncFailed,
     SlowWrite,
     Stuck,
+    HostChanges,
 }
 
 const BLOWS: &[Blow] = &[
@@ -51,6 +52,8 @@ const BLOWS: &[Blow] = &[
     Blow::SlowWrite,
     Blow::Stuck,
     Blow::Stuck,
+    Blow::HostChanges,
+    Blow::HostChanges,
 ];
 
 pub(super) struct Trouble {

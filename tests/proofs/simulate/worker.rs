@@ -42,7 +42,7 @@ impl Sent {
 /// A worker's process.
 pub(super) struct Worker<D: Defects> {
     pub(super) who: Life,
-    host: Host,
+    pub(super) host: Host,
     protocol: Protocol<Played, D>,
     hand: Hand,
     started: u64,

@@ -16,12 +16,13 @@ use crate::{
 const NO_LEASE: LeaseId = 0;
 
 impl Core {
-    /// Takes a running or paused tournament into the accounts.
+    /// Takes a running or paused tournament into the accounts, one that an earlier
+    /// start had or a new one.
     pub(super) async fn account(
         &mut self,
         id: &str,
-        done: Bitmap,
-        results: Results,
+        (done, results): (Bitmap, Results),
+        goes_on: bool,
     ) -> Result<(), Error> {
         let entry = self.entry(id)?;
         let state = match entry.document.state() {
@@ -34,6 +35,9 @@ impl Core {
             None => Outlook::More,
         };
         let number = self.ledger.add(done, state, outlook, info.patience());
+        if goes_on {
+            self.ledger.goes_on(number);
+        }
         self.numbers.insert(number, id.to_owned());
         self.metrics.prepare(
             &info.tournament.ruleset,

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use arena_model::{engine::Termination, result::GameResult};
+use arena_model::{
+    engine::{FaultKind, Termination},
+    result::GameResult,
+};
 use arena_store::{Positions, StoreError};
 use arena_telemetry::{Finished, Outcome, ReportOutcome, Seated};
 use arena_wire::v1;
@@ -214,8 +217,9 @@ impl Core {
     }
 }
 
-/// The agents that one of these games shows to have started: they made no fault in
-/// it, and answered. Where a seat forfeits, others may not have been asked.
+/// The agents that one of these games shows to have started: they answered in it, or
+/// failed otherwise than by not starting. Where a seat forfeits, others may not have
+/// been asked.
 fn who_played(games: &[ReportedGame]) -> Vec<u16> {
     let mut agents = Vec::new();
     for game in games {
@@ -226,8 +230,12 @@ fn who_played(games: &[ReportedGame]) -> Vec<u16> {
             _ => true,
         };
         let seats = result.seats.iter().enumerate();
-        let started =
-            seats.filter(|(seat, _)| answered(*seat) && result.faults_of(*seat).next().is_none());
+        let has_started = |seat: usize| {
+            let mut faults = result.faults_of(seat).peekable();
+            let asked = answered(seat) || faults.peek().is_some();
+            asked && faults.all(|kind| kind != FaultKind::NotReady)
+        };
+        let started = seats.filter(|(seat, _)| has_started(*seat));
         agents.extend(started.map(|(_, &agent)| agent));
     }
     agents.sort_unstable();
@@ -289,10 +297,11 @@ mod tests {
     use super::*;
 
     /// A game of agents 4 and 7, of which the first made a fault.
-    fn game(termination: Termination, answered: &[u32]) -> ReportedGame {
+    /// A game in which the first agent, 4, failed.
+    fn game(termination: Termination, answered: &[u32], kind: FaultKind) -> ReportedGame {
         let fault = SeatFault {
             seat: 0,
-            kind: FaultKind::Crash,
+            kind,
             ply: 0,
         };
         ReportedGame {
@@ -320,11 +329,21 @@ mod tests {
 
     #[test]
     fn who_answered_an_opponent_that_forfeits_is_known_to_start() {
-        let none: [u16; 0] = [];
-        assert_eq!(who_played(&[game(Termination::Forfeit, &[])]), none);
-        assert_eq!(who_played(&[game(Termination::Forfeit, &[0])]), none);
-        assert_eq!(who_played(&[game(Termination::Forfeit, &[0, 1])]), [7]);
-        assert_eq!(who_played(&[game(Termination::Normal, &[])]), [7]);
-        assert_eq!(who_played(&[game(Termination::Void, &[1])]), none);
+        use FaultKind::{Crash, NotReady};
+        use Termination::{Forfeit, Normal, Void};
+        let cases: [(_, &[u32], _, &[u16]); 8] = [
+            (Forfeit, &[], NotReady, &[]),
+            (Forfeit, &[0], NotReady, &[]),
+            (Forfeit, &[0, 1], NotReady, &[7]),
+            (Forfeit, &[], Crash, &[4]),
+            (Forfeit, &[0, 1], Crash, &[4, 7]),
+            (Normal, &[], NotReady, &[7]),
+            (Normal, &[], Crash, &[4, 7]),
+            (Void, &[1], NotReady, &[]),
+        ];
+        for (termination, answered, kind, expected) in cases {
+            let who = who_played(&[game(termination, answered, kind)]);
+            assert_eq!(who, expected, "{termination:?} {answered:?} {kind:?}");
+        }
     }
 }

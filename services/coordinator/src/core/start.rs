@@ -126,7 +126,9 @@ pub(crate) async fn load(
                 kept = results.kept,
                 "tournament goes on"
             );
-            core.account(&id, done, results).await.map_err(unstored)?;
+            core.account(&id, (done, results), true)
+                .await
+                .map_err(unstored)?;
         }
         let before = found.audits.get(&id);
         if let Some(before) = before {

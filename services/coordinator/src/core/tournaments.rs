@@ -303,7 +303,7 @@ impl Core {
         let (results, done) = self.stored_results(&entry.info).await?;
         self.directory.add(&entry.info);
         self.tournaments.insert(id.clone(), entry);
-        self.account(&id, done, results).await?;
+        self.account(&id, (done, results), false).await?;
         Ok(v1::StartTournamentResponse {
             tournament: Some(self.tournament(&id)?),
             created: true,

@@ -210,7 +210,7 @@ impl Core {
         let Some(grant) = grant else {
             return Some(parked);
         };
-        self.tell_given_up(&grant);
+        self.tell_given_up(grant.tournament);
         let lease = self.lease_message(&grant, &parked.known);
         self.metrics.lease_granted(now.saturating_sub(parked.since));
         if parked.reply.send(Ok(v1::LeaseResponse { lease })).is_err() {
@@ -221,23 +221,24 @@ impl Core {
     }
 
     /// Says which agents are charged without being asked, and which are no more.
-    fn tell_given_up(&mut self, grant: &Grant) {
-        let id = self.numbers.get(&grant.tournament);
+    fn tell_given_up(&mut self, number: TournamentNo) {
+        let given_up = self.ledger.given_up(number);
+        let id = self.numbers.get(&number);
         let Some(entry) = id.and_then(|id| self.tournaments.get_mut(id)) else {
             return;
         };
-        let before = std::mem::replace(&mut entry.given_up, grant.given_up.clone());
+        let before = std::mem::replace(&mut entry.given_up, given_up.clone());
         let name = |agent: u16| entry.info.agents.get(usize::from(agent));
-        for &agent in grant.given_up.iter().filter(|it| !before.contains(it)) {
+        for &agent in given_up.iter().filter(|it| !before.contains(it)) {
             let why = entry.unready.get(&agent).map(|it| &*it.message);
             tracing::warn!(
                 tournament = %entry.info.id,
                 agent = name(agent),
                 why,
-                "starts at no worker that is here: its games are charged to it"
+                "started at no worker that tried: its games are charged to it"
             );
         }
-        for &agent in before.iter().filter(|it| !grant.given_up.contains(it)) {
+        for &agent in before.iter().filter(|it| !given_up.contains(it)) {
             tracing::info!(
                 tournament = %entry.info.id,
                 agent = name(agent),

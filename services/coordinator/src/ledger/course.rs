@@ -7,7 +7,11 @@ use std::{
 
 use arena_wire::ATTEMPTS_MAX;
 
-use super::{Assigned, Bitmap, LeaseId, Player, audits::Audits, starts::Agents};
+use super::{
+    Assigned, Bitmap, LeaseId, Player,
+    audits::Audits,
+    starts::{Agents, Fate, Fates, is_given_up},
+};
 
 /// An attempt at a game that failed.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +72,9 @@ pub(super) struct Asker<'a> {
     pub(super) player: Player,
     /// Whether another is likelier to play a game that failed at these.
     pub(super) outranked: &'a dyn Fn(&[Attempt]) -> bool,
+    /// Agents that it charges without asking: what failed because of them need not
+    /// fail again.
+    pub(super) charged: &'a [u16],
 }
 
 /// A game that came back from a lease.
@@ -76,8 +83,8 @@ pub(super) struct Returned<'a> {
     pub(super) now: Duration,
     /// Who had it, and which agent did not start there.
     pub(super) attempt: Attempt,
-    /// Agents that start nowhere: what failed because of them counts no more.
-    pub(super) given_up: &'a [u16],
+    /// Of agents that did not start somewhere.
+    pub(super) fates: &'a Fates,
     /// Whether somebody else is left to try a game after these.
     pub(super) hopes: &'a dyn Fn(&[Attempt]) -> bool,
 }
@@ -99,6 +106,8 @@ pub(super) struct Course {
     suspects: BTreeSet<(u32, u64)>,
     /// Come back after a failure, with the time before which they rest.
     resting: BTreeSet<(Duration, u64)>,
+    /// Where in `again` the next one is looked for.
+    look: u64,
     tries: BTreeMap<u64, Tries>,
     /// Lent now.
     out: BTreeMap<u64, LeaseId>,
@@ -120,6 +129,7 @@ impl Course {
             again: BTreeSet::new(),
             suspects: BTreeSet::new(),
             resting: BTreeSet::new(),
+            look: 0,
             tries: BTreeMap::new(),
             out: BTreeMap::new(),
             voids: BTreeSet::new(),
@@ -153,8 +163,11 @@ impl Course {
         self.games() - self.settled.count() - self.lent()
     }
 
-    /// Wakes those that have rested.
+    /// Wakes those that have rested, before somebody is lent games.
     pub(super) fn wake(&mut self, now: Duration) {
+        // Those looked through last may not be for whoever asks next.
+        let mut next = self.again.range(self.look..).skip(LOOK_MAX);
+        self.look = next.next().copied().unwrap_or(0);
         while let Some(&(until, index)) = self.resting.first()
             && until <= now
         {
@@ -183,17 +196,22 @@ impl Course {
     /// Whether a game that failed before is this one's to try.
     fn may_try(&self, index: u64, asker: &Asker<'_>) -> bool {
         self.tries.get(&index).is_none_or(|tries| {
-            let again = tries.failed.iter().any(|it| it.by == asker.player);
+            let counts = |it: &&Attempt| it.unready.is_none_or(|of| !asker.charged.contains(&of));
+            let failed = tries.failed.iter().filter(counts).copied();
+            let failed: Vec<Attempt> = failed.collect();
+            let again = failed.iter().any(|it| it.by == asker.player);
             let claim = if again { CLAIM_AGAIN } else { CLAIM };
             tries.void
+                || failed.len() < tries.failed.len() && failed.is_empty()
                 || asker.now.saturating_sub(tries.since) >= claim
-                || !(asker.outranked)(&tries.failed)
+                || !(asker.outranked)(&failed)
         })
     }
 
     /// Games to be tried again in company.
     fn again<'a>(&'a self, asker: &'a Asker<'_>) -> impl Iterator<Item = u64> + 'a {
-        let again = self.again.iter().copied().take(LOOK_MAX);
+        let (before, behind) = (self.again.range(..self.look), self.again.range(self.look..));
+        let again = behind.chain(before).copied().take(LOOK_MAX);
         again.filter(|&index| self.may_try(index, asker))
     }
 
@@ -278,7 +296,7 @@ impl Course {
         }
         self.out.remove(&index);
         if let Some(tries) = self.tries.get_mut(&index) {
-            tries.forgive(back.given_up);
+            tries.forgive(back.fates);
         }
         let failed = matches!(why, Back::Failed | Back::Lost { alone: true });
         if failed {
@@ -342,10 +360,13 @@ impl Course {
 impl Tries {
     /// An attempt failed. Too many are enough where they were at several
     /// processes, and not because an agent did not start there, or where nobody
-    /// else is left to try.
+    /// else is left to try. An agent that did not start counts where nobody will
+    /// ever know whose fault that was.
     fn fail(&mut self, back: &Returned<'_>) {
         self.failed.push(back.attempt);
-        let count = self.count();
+        let unknown = |agent| back.fates.contains(&(agent, Fate::Unknown));
+        let counts = |it: &&Attempt| it.unready.is_none_or(unknown);
+        let count = self.failed.iter().filter(counts).count() as u32;
         let played = self.failed.iter().filter(|it| it.unready.is_none());
         let mut at: Vec<Player> = played.map(|it| it.by).collect();
         at.sort_unstable();
@@ -356,8 +377,8 @@ impl Tries {
 
     /// Those agents are charged without being asked: the game can be played where
     /// they did not start.
-    fn forgive(&mut self, given_up: &[u16]) {
-        let counts = |it: &Attempt| it.unready.is_none_or(|agent| !given_up.contains(&agent));
+    fn forgive(&mut self, fates: &Fates) {
+        let counts = |it: &Attempt| it.unready.is_none_or(|agent| !is_given_up(fates, agent));
         self.failed.retain(counts);
         self.void &= self.count() >= ATTEMPTS_MAX;
     }

@@ -39,6 +39,10 @@ pub trait Defects {
     const CHARGES_AT_ONCE: bool = false;
     /// An agent is charged that somebody who is here has not tried.
     const CHARGES_UNTRIED: bool = false;
+    /// An agent is never charged, wherever it was tried.
+    const NEVER_CHARGES: bool = false;
+    /// An agent is charged before those can be back at which it ran.
+    const AWAITS_NOBODY: bool = false;
     /// A worker that leaves in order counts as lost.
     const COUNTS_LEAVING: bool = false;
     /// A void record is taken from whoever brings it.

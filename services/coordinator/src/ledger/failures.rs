@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{
     Defects, Ended, Failed, LeaseId, Ledger, Player, TournamentNo, WorkerId,
     course::{Attempt, Back, Returned},
+    starts::{Fate, is_given_up},
 };
 
 impl<D: Defects> Ledger<D> {
@@ -44,15 +45,14 @@ impl<D: Defects> Ledger<D> {
             if let Some(entry) = self.tournaments.get_mut(&lease.tournament)
                 && !D::LOSES_RETURNED
             {
+                let agents = &entry.course.agents;
+                let fates = agents.fates::<D>(self.now, processes);
                 let by = lease.player;
                 let back = Returned {
                     lease: id,
                     now: self.now,
                     attempt: Attempt { by, unready: None },
-                    given_up: &entry
-                        .course
-                        .agents
-                        .given_up::<D>(self.now, processes, |_| true),
+                    fates: &fates,
                     hopes: &|tried| !D::FORGETS_WHO_FAILED && processes.has_sound_beside(tried),
                 };
                 for index in lease.games {
@@ -114,17 +114,17 @@ impl<D: Defects> Ledger<D> {
         let mut why = Back::Failed;
         if let Some(agent) = unready {
             entry.course.agents.fail(agent, player, now);
-            if entry
-                .course
-                .agents
-                .is_given_up::<D>(agent, now, &self.processes)
-            {
-                why = Back::Unplayed;
-            }
+        }
+        let fates = entry.course.agents.fates::<D>(now, &self.processes);
+        if unready.is_some_and(|agent| is_given_up(&fates, agent)) {
+            why = Back::Unplayed;
         }
         if why == Back::Failed && !held.failed {
             held.failed = true;
             self.processes.failed(player, now);
+        }
+        if unready.is_some() {
+            self.processes.tried(player);
         }
         if audit {
             match why {
@@ -140,10 +140,7 @@ impl<D: Defects> Ledger<D> {
                     by: player,
                     unready,
                 },
-                given_up: &entry
-                    .course
-                    .agents
-                    .given_up::<D>(self.now, processes, |_| true),
+                fates: &fates,
                 hopes: &|tried| !D::FORGETS_WHO_FAILED && processes.has_sound_beside(tried),
             };
             entry.course.give_back(index, why, &back);
@@ -161,6 +158,19 @@ impl<D: Defects> Ledger<D> {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
             entry.course.is_void(index);
         }
+    }
+
+    /// Agents of a tournament that start nowhere: where they were tried, they are
+    /// charged without being asked.
+    #[must_use]
+    pub fn given_up(&self, tournament: TournamentNo) -> Vec<u16> {
+        let Some(entry) = self.tournaments.get(&tournament) else {
+            return Vec::new();
+        };
+        let agents = &entry.course.agents;
+        let fates = agents.fates::<D>(self.now, &self.processes);
+        let given_up = fates.iter().filter(|(_, fate)| *fate == Fate::GivenUp);
+        given_up.map(|&(agent, _)| agent).collect()
     }
 
     /// A worker played games of a tournament, and with them these agents.

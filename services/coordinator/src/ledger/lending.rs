@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use super::{
     Ask, Defects, Ended, Entry, Grant, LeaseId, Ledger, Player, State, TournamentNo, WorkerId,
     WorkerLoad,
-    course::{Asker, Attempt},
+    course::{Asker, Attempt, Course},
     leases::Lease,
 };
 
@@ -190,6 +190,7 @@ impl<D: Defects> Ledger<D> {
         for number in &self.open {
             if let Some(entry) = self.tournaments.get_mut(number) {
                 entry.course.wake(now);
+                entry.course.agents.asks(process, suits(worker, *number));
                 entry.course.find_audits();
             }
         }
@@ -202,6 +203,10 @@ impl<D: Defects> Ledger<D> {
             let suits = |worker| suits(worker, number);
             let rests = self.processes.rests(process, suits);
             rests.filter(|_| !D::FORGETS_WHO_FAILED)
+        };
+        let charged = |course: &Course| {
+            let fates = course.agents.fates::<D>(now, &self.processes);
+            course.agents.charged_at::<D>(process, &fates)
         };
         let chosen = self
             .open
@@ -218,6 +223,7 @@ impl<D: Defects> Ledger<D> {
                     now,
                     player: process,
                     outranked: &outranked,
+                    charged: &charged(course),
                 };
                 let lends = entry.state == State::Running
                     && (course.has_ready(&asker) || !alone_already && course.has_suspect(&asker))
@@ -244,10 +250,13 @@ impl<D: Defects> Ledger<D> {
             let suits = |worker| suits(worker, chosen);
             !D::FORGETS_WHO_FAILED && processes.outranked(process, tried, suits)
         };
+        let fates = course.agents.fates::<D>(now, processes);
+        let mut charged = course.agents.charged_at::<D>(process, &fates);
         let asker = Asker {
             now,
             player: process,
             outranked: &outranked,
+            charged: &charged,
         };
         let idle = !running || count == 0 || !course.has_ready(&asker);
         let audits = course.audits.listed_for(player);
@@ -269,9 +278,7 @@ impl<D: Defects> Ledger<D> {
         if games.is_empty() {
             return None;
         }
-        let given_up = course
-            .agents
-            .charged_at::<D>(process, now, processes, |worker| suits(worker, chosen));
+        charged.retain(|&agent| !course.agents.probe(agent, now));
         self.leases_ever = lease;
         entry.served = lease;
         let deadline = now + self.settings.lease_deadline + entry.patience.first;
@@ -299,7 +306,7 @@ impl<D: Defects> Ledger<D> {
             tournament: chosen,
             games,
             audit,
-            given_up,
+            given_up: charged,
         })
     }
 

@@ -8,6 +8,9 @@ use super::{Player, WorkerId, course::Attempt};
 /// For how long a process gets nothing after attempts that came to nothing,
 /// doubled each time.
 const REST: Duration = Duration::from_millis(500);
+/// After so many leases in a row that came to nothing, and not even to trying to
+/// start an agent, it is not waited for to try one.
+const BROKEN: u32 = 3;
 /// The longest such rest.
 const REST_MAX: Duration = Duration::from_secs(30);
 /// Processes that left and are remembered, because their attempts failed.
@@ -23,6 +26,8 @@ struct Process {
     proven: bool,
     /// Leases in a row that came to nothing.
     failed: u32,
+    /// Those of them since it tried to start an agent.
+    broken: u32,
     /// Until when it rests.
     until: Duration,
 }
@@ -64,10 +69,18 @@ impl Processes {
     /// A lease came to nothing.
     pub(super) fn failed(&mut self, player: Player, now: Duration) {
         if let Some(process) = self.here_mut(player) {
+            process.broken += 1;
             process.proven = false;
             let rest = REST * (1 << process.failed.min(6));
             process.until = now + rest.min(REST_MAX);
             process.failed += 1;
+        }
+    }
+
+    /// It came to trying to start an agent.
+    pub(super) fn tried(&mut self, player: Player) {
+        if let Some(process) = self.here_mut(player) {
+            process.broken = 0;
         }
     }
 
@@ -76,6 +89,7 @@ impl Processes {
         if let Some(process) = self.here_mut(player) {
             process.proven = true;
             process.failed = 0;
+            process.broken = 0;
         }
     }
 
@@ -129,16 +143,17 @@ impl Processes {
         sound.any(|(&player, _)| !has_tried(player, tried))
     }
 
-    /// Whether another is here that `is_new`, by who it is.
-    pub(super) fn has_other(
-        &self,
-        player: Option<Player>,
-        suits: impl Fn(WorkerId) -> bool,
-        is_new: impl Fn(Player) -> bool,
-    ) -> bool {
-        self.all.iter().any(|(&other, process)| {
-            process.here > 0 && Some(other) != player && is_new(other) && suits(process.worker)
-        })
+    /// How many are here.
+    fn here(&self) -> usize {
+        self.all.len() - self.gone
+    }
+
+    /// Whether somebody is here to try what so many who are here have tried, and as
+    /// `has_tried` tells.
+    pub(super) fn is_untried(&self, by: usize, has_tried: impl Fn(Player) -> bool) -> bool {
+        let able = |process: &Process| process.here > 0 && process.broken < BROKEN;
+        let mut all = self.all.iter();
+        by < self.here() && all.any(|(&player, process)| able(process) && !has_tried(player))
     }
 }
 

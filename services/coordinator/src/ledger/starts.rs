@@ -3,8 +3,9 @@
 //! An agent is charged without being asked where everybody who is here tried to
 //! start it and nobody could. While it runs at somebody who is here, or somebody
 //! is here who has not tried, it is hosts that lack something, and its games wait
-//! for the others. What failed at hosts that are gone says nothing. Nobody charges
-//! an agent without having tried to start it.
+//! for the others; one at which everything fails is not waited for. What failed at hosts that are gone says nothing. Nobody charges
+//! an agent without having tried to start it. One that is charged is tried again
+//! once a minute: what it lacked may have come back.
 //!
 //! Where those went at which it ran, or who was here before the coordinator started
 //! is not known, they have a while to come back. After it one host alone still
@@ -15,13 +16,31 @@ use std::{
     time::Duration,
 };
 
-use super::{Defects, Player, WorkerId, processes::Processes};
+use super::{Defects, Player, processes::Processes};
 
-/// How long those have to come back at which an agent ran: less than the attempts
-/// at a game take until it is void.
+/// How long those have to come back at which an agent ran.
 const RETURN: Duration = Duration::from_secs(30);
 /// How long somebody who is here and has not tried is waited for.
 const PATIENCE: Duration = Duration::from_secs(600);
+/// How long after it was given up, or tried, an agent is tried again.
+const PROBE: Duration = Duration::from_secs(60);
+/// Processes that left and are known to have run an agent.
+const GONE_MAX: usize = 64;
+
+/// What is to become of the games of an agent that did not start somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// Others can play them, or may yet.
+    Waits,
+    /// They are charged to it.
+    GivenUp,
+    /// One host alone cannot start what ran elsewhere: whose fault that is nobody
+    /// knows.
+    Unknown,
+}
+
+/// Agents that did not start somewhere, and what is to become of their games.
+pub(super) type Fates = Vec<(u16, Fate)>;
 
 /// What is known of an agent, by those who are here.
 #[derive(Debug, Default)]
@@ -34,42 +53,54 @@ struct Starts {
     since: Duration,
     /// When the last one went at which it ran.
     gone: Option<Duration>,
+    /// Those of whom that is known: they may join again.
+    ran: BTreeSet<Player>,
+    /// When it was given up, or tried again since.
+    probed: Option<Duration>,
 }
 
 impl Starts {
-    fn is_given_up<D: Defects>(
-        &self,
-        (now, resumed): (Duration, Option<Duration>),
-        processes: &Processes,
-        suits: impl Fn(WorkerId) -> bool,
-    ) -> bool {
+    fn fate<D: Defects>(&self, untried: bool, when: &When) -> Fate {
         if self.fails.is_empty() || !self.runs.is_empty() {
-            return false;
+            return Fate::Waits;
         }
-        let untried = |player| !self.fails.contains_key(&player);
-        let waits = !D::CHARGES_UNTRIED && now < self.since + PATIENCE;
-        if waits && processes.has_other(None, suits, untried) {
-            return false;
+        if D::NEVER_CHARGES {
+            return Fate::Unknown;
+        }
+        if untried && when.now < self.since + PATIENCE {
+            return Fate::Waits;
+        }
+        let awaited = self.gone.max(when.resumed);
+        let awaited = awaited.is_some_and(|since| when.now < since + RETURN);
+        if awaited && !D::AWAITS_NOBODY {
+            return Fate::Waits;
         }
         let broke = self.fails.values().any(|&ran| ran);
         if self.gone.is_some() && !broke && self.fails.len() == 1 {
-            return false;
+            Fate::Unknown
+        } else {
+            Fate::GivenUp
         }
-        let awaited = self.gone.max(resumed);
-        awaited.is_none_or(|since| now >= since + RETURN)
     }
+}
+
+struct When {
+    now: Duration,
+    resumed: Option<Duration>,
 }
 
 /// The agents of a tournament, by their place in it.
 #[derive(Debug, Default)]
 pub(super) struct Agents {
     all: BTreeMap<u16, Starts>,
+    /// Processes that are here and cannot play the tournament.
+    unsuited: BTreeSet<Player>,
     /// When the coordinator went on with the tournament, where it did.
     resumed: Option<Duration>,
 }
 
 impl Agents {
-    /// Of a tournament that an earlier start of the coordinator played of.
+    /// Of a tournament that an earlier start of the coordinator had.
     pub(super) fn resumed(&mut self, now: Duration) {
         self.resumed = Some(now);
     }
@@ -82,12 +113,22 @@ impl Agents {
         }
     }
 
+    /// Whether a process that asks for games can play the tournament at all.
+    pub(super) fn asks(&mut self, player: Player, suits: bool) {
+        if suits {
+            self.unsuited.remove(&player);
+        } else {
+            self.unsuited.insert(player);
+        }
+    }
+
     /// Agents played at a process that is here.
     pub(super) fn run(&mut self, agents: &[u16], player: Player) {
         for &agent in agents {
             let starts = self.all.entry(agent).or_default();
             if starts.runs.insert(player) {
                 starts.fails.remove(&player);
+                starts.probed = None;
             }
         }
     }
@@ -98,61 +139,79 @@ impl Agents {
         if starts.fails.is_empty() || !starts.runs.is_empty() {
             starts.since = now;
         }
-        let ran = starts.runs.remove(&player);
+        let ran = starts.runs.remove(&player) || starts.ran.contains(&player);
         *starts.fails.entry(player).or_default() |= ran;
     }
 
     /// A process is gone.
     pub(super) fn left(&mut self, player: Player, now: Duration) {
+        self.unsuited.remove(&player);
         for starts in self.all.values_mut() {
             let ran = starts.runs.remove(&player);
             if starts.fails.remove(&player).unwrap_or(ran) {
                 starts.gone = Some(now);
+                if matches!(player, Player::Process(_)) && starts.ran.len() < GONE_MAX {
+                    starts.ran.insert(player);
+                }
             }
         }
     }
 
-    pub(super) fn is_given_up<D: Defects>(
-        &self,
-        agent: u16,
-        now: Duration,
-        processes: &Processes,
-    ) -> bool {
-        let when = (now, self.resumed);
-        let starts = self.all.get(&agent);
-        starts
-            .is_some_and(|it| D::CHARGES_AT_ONCE || it.is_given_up::<D>(when, processes, |_| true))
-    }
-
-    /// Those that start nowhere.
-    pub(super) fn given_up<D: Defects>(
-        &self,
-        now: Duration,
-        processes: &Processes,
-        suits: impl Fn(WorkerId) -> bool,
-    ) -> Vec<u16> {
-        let when = (now, self.resumed);
-        let given_up = self.all.iter().filter(|(_, starts)| {
-            let at_once = D::CHARGES_AT_ONCE && !starts.fails.is_empty();
-            at_once || starts.is_given_up::<D>(when, processes, &suits)
+    /// Of all that did not start somewhere.
+    pub(super) fn fates<D: Defects>(&self, now: Duration, processes: &Processes) -> Fates {
+        let when = When {
+            now,
+            resumed: self.resumed,
+        };
+        let failed = self.all.iter().filter(|(_, it)| !it.fails.is_empty());
+        let fates = failed.map(|(&agent, starts)| {
+            let fate = if D::CHARGES_AT_ONCE {
+                Fate::GivenUp
+            } else {
+                let waits = !D::CHARGES_UNTRIED && self.is_untried(starts, processes);
+                starts.fate::<D>(waits, &when)
+            };
+            (agent, fate)
         });
-        given_up.map(|(&agent, _)| agent).collect()
+        fates.collect()
     }
 
-    /// Those of them that a process is to charge without asking: it has tried.
-    pub(super) fn charged_at<D: Defects>(
-        &self,
-        player: Player,
-        now: Duration,
-        processes: &Processes,
-        suits: impl Fn(WorkerId) -> bool,
-    ) -> Vec<u16> {
-        let mut given_up = self.given_up::<D>(now, processes, suits);
-        let tried = |agent: &u16| {
-            let starts = self.all.get(agent);
+    /// Whether somebody is here who can play the tournament and has not tried.
+    fn is_untried(&self, starts: &Starts, processes: &Processes) -> bool {
+        let fails = |player: &Player| starts.fails.contains_key(player);
+        let unsuited = self.unsuited.iter().filter(|it| !fails(it)).count();
+        processes.is_untried(starts.fails.len() + unsuited, |player| {
+            fails(&player) || self.unsuited.contains(&player)
+        })
+    }
+
+    /// Those that a process is to charge without asking: it has tried.
+    pub(super) fn charged_at<D: Defects>(&self, player: Player, fates: &Fates) -> Vec<u16> {
+        let tried = |agent: u16| {
+            let starts = self.all.get(&agent);
             starts.is_some_and(|it| it.fails.contains_key(&player))
         };
-        given_up.retain(|agent| D::CHARGES_AT_ONCE || tried(agent));
+        let given_up = fates.iter().filter(|(_, fate)| *fate == Fate::GivenUp);
+        let given_up = given_up.map(|&(agent, _)| agent);
         given_up
+            .filter(|&agent| D::CHARGES_AT_ONCE || tried(agent))
+            .collect()
     }
+
+    /// Whether one that was given up is to be tried again now.
+    pub(super) fn probe(&mut self, agent: u16, now: Duration) -> bool {
+        let Some(starts) = self.all.get_mut(&agent) else {
+            return false;
+        };
+        let due = now >= *starts.probed.get_or_insert(now) + PROBE;
+        if due {
+            starts.probed = Some(now);
+        }
+        due
+    }
+}
+
+/// Whether an agent is given up.
+pub(super) fn is_given_up(fates: &Fates, agent: u16) -> bool {
+    fates.contains(&(agent, Fate::GivenUp))
 }

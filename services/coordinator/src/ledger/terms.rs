@@ -118,7 +118,8 @@ pub struct Grant {
     pub games: Vec<Assigned>,
     /// Played again to compare.
     pub audit: bool,
-    /// Agents that start nowhere: they are charged without being asked.
+    /// Agents that start nowhere and that it has tried: they are charged without
+    /// being asked.
     pub given_up: Vec<u16>,
 }
 

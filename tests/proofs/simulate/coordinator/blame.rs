@@ -20,12 +20,20 @@ type Game = (usize, u64);
 
 /// Where a game failed at so many processes, nobody else need have tried.
 const PROCESSES: usize = 3;
+/// After so many games in a row that failed, a process is not waited for.
+const BROKEN: u32 = 3;
+/// So long those have to come back at which an agent ran.
+const RETURN: Duration = Duration::from_secs(30);
 /// So long somebody who has not tried an agent is waited for.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 #[derive(Default)]
 struct Failures {
     count: u32,
+    /// Those of them that were not because its agent did not start.
+    played: u32,
+    /// Its agent ran elsewhere, and did not start at the only one who tried.
+    unknown: bool,
     at: BTreeSet<u64>,
     /// When it failed last, somebody was there who plays and never had it.
     hope: bool,
@@ -44,6 +52,8 @@ struct Lent {
 pub(super) struct Blame {
     /// Processes that played since something failed at them.
     plays: BTreeSet<u64>,
+    /// Games in a row that failed at a process, and not because of their agent.
+    broken: BTreeMap<u64, u32>,
     had: BTreeMap<Game, BTreeSet<u64>>,
     failures: BTreeMap<Game, Failures>,
     leases: BTreeMap<LeaseId, Lent>,
@@ -52,10 +62,21 @@ pub(super) struct Blame {
     runs: BTreeMap<(usize, u16), BTreeSet<u64>>,
     /// Where they did not start, and since when that is so.
     fails: BTreeMap<(usize, u16), (Duration, BTreeSet<u64>)>,
+    /// Where they ran, whoever went since.
+    ever: BTreeMap<(usize, u16), BTreeSet<u64>>,
+    /// When the last one went at which they played.
+    gone: BTreeMap<(usize, u16), Duration>,
+    /// Tournaments of earlier starts.
+    resumed: BTreeSet<usize>,
 }
 
 impl Blame {
-    fn fail(&mut self, present: &[Present], game: Game, process: u64) {
+    /// An earlier start had this tournament.
+    pub(super) fn goes_on(&mut self, tournament: usize) {
+        self.resumed.insert(tournament);
+    }
+
+    fn fail(&mut self, present: &[Present], game: Game, process: u64, unready: Option<u16>) {
         let had = self.had.get(&game);
         let mut others = present.iter().map(|here| here.who.process());
         let hope = others.any(|other| {
@@ -63,6 +84,16 @@ impl Blame {
         });
         let failures = self.failures.entry(game).or_default();
         failures.count += 1;
+        failures.played += u32::from(unready.is_none());
+        let broken = self.broken.entry(process).or_default();
+        *broken = if unready.is_none() { *broken + 1 } else { 0 };
+        if let Some(agent) = unready {
+            let of = (game.0, agent);
+            let tried = self.fails.get(&of).map_or(0, |(_, at)| at.len());
+            let ran = self.ever.get(&of);
+            let elsewhere = ran.is_some_and(|ran| ran.iter().any(|at| *at != process));
+            failures.unknown |= tried == 1 && elsewhere;
+        }
         failures.at.insert(process);
         failures.hope = hope;
     }
@@ -78,10 +109,9 @@ impl Blame {
     ) -> Result<(), Wrong> {
         for assigned in grant.games.iter().filter(|_| !grant.audit) {
             let game = (tournament, assigned.index);
-            let (count, at, hope) = self
-                .failures
-                .get(&game)
-                .map_or((0, 0, false), |it| (it.count, it.at.len(), it.hope));
+            let failures = self.failures.get(&game);
+            let (count, at, hope) =
+                failures.map_or((0, 0, false), |it| (it.count, it.at.len(), it.hope));
             if assigned.attempts > count {
                 return Err(format!(
                     "game {game:?} is said to have failed {} times and did {count} times",
@@ -92,6 +122,11 @@ impl Blame {
                 if hope && at < PROCESSES && count < 2 * ATTEMPTS_MAX {
                     return Err(format!(
                         "game {game:?} is void, and somebody who plays never had it"
+                    ));
+                }
+                if failures.is_some_and(|it| it.played < ATTEMPTS_MAX && !it.unknown) {
+                    return Err(format!(
+                        "game {game:?} is void, and its agent that starts nowhere was not charged"
                     ));
                 }
                 self.void.insert(game);
@@ -107,9 +142,19 @@ impl Blame {
                      process that is here"
                 ));
             }
+            let gone = self.gone.get(&(tournament, agent)).copied();
+            let start = self.resumed.contains(&tournament).then_some(Duration::ZERO);
+            if gone.max(start).is_some_and(|since| now < since + RETURN) {
+                return Err(format!(
+                    "agent {agent} of tournament {tournament} is charged before those can be back \
+                     at which it ran"
+                ));
+            }
             let tried = self.fails.get(&(tournament, agent));
             let untried = |here: &Present| {
+                let broken = self.broken.get(&here.who.process());
                 tried.is_none_or(|(_, tried)| !tried.contains(&here.who.process()))
+                    && broken.is_none_or(|times| *times < BROKEN)
             };
             if tried.is_none_or(|(_, tried)| !tried.contains(&process)) {
                 return Err(format!(
@@ -139,7 +184,7 @@ impl Blame {
     pub(super) fn lost(&mut self, present: &[Present], lease: LeaseId) {
         if let Some(lent) = self.leases.remove(&lease) {
             for index in lent.games {
-                self.fail(present, (lent.tournament, index), lent.process);
+                self.fail(present, (lent.tournament, index), lent.process, None);
             }
         }
     }
@@ -153,7 +198,12 @@ impl Blame {
     }
 
     /// A worker left: all it had is lost, unless it left in order.
-    pub(super) fn left(&mut self, present: &[Present], process: u64, in_order: bool) -> bool {
+    pub(super) fn left(
+        &mut self,
+        present: &[Present],
+        (now, process): (Duration, u64),
+        in_order: bool,
+    ) -> bool {
         let of = self
             .leases
             .iter()
@@ -162,6 +212,11 @@ impl Blame {
         if !present.iter().any(|here| here.who.process() == process) {
             for (_, tried) in self.fails.values_mut() {
                 tried.remove(&process);
+            }
+            for (&of, runs) in &mut self.runs {
+                if runs.remove(&process) {
+                    self.gone.insert(of, now);
+                }
             }
         }
         let mut had_games = false;
@@ -212,27 +267,41 @@ impl Blame {
         if let Some(lent) = own {
             for &(index, hash) in games {
                 if lent.games.remove(&index) && [0, UNREADY].contains(&hash) {
-                    failed.push(index);
+                    let unready = hash == UNREADY;
+                    failed.push((index, unready.then(|| spec.agent(index))));
                 }
             }
         }
         if !failed.is_empty() {
             self.plays.remove(&process);
         }
-        for index in failed {
-            self.fail(present, (tournament, index), process);
+        for (index, unready) in failed {
+            self.fail(present, (tournament, index), process, unready);
         }
         for &(index, hash) in games
             .iter()
             .filter(|(_, hash)| ![0, UNREADY, VOID].contains(hash))
         {
             self.plays.insert(process);
+            self.broken.remove(&process);
             if hash != FORFEIT {
-                let agent = spec.agent(index);
-                self.runs
-                    .entry((tournament, agent))
-                    .or_default()
-                    .insert(process);
+                let of = (tournament, spec.agent(index));
+                self.runs.entry(of).or_default().insert(process);
+            }
+        }
+    }
+
+    /// A process tells, maybe late, of games that it played.
+    pub(super) fn ran(
+        &mut self,
+        process: u64,
+        spec: &Spec,
+        (tournament, games): (usize, &[Played]),
+    ) {
+        for &(index, hash) in games {
+            if ![0, UNREADY, VOID, FORFEIT].contains(&hash) {
+                let of = (tournament, spec.agent(index));
+                self.ever.entry(of).or_default().insert(process);
             }
         }
     }

@@ -39,7 +39,7 @@ impl<D: Defects> Coordinator<D> {
         while let Some(place) = present.iter().position(is_it) {
             let left = present.remove(place);
             ledger.leave(left.number);
-            blame.left(present, who.process(), false);
+            blame.left(present, (ledger.now(), who.process()), false);
             parked.retain(|parked| parked.worker != left.number);
             *unpark = true;
         }
@@ -52,7 +52,8 @@ impl<D: Defects> Coordinator<D> {
         };
         let gone = self.present.remove(place);
         self.ledger.take_leave(worker);
-        if self.blame.left(&self.present, gone.who.process(), true) {
+        let left = (self.ledger.now(), gone.who.process());
+        if self.blame.left(&self.present, left, true) {
             net.counts.add(Happening::Leave);
         }
         self.parked.retain(|parked| parked.worker != worker);

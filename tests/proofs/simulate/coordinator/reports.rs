@@ -147,6 +147,7 @@ impl<D: Defects> Coordinator<D> {
             self.blame
                 .reported(&self.present, process, lease, &spec, games);
         }
+        self.blame.ran(who.process(), &spec, (tournament, &games));
         let taken = self.reports.take(&mut self.ledger, now, &accounted, sorted);
         self.unpark = true;
         match taken.answer {

@@ -7,6 +7,7 @@ use super::{World, Wrong};
 use crate::proofs::simulate::{
     counts::Happening,
     disk::Failure,
+    games::{Host, Spec},
     net::{Event, MILLI, SECOND, tell},
     trouble::Blow,
     users::User,
@@ -82,8 +83,26 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
                     worker.get_stuck();
                 }
             }
+            Blow::HostChanges => self.change_host(place),
         }
         Ok(())
+    }
+
+    /// What an agent needs is taken from a host, or comes back.
+    fn change_host(&mut self, place: usize) {
+        // As where hosts are drawn: no stage must depend on it.
+        if self.specs.iter().any(Spec::has_stages) {
+            return;
+        }
+        let host = match self.places[place].host {
+            Host::Good => Host::lacking(&mut self.net.random),
+            Host::Bad | Host::Lacks(_) => Host::Good,
+        };
+        self.net.counts.add(Happening::HostChange);
+        self.places[place].host = host;
+        if let Some(worker) = &mut self.places[place].worker {
+            worker.host = host;
+        }
     }
 
     fn jump_coordinator(&mut self) -> Result<(), Wrong> {

@@ -399,10 +399,8 @@ fn one_who_comes_has_an_agent_tried_that_was_given_up() {
 #[test]
 fn after_a_restart_nobody_is_charged_before_others_can_be_back() {
     let mut ledger = ledger();
-    let mut done = Bitmap::new(100);
-    done.insert(7);
-    let patience = Patience::default();
-    ledger.add(done, State::Running, Outlook::Last, patience);
+    let tournament = running(&mut ledger, 100);
+    ledger.goes_on(tournament);
     let bad = process(&mut ledger, 1);
     assert_eq!(unready(&mut ledger, bad), Some(1));
     assert_eq!(given_up_at(&mut ledger, SECOND * 20, bad), NOBODY);
@@ -542,4 +540,171 @@ fn a_pause_is_no_time_in_which_somebody_could_have_tried() {
     ledger.expire(SECOND * 700);
     ledger.resume(tournament);
     assert_eq!(given_up_at(&mut ledger, SECOND * 701, lacks), NOBODY);
+}
+
+#[test]
+fn an_agent_that_is_given_up_is_tried_again_once_a_minute() {
+    let mut ledger = ledger();
+    running(&mut ledger, 10_000);
+    let bad = [1, 2].map(|number| process(&mut ledger, number));
+    for bad in bad {
+        unready(&mut ledger, bad);
+    }
+    let mut tried = Vec::new();
+    for tick in 1..200 {
+        for bad in bad {
+            let now = START + SECOND * tick;
+            let lease = ledger.grant(now, ask(bad, 1), |_, _| true);
+            let lease = lease.expect("a lease");
+            if lease.given_up.is_empty() {
+                tried.push(tick);
+                let failed = Failed {
+                    index: lease.games[0].index,
+                    unready: Some(3),
+                };
+                let count = ledger.failed(now, lease.tournament, lease.lease, failed);
+                assert_eq!(count, Some(0), "no attempt is counted");
+            }
+            end(&mut ledger, now, bad, &lease, false);
+        }
+    }
+    assert_eq!(tried, [61, 121, 181]);
+    let now = START + SECOND * 241;
+    let lease = ledger.grant(now, ask(bad[0], 1), |_, _| true);
+    let lease = lease.expect("a lease");
+    assert_eq!(lease.given_up, NOBODY);
+    let games = [(lease.games[0].index, [1; 32])];
+    report(&mut ledger, now, bad[0], &lease, |it| {
+        (it.games, it.agents) = (&games, &[3]);
+    });
+    for bad in bad {
+        assert_eq!(given_up_at(&mut ledger, now + SECOND, bad), NOBODY);
+    }
+}
+
+#[test]
+fn an_agent_that_ran_at_the_only_host_is_charged_there_after_it_joined_again() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let lone = process(&mut ledger, 1);
+    ran(&mut ledger, lone);
+    ledger.leave(lone);
+    let again = process(&mut ledger, 1);
+    unready(&mut ledger, again);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 20, again), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 40, again), [3]);
+}
+
+#[test]
+fn who_cannot_play_a_tournament_is_not_waited_for() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let [lacks, other] = [1, 2].map(|number| process(&mut ledger, number));
+    assert!(ledger.grant(START, ask(other, 1), |_, _| false).is_none());
+    assert_eq!(unready(&mut ledger, lacks), Some(0));
+    assert_eq!(given_up(&mut ledger, lacks), [3]);
+}
+
+#[test]
+fn however_many_fail_to_start_an_agent_no_game_is_void_before_its_host_can_be_back() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 40);
+    let good = process(&mut ledger, 99);
+    ran(&mut ledger, good);
+    let bad: Vec<WorkerId> = (0..8).map(|number| process(&mut ledger, number)).collect();
+    let mut failures = [0; 40];
+    for tick in 0..10_290 {
+        let now = START + SECOND * tick / 10;
+        if tick == 10_000 {
+            ledger.expire(now);
+            ledger.leave(good);
+        }
+        for &bad in &bad {
+            while let Some(lease) = grant(&mut ledger, now, bad) {
+                assert_eq!(lease.given_up, NOBODY, "{now:?}");
+                for game in &lease.games {
+                    assert!(game.attempts < ATTEMPTS_MAX, "{now:?}: {game:?}");
+                    let failed = Failed {
+                        index: game.index,
+                        unready: Some(3),
+                    };
+                    ledger.failed(now, tournament, lease.lease, failed);
+                    failures[game.index as usize] += 1;
+                }
+            }
+        }
+    }
+    let most = failures.iter().max();
+    assert!(most >= Some(&ATTEMPTS_MAX), "{failures:?}");
+}
+
+#[test]
+fn what_failed_because_of_an_agent_that_is_given_up_waits_for_nobody() {
+    let mut ledger = ledger();
+    running(&mut ledger, 2);
+    let [one, other] = [1, 2].map(|number| process(&mut ledger, number));
+    assert_eq!(unready(&mut ledger, one), Some(1));
+    assert_eq!(unready(&mut ledger, other), Some(0), "it starts nowhere");
+    let busy = ledger.grant(START, ask(other, 1), |_, _| true);
+    assert_eq!(indices(&busy.expect("a lease")), [1]);
+    // The other one never had game 0, and is likelier to play what failed.
+    let lease = ledger.grant(START + SECOND, ask(one, 1), |_, _| true);
+    let lease = lease.expect("a lease");
+    assert_eq!((indices(&lease), lease.given_up), (vec![0], vec![3]));
+}
+
+#[test]
+fn a_game_that_one_may_try_is_found_behind_any_number_that_it_may_not() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 601);
+    let [bad, good] = [1, 2].map(|number| process(&mut ledger, number));
+    let mut leases = Vec::new();
+    let mut left = 600;
+    while left > 0 {
+        let lease = ledger.grant(START, ask(bad, left), |_, _| true);
+        let lease = lease.expect("a lease");
+        left -= lease.games.len();
+        leases.push(lease);
+    }
+    for lease in leases {
+        for game in &lease.games {
+            let failed = Failed {
+                index: game.index,
+                unready: None,
+            };
+            ledger.failed(START, tournament, lease.lease, failed);
+        }
+    }
+    let lease = grant(&mut ledger, START, good).expect("a lease");
+    assert_eq!(indices(&lease), [600]);
+    let failed = Failed {
+        index: 600,
+        unready: None,
+    };
+    ledger.failed(START, tournament, lease.lease, failed);
+    let mut later = (5..15).map(|after| START + SECOND * after);
+    let found = later.find_map(|now| ledger.grant(now, ask(bad, 1), |_, _| true));
+    assert_eq!(indices(&found.expect("within ten seconds")), [600]);
+}
+
+#[test]
+fn who_fails_at_everything_is_not_waited_for() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let [lacks, broken] = [1, 2].map(|number| process(&mut ledger, number));
+    assert_eq!(unready(&mut ledger, lacks), Some(1));
+    let mut now = START;
+    for failures in 0..3 {
+        now += SECOND * 40;
+        assert_eq!(given_up_at(&mut ledger, now, lacks), NOBODY, "{failures}");
+        let lease = ledger.grant(now, ask(broken, 1), |_, _| true);
+        let lease = lease.expect("a lease");
+        fail(&mut ledger, now, &lease, lease.games[0].index);
+    }
+    assert_eq!(given_up_at(&mut ledger, now, lacks), [3]);
+    // One that does play is waited for again.
+    now += SECOND * 40;
+    let lease = ledger.grant(now, ask(broken, 1), |_, _| true);
+    end(&mut ledger, now, broken, &lease.expect("a lease"), false);
+    assert_eq!(given_up_at(&mut ledger, now, lacks), NOBODY);
 }
