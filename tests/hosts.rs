@@ -164,6 +164,38 @@ fn an_agent_that_starts_on_no_host_is_charged_in_every_game() {
 }
 
 #[test]
+fn an_endpoint_that_nobody_reaches_is_charged_by_one_worker_after_another() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &["--audit-share", "0"]);
+    let url = coordinator.url();
+    let endpoint = world.server(&["agent", "serve", "--bot", "random"]);
+    let at = format!("http://{}", endpoint.listen());
+    let register = ["agent", "register", "far", "--endpoint", &at];
+    let _ = world
+        .arena(&[&register[..], &["--coordinator", &url]].concat())
+        .ok();
+    endpoint.kill();
+    let first = world.worker(&coordinator, &[]);
+    let text = spec("far", "cowry", 10_000, &["far", "aggressive"], "");
+    let id = world.start_tournament("far", &text, &url);
+    played_some(&world, &id, &url);
+    first.stop();
+    let second = world.worker(&coordinator, &[]);
+    world.finish_tournament(&id, &url);
+    let standings = standings(&world, &id, &url);
+    let agents = standings["agents"].as_array().expect("agents");
+    let far = agents.iter().find(|agent| agent["agent"] == "far");
+    let far = far.expect("it played");
+    assert_eq!((&far["faults"], &far["voids"]), (&20_000.into(), &0.into()));
+    let log = coordinator.log();
+    assert!(log.contains("its games are charged to it"), "{log}");
+    let again = log.matches("may start again").count();
+    assert!(again <= 1, "at most when the first one left: {log}");
+    second.stop();
+    coordinator.stop();
+}
+
+#[test]
 fn a_host_at_which_everything_fails_makes_no_game_void() {
     let world = World::new();
     let coordinator = coordinator(&world);

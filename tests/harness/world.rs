@@ -265,7 +265,12 @@ impl World {
         self.serve(command)
     }
 
-    fn server(&self, arguments: &[&str]) -> Server {
+    /// Starts `arena` with these arguments, as what serves until it is stopped.
+    ///
+    /// # Panics
+    /// Where it does not come up.
+    #[must_use]
+    pub fn server(&self, arguments: &[&str]) -> Server {
         let mut command = self.command(program::arena());
         command.args(arguments);
         self.serve(command)

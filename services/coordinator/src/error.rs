@@ -44,11 +44,6 @@ pub enum StartError {
         problem: String,
     },
     /// The system refused random numbers.
-    #[error(
-        "the coordinator failed at this, which is a defect of Arena: please report it, with \
-         what its log says"
-    )]
-    Defect,
     #[error("the system gives no random numbers: {0}")]
     Random(String),
     /// The metrics could not be made.

@@ -70,7 +70,7 @@ impl LatencyHistogram {
         let rank = (q.clamp(0.0, 1.0) * self.count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
         for (index, &count) in self.counts.iter().enumerate() {
-            seen += count;
+            seen = u64::saturating_add(seen, count);
             if count > 0 && seen >= rank {
                 return Some(middle(index));
             }

@@ -42,10 +42,8 @@ const ALPHA: f64 = 0.05;
 /// Below so many degrees of freedom Student's points are found exactly.
 const SERIES_MIN: u64 = 30;
 
-/// Rarer ends of Student's distribution are not looked for.
-const TAIL_MIN: f64 = 1e-150;
-/// What stands for a point further out than that.
-const FAR: f64 = 1e8;
+/// Student's points are not looked for further out.
+const FAR: f64 = 1e5;
 
 /// Sums over the blocks of one group: of a whole number of units from 0 to the
 /// same highest number in each block.
@@ -396,9 +394,12 @@ pub(crate) fn student(normal: f64, freedom: u64) -> f64 {
         && let (Ok(gauss), Ok(student)) = (Normal::new(0.0, 1.0), StudentsT::new(0.0, 1.0, v))
     {
         let tail = gauss.cdf(-normal);
-        // Further out the library panics, and the interval holds everything anyway.
-        let far = tail < TAIL_MIN;
-        return if far { FAR } else { -student.inverse_cdf(tail) }.max(normal);
+        // Further out the library is slow, then wrong, then panics; the interval holds
+        // everything anyway.
+        return match student.cdf(-FAR) {
+            least if tail > least => -student.inverse_cdf(tail),
+            _ => FAR,
+        };
     }
     let z = normal;
     let square = z * z;

@@ -36,6 +36,8 @@ struct Present {
     number: WorkerId,
     who: Life,
     stay: StayNo,
+    /// When it joined.
+    since: Duration,
 }
 
 struct Parked {

@@ -24,6 +24,7 @@ pub(super) enum Blow {
     SlowWrite,
     Stuck,
     HostChanges,
+    HostReplaced,
 }
 
 const BLOWS: &[Blow] = &[
@@ -53,7 +54,14 @@ const BLOWS: &[Blow] = &[
     Blow::Stuck,
     Blow::Stuck,
     Blow::HostChanges,
-    Blow::HostChanges,
+    Blow::HostReplaced,
+    Blow::HostReplaced,
+    Blow::HostReplaced,
+    Blow::HostReplaced,
+    Blow::HostReplaced,
+    Blow::HostReplaced,
+    Blow::HostReplaced,
+    Blow::HostReplaced,
 ];
 
 pub(super) struct Trouble {

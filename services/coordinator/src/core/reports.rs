@@ -2,10 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use arena_model::{
-    engine::{FaultKind, Termination},
-    result::GameResult,
-};
+use arena_model::{engine::Termination, result::GameResult};
 use arena_store::{Positions, StoreError};
 use arena_telemetry::{Finished, Outcome, ReportOutcome, Seated};
 use arena_wire::v1;
@@ -217,25 +214,17 @@ impl Core {
     }
 }
 
-/// The agents that one of these games shows to have started: they answered in it, or
-/// failed otherwise than by not starting. Where a seat forfeits, others may not have
-/// been asked.
+/// The agents that one of these games shows to have started: they answered in it. A
+/// fault alone shows nothing: it may have been charged without asking.
 fn who_played(games: &[ReportedGame]) -> Vec<u16> {
     let mut agents = Vec::new();
     for game in games {
         let result = &game.result;
-        let answered = |seat: usize| match result.termination {
-            Termination::Void => false,
-            Termination::Forfeit => game.answered.contains(&(seat as u32)),
-            _ => true,
-        };
+        let void = result.termination == Termination::Void;
+        let clean = !void && result.faults.is_empty();
+        let answered = |seat: usize| clean || !void && game.answered.contains(&(seat as u32));
         let seats = result.seats.iter().enumerate();
-        let has_started = |seat: usize| {
-            let mut faults = result.faults_of(seat).peekable();
-            let asked = answered(seat) || faults.peek().is_some();
-            asked && faults.all(|kind| kind != FaultKind::NotReady)
-        };
-        let started = seats.filter(|(seat, _)| has_started(*seat));
+        let started = seats.filter(|(seat, _)| answered(*seat));
         agents.extend(started.map(|(_, &agent)| agent));
     }
     agents.sort_unstable();
@@ -296,14 +285,13 @@ mod tests {
 
     use super::*;
 
-    /// A game of agents 4 and 7, of which the first made a fault.
-    /// A game in which the first agent, 4, failed.
-    fn game(termination: Termination, answered: &[u32], kind: FaultKind) -> ReportedGame {
-        let fault = SeatFault {
+    /// A game of agents 4 and 7, of which the first made this fault.
+    fn game(termination: Termination, answered: &[u32], fault: Option<FaultKind>) -> ReportedGame {
+        let fault = fault.map(|kind| SeatFault {
             seat: 0,
             kind,
             ply: 0,
-        };
+        });
         ReportedGame {
             result: GameResult {
                 index: 0,
@@ -313,7 +301,7 @@ mod tests {
                 luck: Vec::new(),
                 plies: 1,
                 termination,
-                faults: vec![fault],
+                faults: fault.into_iter().collect(),
             },
             stored: StoredGame {
                 tournament: "cup".into(),
@@ -329,17 +317,19 @@ mod tests {
 
     #[test]
     fn who_answered_an_opponent_that_forfeits_is_known_to_start() {
-        use FaultKind::{Crash, NotReady};
+        use FaultKind::{Crash, Disconnected, NotReady};
         use Termination::{Forfeit, Normal, Void};
-        let cases: [(_, &[u32], _, &[u16]); 8] = [
-            (Forfeit, &[], NotReady, &[]),
-            (Forfeit, &[0], NotReady, &[]),
-            (Forfeit, &[0, 1], NotReady, &[7]),
-            (Forfeit, &[], Crash, &[4]),
-            (Forfeit, &[0, 1], Crash, &[4, 7]),
-            (Normal, &[], NotReady, &[7]),
-            (Normal, &[], Crash, &[4, 7]),
-            (Void, &[1], NotReady, &[]),
+        let cases: [(_, &[u32], _, &[u16]); 9] = [
+            (Normal, &[], None, &[4, 7]),
+            (Forfeit, &[], Some(NotReady), &[]),
+            (Forfeit, &[1], Some(NotReady), &[7]),
+            // An endpoint that nobody reached is charged so without being asked.
+            (Forfeit, &[], Some(Disconnected), &[]),
+            (Normal, &[1], Some(Disconnected), &[7]),
+            (Forfeit, &[0, 1], Some(Crash), &[4, 7]),
+            (Normal, &[0], Some(Crash), &[4]),
+            (Void, &[], None, &[]),
+            (Void, &[1], Some(NotReady), &[]),
         ];
         for (termination, answered, kind, expected) in cases {
             let who = who_played(&[game(termination, answered, kind)]);

@@ -14,7 +14,7 @@ use super::{
 };
 
 /// An attempt at a game that failed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Attempt {
     pub(super) by: Player,
     /// The agent that did not start there, where that was why.
@@ -24,6 +24,11 @@ pub(super) struct Attempt {
 /// After this many losses in company a game is lent alone, so that one that
 /// kills its workers is found and takes no others with it.
 const LOSSES_IN_COMPANY: u32 = 3;
+/// After so many attempts a game is void whose agents run here, though not all at one
+/// process: ten minutes of rests.
+const SCATTERED: usize = 20;
+/// Beyond so many, attempts that were made before are not kept.
+const ATTEMPTS_KEPT: usize = 32;
 /// Where a game failed at so many processes, its attempts are enough.
 const PROCESSES: usize = 3;
 /// How long a game rests after its first failed attempt; each time four times as
@@ -173,6 +178,23 @@ impl Course {
         {
             self.resting.pop_first();
             self.requeue(index, now);
+        }
+    }
+
+    /// Somebody came who may play what nobody who was here could: what is to be void
+    /// is tried again, unless it failed often enough whoever comes.
+    pub(super) fn hope_again(&mut self) {
+        let waiting = |index: &u64| !self.out.contains_key(index);
+        let void = self
+            .tries
+            .iter_mut()
+            .filter(|(index, it)| it.void && waiting(index));
+        for (&index, tries) in void {
+            let attempts = tries.failed.iter().filter(|it| it.unready.is_none());
+            tries.void = is_enough(attempts, false);
+            if !tries.void && tries.lost >= LOSSES_IN_COMPANY && self.again.remove(&index) {
+                self.suspects.insert((tries.count(), index));
+            }
         }
     }
 
@@ -357,22 +379,37 @@ impl Course {
     }
 }
 
+/// Whether attempts that failed are enough: many at several processes, where none was
+/// because of an agent that did not start there, very many, or where nobody is left
+/// to make another.
+fn is_enough<'a>(attempts: impl Iterator<Item = &'a Attempt>, alone: bool) -> bool {
+    let (mut count, mut at) = (0, Vec::new());
+    for attempt in attempts {
+        count += 1;
+        if attempt.unready.is_none() && !at.contains(&attempt.by) {
+            at.push(attempt.by);
+        }
+    }
+    count >= ATTEMPTS_MAX && (at.len() >= PROCESSES || count >= 2 * ATTEMPTS_MAX || alone)
+}
+
 impl Tries {
     /// An attempt failed. Too many are enough where they were at several
     /// processes, and not because an agent did not start there, or where nobody
     /// else is left to try. An agent that did not start counts where nobody will
     /// ever know whose fault that was.
     fn fail(&mut self, back: &Returned<'_>) {
-        self.failed.push(back.attempt);
+        if self.failed.len() < ATTEMPTS_KEPT || !self.failed.contains(&back.attempt) {
+            self.failed.push(back.attempt);
+        }
         let unknown = |agent| back.fates.contains(&(agent, Fate::Unknown));
         let counts = |it: &&Attempt| it.unready.is_none_or(unknown);
-        let count = self.failed.iter().filter(counts).count() as u32;
-        let played = self.failed.iter().filter(|it| it.unready.is_none());
-        let mut at: Vec<Player> = played.map(|it| it.by).collect();
-        at.sort_unstable();
-        at.dedup();
-        self.void |= count >= ATTEMPTS_MAX
-            && (at.len() >= PROCESSES || count >= 2 * ATTEMPTS_MAX || !(back.hopes)(&self.failed));
+        let counting = self.failed.iter().filter(counts);
+        let alone = !(back.hopes)(&self.failed);
+        let awaited = |agent| back.fates.contains(&(agent, Fate::Waits));
+        let awaits = self.failed.iter().any(|it| it.unready.is_some_and(awaited));
+        let scattered = self.failed.len() >= SCATTERED && alone && !awaits;
+        self.void |= scattered || is_enough(counting, alone);
     }
 
     /// Those agents are charged without being asked: the game can be played where

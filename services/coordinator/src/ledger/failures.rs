@@ -1,6 +1,6 @@
 //! Games that come back without a result, and who had them.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use super::{
     Defects, Ended, Failed, LeaseId, Ledger, Player, TournamentNo, WorkerId,
@@ -16,8 +16,20 @@ impl<D: Defects> Ledger<D> {
             return Vec::new();
         }
         let late = self.leases.late(now);
-        for lease in late.iter().filter_map(|id| self.leases.get(*id)) {
-            self.processes.failed(lease.player, now);
+        // Leases that end at one time are one failure of a process.
+        let of = late.iter().filter_map(|id| self.leases.get(*id));
+        let of: BTreeSet<_> = of.map(|lease| (lease.tournament, lease.player)).collect();
+        for (tournament, player) in &of {
+            if let Some(entry) = self.tournaments.get_mut(tournament) {
+                entry.course.agents.stuck(*player, now);
+            }
+        }
+        for player in of
+            .iter()
+            .map(|(_, player)| *player)
+            .collect::<BTreeSet<_>>()
+        {
+            self.processes.failed(player, now);
         }
         self.end(late, true)
     }

@@ -73,9 +73,9 @@ impl<D: Defects> Ledger<D> {
             leases: BTreeSet::new(),
         };
         self.workers.insert(self.workers_ever, worker);
-        self.processes.joined(player, self.workers_ever);
+        self.processes.joined(player, self.workers_ever, self.now);
         for entry in self.tournaments.values_mut() {
-            entry.course.agents.wait_anew(self.now);
+            entry.course.hope_again();
         }
         self.workers_ever
     }
@@ -278,7 +278,7 @@ impl<D: Defects> Ledger<D> {
         if games.is_empty() {
             return None;
         }
-        charged.retain(|&agent| !course.agents.probe(agent, now));
+        charged.retain(|&agent| !course.agents.probe(agent, process, now));
         self.leases_ever = lease;
         entry.served = lease;
         let deadline = now + self.settings.lease_deadline + entry.patience.first;

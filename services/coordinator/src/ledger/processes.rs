@@ -20,6 +20,8 @@ const GONE_MAX: usize = 4096;
 struct Process {
     /// Its joins that are not over.
     here: u32,
+    /// When it came.
+    since: Duration,
     /// The newest of them.
     worker: WorkerId,
     /// It played a game since its attempts failed last.
@@ -40,8 +42,11 @@ pub(super) struct Processes {
 }
 
 impl Processes {
-    pub(super) fn joined(&mut self, player: Player, worker: WorkerId) {
+    pub(super) fn joined(&mut self, player: Player, worker: WorkerId, now: Duration) {
         let process = self.all.entry(player).or_default();
+        if process.here == 0 {
+            process.since = now;
+        }
         if process.here == 0 && process.failed > 0 {
             self.gone -= 1;
         }
@@ -148,12 +153,18 @@ impl Processes {
         self.all.len() - self.gone
     }
 
-    /// Whether somebody is here to try what so many who are here have tried, and as
-    /// `has_tried` tells.
-    pub(super) fn is_untried(&self, by: usize, has_tried: impl Fn(Player) -> bool) -> bool {
-        let able = |process: &Process| process.here > 0 && process.broken < BROKEN;
+    /// Whether somebody who came after this time, or is not `excused`, is here and
+    /// plays; so many are excused.
+    pub(super) fn has_other(
+        &self,
+        (count, excused): (usize, impl Fn(Player) -> bool),
+        came_after: impl Fn(Duration) -> bool,
+    ) -> bool {
+        let able = |process: &Process| {
+            process.here > 0 && process.broken < BROKEN && came_after(process.since)
+        };
         let mut all = self.all.iter();
-        by < self.here() && all.any(|(&player, process)| able(process) && !has_tried(player))
+        count < self.here() && all.any(|(&player, process)| able(process) && !excused(player))
     }
 }
 
@@ -163,7 +174,10 @@ fn has_tried(player: Player, tried: &[Attempt]) -> bool {
 
 /// How unlikely a process is to play a game after these attempts.
 fn rank(player: Player, process: &Process, tried: &[Attempt]) -> u8 {
-    if has_tried(player, tried) {
+    let own = || tried.iter().filter(|attempt| attempt.by == player);
+    if own().any(|attempt| attempt.unready.is_some()) {
+        4
+    } else if own().next().is_some() {
         3
     } else if process.failed > 0 {
         2

@@ -22,6 +22,8 @@ use super::{Defects, Player, processes::Processes};
 const RETURN: Duration = Duration::from_secs(30);
 /// How long somebody who is here and has not tried is waited for.
 const PATIENCE: Duration = Duration::from_secs(600);
+/// The same of one who comes later.
+const NEWCOMER: Duration = Duration::from_secs(120);
 /// How long after it was given up, or tried, an agent is tried again.
 const PROBE: Duration = Duration::from_secs(60);
 /// Processes that left and are known to have run an agent.
@@ -30,8 +32,10 @@ const GONE_MAX: usize = 64;
 /// What is to become of the games of an agent that did not start somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// Others can play them, or may yet.
+    /// Others may play them.
     Waits,
+    /// It runs at somebody who is here.
+    Runs,
     /// They are charged to it.
     GivenUp,
     /// One host alone cannot start what ran elsewhere: whose fault that is nobody
@@ -47,27 +51,36 @@ pub(super) type Fates = Vec<(u16, Fate)>;
 struct Starts {
     /// Where it started, and did not fail since.
     runs: BTreeSet<Player>,
-    /// Where it did not start, and whether it had before.
-    fails: BTreeMap<Player, bool>,
-    /// Since when somebody is waited for who has not tried.
+    /// Where it did not start.
+    fails: BTreeMap<Player, Failed>,
+    /// Since when those are waited for who were here and have not tried.
     since: Duration,
-    /// When the last one went at which it ran.
+    /// When the last one went, or made no progress, at which it ran.
     gone: Option<Duration>,
-    /// Those of whom that is known: they may join again.
+    /// Those at which it ran and of whom nobody knows whether it does.
     ran: BTreeSet<Player>,
     /// When it was given up, or tried again since.
     probed: Option<Duration>,
 }
 
+/// An agent that did not start at a process.
+#[derive(Clone, Copy, Debug, Default)]
+struct Failed {
+    /// It had started there before.
+    ran: bool,
+    /// When it was tried last.
+    at: Duration,
+}
+
 impl Starts {
     fn fate<D: Defects>(&self, untried: bool, when: &When) -> Fate {
-        if self.fails.is_empty() || !self.runs.is_empty() {
-            return Fate::Waits;
+        if !self.runs.is_empty() {
+            return Fate::Runs;
         }
         if D::NEVER_CHARGES {
             return Fate::Unknown;
         }
-        if untried && when.now < self.since + PATIENCE {
+        if untried {
             return Fate::Waits;
         }
         let awaited = self.gone.max(when.resumed);
@@ -75,11 +88,18 @@ impl Starts {
         if awaited && !D::AWAITS_NOBODY {
             return Fate::Waits;
         }
-        let broke = self.fails.values().any(|&ran| ran);
-        if self.gone.is_some() && !broke && self.fails.len() == 1 {
+        let broke = self.fails.values().any(|it| it.ran);
+        if self.gone.is_some() && !broke && self.fails.len() == 1 && !D::CHARGES_ALONE {
             Fate::Unknown
         } else {
             Fate::GivenUp
+        }
+    }
+
+    /// It ran at a process, which may come back.
+    fn remember(&mut self, player: Player) {
+        if matches!(player, Player::Process(_)) && self.ran.len() < GONE_MAX {
+            self.ran.insert(player);
         }
     }
 }
@@ -105,8 +125,7 @@ impl Agents {
         self.resumed = Some(now);
     }
 
-    /// Somebody came, or the tournament goes on: who has not tried has the whole
-    /// time to do so.
+    /// The tournament goes on: who has not tried has the whole time to do so.
     pub(super) fn wait_anew(&mut self, now: Duration) {
         for starts in self.all.values_mut() {
             starts.since = now;
@@ -140,7 +159,20 @@ impl Agents {
             starts.since = now;
         }
         let ran = starts.runs.remove(&player) || starts.ran.contains(&player);
-        *starts.fails.entry(player).or_default() |= ran;
+        let failed = starts.fails.entry(player).or_default();
+        failed.ran |= ran;
+        failed.at = now;
+    }
+
+    /// A process made no progress with what it was lent: whether anything still runs
+    /// there nobody knows.
+    pub(super) fn stuck(&mut self, player: Player, now: Duration) {
+        for starts in self.all.values_mut() {
+            if starts.runs.remove(&player) {
+                starts.remember(player);
+                (starts.since, starts.gone) = (now, Some(now));
+            }
+        }
     }
 
     /// A process is gone.
@@ -148,11 +180,9 @@ impl Agents {
         self.unsuited.remove(&player);
         for starts in self.all.values_mut() {
             let ran = starts.runs.remove(&player);
-            if starts.fails.remove(&player).unwrap_or(ran) {
+            if starts.fails.remove(&player).map_or(ran, |it| it.ran) {
                 starts.gone = Some(now);
-                if matches!(player, Player::Process(_)) && starts.ran.len() < GONE_MAX {
-                    starts.ran.insert(player);
-                }
+                starts.remember(player);
             }
         }
     }
@@ -168,7 +198,7 @@ impl Agents {
             let fate = if D::CHARGES_AT_ONCE {
                 Fate::GivenUp
             } else {
-                let waits = !D::CHARGES_UNTRIED && self.is_untried(starts, processes);
+                let waits = !D::CHARGES_UNTRIED && self.is_untried(starts, &when, processes);
                 starts.fate::<D>(waits, &when)
             };
             (agent, fate)
@@ -176,12 +206,14 @@ impl Agents {
         fates.collect()
     }
 
-    /// Whether somebody is here who can play the tournament and has not tried.
-    fn is_untried(&self, starts: &Starts, processes: &Processes) -> bool {
+    /// Whether somebody is here who can play the tournament and has not tried, though
+    /// not for too long.
+    fn is_untried(&self, starts: &Starts, when: &When, processes: &Processes) -> bool {
         let fails = |player: &Player| starts.fails.contains_key(player);
         let unsuited = self.unsuited.iter().filter(|it| !fails(it)).count();
-        processes.is_untried(starts.fails.len() + unsuited, |player| {
-            fails(&player) || self.unsuited.contains(&player)
+        let excused = |player| fails(&player) || self.unsuited.contains(&player);
+        processes.has_other((starts.fails.len() + unsuited, excused), |came| {
+            when.now < (starts.since + PATIENCE).max(came + NEWCOMER)
         })
     }
 
@@ -198,12 +230,19 @@ impl Agents {
             .collect()
     }
 
-    /// Whether one that was given up is to be tried again now.
-    pub(super) fn probe(&mut self, agent: u16, now: Duration) -> bool {
+    /// Whether a process is to try one now that was given up: whose last attempt is
+    /// longest ago, or anybody where that one does not come.
+    pub(super) fn probe(&mut self, agent: u16, player: Player, now: Duration) -> bool {
         let Some(starts) = self.all.get_mut(&agent) else {
             return false;
         };
-        let due = now >= *starts.probed.get_or_insert(now) + PROBE;
+        let since = *starts.probed.get_or_insert(now);
+        if now < since + PROBE {
+            return false;
+        }
+        let at = |it: &Failed| it.at;
+        let oldest = starts.fails.values().map(at).min();
+        let due = starts.fails.get(&player).map(at) == oldest || now >= since + 2 * PROBE;
         if due {
             starts.probed = Some(now);
         }

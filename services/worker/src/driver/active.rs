@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, rc::Rc, sync::Arc, time::Duration};
 
-use arena_engine::{AnyMatch, IllegalAction, Status, Termination};
+use arena_engine::{AnyMatch, IllegalAction, Status};
 use arena_wire::v1;
 
 use super::seats::Table;
@@ -133,10 +133,10 @@ impl Active {
     /// The report of a game that is over.
     pub(super) fn seal(self) -> v1::GameReport {
         let finished = self.game.finish();
-        // Where nobody forfeited all were asked.
-        let told = match finished.termination {
-            Termination::Forfeit => self.answered,
-            _ => 0,
+        // Where nobody made a fault all answered.
+        let told = match finished.faults.is_empty() {
+            true => 0,
+            false => self.answered,
         };
         let report = self.table.sealer().seal(
             &self.assignment,

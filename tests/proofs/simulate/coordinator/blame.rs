@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use arena_coordinator::ledger::{Grant, LeaseId};
+use arena_coordinator::ledger::{Ended, Grant, LeaseId};
 use arena_wire::ATTEMPTS_MAX;
 
 use super::{Present, Wrong};
@@ -22,10 +22,14 @@ type Game = (usize, u64);
 const PROCESSES: usize = 3;
 /// After so many games in a row that failed, a process is not waited for.
 const BROKEN: u32 = 3;
+/// After so many attempts a game may be void whose agents run at several hosts.
+const SCATTERED: u32 = 20;
 /// So long those have to come back at which an agent ran.
 const RETURN: Duration = Duration::from_secs(30);
-/// So long somebody who has not tried an agent is waited for.
+/// So long somebody who has not tried an agent is waited for, and one who comes
+/// later.
 const PATIENCE: Duration = Duration::from_secs(600);
+const NEWCOMER: Duration = Duration::from_secs(120);
 
 #[derive(Default)]
 struct Failures {
@@ -45,6 +49,8 @@ struct Lent {
     games: BTreeSet<u64>,
     /// Of the request that was answered with it.
     call: u64,
+    /// A game of it failed.
+    failed: bool,
 }
 
 /// What this start of the coordinator has seen.
@@ -52,8 +58,9 @@ struct Lent {
 pub(super) struct Blame {
     /// Processes that played since something failed at them.
     plays: BTreeSet<u64>,
-    /// Games in a row that failed at a process, and not because of their agent.
-    broken: BTreeMap<u64, u32>,
+    /// How many leases in a row failed at a process, and not because of their agent,
+    /// and when one expired last.
+    broken: BTreeMap<u64, (Option<Duration>, u32)>,
     had: BTreeMap<Game, BTreeSet<u64>>,
     failures: BTreeMap<Game, Failures>,
     leases: BTreeMap<LeaseId, Lent>,
@@ -85,14 +92,12 @@ impl Blame {
         let failures = self.failures.entry(game).or_default();
         failures.count += 1;
         failures.played += u32::from(unready.is_none());
-        let broken = self.broken.entry(process).or_default();
-        *broken = if unready.is_none() { *broken + 1 } else { 0 };
         if let Some(agent) = unready {
             let of = (game.0, agent);
             let tried = self.fails.get(&of).map_or(0, |(_, at)| at.len());
             let ran = self.ever.get(&of);
             let elsewhere = ran.is_some_and(|ran| ran.iter().any(|at| *at != process));
-            failures.unknown |= tried == 1 && elsewhere;
+            failures.unknown = tried == 1 && elsewhere;
         }
         failures.at.insert(process);
         failures.hope = hope;
@@ -124,7 +129,10 @@ impl Blame {
                         "game {game:?} is void, and somebody who plays never had it"
                     ));
                 }
-                if failures.is_some_and(|it| it.played < ATTEMPTS_MAX && !it.unknown) {
+                let enough = |it: &Failures| {
+                    it.played >= ATTEMPTS_MAX || it.unknown || it.count >= SCATTERED
+                };
+                if failures.is_some_and(|it| !enough(it)) {
                     return Err(format!(
                         "game {game:?} is void, and its agent that starts nowhere was not charged"
                     ));
@@ -152,17 +160,28 @@ impl Blame {
             }
             let tried = self.fails.get(&(tournament, agent));
             let untried = |here: &Present| {
-                let broken = self.broken.get(&here.who.process());
-                tried.is_none_or(|(_, tried)| !tried.contains(&here.who.process()))
-                    && broken.is_none_or(|times| *times < BROKEN)
+                let process = here.who.process();
+                let broken = self.broken.get(&process).is_some_and(|it| it.1 >= BROKEN);
+                let since = tried.map_or(Duration::ZERO, |(since, _)| *since);
+                !broken
+                    && now < (since + PATIENCE).max(here.since + NEWCOMER)
+                    && tried.is_none_or(|(_, tried)| !tried.contains(&process))
             };
             if tried.is_none_or(|(_, tried)| !tried.contains(&process)) {
                 return Err(format!(
                     "agent {agent} of tournament {tournament} is charged by who has not tried it"
                 ));
             }
-            let waits = tried.is_none_or(|(since, _)| now < *since + PATIENCE);
-            if waits && present.iter().any(untried) {
+            let alone = tried.is_some_and(|(_, tried)| tried.len() == 1);
+            let of = (tournament, agent);
+            let ran_here = self.ever.get(&of).is_some_and(|it| it.contains(&process));
+            if alone && gone.is_some() && !ran_here {
+                return Err(format!(
+                    "agent {agent} of tournament {tournament} ran elsewhere, and one host alone \
+                     charges it"
+                ));
+            }
+            if present.iter().any(untried) {
                 return Err(format!(
                     "agent {agent} of tournament {tournament} is charged, and somebody has not \
                      tried it"
@@ -175,6 +194,7 @@ impl Blame {
             tournament,
             games: games.collect(),
             call,
+            failed: false,
         };
         self.leases.insert(grant.lease, lent);
         Ok(())
@@ -190,9 +210,21 @@ impl Blame {
     }
 
     /// A lease made no progress.
-    pub(super) fn expired(&mut self, present: &[Present], lease: LeaseId) {
-        if let Some(lent) = self.leases.get(&lease) {
-            self.plays.remove(&lent.process);
+    pub(super) fn expired(&mut self, present: &[Present], ended: Ended, now: Duration) {
+        let Ended { worker, lease } = ended;
+        let of = present.iter().find(|here| here.number == worker);
+        if let Some(process) = of.map(|here| here.who.process()) {
+            self.plays.remove(&process);
+            let (at, times) = self.broken.entry(process).or_default();
+            *times += u32::from(*at != Some(now));
+            *at = Some(now);
+            if let Some(lent) = self.leases.get(&lease) {
+                for (&of, runs) in &mut self.runs {
+                    if of.0 == lent.tournament && runs.remove(&process) {
+                        self.gone.insert(of, now);
+                    }
+                }
+            }
         }
         self.lost(present, lease);
     }
@@ -268,6 +300,13 @@ impl Blame {
             for &(index, hash) in games {
                 if lent.games.remove(&index) && [0, UNREADY].contains(&hash) {
                     let unready = hash == UNREADY;
+                    let (_, times) = self.broken.entry(process).or_default();
+                    if unready {
+                        *times = 0;
+                    } else if !lent.failed {
+                        lent.failed = true;
+                        *times += 1;
+                    }
                     failed.push((index, unready.then(|| spec.agent(index))));
                 }
             }

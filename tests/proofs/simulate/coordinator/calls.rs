@@ -85,7 +85,14 @@ impl<D: Defects> Coordinator<D> {
             Up::Join(stay, ..) if self.gone.contains(&(who, stay)) => {}
             Up::Join(stay, process, capacity) => {
                 let number = self.ledger.join_as(Player::Process(process), capacity);
-                self.present.push(Present { number, who, stay });
+                let before = self.present.iter().find(|it| it.who == who);
+                let since = before.map_or(self.ledger.now(), |it| it.since);
+                self.present.push(Present {
+                    number,
+                    who,
+                    stay,
+                    since,
+                });
                 let welcome = Down::Welcome {
                     stay,
                     known: (number, self.epoch),

@@ -25,7 +25,7 @@ impl<D: Defects> Coordinator<D> {
             let ended = self.ledger.expire(now);
             for ended in &ended {
                 net.counts.add(Happening::Expired);
-                self.blame.expired(&self.present, ended.lease);
+                self.blame.expired(&self.present, *ended, now);
             }
             self.tell_ended(net, &ended);
         }

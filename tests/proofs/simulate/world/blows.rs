@@ -84,6 +84,13 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
                 }
             }
             Blow::HostChanges => self.change_host(place),
+            Blow::HostReplaced => {
+                self.change_host(place);
+                if self.places[place].worker.is_some() {
+                    self.net.counts.add(Happening::WorkerCrash);
+                    self.end_worker(place);
+                }
+            }
         }
         Ok(())
     }

@@ -552,12 +552,12 @@ fn an_agent_that_is_given_up_is_tried_again_once_a_minute() {
     }
     let mut tried = Vec::new();
     for tick in 1..200 {
-        for bad in bad {
+        for (place, bad) in bad.into_iter().enumerate() {
             let now = START + SECOND * tick;
             let lease = ledger.grant(now, ask(bad, 1), |_, _| true);
             let lease = lease.expect("a lease");
             if lease.given_up.is_empty() {
-                tried.push(tick);
+                tried.push((tick, place));
                 let failed = Failed {
                     index: lease.games[0].index,
                     unready: Some(3),
@@ -568,13 +568,13 @@ fn an_agent_that_is_given_up_is_tried_again_once_a_minute() {
             end(&mut ledger, now, bad, &lease, false);
         }
     }
-    assert_eq!(tried, [61, 121, 181]);
+    assert_eq!(tried, [(61, 0), (121, 1), (181, 0)], "in turn");
     let now = START + SECOND * 241;
-    let lease = ledger.grant(now, ask(bad[0], 1), |_, _| true);
+    let lease = ledger.grant(now, ask(bad[1], 1), |_, _| true);
     let lease = lease.expect("a lease");
     assert_eq!(lease.given_up, NOBODY);
     let games = [(lease.games[0].index, [1; 32])];
-    report(&mut ledger, now, bad[0], &lease, |it| {
+    report(&mut ledger, now, bad[1], &lease, |it| {
         (it.games, it.agents) = (&games, &[3]);
     });
     for bad in bad {
@@ -707,4 +707,156 @@ fn who_fails_at_everything_is_not_waited_for() {
     let lease = ledger.grant(now, ask(broken, 1), |_, _| true);
     end(&mut ledger, now, broken, &lease.expect("a lease"), false);
     assert_eq!(given_up_at(&mut ledger, now, lacks), NOBODY);
+}
+
+#[test]
+fn games_that_are_to_be_void_are_tried_by_one_who_comes() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 2);
+    let [good, lacks] = [1, 2].map(|number| process(&mut ledger, number));
+    ran(&mut ledger, good);
+    ledger.leave(good);
+    let mut now = START + SECOND * 31;
+    let lease = loop {
+        now += SECOND;
+        let Some(lease) = grant(&mut ledger, now, lacks) else {
+            continue;
+        };
+        if lease.games[0].attempts >= ATTEMPTS_MAX {
+            break lease;
+        }
+        let failed = Failed {
+            index: lease.games[0].index,
+            unready: Some(3),
+        };
+        ledger.failed(now, tournament, lease.lease, failed);
+    };
+    ledger.take_leave(lacks);
+    let comes = process(&mut ledger, 3);
+    let again = grant(&mut ledger, now + SECOND, comes).expect("a lease");
+    assert_eq!(indices(&again), indices(&lease));
+    assert!(again.games[0].attempts < ATTEMPTS_MAX, "{again:?}");
+}
+
+#[test]
+fn who_makes_no_progress_keeps_nobody_waiting_for_an_agent_that_ran_there() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 100);
+    let [hangs, lacks] = [1, 2].map(|number| process(&mut ledger, number));
+    ran(&mut ledger, hangs);
+    grant(&mut ledger, START, hangs).expect("a lease");
+    ledger.expire(SECOND * 60);
+    let mut kept = 0;
+    for tick in 61..800 {
+        let now = SECOND * tick;
+        let Some(lease) = ledger.grant(now, ask(lacks, 1), |_, _| true) else {
+            continue;
+        };
+        // Nobody knows whose fault it is: one host alone does not charge it.
+        if lease.games[0].attempts >= ATTEMPTS_MAX {
+            kept = tick;
+            break;
+        }
+        let failed = Failed {
+            index: lease.games[0].index,
+            unready: Some(3),
+        };
+        ledger.failed(now, tournament, lease.lease, failed);
+    }
+    assert!((600..800).contains(&kept), "{kept}");
+}
+
+#[test]
+fn leases_that_expire_at_one_time_are_one_failure() {
+    let mut ledger = ledger();
+    running(&mut ledger, 1000);
+    let [slow, lacks] = [1, 2].map(|number| process(&mut ledger, number));
+    for _ in 0..3 {
+        ledger
+            .grant(START, ask(slow, 8), |_, _| true)
+            .expect("a lease");
+    }
+    ledger.expire(SECOND * 60);
+    assert_eq!(unready(&mut ledger, lacks), Some(1));
+    assert_eq!(given_up_at(&mut ledger, SECOND * 61, lacks), NOBODY);
+}
+
+#[test]
+fn those_who_come_and_never_try_are_not_waited_for_for_ever() {
+    let mut ledger = ledger();
+    running(&mut ledger, 10_000);
+    let lacks = process(&mut ledger, 1);
+    let _idle = process(&mut ledger, 2);
+    assert_eq!(unready(&mut ledger, lacks), Some(1));
+    let mut charged = Vec::new();
+    // Every five minutes another one comes and goes.
+    for tick in (10..60 * 60).step_by(10) {
+        let now = SECOND * tick;
+        ledger.expire(now);
+        if tick % 300 == 0 {
+            let comes = process(&mut ledger, 100 + u64::from(tick));
+            ledger.take_leave(comes);
+            process(&mut ledger, 200 + u64::from(tick));
+        }
+        if given_up_at(&mut ledger, now, lacks) == [3] {
+            charged.push(tick);
+        }
+    }
+    assert_eq!(charged.first(), Some(&720), "{charged:?}");
+    assert!(charged.len() > 150, "{charged:?}");
+}
+
+#[test]
+fn a_game_goes_to_whom_no_agent_of_it_failed_to_start_at() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 1);
+    let [lacks, other] = [1, 2].map(|number| process(&mut ledger, number));
+    let fail = |ledger: &mut Ledger, worker, now, unready| {
+        let lease = grant(ledger, now, worker).expect("a lease");
+        let failed = Failed { index: 0, unready };
+        ledger.failed(now, tournament, lease.lease, failed);
+    };
+    fail(&mut ledger, lacks, START, Some(3));
+    fail(&mut ledger, other, START + SECOND, None);
+    // Both have tried; whoever asks first, it is the other's.
+    for second in 4..60 {
+        assert!(grant(&mut ledger, START + SECOND * second, lacks).is_none());
+    }
+    assert!(grant(&mut ledger, START + SECOND * 60, other).is_some());
+}
+
+#[test]
+fn a_game_whose_agents_run_at_no_one_process_together_is_void_after_a_while() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 10);
+    let workers = [1, 2].map(|number| process(&mut ledger, number));
+    for (agent, worker) in (3..).zip(workers) {
+        let lease = ledger.grant(START, ask(worker, 1), |_, _| true);
+        let lease = lease.expect("a lease");
+        let games = [(lease.games[0].index, [1; 32])];
+        let agents = [agent];
+        report(&mut ledger, START, worker, &lease, |it| {
+            (it.games, it.agents) = (&games, &agents);
+        });
+    }
+    let mut void = None;
+    for second in 1..3600 {
+        let now = START + SECOND * second;
+        for (unready, worker) in [4, 3].into_iter().zip(workers) {
+            let Some(lease) = ledger.grant(now, ask(worker, 1), |_, _| true) else {
+                continue;
+            };
+            assert_eq!(lease.given_up, NOBODY);
+            let game = lease.games[0];
+            if game.attempts >= ATTEMPTS_MAX {
+                void.get_or_insert(second);
+            }
+            let failed = Failed {
+                index: game.index,
+                unready: Some(unready),
+            };
+            ledger.failed(now, tournament, lease.lease, failed);
+        }
+    }
+    assert!(void.is_some_and(|second| second > 60), "{void:?}");
 }
