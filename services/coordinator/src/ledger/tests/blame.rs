@@ -747,7 +747,7 @@ fn who_makes_no_progress_keeps_nobody_waiting_for_an_agent_that_ran_there() {
     grant(&mut ledger, START, hangs).expect("a lease");
     ledger.expire(SECOND * 60);
     let mut kept = 0;
-    for tick in 61..800 {
+    for tick in 61..4 * 3600 {
         let now = SECOND * tick;
         let Some(lease) = ledger.grant(now, ask(lacks, 1), |_, _| true) else {
             continue;
@@ -763,7 +763,7 @@ fn who_makes_no_progress_keeps_nobody_waiting_for_an_agent_that_ran_there() {
         };
         ledger.failed(now, tournament, lease.lease, failed);
     }
-    assert!((600..800).contains(&kept), "{kept}");
+    assert!(kept > 600, "{kept}");
 }
 
 #[test]
