@@ -398,7 +398,7 @@ pub(crate) fn student(normal: f64, freedom: u64) -> f64 {
         // everything anyway.
         return match student.cdf(-FAR) {
             least if tail > least => -student.inverse_cdf(tail),
-            _ => FAR,
+            _ => normal.max(FAR),
         };
     }
     let z = normal;
