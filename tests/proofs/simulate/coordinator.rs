@@ -112,7 +112,7 @@ pub(super) struct Coordinator<D: Defects> {
     numbers: Vec<usize>,
     answers: Vec<u32>,
     present: Vec<Present>,
-    /// Stays that ended before the request to join was read.
+    /// Stays that ended: nobody waits for an answer to their requests to join.
     gone: Vec<(Life, StayNo)>,
     blame: Blame,
     parked: Vec<Parked>,

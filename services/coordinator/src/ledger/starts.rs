@@ -3,9 +3,10 @@
 //! An agent is charged without being asked where everybody who is here tried to
 //! start it and nobody could. While it runs at somebody who is here, or somebody
 //! is here who has not tried, it is hosts that lack something, and its games wait
-//! for the others; one at which everything fails is not waited for. What failed at hosts that are gone says nothing. Nobody charges
-//! an agent without having tried to start it. One that is charged is tried again
-//! once a minute: what it lacked may have come back.
+//! for the others; one at which everything fails is not waited for. What failed at
+//! hosts that are gone says nothing. Nobody charges an agent without having tried to
+//! start it. One that is charged is tried again once a minute: what it lacked may
+//! have come back.
 //!
 //! Where those went at which it ran, or who was here before the coordinator started
 //! is not known, they have a while to come back. After it one host alone still

@@ -2,6 +2,8 @@
 
 mod blame;
 mod histories;
+mod hosts;
+mod starts;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -32,9 +32,8 @@ impl<D: Defects> Coordinator<D> {
             ..
         } = self;
         let is_it = |present: &Present| present.who == who && present.stay == stay;
-        if !present.iter().any(is_it) {
-            gone.push((who, stay));
-        }
+        // Its request to join may come, or come again, later.
+        gone.push((who, stay));
         // A join that came twice is here twice.
         while let Some(place) = present.iter().position(is_it) {
             let left = present.remove(place);

@@ -1,0 +1,103 @@
+//! Hosts that play, fail, and cannot start an agent: what tests of them share.
+
+use super::*;
+
+pub(super) const SECOND: Duration = Duration::from_secs(1);
+pub(super) const NOBODY: [u16; 0] = [];
+
+/// One game for a worker.
+pub(super) fn one(ledger: &mut Ledger, now: Duration, worker: WorkerId) -> Grant {
+    let lease = ledger.grant(now, ask(worker, 1), |_, _| true);
+    lease.expect("a lease")
+}
+
+/// An agent of a game did not start; tells what the game's attempts come to.
+pub(super) fn not_started(
+    ledger: &mut Ledger,
+    now: Duration,
+    lease: &Grant,
+    (index, agent): (u64, u16),
+) -> Option<u32> {
+    let unready = Some(agent);
+    ledger.failed(
+        now,
+        lease.tournament,
+        lease.lease,
+        Failed { index, unready },
+    )
+}
+
+pub(super) fn process(ledger: &mut Ledger, number: u64) -> WorkerId {
+    ledger.join_as(Player::Process(number), usize::MAX)
+}
+
+/// A report of a present worker about one lease.
+pub(super) fn report<'a>(
+    ledger: &mut Ledger,
+    now: Duration,
+    by: WorkerId,
+    grant: &Grant,
+    change: impl FnOnce(&mut Report<'a>),
+) -> Taken {
+    let mut report = Report {
+        tournament: grant.tournament,
+        by: Some(by),
+        player: ledger.player(by, 1),
+        lease: grant.lease,
+        games: &[],
+        voids: &[],
+        failed: &[],
+        agents: &[],
+    };
+    change(&mut report);
+    let mut reports = Reports::default();
+    let sorted = reports.sort(ledger, &report);
+    let id = sorted.id;
+    let taken = reports.take(ledger, now, &report, sorted);
+    reports.written(ledger, id);
+    taken
+}
+
+/// All games of a lease fail, or all are played.
+pub(super) fn end(ledger: &mut Ledger, now: Duration, by: WorkerId, grant: &Grant, fails: bool) {
+    let failed = |index| Failed {
+        index,
+        unready: None,
+    };
+    let failed: Vec<Failed> = indices(grant).into_iter().map(failed).collect();
+    let played: Vec<_> = indices(grant).into_iter().map(|it| (it, [1; 32])).collect();
+    report(ledger, now, by, grant, |report| {
+        if fails {
+            report.failed = &failed;
+        } else {
+            report.games = &played;
+        }
+    });
+}
+
+/// Agents that are given up in what is lent at this time.
+pub(super) fn given_up_at(ledger: &mut Ledger, now: Duration, worker: WorkerId) -> Vec<u16> {
+    let lease = one(ledger, now, worker);
+    end(ledger, now, worker, &lease, false);
+    lease.given_up
+}
+
+/// The same at once.
+pub(super) fn given_up(ledger: &mut Ledger, worker: WorkerId) -> Vec<u16> {
+    given_up_at(ledger, START + SECOND, worker)
+}
+
+/// Agent 3 does not start at a worker; tells what the game's attempts come to.
+pub(super) fn unready(ledger: &mut Ledger, worker: WorkerId) -> Option<u32> {
+    let lease = one(ledger, START, worker);
+    not_started(ledger, START, &lease, (lease.games[0].index, 3))
+}
+
+/// Agent 3 plays at a worker.
+pub(super) fn ran(ledger: &mut Ledger, worker: WorkerId) {
+    let lease = one(ledger, START, worker);
+    let games = [(lease.games[0].index, [1; 32])];
+    report(ledger, START, worker, &lease, |it| {
+        (it.games, it.agents) = (&games, &[3]);
+    });
+}

@@ -1,0 +1,314 @@
+//! Whose fault it is that an agent does not start.
+
+use arena_wire::ATTEMPTS_MAX;
+
+use super::{hosts::*, *};
+
+#[test]
+fn an_agent_that_does_not_start_at_the_only_worker_is_charged_at_once() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let worker = process(&mut ledger, 1);
+    assert_eq!(
+        unready(&mut ledger, worker),
+        Some(0),
+        "no attempt is counted"
+    );
+    assert_eq!(given_up(&mut ledger, worker), [3]);
+}
+
+#[test]
+fn an_agent_that_does_not_start_again_at_the_only_worker_is_charged() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let worker = process(&mut ledger, 1);
+    ran(&mut ledger, worker);
+    assert_eq!(unready(&mut ledger, worker), Some(0));
+    assert_eq!(given_up(&mut ledger, worker), [3]);
+}
+
+#[test]
+fn an_agent_is_not_charged_while_another_has_not_tried_it() {
+    for bad in 1..4 {
+        let mut ledger = ledger();
+        running(&mut ledger, 100);
+        let lacks: Vec<WorkerId> = (0..bad).map(|it| process(&mut ledger, it)).collect();
+        let other = process(&mut ledger, 9);
+        for &lacks in &lacks {
+            assert_eq!(unready(&mut ledger, lacks), Some(1));
+        }
+        assert_eq!(given_up(&mut ledger, other), NOBODY, "{bad} lack it");
+        assert_eq!(unready(&mut ledger, other), Some(0), "it starts nowhere");
+        assert_eq!(given_up(&mut ledger, other), [3]);
+    }
+}
+
+#[test]
+fn who_never_tries_an_agent_is_not_waited_for_for_ever() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let (lacks, other) = (process(&mut ledger, 1), process(&mut ledger, 2));
+    assert_eq!(unready(&mut ledger, lacks), Some(1));
+    assert_eq!(given_up_at(&mut ledger, SECOND * 500, lacks), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 700, lacks), [3]);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 700, other), NOBODY);
+    process(&mut ledger, 3);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 710, lacks), NOBODY);
+}
+
+#[test]
+fn an_agent_is_not_charged_while_it_runs_at_a_worker_that_is_here() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let workers = [1, 2, 3].map(|number| process(&mut ledger, number));
+    ran(&mut ledger, workers[0]);
+    for &lacks in &workers[1..] {
+        assert_eq!(unready(&mut ledger, lacks), Some(1));
+    }
+    let late = SECOND * 3600;
+    assert_eq!(given_up_at(&mut ledger, late, workers[1]), NOBODY);
+    ledger.take_leave(workers[0]);
+    let mut given_up = |after| given_up_at(&mut ledger, late + SECOND * after, workers[1]);
+    assert_eq!(given_up(20), NOBODY, "it may come back");
+    assert_eq!(given_up(40), [3], "two lack it");
+}
+
+#[test]
+fn what_failed_at_hosts_that_are_gone_charges_nobody() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let good = process(&mut ledger, 1);
+    ran(&mut ledger, good);
+    let bad = [2, 3].map(|number| process(&mut ledger, number));
+    for bad in bad {
+        assert_eq!(unready(&mut ledger, bad), Some(1));
+    }
+    for worker in [bad[0], bad[1], good] {
+        ledger.take_leave(worker);
+    }
+    let again = process(&mut ledger, 4);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, again), NOBODY);
+}
+
+#[test]
+fn one_who_comes_has_an_agent_tried_that_was_given_up() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let bad = [1, 2].map(|number| process(&mut ledger, number));
+    unready(&mut ledger, bad[0]);
+    unready(&mut ledger, bad[1]);
+    assert_eq!(given_up(&mut ledger, bad[1]), [3]);
+    let good = process(&mut ledger, 3);
+    assert_eq!(given_up(&mut ledger, bad[1]), NOBODY);
+    ran(&mut ledger, good);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, bad[1]), NOBODY);
+}
+
+#[test]
+fn after_a_restart_nobody_is_charged_before_others_can_be_back() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 100);
+    ledger.goes_on(tournament);
+    let bad = process(&mut ledger, 1);
+    assert_eq!(unready(&mut ledger, bad), Some(1));
+    assert_eq!(given_up_at(&mut ledger, SECOND * 20, bad), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 40, bad), [3]);
+}
+
+#[test]
+fn however_many_were_here_it_is_known_where_an_agent_runs() {
+    let mut ledger = ledger();
+    running(&mut ledger, 10_000);
+    let good = process(&mut ledger, u64::MAX / 2);
+    ran(&mut ledger, good);
+    for number in 1..1000 {
+        let other = process(&mut ledger, number << 50);
+        ran(&mut ledger, other);
+        ledger.take_leave(other);
+    }
+    for number in [3, 5] {
+        let bad = process(&mut ledger, number);
+        assert_eq!(unready(&mut ledger, bad), Some(1));
+        assert_eq!(given_up_at(&mut ledger, SECOND * 3600, bad), NOBODY);
+    }
+}
+
+#[test]
+fn an_agent_that_ran_elsewhere_is_not_charged_for_one_host() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let (good, lacks) = (process(&mut ledger, 1), process(&mut ledger, 2));
+    ran(&mut ledger, good);
+    ledger.take_leave(good);
+    assert_eq!(unready(&mut ledger, lacks), Some(1));
+    assert_eq!(given_up_at(&mut ledger, SECOND * 3600, lacks), NOBODY);
+}
+
+#[test]
+fn a_report_of_who_is_gone_does_not_make_an_agent_run() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let [gone, bad] = [1, 2].map(|number| process(&mut ledger, number));
+    let late = grant(&mut ledger, START, gone).expect("a lease");
+    ledger.leave(gone);
+    let games = [(late.games[0].index, [1; 32])];
+    report(&mut ledger, START, gone, &late, |it| {
+        (it.games, it.agents) = (&games, &[3]);
+        it.player = Player::Process(1);
+    });
+    assert_eq!(unready(&mut ledger, bad), Some(0), "it starts nowhere");
+    assert_eq!(given_up(&mut ledger, bad), [3]);
+}
+
+#[test]
+fn a_pause_is_no_time_in_which_somebody_could_have_tried() {
+    let mut ledger = ledger();
+    let tournament = running(&mut ledger, 100);
+    let [lacks, _other] = [1, 2].map(|number| process(&mut ledger, number));
+    assert_eq!(unready(&mut ledger, lacks), Some(1));
+    ledger.pause(tournament);
+    ledger.expire(SECOND * 700);
+    ledger.resume(tournament);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 701, lacks), NOBODY);
+}
+
+#[test]
+fn an_agent_that_is_given_up_is_tried_again_once_a_minute() {
+    let mut ledger = ledger();
+    running(&mut ledger, 10_000);
+    let bad = [1, 2].map(|number| process(&mut ledger, number));
+    for bad in bad {
+        unready(&mut ledger, bad);
+    }
+    let mut tried = Vec::new();
+    for tick in 1..200 {
+        for (place, bad) in bad.into_iter().enumerate() {
+            let now = START + SECOND * tick;
+            let lease = one(&mut ledger, now, bad);
+            if lease.given_up.is_empty() {
+                tried.push((tick, place));
+                let count = not_started(&mut ledger, now, &lease, (lease.games[0].index, 3));
+                assert_eq!(count, Some(0), "no attempt is counted");
+            }
+            end(&mut ledger, now, bad, &lease, false);
+        }
+    }
+    assert_eq!(tried, [(61, 0), (121, 1), (181, 0)], "in turn");
+    let now = START + SECOND * 241;
+    let lease = one(&mut ledger, now, bad[1]);
+    assert_eq!(lease.given_up, NOBODY);
+    let games = [(lease.games[0].index, [1; 32])];
+    report(&mut ledger, now, bad[1], &lease, |it| {
+        (it.games, it.agents) = (&games, &[3]);
+    });
+    for bad in bad {
+        assert_eq!(given_up_at(&mut ledger, now + SECOND, bad), NOBODY);
+    }
+}
+
+#[test]
+fn an_agent_that_ran_at_the_only_host_is_charged_there_after_it_joined_again() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let lone = process(&mut ledger, 1);
+    ran(&mut ledger, lone);
+    ledger.leave(lone);
+    let again = process(&mut ledger, 1);
+    unready(&mut ledger, again);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 20, again), NOBODY);
+    assert_eq!(given_up_at(&mut ledger, SECOND * 40, again), [3]);
+}
+
+#[test]
+fn who_cannot_play_a_tournament_is_not_waited_for() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let [lacks, other] = [1, 2].map(|number| process(&mut ledger, number));
+    assert!(ledger.grant(START, ask(other, 1), |_, _| false).is_none());
+    assert_eq!(unready(&mut ledger, lacks), Some(0));
+    assert_eq!(given_up(&mut ledger, lacks), [3]);
+}
+
+#[test]
+fn what_failed_because_of_an_agent_that_is_given_up_waits_for_nobody() {
+    let mut ledger = ledger();
+    running(&mut ledger, 2);
+    let [first, other] = [1, 2].map(|number| process(&mut ledger, number));
+    assert_eq!(unready(&mut ledger, first), Some(1));
+    assert_eq!(unready(&mut ledger, other), Some(0), "it starts nowhere");
+    let busy = ledger.grant(START, ask(other, 1), |_, _| true);
+    assert_eq!(indices(&busy.expect("a lease")), [1]);
+    // The other one never had game 0, and is likelier to play what failed.
+    let lease = one(&mut ledger, START + SECOND, first);
+    assert_eq!((indices(&lease), lease.given_up), (vec![0], vec![3]));
+}
+
+#[test]
+fn who_fails_at_everything_is_not_waited_for() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let [lacks, broken] = [1, 2].map(|number| process(&mut ledger, number));
+    assert_eq!(unready(&mut ledger, lacks), Some(1));
+    let mut now = START;
+    for failures in 0..3 {
+        now += SECOND * 40;
+        assert_eq!(given_up_at(&mut ledger, now, lacks), NOBODY, "{failures}");
+        let lease = one(&mut ledger, now, broken);
+        fail(&mut ledger, now, &lease, lease.games[0].index);
+    }
+    assert_eq!(given_up_at(&mut ledger, now, lacks), [3]);
+    // One that does play is waited for again.
+    now += SECOND * 40;
+    let lease = ledger.grant(now, ask(broken, 1), |_, _| true);
+    end(&mut ledger, now, broken, &lease.expect("a lease"), false);
+    assert_eq!(given_up_at(&mut ledger, now, lacks), NOBODY);
+}
+
+#[test]
+fn who_makes_no_progress_keeps_nobody_waiting_for_an_agent_that_ran_there() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let [hangs, lacks] = [1, 2].map(|number| process(&mut ledger, number));
+    ran(&mut ledger, hangs);
+    grant(&mut ledger, START, hangs).expect("a lease");
+    ledger.expire(SECOND * 60);
+    let mut kept = 0;
+    for tick in 61..4 * 3600 {
+        let now = SECOND * tick;
+        let Some(lease) = ledger.grant(now, ask(lacks, 1), |_, _| true) else {
+            continue;
+        };
+        // Nobody knows whose fault it is: one host alone does not charge it.
+        if lease.games[0].attempts >= ATTEMPTS_MAX {
+            kept = tick;
+            break;
+        }
+        not_started(&mut ledger, now, &lease, (lease.games[0].index, 3));
+    }
+    assert!(kept > 600, "{kept}");
+}
+
+#[test]
+fn those_who_come_and_never_try_are_not_waited_for_for_ever() {
+    let mut ledger = ledger();
+    running(&mut ledger, 10_000);
+    let lacks = process(&mut ledger, 1);
+    let _idle = process(&mut ledger, 2);
+    assert_eq!(unready(&mut ledger, lacks), Some(1));
+    let mut charged = Vec::new();
+    // Every five minutes another one comes and goes.
+    for tick in (10..60 * 60).step_by(10) {
+        let now = SECOND * tick;
+        ledger.expire(now);
+        if tick % 300 == 0 {
+            let comes = process(&mut ledger, 100 + u64::from(tick));
+            ledger.take_leave(comes);
+            process(&mut ledger, 200 + u64::from(tick));
+        }
+        if given_up_at(&mut ledger, now, lacks) == [3] {
+            charged.push(tick);
+        }
+    }
+    assert_eq!(charged.first(), Some(&720), "{charged:?}");
+    assert!(charged.len() > 150, "{charged:?}");
+}
