@@ -71,7 +71,7 @@ impl Scale {
     fn measure(&self, workers: usize) -> Result<Measured, Broken> {
         let broken = |error: FleetError| Broken::new(format!("{workers} workers: {error}"));
         let world = World::new();
-        let coordinator = world.coordinator("data", &["--audit-share", "0"]);
+        let coordinator = world.coordinator("data", &[]);
         let url = coordinator.url();
         let games = GAMES_PER_SECOND * (self.seconds + 1);
         // More than are played: the end of a tournament is not what is measured.

@@ -13,6 +13,7 @@ mod standings;
 mod start;
 mod tournaments;
 mod workers;
+mod writer;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -37,15 +38,20 @@ use crate::{
     service::Summary,
 };
 use answers::Answers;
+
 use reports::Batch;
 pub(crate) use start::load;
 use tournaments::Entry;
 use workers::{Parked, Present};
+use writer::Writer;
 
 /// How often leases are looked after while there are any.
 const TICK: Duration = Duration::from_millis(100);
 /// How often metrics are brought up to date while nothing happens.
 const IDLE_TICK: Duration = Duration::from_secs(1);
+/// Who was stopped for longer than this, or waited for its disk, lets nobody else pay
+/// for it: its clock stands still meanwhile.
+const STOPPED: Duration = Duration::from_secs(3);
 /// Reports are taken after so many other requests, however many of those wait.
 const COMMANDS_IN_A_ROW: u32 = 16;
 /// A stop waits for workers that hold leases until none has reported for this
@@ -59,6 +65,7 @@ pub(crate) struct Core {
     /// What others may read of the tournaments without asking.
     directory: Arc<Directory>,
     signals: mpsc::UnboundedSender<Signal>,
+    writer: Writer,
     positions: Option<Positions>,
     /// How far the chain of durable results is added up.
     position: Option<Position>,
@@ -70,6 +77,8 @@ pub(crate) struct Core {
     boot_epoch: u64,
     lease_deadline: Duration,
     started: Instant,
+    /// When something was done last.
+    turned: Instant,
 
     agents: Agents,
     answers: Answers,
@@ -85,6 +94,8 @@ pub(crate) struct Core {
     parked_ever: u64,
     /// Games may have become free to lend.
     unpark: bool,
+    /// Whose turn it is among those who wait, where the last round took too long.
+    behind: Option<u64>,
     looked_after: Duration,
 
     reports: Reports,
@@ -104,6 +115,18 @@ impl Core {
     /// `drain_limit` later, or until the store fails.
     pub(crate) async fn run(
         mut self,
+        inbox: Inbox,
+        signals: mpsc::UnboundedReceiver<Signal>,
+        drain: oneshot::Receiver<()>,
+        drain_limit: Duration,
+    ) -> Result<Summary, RunError> {
+        let summary = self.serve(inbox, signals, drain, drain_limit).await;
+        self.writer.close().await;
+        summary
+    }
+
+    async fn serve(
+        &mut self,
         mut inbox: Inbox,
         mut signals: mpsc::UnboundedReceiver<Signal>,
         mut drain: oneshot::Receiver<()>,
@@ -137,6 +160,7 @@ impl Core {
             self.metrics
                 .command_queue
                 .set((inbox.commands.len() + inbox.reports.len()) as i64);
+            self.stand_still();
             self.look_after();
             if let Some(error) = self.failed.take() {
                 self.stopping.send_replace(true);
@@ -170,6 +194,16 @@ impl Core {
 
     fn now(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    /// Takes out of the time what nobody could be heard in.
+    fn stand_still(&mut self) {
+        let now = Instant::now();
+        let took = now - std::mem::replace(&mut self.turned, now);
+        if took > STOPPED {
+            tracing::warn!(seconds = took.as_secs(), "stood still");
+            self.started += took;
+        }
     }
 
     async fn command(&mut self, command: Command) {
@@ -213,7 +247,7 @@ impl Core {
                 drop(reply.send(self.entry(&id).map(|entry| entry.differing.unlisted())));
             }
             Command::Compared(compared, reply) => {
-                drop(reply.send(self.compared(&compared).await));
+                self.compared(&compared, reply);
             }
             Command::Workers(reply) => drop(reply.send(Ok(self.list_workers()))),
         }
@@ -239,7 +273,7 @@ impl Core {
             self.expire();
             self.update_gauges();
         }
-        if due || self.unpark {
+        if due || self.unpark && self.behind.is_none() {
             self.unpark = false;
             self.serve_parked();
         }

@@ -112,10 +112,18 @@ pub(crate) enum Standing {
     Unloaded(Arc<Info>),
 }
 
-/// A worker's presence.
-pub(crate) struct Joined {
+/// A worker's presence, and what it is told. When it is dropped, the worker is gone.
+pub(crate) struct Presence {
     pub(crate) worker: WorkerId,
     pub(crate) notices: mpsc::Receiver<v1::JoinResponse>,
+    pub(crate) signals: mpsc::UnboundedSender<Signal>,
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        // Without a receiver the coordinator is gone as well.
+        let _ = self.signals.send(Signal::Left(self.worker));
+    }
 }
 
 /// What the state is asked.
@@ -144,7 +152,7 @@ pub(crate) enum Command {
     Shown(String, Reply<Standing>),
     Watch(String, Reply<watch::Receiver<Version>>),
     Loaded(Arc<Info>, Box<Results>),
-    Join(v1::JoinRequest, Reply<Joined>),
+    Join(v1::JoinRequest, Reply<Presence>),
     Lease(v1::LeaseRequest, Reply<v1::LeaseResponse>),
     Heartbeat(v1::HeartbeatRequest, Reply<Vec<LeaseId>>),
     Leave(v1::LeaveRequest, Reply<()>),
@@ -201,7 +209,6 @@ pub(crate) struct Handle {
     pub(crate) commands: mpsc::Sender<Command>,
     pub(crate) reports: mpsc::Sender<Command>,
     pub(crate) directory: Arc<Directory>,
-    pub(crate) signals: mpsc::UnboundedSender<Signal>,
     pub(crate) store: Arc<dyn Store>,
     /// True from the moment on at which the coordinator stops.
     pub(crate) stopping: watch::Receiver<bool>,

@@ -74,9 +74,12 @@ pub struct Ledger<D: Defects = Sound> {
     /// The time, as far as it was told.
     now: Duration,
     tournaments: BTreeMap<TournamentNo, Entry>,
-    /// Those that may have something to lend, now or later: the running ones,
-    /// and the finished ones with audits to come.
-    open: BTreeSet<TournamentNo>,
+    /// The running ones.
+    running: BTreeSet<TournamentNo>,
+    /// The finished ones with audits to come.
+    auditing: BTreeSet<TournamentNo>,
+    /// Where among those who asks next looks first.
+    look: TournamentNo,
     workers: BTreeMap<WorkerId, Worker>,
     /// Processes that left: what they played may still be reported.
     gone: BTreeMap<WorkerId, Player>,
@@ -97,10 +100,12 @@ impl<D: Defects> Ledger<D> {
             boot_epoch,
             now: Duration::ZERO,
             tournaments: BTreeMap::new(),
-            open: BTreeSet::new(),
+            running: BTreeSet::new(),
+            auditing: BTreeSet::new(),
+            look: 0,
             workers: BTreeMap::new(),
             gone: BTreeMap::new(),
-            processes: Processes::default(),
+            processes: Processes::new(settings.host_patience),
             leases: Leases::default(),
             tournaments_ever: 0,
             workers_ever: 0,
@@ -228,22 +233,21 @@ impl<D: Defects> Ledger<D> {
         self.sort_in(tournament);
     }
 
-    /// Keeps the open tournaments in step after one changed its state, or an
+    /// Keeps the sets of tournaments in step after one changed its state, or an
     /// audit of it its own.
     fn sort_in(&mut self, tournament: TournamentNo) {
-        let open = self
-            .tournaments
-            .get(&tournament)
-            .is_some_and(|entry| match entry.state {
-                State::Running => true,
-                State::Finished => entry.course.audits.so_far().waiting() > 0,
-                State::Paused | State::Cancelled => false,
-            });
-        if open {
-            self.open.insert(tournament);
+        let entry = self.tournaments.get(&tournament);
+        let state = entry.map(|entry| entry.state);
+        let audits = entry.is_some_and(|entry| entry.course.audits.so_far().waiting() > 0);
+        let (runs, finished) = (
+            state == Some(State::Running),
+            state == Some(State::Finished),
+        );
+        keep(&mut self.running, tournament, runs);
+        keep(&mut self.auditing, tournament, finished && audits);
+        if runs || finished && audits {
             return;
         }
-        self.open.remove(&tournament);
         if let Some(entry) = self.tournaments.get_mut(&tournament)
             && entry.state != State::Paused
         {
@@ -270,10 +274,8 @@ impl<D: Defects> Ledger<D> {
     }
 
     fn running(&self) -> impl Iterator<Item = &Entry> {
-        self.open
-            .iter()
-            .filter_map(|number| self.tournaments.get(number))
-            .filter(|entry| entry.state == State::Running)
+        let running = self.running.iter();
+        running.filter_map(|number| self.tournaments.get(number))
     }
 
     /// The time, as far as it was told.
@@ -444,5 +446,13 @@ impl<D: Defects> Ledger<D> {
         self.sort_in(tournament);
         let leases = self.leases.of(tournament);
         self.end(leases, false)
+    }
+}
+
+fn keep(set: &mut BTreeSet<TournamentNo>, tournament: TournamentNo, is_in: bool) {
+    if is_in {
+        set.insert(tournament);
+    } else {
+        set.remove(&tournament);
     }
 }

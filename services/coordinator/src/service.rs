@@ -141,13 +141,13 @@ async fn build_with<I>(
         commands: command_sender,
         reports: report_sender,
         directory: Arc::clone(&directory),
-        signals: signal_sender.clone(),
         store: Arc::clone(&options.store),
         stopping: stop.subscribe(),
     };
     let settings = Settings {
         lease_deadline: options.lease_deadline,
         audit_ppm: (share * 1e6) as u32,
+        host_patience: options.host_patience,
     };
     let core = core::load(
         &options,

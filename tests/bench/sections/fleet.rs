@@ -85,7 +85,7 @@ pub(super) fn run(settings: &Settings, what: &str, load: &Load) -> anyhow::Resul
 
 pub(super) fn once(what: &str, load: &Load) -> anyhow::Result<(Figure, Seen)> {
     let world = World::new();
-    let coordinator = world.coordinator("data", &["--audit-share", "0"]);
+    let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
     let paced = load.reports_per_second;
     let rate = paced.map_or(GAMES_PER_SECOND, |reports| reports * REPORT_GAMES as f64);

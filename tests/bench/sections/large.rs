@@ -58,7 +58,7 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
 /// end.
 fn play(games: u64, records: Records, figures: &mut Vec<Figure>) -> anyhow::Result<()> {
     let world = World::new();
-    let coordinator = world.coordinator("data", &["--audit-share", "0"]);
+    let coordinator = world.coordinator("data", &[]);
     let url = coordinator.url();
     let worker = world.worker(&coordinator, &["--builtin", "in-process"]);
     let players =

@@ -26,6 +26,7 @@ use super::{
 
 use audits::Comparison;
 use blame::Blame;
+pub(super) use blame::HOST_PATIENCE;
 use calls::refuse;
 pub(super) use calls::refused;
 

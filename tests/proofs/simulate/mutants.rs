@@ -57,7 +57,7 @@ mutants! {
         ChargesUntried CHARGES_UNTRIED "charges an agent that somebody has not tried",
         NeverCharges NEVER_CHARGES "charges no agent, wherever it was tried",
         AwaitsNobody AWAITS_NOBODY "charges an agent before its hosts can be back",
-        ChargesAlone CHARGES_ALONE "charges at one host what ran elsewhere",
+        ChargesElsewhere CHARGES_ELSEWHERE "charges what ran at hosts that are gone",
         CountsLeaving COUNTS_LEAVING "takes an orderly end for a loss",
         TakesAnyVoid TAKES_ANY_VOID "takes a void record that nobody asked for",
         KeepsMissing KEEPS_MISSING "keeps a lease whose answer was lost",

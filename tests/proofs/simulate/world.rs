@@ -10,7 +10,7 @@ use arena_coordinator::ledger::{self, Settings, State};
 use arena_worker::protocol::{self, Ending, Refusal};
 
 use super::{
-    coordinator::{Coordinator, Wrong, refused},
+    coordinator::HOST_PATIENCE, coordinator::{Coordinator, Wrong, refused},
     counts::{Counts, Happening},
     disk::{Disk, Job},
     games::{Host, Spec},
@@ -88,6 +88,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
         let settings = Settings {
             lease_deadline: Duration::from_secs(random.pick(&[2, 5, 10])),
             audit_ppm: random.pick(&[0, 0, 0, 200_000, 1_000_000]),
+            host_patience: HOST_PATIENCE,
         };
         let disk = Disk::new(specs.iter().map(|spec| spec.games));
         let mut net = Net::new(random, places.len(), trouble.weather, trace);

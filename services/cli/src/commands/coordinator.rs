@@ -63,6 +63,19 @@ pub(crate) struct CoordinatorArgs {
     )]
     lease_deadline: f64,
 
+    /// For this many seconds games wait for hosts at which an agent ran to come back
+    ///
+    /// After that an agent that starts nowhere loses its games, or they are void where
+    /// it is known to have run at a host that is gone. At a lone host at which
+    /// everything fails, games are void after two fifths of it.
+    #[arg(
+        long,
+        env = "ARENA_COORDINATOR_HOST_PATIENCE",
+        default_value_t = 600.0,
+        value_name = "SECONDS"
+    )]
+    host_patience: f64,
+
     /// Share of games that is played again on another worker and compared
     ///
     /// Who first played the games that were done before the coordinator started
@@ -127,6 +140,11 @@ impl CoordinatorArgs {
                 "--lease-deadline must be from 0.05 to 86400 seconds",
             ));
         }
+        if !(1.0..=86_400.0).contains(&self.host_patience) {
+            return Err(Failure::usage(
+                "--host-patience must be from 1 to 86400 seconds",
+            ));
+        }
         if !(0.0..=1.0).contains(&self.audit_share) {
             return Err(Failure::usage("--audit-share must be from 0 to 1"));
         }
@@ -144,6 +162,7 @@ impl CoordinatorArgs {
         let mut options = options(store.clone(), self.listen);
         options.metrics = Some(self.metrics);
         options.lease_deadline = Duration::from_secs_f64(self.lease_deadline);
+        options.host_patience = Duration::from_secs_f64(self.host_patience);
         options.audit_share = self.audit_share;
         options.connections_max = connections_max();
         options.report_queue_games = self.report_queue;

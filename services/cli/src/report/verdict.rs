@@ -92,13 +92,13 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
         }
         Claim::Ranks { agent, place } => {
             let found = rank(standings, agent);
-            verdict.counted("place", found.map(|(rank, _)| rank), standings);
+            verdict.counted("place", found.map(|(rank, _)| rank));
             let holds = found.is_some_and(|(rank, last)| match place {
                 Place::Exactly(place) => rank == *place,
                 Place::OrBetter(place) => rank <= *place,
                 Place::Last => last,
             });
-            verdict.holds = holds && is_over(standings);
+            verdict.holds = holds;
         }
         Claim::Passes { .. } => {
             let came: Option<SprtVerdict> = serde_json::from_str(&standings.verdict_json).ok();
@@ -108,6 +108,8 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
                 || "the test has not ended".to_owned(),
                 |came| format!("{}: {}", came.kind, came.text.trim_end_matches('.')),
             );
+            // It ends the tournament.
+            return verdict;
         }
         Claim::Faults { agent, most } => {
             let of = standings
@@ -115,8 +117,8 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
                 .iter()
                 .filter(|standing| agent.as_ref().is_none_or(|agent| *agent == standing.agent));
             let faults = of.map(|standing| standing.faults).sum();
-            verdict.counted("faults", Some(faults), standings);
-            verdict.holds = faults <= *most && is_over(standings);
+            verdict.counted("faults", Some(faults));
+            verdict.holds = faults <= *most;
         }
         Claim::Voids { most } => {
             let seats = standings.seats.len().max(1) as u64;
@@ -126,9 +128,15 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
                 .map(|agent| agent.voids)
                 .sum::<u64>()
                 / seats;
-            verdict.counted("voids", Some(voids), standings);
-            verdict.holds = voids <= *most && is_over(standings);
+            verdict.counted("voids", Some(voids));
+            verdict.holds = voids <= *most;
         }
+    }
+    // Who could choose when to look would choose what holds.
+    if verdict.value.is_some() && standings.state() != v1::TournamentState::Finished {
+        verdict.holds = false;
+        let state = state_name(standings.state());
+        verdict.says += &format!(" so far, and the tournament is {state}");
     }
     verdict
 }
@@ -159,8 +167,7 @@ impl Verdict {
         }
     }
 
-    /// What is counted may still change until all games are played.
-    fn counted(&mut self, measure: &'static str, count: Option<u64>, standings: &v1::Standings) {
+    fn counted(&mut self, measure: &'static str, count: Option<u64>) {
         self.measure = measure;
         self.value = count.map(|count| count as f64);
         self.says = match (count, measure) {
@@ -169,20 +176,11 @@ impl Verdict {
             (Some(count), "faults") => units::plural(count, "fault"),
             (Some(count), _) => units::plural(count, "void game"),
         };
-        if count.is_some() && !is_over(standings) {
-            let state = state_name(standings.state());
-            self.says += &format!(" so far, and the tournament is {state}");
-        }
     }
 }
 
 fn standing<'a>(standings: &'a v1::Standings, agent: &str) -> Option<&'a v1::AgentStanding> {
     standings.agents.iter().find(|one| one.agent == agent)
-}
-
-/// Whether all games that there will be are in it.
-fn is_over(standings: &v1::Standings) -> bool {
-    standings.state() == v1::TournamentState::Finished
 }
 
 /// The place of an agent that played, and whether it is behind all others.

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    handle::Compared,
+    handle::{Compared, Reply},
     ledger::{Audited, Bitmap, Outlook, State, Verdict},
 };
 
@@ -91,16 +91,23 @@ impl Core {
 
     /// Records were compared with the durable ones: what differs and what came
     /// of audits is stored, all at once.
-    pub(super) async fn compared(&mut self, compared: &Compared) -> Result<(), Error> {
+    pub(super) fn compared(&mut self, compared: &Compared, reply: Reply<()>) {
         let differences = compared.differences.iter();
         let mut changes: Vec<_> = differences
             .filter_map(|difference| self.differs(difference))
             .collect();
-        changes.extend(self.audited(compared)?);
-        if changes.is_empty() {
-            return Ok(());
+        match self.audited(compared) {
+            Ok(audited) => changes.extend(audited),
+            Err(error) => {
+                let _ = reply.send(Err(error));
+                return;
+            }
         }
-        self.persist(changes).await
+        if changes.is_empty() {
+            let _ = reply.send(Ok(()));
+        } else {
+            self.writer.put(changes, reply);
+        }
     }
 
     /// Settles the audits among games that were compared: what is to be stored.

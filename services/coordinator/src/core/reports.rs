@@ -176,8 +176,12 @@ impl Core {
         if let Some(entry) = self.tournaments.get(&tournament) {
             entry.touch();
         }
-        if self.came(&tournament, written.came).await.is_err() {
-            tracing::error!(tournament, "the end of the tournament could not be stored");
+        if let Err(error) = self.came(&tournament, written.came).await {
+            tracing::error!(tournament, %error, "the end of the tournament could not be stored");
+            // The next start comes to it again.
+            if let Error::Store(cause) = error {
+                self.failed.get_or_insert(cause);
+            }
         }
         for (id, compare) in written.acknowledged {
             if let Some(reply) = self.replies.remove(&id) {

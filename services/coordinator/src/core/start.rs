@@ -22,6 +22,7 @@ use super::{
     bits::{self, Documents},
     differences,
     tournaments::Entry,
+    writer::Writer,
 };
 use crate::{
     agents::Agents,
@@ -72,6 +73,7 @@ pub(crate) async fn load(
     let positions = store.positions();
     watch(&*store, &metrics);
     let mut core = Core {
+        writer: Writer::new(Arc::clone(&store), signals.clone()),
         store,
         position: positions.as_ref().map(Positions::now),
         positions,
@@ -84,6 +86,7 @@ pub(crate) async fn load(
         boot_epoch,
         lease_deadline: settings.lease_deadline,
         started: Instant::now(),
+        turned: Instant::now(),
         agents: Agents::new(options.native.clone(), options.check_native, found.agents),
         answers: found.answers,
         ledger: Ledger::new(settings, boot_epoch),
@@ -93,6 +96,7 @@ pub(crate) async fn load(
         parked: BTreeMap::new(),
         parked_ever: 0,
         unpark: false,
+        behind: None,
         looked_after: Duration::ZERO,
         reports: Reports::default(),
         replies: HashMap::new(),

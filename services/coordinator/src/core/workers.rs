@@ -8,13 +8,15 @@ use tokio::sync::mpsc;
 use super::Core;
 use crate::{
     error::Error,
-    handle::{Joined, Reply},
+    handle::{Presence, Reply},
     ledger::{Ask, Ended, Grant, LeaseId, Player, TournamentNo, WorkerId},
 };
 
 /// Notices that may wait for a worker. One that reads none learns of ended
 /// leases by its heartbeats.
 const NOTICES_MAX: usize = 64;
+/// So long those who wait are served at a time, before others are heard.
+const SERVE_MAX: Duration = Duration::from_millis(20);
 /// The longest that a request for games waits.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
@@ -83,7 +85,7 @@ impl Core {
             .unwrap_or(id)
     }
 
-    pub(super) fn join(&mut self, request: v1::JoinRequest, reply: Reply<Joined>) {
+    pub(super) fn join(&mut self, request: v1::JoinRequest, reply: Reply<Presence>) {
         if self.draining() {
             let _ = reply.send(Err(Error::Draining));
             return;
@@ -110,9 +112,13 @@ impl Core {
         }));
         tracing::info!(worker, name = present.name, "worker joined");
         self.workers.insert(worker, present);
-        if reply.send(Ok(Joined { worker, notices })).is_err() {
-            self.left(worker);
-        }
+        // One that nobody takes tells that the worker left.
+        let signals = self.signals.clone();
+        let _ = reply.send(Ok(Presence {
+            notices,
+            worker,
+            signals,
+        }));
     }
 
     /// A worker's stream ended.
@@ -279,7 +285,17 @@ impl Core {
     /// Tries again for those who wait, and ends waits that were long enough.
     pub(super) fn serve_parked(&mut self) {
         let now = self.now();
-        for (place, parked) in std::mem::take(&mut self.parked) {
+        let first = self.behind.take().unwrap_or(0);
+        let (before, behind) = (self.parked.range(..first), self.parked.range(first..));
+        let places: Vec<u64> = behind.chain(before).map(|(&place, _)| place).collect();
+        for place in places {
+            if self.now() > now + SERVE_MAX {
+                self.behind = Some(place);
+                return;
+            }
+            let Some(parked) = self.parked.remove(&place) else {
+                continue;
+            };
             let worker = parked.ask.worker;
             match self.try_grant(parked) {
                 Some(parked) if now < parked.until => {

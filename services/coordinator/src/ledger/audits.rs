@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Assigned, Bitmap, Player, WorkerId};
 
 /// The most audits listed at a time; the rest is found when these are done.
+/// Games looked through at a time for more of them.
+const FIND_MAX: u64 = 1 << 16;
 const LISTED_MAX: usize = 4096;
 /// Failed attempts after which an audit is left alone until the next start.
 const FAILED_MAX: u32 = 3;
@@ -171,15 +173,18 @@ impl Audits {
             return;
         }
         let games = self.audited.bound();
-        for _ in 0..games {
+        for _ in 0..games.min(FIND_MAX) {
             let index = self.cursor;
             self.cursor = (self.cursor + 1) % games;
+            if !chosen(self.key, index, self.ppm) {
+                continue;
+            }
             let known = self.audited.contains(index)
                 || self.out.contains_key(&index)
                 || self.compared.contains_key(&index)
                 || self.alone.has(index)
                 || self.failed.get(&index).is_some_and(|&it| it >= FAILED_MAX);
-            if !known && chosen(self.key, index, self.ppm) && durable(index) {
+            if !known && durable(index) {
                 self.list(index, Player::Unknown);
                 if self.listed.count == LISTED_MAX {
                     break;

@@ -32,7 +32,7 @@ const ATTEMPTS_KEPT: usize = 32;
 /// Where a game failed at so many processes, its attempts are enough.
 const PROCESSES: usize = 3;
 /// How long a game rests after its first failed attempt; each time four times as
-/// long, so that five attempts at one process take three quarters of a minute.
+/// long, so that five attempts at one process that plays take three quarters of a minute.
 const REST: Duration = Duration::from_millis(500);
 const REST_MAX: Duration = Duration::from_secs(32);
 /// How long a game that failed waits at most for those who are likelier to play
@@ -42,7 +42,7 @@ const CLAIM: Duration = Duration::from_secs(60);
 /// so that one who is busy gets to it.
 const CLAIM_AGAIN: Duration = Duration::from_secs(600);
 /// Games looked through for one that may be lent.
-const LOOK_MAX: usize = 256;
+const LOOK_MAX: usize = 64;
 
 /// What befell a game before.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +55,8 @@ struct Tries {
     void: bool,
     /// Until when it rests, or since when it waits.
     since: Duration,
+    /// When it was tried last, and failed.
+    tried: Duration,
 }
 
 /// Why a game comes back without a result.
@@ -90,6 +92,11 @@ pub(super) struct Returned<'a> {
     pub(super) attempt: Attempt,
     /// Of agents that did not start somewhere.
     pub(super) fates: &'a Fates,
+    /// When who had it played another one last.
+    pub(super) played: Option<Duration>,
+    /// How long it rests where that was before it failed last: trouble of a host that
+    /// ends within minutes is to make no game void.
+    pub(super) rest: Duration,
     /// Whether somebody else is left to try a game after these.
     pub(super) hopes: &'a dyn Fn(&[Attempt]) -> bool,
 }
@@ -323,9 +330,9 @@ impl Course {
         let failed = matches!(why, Back::Failed | Back::Lost { alone: true });
         if failed {
             let tries = self.tries.entry(index).or_default();
-            tries.fail(back);
+            let rest = tries.fail(back);
             if why == Back::Failed && !tries.void {
-                tries.since = back.now + tries.rest();
+                tries.since = back.now + rest;
                 self.resting.insert((tries.since, index));
                 return;
             }
@@ -397,8 +404,10 @@ impl Tries {
     /// An attempt failed. Too many are enough where they were at several
     /// processes, and not because an agent did not start there, or where nobody
     /// else is left to try. An agent that did not start counts where nobody will
-    /// ever know whose fault that was.
-    fn fail(&mut self, back: &Returned<'_>) {
+    /// ever know whose fault that was. Tells how long the game rests.
+    fn fail(&mut self, back: &Returned<'_>) -> Duration {
+        let before = std::mem::replace(&mut self.tried, back.now);
+        let idle = !self.failed.is_empty() && back.played.is_none_or(|at| at <= before);
         if self.failed.len() < ATTEMPTS_KEPT || !self.failed.contains(&back.attempt) {
             self.failed.push(back.attempt);
         }
@@ -410,6 +419,7 @@ impl Tries {
         let awaits = self.failed.iter().any(|it| it.unready.is_some_and(awaited));
         let scattered = self.failed.len() >= SCATTERED && alone && !awaits;
         self.void |= scattered || is_enough(counting, alone);
+        if idle { back.rest } else { self.rest() }
     }
 
     /// Those agents are charged without being asked: the game can be played where

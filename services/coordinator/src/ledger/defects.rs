@@ -44,7 +44,7 @@ pub trait Defects {
     /// An agent is charged before those can be back at which it ran.
     const AWAITS_NOBODY: bool = false;
     /// One host alone charges an agent that ran elsewhere.
-    const CHARGES_ALONE: bool = false;
+    const CHARGES_ELSEWHERE: bool = false;
     /// A worker that leaves in order counts as lost.
     const COUNTS_LEAVING: bool = false;
     /// A void record is taken from whoever brings it.

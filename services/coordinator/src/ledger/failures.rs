@@ -29,7 +29,7 @@ impl<D: Defects> Ledger<D> {
             .map(|(_, player)| *player)
             .collect::<BTreeSet<_>>()
         {
-            self.processes.failed(player, now);
+            self.processes.hangs(player, now);
         }
         self.end(late, true)
     }
@@ -65,6 +65,8 @@ impl<D: Defects> Ledger<D> {
                     now: self.now,
                     attempt: Attempt { by, unready: None },
                     fates: &fates,
+                    played: processes.played_last(by),
+                    rest: processes.rest(),
                     hopes: &|tried| !D::FORGETS_WHO_FAILED && processes.has_sound_beside(tried),
                 };
                 for index in lease.games {
@@ -153,6 +155,8 @@ impl<D: Defects> Ledger<D> {
                     unready,
                 },
                 fates: &fates,
+                played: processes.played_last(player),
+                rest: processes.rest(),
                 hopes: &|tried| !D::FORGETS_WHO_FAILED && processes.has_sound_beside(tried),
             };
             entry.course.give_back(index, why, &back);
@@ -187,7 +191,7 @@ impl<D: Defects> Ledger<D> {
 
     /// A worker played games of a tournament, and with them these agents.
     pub(super) fn played(&mut self, tournament: TournamentNo, player: Player, agents: &[u16]) {
-        self.processes.played(player);
+        self.processes.played(player, self.now);
         // A report may come after who played is gone.
         if self.processes.is_here(player)
             && let Some(entry) = self.tournaments.get_mut(&tournament)

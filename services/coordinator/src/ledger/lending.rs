@@ -18,6 +18,8 @@ pub const LEASE_GAMES_MAX: usize = 512;
 const QUICK: Duration = Duration::from_secs(2);
 /// The newest game counts this part in the average.
 const PACE_SHARE: u32 = 8;
+/// Finished tournaments looked through for audits when somebody asks.
+const AUDITING_MAX: usize = 16;
 /// Workers that left whose process is remembered.
 const GONE_MAX: usize = 4096;
 
@@ -187,7 +189,8 @@ impl<D: Defects> Ledger<D> {
         } else {
             process
         };
-        for number in &self.open {
+        let looked: Vec<TournamentNo> = self.looked_through();
+        for number in &looked {
             if let Some(entry) = self.tournaments.get_mut(number) {
                 entry.course.wake(now);
                 entry.course.agents.asks(process, suits(worker, *number));
@@ -208,8 +211,7 @@ impl<D: Defects> Ledger<D> {
             let fates = course.agents.fates::<D>(now, &self.processes);
             course.agents.charged_at::<D>(process, &fates)
         };
-        let chosen = self
-            .open
+        let chosen = looked
             .iter()
             .filter_map(|&number| Some((number, self.tournaments.get(&number)?)))
             .filter(|&(number, entry)| {
@@ -251,7 +253,14 @@ impl<D: Defects> Ledger<D> {
             !D::FORGETS_WHO_FAILED && processes.outranked(process, tried, suits)
         };
         let fates = course.agents.fates::<D>(now, processes);
-        let mut charged = course.agents.charged_at::<D>(process, &fates);
+        let charged = course.agents.charged_at::<D>(process, &fates);
+        let due = |agent: &u16| course.agents.is_to_be_tried(*agent, process, now);
+        let (probed, given_up): (Vec<u16>, Vec<u16>) = charged.iter().copied().partition(due);
+        // One that hangs at its start holds the others of its lease up.
+        let count = match probed.is_empty() {
+            true => count,
+            false => count.min(LEASE_GAMES_MIN),
+        };
         let asker = Asker {
             now,
             player: process,
@@ -278,7 +287,9 @@ impl<D: Defects> Ledger<D> {
         if games.is_empty() {
             return None;
         }
-        charged.retain(|&agent| !course.agents.probe(agent, process, now));
+        for agent in probed {
+            course.agents.probe(agent, now);
+        }
         self.leases_ever = lease;
         entry.served = lease;
         let deadline = now + self.settings.lease_deadline + entry.patience.first;
@@ -306,8 +317,21 @@ impl<D: Defects> Ledger<D> {
             tournament: chosen,
             games,
             audit,
-            given_up: charged,
+            given_up,
         })
+    }
+
+    /// Tournaments that are looked through when somebody asks: the running ones, and
+    /// in turn some of those that are finished.
+    fn looked_through(&mut self) -> Vec<TournamentNo> {
+        let (before, behind) = (
+            self.auditing.range(..self.look),
+            self.auditing.range(self.look..),
+        );
+        let mut looked: Vec<_> = behind.chain(before).copied().take(AUDITING_MAX).collect();
+        self.look = looked.last().map_or(0, |last| last + 1);
+        looked.extend(&self.running);
+        looked
     }
 
     /// How many games a lease is to have.

@@ -1,7 +1,10 @@
 //! What is known of the processes that play: whether their attempts come to
 //! something. Who fails at once is always idle, and would take every game.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::{Player, WorkerId, course::Attempt};
 
@@ -32,16 +35,31 @@ struct Process {
     broken: u32,
     /// Until when it rests.
     until: Duration,
+    /// A lease of it made no progress, and nothing was heard of a game since.
+    hangs: bool,
+    /// When a game of it came last.
+    played: Option<Duration>,
 }
 
 /// All that are here, and those that left in doubt.
 #[derive(Debug, Default)]
 pub(super) struct Processes {
+    /// How long trouble of a host may last.
+    pub(super) patience: Duration,
     all: BTreeMap<Player, Process>,
+    /// Those that are here and in no doubt.
+    sound: BTreeSet<Player>,
     gone: usize,
 }
 
 impl Processes {
+    pub(super) fn new(patience: Duration) -> Self {
+        Self {
+            patience,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn joined(&mut self, player: Player, worker: WorkerId, now: Duration) {
         let process = self.all.entry(player).or_default();
         if process.here == 0 {
@@ -52,6 +70,10 @@ impl Processes {
         }
         process.here += 1;
         process.worker = worker;
+        process.hangs = false;
+        if process.failed == 0 {
+            self.sound.insert(player);
+        }
     }
 
     /// One of its joins is over; true where that was the last.
@@ -63,6 +85,7 @@ impl Processes {
         if process.here > 0 {
             return false;
         }
+        self.sound.remove(&player);
         if process.failed == 0 || self.gone >= GONE_MAX || !matches!(player, Player::Process(_)) {
             self.all.remove(&player);
         } else {
@@ -79,6 +102,15 @@ impl Processes {
             let rest = REST * (1 << process.failed.min(6));
             process.until = now + rest.min(REST_MAX);
             process.failed += 1;
+            self.sound.remove(&player);
+        }
+    }
+
+    /// A lease made no progress.
+    pub(super) fn hangs(&mut self, player: Player, now: Duration) {
+        self.failed(player, now);
+        if let Some(process) = self.here_mut(player) {
+            process.hangs = true;
         }
     }
 
@@ -86,20 +118,39 @@ impl Processes {
     pub(super) fn tried(&mut self, player: Player) {
         if let Some(process) = self.here_mut(player) {
             process.broken = 0;
+            process.hangs = false;
         }
     }
 
     /// A game was played.
-    pub(super) fn played(&mut self, player: Player) {
+    pub(super) fn played(&mut self, player: Player, now: Duration) {
         if let Some(process) = self.here_mut(player) {
             process.proven = true;
+            process.hangs = false;
+            process.played = Some(now);
             process.failed = 0;
             process.broken = 0;
+            self.sound.insert(player);
         }
+    }
+
+    /// How long a game rests that failed where nothing else is played.
+    pub(super) fn rest(&self) -> Duration {
+        self.patience / 10
+    }
+
+    /// When a game of one that is here came last.
+    pub(super) fn played_last(&self, player: Player) -> Option<Duration> {
+        self.all.get(&player)?.played
     }
 
     fn here_mut(&mut self, player: Player) -> Option<&mut Process> {
         self.all.get_mut(&player).filter(|it| it.here > 0)
+    }
+
+    fn sound(&self) -> impl Iterator<Item = (Player, WorkerId)> {
+        let sound = self.sound.iter();
+        sound.filter_map(|player| Some((*player, self.all.get(player)?.worker)))
     }
 
     fn others(&self, player: Player) -> impl Iterator<Item = (Player, &Process)> {
@@ -119,8 +170,10 @@ impl Processes {
         suits: impl Fn(WorkerId) -> bool,
     ) -> Option<Duration> {
         let process = self.all.get(&player).filter(|it| it.failed > 0)?;
-        let sound = |(_, other): (Player, &Process)| other.failed == 0 && suits(other.worker);
-        self.others(player).any(sound).then_some(process.until)
+        let mut sound = self.sound();
+        sound
+            .any(|(_, worker)| suits(worker))
+            .then_some(process.until)
     }
 
     /// Whether another that `suits` is likelier to play a game after these
@@ -135,6 +188,11 @@ impl Processes {
             return false;
         };
         let mine = rank(player, process, tried);
+        // Mostly one of those in no doubt is, and is found among the first.
+        let sound = |(other, worker)| !has_tried(other, tried) && suits(worker);
+        if mine > 1 && self.sound().any(sound) {
+            return true;
+        }
         let better = |(other, process): (Player, &Process)| {
             rank(other, process, tried) < mine && suits(process.worker)
         };
@@ -143,9 +201,7 @@ impl Processes {
 
     /// Whether somebody is here in no doubt who made none of these attempts.
     pub(super) fn has_sound_beside(&self, tried: &[Attempt]) -> bool {
-        let here = self.all.iter().filter(|(_, process)| process.here > 0);
-        let mut sound = here.filter(|(_, process)| process.failed == 0);
-        sound.any(|(&player, _)| !has_tried(player, tried))
+        self.sound().any(|(player, _)| !has_tried(player, tried))
     }
 
     /// How many are here.
@@ -175,7 +231,9 @@ fn has_tried(player: Player, tried: &[Attempt]) -> bool {
 /// How unlikely a process is to play a game after these attempts.
 fn rank(player: Player, process: &Process, tried: &[Attempt]) -> u8 {
     let own = || tried.iter().filter(|attempt| attempt.by == player);
-    if own().any(|attempt| attempt.unready.is_some()) {
+    if process.hangs {
+        5
+    } else if own().any(|attempt| attempt.unready.is_some()) {
         4
     } else if own().next().is_some() {
         3

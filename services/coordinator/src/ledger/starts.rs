@@ -8,9 +8,10 @@
 //! start it. One that is charged is tried again once a minute: what it lacked may
 //! have come back.
 //!
-//! Where those went at which it ran, or who was here before the coordinator started
-//! is not known, they have a while to come back. After it one host alone still
-//! does not charge an agent that is known to have run elsewhere: its games are void.
+//! Where those went at which it ran, they have ten minutes to come back: a host that
+//! boots. Where who was here before the coordinator started, or a pause began, is not
+//! known, they have two. An agent that is known to have run elsewhere, and at nobody
+//! who is here, is not charged after that either: its games are void.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,8 +20,9 @@ use std::{
 
 use super::{Defects, Player, processes::Processes};
 
-/// How long those have to come back at which an agent ran.
-const RETURN: Duration = Duration::from_secs(30);
+/// Those who may have been here before a start or a pause have this part of the time
+/// of those at which an agent is known to have run.
+const REJOIN: u32 = 5;
 /// How long somebody who is here and has not tried is waited for.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// The same of one who comes later.
@@ -39,8 +41,8 @@ pub(super) enum Fate {
     Runs,
     /// They are charged to it.
     GivenUp,
-    /// One host alone cannot start what ran elsewhere: whose fault that is nobody
-    /// knows.
+    /// It ran elsewhere, and never at any of those who cannot start it: whose fault
+    /// that is nobody knows.
     Unknown,
 }
 
@@ -74,23 +76,24 @@ struct Failed {
 }
 
 impl Starts {
-    fn fate<D: Defects>(&self, untried: bool, when: &When) -> Fate {
+    fn fate<D: Defects>(&self, untried: impl FnOnce() -> bool, when: &When) -> Fate {
         if !self.runs.is_empty() {
             return Fate::Runs;
         }
         if D::NEVER_CHARGES {
             return Fate::Unknown;
         }
-        if untried {
+        if untried() {
             return Fate::Waits;
         }
-        let awaited = self.gone.max(when.resumed);
-        let awaited = awaited.is_some_and(|since| when.now < since + RETURN);
+        let since = |since: Option<Duration>, wait| since.is_some_and(|it| when.now < it + wait);
+        let awaited =
+            since(self.gone, when.patience) || since(when.resumed, when.patience / REJOIN);
         if awaited && !D::AWAITS_NOBODY {
             return Fate::Waits;
         }
         let broke = self.fails.values().any(|it| it.ran);
-        if self.gone.is_some() && !broke && self.fails.len() == 1 && !D::CHARGES_ALONE {
+        if self.gone.is_some() && !broke && !D::CHARGES_ELSEWHERE {
             Fate::Unknown
         } else {
             Fate::GivenUp
@@ -108,6 +111,8 @@ impl Starts {
 struct When {
     now: Duration,
     resumed: Option<Duration>,
+    /// How long those have to come back at which an agent ran.
+    patience: Duration,
 }
 
 /// The agents of a tournament, by their place in it.
@@ -116,7 +121,7 @@ pub(super) struct Agents {
     all: BTreeMap<u16, Starts>,
     /// Processes that are here and cannot play the tournament.
     unsuited: BTreeSet<Player>,
-    /// When the coordinator went on with the tournament, where it did.
+    /// When the coordinator went on with the tournament, or a user did.
     resumed: Option<Duration>,
 }
 
@@ -128,6 +133,7 @@ impl Agents {
 
     /// The tournament goes on: who has not tried has the whole time to do so.
     pub(super) fn wait_anew(&mut self, now: Duration) {
+        self.resumed = Some(now);
         for starts in self.all.values_mut() {
             starts.since = now;
         }
@@ -193,14 +199,15 @@ impl Agents {
         let when = When {
             now,
             resumed: self.resumed,
+            patience: processes.patience,
         };
         let failed = self.all.iter().filter(|(_, it)| !it.fails.is_empty());
         let fates = failed.map(|(&agent, starts)| {
             let fate = if D::CHARGES_AT_ONCE {
                 Fate::GivenUp
             } else {
-                let waits = !D::CHARGES_UNTRIED && self.is_untried(starts, &when, processes);
-                starts.fate::<D>(waits, &when)
+                let untried = || !D::CHARGES_UNTRIED && self.is_untried(starts, &when, processes);
+                starts.fate::<D>(untried, &when)
             };
             (agent, fate)
         });
@@ -233,21 +240,22 @@ impl Agents {
 
     /// Whether a process is to try one now that was given up: whose last attempt is
     /// longest ago, or anybody where that one does not come.
-    pub(super) fn probe(&mut self, agent: u16, player: Player, now: Duration) -> bool {
+    pub(super) fn is_to_be_tried(&mut self, agent: u16, player: Player, now: Duration) -> bool {
         let Some(starts) = self.all.get_mut(&agent) else {
             return false;
         };
         let since = *starts.probed.get_or_insert(now);
-        if now < since + PROBE {
-            return false;
-        }
         let at = |it: &Failed| it.at;
         let oldest = starts.fails.values().map(at).min();
-        let due = starts.fails.get(&player).map(at) == oldest || now >= since + 2 * PROBE;
-        if due {
+        let first = starts.fails.get(&player).map(at) == oldest;
+        now >= since + PROBE && (first || now >= since + 2 * PROBE)
+    }
+
+    /// One that was given up is tried again.
+    pub(super) fn probe(&mut self, agent: u16, now: Duration) {
+        if let Some(starts) = self.all.get_mut(&agent) {
             starts.probed = Some(now);
         }
-        due
     }
 }
 

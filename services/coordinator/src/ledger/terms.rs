@@ -31,6 +31,9 @@ pub struct Settings {
     pub lease_deadline: Duration,
     /// Share of games played again on another worker, in parts of a million.
     pub audit_ppm: u32,
+    /// How long hosts have to come back at which an agent ran; a tenth of it passes
+    /// between attempts at a game where nothing else is played.
+    pub host_patience: Duration,
 }
 
 /// Whether more games may follow those that are known.

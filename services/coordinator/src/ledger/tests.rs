@@ -18,6 +18,7 @@ fn settings(audit_ppm: u32) -> Settings {
     Settings {
         lease_deadline: DEADLINE,
         audit_ppm,
+        host_patience: Duration::from_secs(600),
     }
 }
 

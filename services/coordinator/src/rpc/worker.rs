@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -11,7 +12,6 @@ use arena_model::GameRecord;
 use arena_store::Store;
 use arena_telemetry::{CoordinatorMetrics, ReportOutcome};
 use arena_wire::v1::{self, worker_service_server::WorkerService};
-use tokio::sync::mpsc;
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status};
 
@@ -19,8 +19,7 @@ use super::{binaries, gate::Admitted};
 use crate::{
     compare::{parting, tells},
     error::Error,
-    handle::{Command, Compared, FailedGame, Handle, Report, ReportedGame, Signal},
-    ledger::WorkerId,
+    handle::{Command, Compared, FailedGame, Handle, Presence, Report, ReportedGame},
     results::{self, Info},
 };
 
@@ -33,25 +32,11 @@ pub(crate) struct WorkerRpc {
     pub(crate) metrics: Arc<CoordinatorMetrics>,
 }
 
-/// A worker's notices. When it is dropped, the worker is gone.
-pub(crate) struct Presence {
-    notices: mpsc::Receiver<v1::JoinResponse>,
-    worker: WorkerId,
-    signals: mpsc::UnboundedSender<Signal>,
-}
-
 impl Stream for Presence {
     type Item = Result<v1::JoinResponse, Status>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.notices.poll_recv(context).map(|notice| notice.map(Ok))
-    }
-}
-
-impl Drop for Presence {
-    fn drop(&mut self) {
-        // Without a receiver the coordinator is gone as well.
-        let _ = self.signals.send(Signal::Left(self.worker));
     }
 }
 
@@ -61,15 +46,11 @@ impl WorkerService for WorkerRpc {
 
     async fn join(&self, request: Request<v1::JoinRequest>) -> Result<Response<Presence>, Status> {
         let request = request.into_inner();
-        let joined = self
+        let presence = self
             .handle
             .ask(|reply| Command::Join(request, reply))
             .await?;
-        Ok(Response::new(Presence {
-            notices: joined.notices,
-            worker: joined.worker,
-            signals: self.handle.signals.clone(),
-        }))
+        Ok(Response::new(presence))
     }
 
     async fn lease(
@@ -247,7 +228,11 @@ impl WorkerRpc {
             .with_store(move |store| {
                 let mut compared = Compared::new(info);
                 for (index, record) in records {
-                    match held_against(&compared.info, &by, store, &record) {
+                    // Else whoever brought it would bring it for ever.
+                    let hold =
+                        AssertUnwindSafe(|| held_against(&compared.info, &by, store, &record));
+                    let held = catch_unwind(hold).unwrap_or(Err(Error::Defect));
+                    match held {
                         Ok(Held::Alike) => compared.games.push((index, false)),
                         Ok(Held::Differs(difference)) => {
                             compared.games.push((index, true));

@@ -24,8 +24,10 @@ const PROCESSES: usize = 3;
 const BROKEN: u32 = 3;
 /// After so many attempts a game may be void whose agents run at several hosts.
 const SCATTERED: u32 = 20;
-/// So long those have to come back at which an agent ran.
-const RETURN: Duration = Duration::from_secs(30);
+/// So long those have to come back at which an agent ran, and those who may have been
+/// here before a start.
+pub(in crate::proofs::simulate) const HOST_PATIENCE: Duration = Duration::from_secs(30);
+const REJOIN: Duration = Duration::from_secs(6);
 /// So long somebody who has not tried an agent is waited for, and one who comes
 /// later.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -36,7 +38,7 @@ struct Failures {
     count: u32,
     /// Those of them that were not because its agent did not start.
     played: u32,
-    /// Its agent ran elsewhere, and did not start at the only one who tried.
+    /// Its agent ran elsewhere than where it did not start.
     unknown: bool,
     at: BTreeSet<u64>,
     /// When it failed last, somebody was there who plays and never had it.
@@ -94,10 +96,11 @@ impl Blame {
         failures.played += u32::from(unready.is_none());
         if let Some(agent) = unready {
             let of = (game.0, agent);
-            let tried = self.fails.get(&of).map_or(0, |(_, at)| at.len());
+            let tried = self.fails.get(&of).map(|(_, at)| at);
             let ran = self.ever.get(&of);
-            let elsewhere = ran.is_some_and(|ran| ran.iter().any(|at| *at != process));
-            failures.unknown = tried == 1 && elsewhere;
+            failures.unknown = ran
+                .zip(tried)
+                .is_some_and(|(ran, tried)| !ran.is_subset(tried));
         }
         failures.at.insert(process);
         failures.hope = hope;
@@ -151,8 +154,8 @@ impl Blame {
                 ));
             }
             let gone = self.gone.get(&(tournament, agent)).copied();
-            let start = self.resumed.contains(&tournament).then_some(Duration::ZERO);
-            if gone.max(start).is_some_and(|since| now < since + RETURN) {
+            let start = self.resumed.contains(&tournament) && now < REJOIN;
+            if start || gone.is_some_and(|since| now < since + HOST_PATIENCE) {
                 return Err(format!(
                     "agent {agent} of tournament {tournament} is charged before those can be back \
                      at which it ran"
@@ -172,13 +175,13 @@ impl Blame {
                     "agent {agent} of tournament {tournament} is charged by who has not tried it"
                 ));
             }
-            let alone = tried.is_some_and(|(_, tried)| tried.len() == 1);
             let of = (tournament, agent);
-            let ran_here = self.ever.get(&of).is_some_and(|it| it.contains(&process));
-            if alone && gone.is_some() && !ran_here {
+            let ran = self.ever.get(&of);
+            let here = |tried: &BTreeSet<u64>| ran.is_some_and(|ran| !ran.is_disjoint(tried));
+            if gone.is_some() && !tried.is_some_and(|(_, tried)| here(tried)) {
                 return Err(format!(
-                    "agent {agent} of tournament {tournament} ran elsewhere, and one host alone \
-                     charges it"
+                    "agent {agent} of tournament {tournament} ran elsewhere, and is charged where \
+                     it never did"
                 ));
             }
             if present.iter().any(untried) {
@@ -327,6 +330,14 @@ impl Blame {
                 let of = (tournament, spec.agent(index));
                 self.runs.entry(of).or_default().insert(process);
             }
+        }
+    }
+
+    /// Whoever has a game of which a record came need not bring it.
+    pub(super) fn came(&mut self, tournament: usize, index: u64) {
+        let mut of = self.leases.values_mut();
+        if let Some(lent) = of.find(|it| it.tournament == tournament && it.games.contains(&index)) {
+            lent.games.remove(&index);
         }
     }
 

@@ -135,6 +135,9 @@ impl<D: Defects> Coordinator<D> {
         } else if !played.is_empty() && self.reports.writes(number) {
             net.counts.add(Happening::PendingReport);
         }
+        for &place in &sorted.fresh {
+            self.blame.came(tournament, played[place].0);
+        }
         let now = self.now(net);
         if accounted.by.is_some() {
             let process = who.process();

@@ -42,7 +42,8 @@ fn a_failed_attempt_rests_and_is_counted() {
     running(&mut ledger, 1);
     let worker = ledger.join(usize::MAX);
     let mut now = START;
-    let rests = [1, 4, 16, 64, 0].map(|times| Duration::from_millis(500) * times);
+    // It has played nothing since: what ails it may end within minutes.
+    let rests = [1, 120, 120, 120, 0].map(|times| Duration::from_millis(500) * times);
     for (failed, rest) in rests.into_iter().enumerate() {
         let lease = grant(&mut ledger, now, worker).expect("a lease");
         let before = lease.games[0].attempts;
@@ -57,7 +58,59 @@ fn a_failed_attempt_rests_and_is_counted() {
     }
     let lease = grant(&mut ledger, now, worker).expect("to be void");
     assert_eq!(lease.games[0].attempts, ATTEMPTS_MAX);
-    assert!(now > SECOND * 40, "nobody else is there: it takes its time");
+    assert!(
+        now > SECOND * 180,
+        "nobody else is there: it takes its time"
+    );
+}
+
+#[test]
+fn a_game_that_fails_where_others_are_played_rests_ever_longer() {
+    let mut ledger = ledger();
+    running(&mut ledger, 100);
+    let worker = process(&mut ledger, 1);
+    let mut now = START;
+    for rest in [1, 4, 16, 64].map(|times| Duration::from_millis(500) * times) {
+        let lease = one(&mut ledger, now, worker);
+        assert_eq!(indices(&lease), [0]);
+        fail(&mut ledger, now, &lease, 0);
+        now += rest - Duration::from_millis(1);
+        let other = one(&mut ledger, now, worker);
+        assert_ne!(indices(&other), [0], "it rests");
+        end(&mut ledger, now, worker, &other, false);
+        now += Duration::from_millis(1);
+    }
+    let lease = one(&mut ledger, now, worker);
+    assert_eq!(
+        (indices(&lease), lease.games[0].attempts),
+        (vec![0], ATTEMPTS_MAX - 2)
+    );
+    fail(&mut ledger, now, &lease, 0);
+    assert_eq!(
+        one(&mut ledger, now, worker).games[0].attempts,
+        ATTEMPTS_MAX
+    );
+}
+
+#[test]
+fn trouble_of_a_lone_host_that_ends_within_three_minutes_makes_no_game_void() {
+    let mut ledger = ledger();
+    running(&mut ledger, 1000);
+    let worker = process(&mut ledger, 1);
+    let first = one(&mut ledger, START, worker);
+    end(&mut ledger, START, worker, &first, false);
+    let mut played = 0;
+    for tenth in 1..4000 {
+        let now = START + SECOND * tenth / 10;
+        let Some(lease) = ledger.grant(now, ask(worker, 8), |_, _| true) else {
+            continue;
+        };
+        let void = |it: &Assigned| it.attempts >= ATTEMPTS_MAX;
+        assert!(!lease.games.iter().any(void), "{now:?}");
+        played += lease.games.len() * usize::from(tenth > 1800);
+        end(&mut ledger, now, worker, &lease, tenth <= 1800);
+    }
+    assert_eq!(played, 999);
 }
 
 #[test]
@@ -397,10 +450,10 @@ fn a_game_goes_to_whom_no_agent_of_it_failed_to_start_at() {
     fail(&mut ledger, lacks, START, Some(3));
     fail(&mut ledger, other, START + SECOND, None);
     // Both have tried; whoever asks first, it is the other's.
-    for second in 4..60 {
+    for second in 4..65 {
         assert!(grant(&mut ledger, START + SECOND * second, lacks).is_none());
     }
-    assert!(grant(&mut ledger, START + SECOND * 60, other).is_some());
+    assert!(grant(&mut ledger, START + SECOND * 65, other).is_some());
 }
 
 #[test]

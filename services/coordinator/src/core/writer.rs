@@ -1,0 +1,64 @@
+//! Documents that are written while the state goes on: what came of audits.
+
+use std::sync::Arc;
+
+use arena_store::{Change, Store, StoreError};
+use tokio::{sync::mpsc, task::JoinHandle};
+
+use crate::{
+    error::Error,
+    handle::{Reply, Signal, with_store},
+};
+
+/// Requests that are written at once.
+const AT_ONCE: usize = 64;
+
+/// Changes, and who waits for them to be durable.
+type Waiting = (Vec<Change>, Reply<()>);
+
+/// Writes documents in the order in which they were put, all that wait at once.
+pub(super) struct Writer {
+    waiting: mpsc::UnboundedSender<Waiting>,
+    writing: JoinHandle<()>,
+}
+
+impl Writer {
+    pub(super) fn new(store: Arc<dyn Store>, signals: mpsc::UnboundedSender<Signal>) -> Self {
+        let (sender, mut receiver) = mpsc::unbounded_channel::<Waiting>();
+        let writing = tokio::spawn(async move {
+            let mut at_hand = Vec::with_capacity(AT_ONCE);
+            while receiver.recv_many(&mut at_hand, AT_ONCE).await > 0 {
+                let (changes, replies): (Vec<_>, Vec<_>) = at_hand.drain(..).unzip();
+                let changes = changes.into_iter().flatten().collect();
+                let put = with_store(Arc::clone(&store), move |store| store.put_many(changes));
+                let result = put.await.unwrap_or(Err(StoreError::Closed));
+                if let Err(error) = &result {
+                    // Without a receiver the coordinator is gone as well.
+                    let _ = signals.send(Signal::Unkept(error.clone()));
+                }
+                for reply in replies {
+                    // A caller that is gone needs no answer.
+                    let _ = reply.send(result.clone().map_err(Error::Store));
+                }
+            }
+        });
+        Self {
+            waiting: sender,
+            writing,
+        }
+    }
+
+    /// Answers when the changes are durable.
+    pub(super) fn put(&self, changes: Vec<Change>, reply: Reply<()>) {
+        if let Err(mpsc::error::SendError((_, reply))) = self.waiting.send((changes, reply)) {
+            let _ = reply.send(Err(Error::Defect));
+        }
+    }
+
+    /// Waits for all that was put, and lets go of the store.
+    pub(super) async fn close(self) {
+        drop(self.waiting);
+        // A panic was told where it happened.
+        let _ = self.writing.await;
+    }
+}
