@@ -355,13 +355,15 @@ impl<R, D: Defects> Protocol<R, D> {
         let reports = &self.reports;
         self.leases.retain(|number, held| {
             let unanswered = reports.holds(*number);
+            let live = live.get(number);
             // A lease must not end because the coordinator has no time for its
             // results, or for those that games of it wait behind.
-            held.excuses += u64::from(put_off);
-            if let Some(live) = live.get(number) {
+            let behind = unanswered || live.is_some_and(|live| live.waits);
+            held.excuses += u64::from(put_off && behind);
+            if let Some(live) = live {
                 held.told = live.told;
             }
-            unanswered || live.contains_key(number)
+            unanswered || live.is_some()
         });
         let is_current = |lease: &Lease| lease.stay.number == stay.number;
         let earlier = progress.iter().filter(|live| {

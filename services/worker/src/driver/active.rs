@@ -29,6 +29,8 @@ pub(super) struct Active {
     latencies_us: Vec<u32>,
     details: Vec<v1::FaultDetail>,
     given_up: GivenUp,
+    /// The job of the pool that answers its open question, if one does.
+    job: Option<Arc<Plies>>,
     /// Seats whose agents answered, as bits.
     answered: u32,
 }
@@ -52,22 +54,44 @@ impl Active {
             latencies_us: Vec::new(),
             details: Vec::new(),
             given_up,
+            job: None,
             answered: 0,
             table,
         }
     }
 
     /// Asks its open question; false where it is over.
-    pub(super) fn ask(&self, token: Token) -> bool {
+    pub(super) fn ask(&mut self, token: Token) -> bool {
         let Status::Asks(question) = self.game.status() else {
             return false;
         };
         let agent = self.seats[usize::from(question.seat)];
+        self.job = None;
         match self.given_up.get(&agent) {
             Some(blame) => self.table.charge(token, blame.clone()),
-            None => self.table.ask(agent, token, &*self.game, question),
+            None => self.job = self.table.ask(agent, token, &*self.game, question),
         }
         true
+    }
+
+    /// Asks its open question alone.
+    pub(super) fn ask_alone(&mut self, token: Token) {
+        if let Status::Asks(question) = self.game.status() {
+            let agent = self.seats[usize::from(question.seat)];
+            self.job = self.table.ask_alone(agent, token, &*self.game, question);
+        }
+    }
+
+    /// How much those who are at its open question have done so far, for whatever
+    /// game; none while nobody is at it.
+    pub(super) fn attended(&self) -> Option<u64> {
+        if let Some(job) = &self.job {
+            return job.is_at_work().then(|| job.get());
+        }
+        match self.game.status() {
+            Status::Asks(question) => self.table.served(self.seats[usize::from(question.seat)]),
+            Status::Over(_) => None,
+        }
     }
 
     /// Takes the answer to its open question.
@@ -171,6 +195,10 @@ pub(super) struct Games {
 impl Games {
     pub(super) fn len(&self) -> usize {
         self.places.len() - self.free.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Active> {
+        self.places.iter().filter_map(|place| place.active.as_ref())
     }
 
     pub(super) fn insert(&mut self, active: Active) -> Token {

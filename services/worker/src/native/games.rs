@@ -76,17 +76,30 @@ pub(crate) struct Errand {
 /// others do so beside it.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(crate) struct Plies(AtomicU64);
+pub(crate) struct Plies {
+    count: AtomicU64,
+    at_work: AtomicBool,
+}
 
 impl Plies {
     /// One more.
     #[inline]
     pub(crate) fn count(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// A thread begins with what is counted, or is done with it.
+    pub(crate) fn set_at_work(&self, at_work: bool) {
+        self.at_work.store(at_work, Ordering::Relaxed);
+    }
+
+    /// False where it waits for a thread, or is over.
+    pub(crate) fn is_at_work(&self) -> bool {
+        self.at_work.load(Ordering::Relaxed)
     }
 }
 
@@ -120,6 +133,7 @@ impl Players {
             let games = chunk.to_vec();
             pool.add(false, move || {
                 let count = games.len();
+                errand.plies.set_at_work(true);
                 let reports = catch_unwind(AssertUnwindSafe(|| this.play(&errand, &games)));
                 let reports = reports.unwrap_or_else(|_| {
                     let sealer = Sealer::new(this.rules.clone());
@@ -127,6 +141,7 @@ impl Players {
                     let void = |game| sealer.void(game, why.to_owned());
                     games.iter().map(void).collect()
                 });
+                errand.plies.set_at_work(false);
                 let _ = events.send(Event::Games {
                     tournament: this.rules.tournament_id().to_owned(),
                     lease: errand.lease,

@@ -9,6 +9,8 @@ const SECOND: Duration = Duration::from_secs(1);
 struct Hand {
     lease: LeaseNo,
     games: usize,
+    /// No game of it begins.
+    held: bool,
 }
 
 impl Playing for Hand {
@@ -25,6 +27,7 @@ impl Playing for Hand {
             lease: self.lease,
             told: 1,
             plies: 1,
+            waits: self.held,
         });
         some.into_iter().collect()
     }
@@ -56,7 +59,11 @@ impl Worker {
             panic!("it asks for games");
         };
         let lease = worker.protocol.lent(call, 5, "cup").expect("it waits");
-        worker.hand = Hand { lease, games };
+        worker.hand = Hand {
+            lease,
+            games,
+            held: false,
+        };
         worker
     }
 
@@ -173,12 +180,41 @@ fn a_lease_that_waits_behind_refused_results_is_told_of_as_well() {
         });
     let call = ask.expect("it asks for more");
     let lease = worker.protocol.lent(call, 6, "cup").expect("it waits");
-    // Held back: no game of it begins, so none makes progress.
-    worker.hand = Hand { lease, games: 8 };
+    // Held back, so that it makes no progress.
+    worker.hand = Hand {
+        lease,
+        games: 8,
+        held: true,
+    };
     worker.protocol.finished(Duration::ZERO, first, 2, 100);
     let (_, told) = beats_while_refused(&mut worker, Some(SECOND * 12));
     assert_grows(&told, 5);
     assert_grows(&told, 6);
+}
+
+#[test]
+fn a_lease_that_hangs_is_not_kept_by_refused_results_of_another() {
+    let mut worker = Worker::lent(1);
+    let first = worker.hand.lease;
+    let ask = worker.all(Duration::ZERO).into_iter();
+    let call = ask.into_iter().find_map(|it| match it {
+        Action::Ask { call, .. } => Some(call),
+        _ => None,
+    });
+    let call = call.expect("it asks for more");
+    let lease = worker.protocol.lent(call, 6, "cup").expect("it waits");
+    worker.hand = Hand {
+        lease,
+        games: 1,
+        held: false,
+    };
+    worker.protocol.finished(Duration::ZERO, first, 1, 100);
+    let (_, told) = beats_while_refused(&mut worker, Some(SECOND * 12));
+    assert_grows(&told, 5);
+    let hangs = told.iter().flatten().filter(|(id, _)| *id == 6);
+    let plies: Vec<u64> = hangs.map(|it| it.1).collect();
+    assert!(plies.len() > 20, "told of at each beat: {told:?}");
+    assert!(plies.iter().all(|it| *it == 1), "{plies:?}");
 }
 
 /// What is told of leases, by beat, while every report is refused for half a
