@@ -464,6 +464,40 @@ fn with_refused(games: u64, refused: &[u64]) -> (Vec<u64>, Vec<u64>, usize) {
 }
 
 #[test]
+fn no_game_is_begun_or_asked_for_while_results_of_too_many_games_or_bytes_are_owed() {
+    // In all 128 games, or 32 MB.
+    for (owed, bytes) in [(128, 100), (32, 1 << 20)] {
+        let mut worker = Worker::lent(0);
+        let (now, lease) = (Duration::ZERO, worker.hand.lease);
+        for game in 0..owed {
+            worker.protocol.finished(now, lease, game, bytes);
+        }
+        assert!(!worker.protocol.holds());
+        worker.protocol.finished(now, lease, owed, bytes);
+        assert!(worker.protocol.holds());
+        let asks = |it: &Action<u64>| matches!(it, Action::Ask { .. });
+        let actions = worker.all(now);
+        assert!(!actions.iter().any(asks), "{actions:?}");
+        let report = actions.iter().find_map(|it| match it {
+            Action::Report { report, .. } => Some(*report),
+            _ => None,
+        });
+        // Still owed in halves, and not any more once those are taken.
+        let report = report.expect("it reports");
+        let fate = worker.protocol.not_reported(now, report, Refusal::Contents);
+        assert!(worker.protocol.holds());
+        let Fate::Split { halves, .. } = fate else {
+            panic!("{fate:?}");
+        };
+        for half in halves {
+            worker.protocol.reported(half);
+        }
+        assert!(!worker.protocol.holds());
+        assert!(worker.all(now).iter().any(asks));
+    }
+}
+
+#[test]
 fn a_game_that_is_refused_costs_the_others_nothing() {
     let all: Vec<u64> = (0..256).collect();
     for refused in [&[][..], &[0], &[255], &[100, 101], &[3, 77, 200], &all] {
