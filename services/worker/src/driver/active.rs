@@ -9,7 +9,7 @@ use super::seats::Table;
 use crate::{
     agent::{Blame, Token},
     native::Plies,
-    report::{Timed, micros},
+    report::{Answered, Known, Timed, micros},
 };
 
 /// Agents of a lease that start nowhere, with what they are charged with.
@@ -31,8 +31,7 @@ pub(super) struct Active {
     given_up: GivenUp,
     /// The job of the pool that answers its open question, if one does.
     job: Option<Arc<Plies>>,
-    /// Seats whose agents answered, as bits.
-    answered: u32,
+    answered: Answered,
 }
 
 impl Active {
@@ -55,7 +54,7 @@ impl Active {
             details: Vec::new(),
             given_up,
             job: None,
-            answered: 0,
+            answered: Answered::default(),
             table,
         }
     }
@@ -96,12 +95,11 @@ impl Active {
 
     /// Takes the answer to its open question.
     pub(super) fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {
-        let asked = match self.game.status() {
-            Status::Asks(question) => 1 << question.seat,
-            Status::Over(_) => 0,
-        };
+        let asked = self.game.status();
         self.game.answer(action)?;
-        self.answered |= asked;
+        if let Status::Asks(question) = asked {
+            self.answered.add(question.seat);
+        }
         Ok(())
     }
 
@@ -156,25 +154,14 @@ impl Active {
 
     /// The report of a game that is over.
     pub(super) fn seal(self) -> v1::GameReport {
-        let finished = self.game.finish();
-        // Where nobody made a fault all answered.
-        let told = match finished.faults.is_empty() {
-            true => 0,
-            false => self.answered,
+        let known = Known {
+            timed: self.timed,
+            latencies_us: self.latencies_us,
+            details: self.details,
+            answered: self.answered,
         };
-        let report = self.table.sealer().seal(
-            &self.assignment,
-            finished,
-            self.timed,
-            self.latencies_us,
-            self.details,
-        );
-        v1::GameReport {
-            answered: (0..u32::BITS)
-                .filter(|seat| told & (1 << seat) != 0)
-                .collect(),
-            ..report
-        }
+        let finished = self.game.finish();
+        self.table.sealer().seal(&self.assignment, finished, known)
     }
 }
 

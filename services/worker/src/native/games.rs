@@ -24,7 +24,7 @@ use super::{
 use crate::{
     agent::Event,
     meter::Meter,
-    report::{Sealer, Timed, micros},
+    report::{Answered, Known, Sealer, Timed, micros},
     table::Rules,
 };
 
@@ -56,10 +56,7 @@ trait Hall: Send {
 /// How a game ended.
 struct Ended {
     finished: Finished,
-    /// In microseconds, where timing is strict.
-    latencies_us: Vec<u32>,
-    /// What is known of its faults.
-    details: Vec<v1::FaultDetail>,
+    known: Known,
 }
 
 /// What several games in the pool belong to.
@@ -173,14 +170,9 @@ impl Players {
             if errand.unwanted.load(Ordering::Relaxed) {
                 break;
             }
-            let timed = Timed::start();
             let played = hall.play(&self.rules, game, errand);
             reports.push(match played {
-                Ok(Some(Ended {
-                    finished,
-                    latencies_us,
-                    details,
-                })) => sealer.seal(game, finished, timed, latencies_us, details),
+                Ok(Some(Ended { finished, known })) => sealer.seal(game, finished, known),
                 Ok(None) => break,
                 Err(why) => sealer.void(game, why),
             });
@@ -281,6 +273,7 @@ impl<G: Game> Hall for Seated<G> {
         assignment: &v1::GameAssignment,
         errand: &Errand,
     ) -> Result<Option<Ended>, String> {
+        let timed = Timed::start();
         let seats = rules.seats(assignment);
         self.seat(rules, &seats)?;
         let strict = rules.strict();
@@ -290,6 +283,7 @@ impl<G: Game> Hall for Seated<G> {
             game: assignment.index,
         };
         let (mut latencies_us, mut details) = (Vec::new(), Vec::new());
+        let mut played = Answered::default();
         let mut game = Match::new(self.game.clone(), rules.setup(assignment));
         while let Status::Asks(question) = game.status() {
             if errand.unwanted.load(Ordering::Relaxed) {
@@ -313,8 +307,9 @@ impl<G: Game> Hall for Seated<G> {
                     }
                     latencies_us.extend(took.filter(|_| strict).map(micros));
                     let answered = sampled.then(Instant::now);
-                    if game.answer(chosen.action.into()).is_err() {
-                        game.fault(FaultKind::IllegalMove);
+                    match game.answer(chosen.action.into()) {
+                        Ok(()) => played.add(question.seat),
+                        Err(_) => game.fault(FaultKind::IllegalMove),
                     }
                     if let Some(answered) = answered {
                         self.manager.observe(answered.elapsed().as_secs_f64());
@@ -331,8 +326,12 @@ impl<G: Game> Hall for Seated<G> {
         }
         Ok(Some(Ended {
             finished: game.finish(),
-            latencies_us,
-            details,
+            known: Known {
+                timed,
+                latencies_us,
+                details,
+                answered: played,
+            },
         }))
     }
 
