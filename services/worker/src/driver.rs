@@ -6,7 +6,10 @@
 //! left, so that it travels together.
 
 mod active;
+mod lease;
 mod seats;
+#[cfg(test)]
+mod tests;
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -19,7 +22,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_engine::{FaultKind, Status};
+use arena_engine::FaultKind;
 use arena_wire::{ATTEMPTS_MAX, v1};
 use tokio::{
     sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
@@ -29,19 +32,17 @@ use tokio::{
 use crate::{
     agent::{Blame, Event, Token, Verdict},
     environment::Environment,
-    native::{Errand, Plies, Pool},
+    native::{Errand, Pool},
     protocol::Progress,
     table::{Rules, SetupError},
 };
 pub(crate) use active::GivenUp;
 use active::{Active, Games};
+use lease::Lease;
 use seats::Table;
 
 /// Answers handled before questions are sent, where answers keep coming.
 const EVENTS_MAX: usize = 64;
-/// How long nothing may move before leases are not kept alive any more. The
-/// coordinator waits for as long as agents may take, after that.
-const STILL_MAX: Duration = Duration::from_secs(60);
 /// How long agents may take to end.
 const CLOSE: Duration = Duration::from_secs(8);
 
@@ -50,20 +51,6 @@ const CLOSE: Duration = Duration::from_secs(8);
 pub(crate) struct Done {
     pub(crate) lease: u64,
     pub(crate) report: v1::GameReport,
-}
-
-struct Lease {
-    table: Rc<Table>,
-    /// Games without a result.
-    left: usize,
-    errand: Errand,
-    /// Plies of its games in the pool.
-    pooled: Vec<Arc<Plies>>,
-    /// Plies when they were told last.
-    told: u64,
-    /// Signs of life that are no plies.
-    signs: u64,
-    given_up: GivenUp,
 }
 
 struct Waiting {
@@ -87,9 +74,6 @@ pub(crate) struct Driver {
     sender: UnboundedSender<Event>,
     done: Vec<Done>,
     held: bool,
-    /// When something moved last: a lease came, a ply was seen to be played, a
-    /// game ended.
-    moved: time::Instant,
     /// There is no other worker at which an agent may start.
     alone: bool,
 }
@@ -110,7 +94,6 @@ impl Driver {
             sender,
             done: Vec::new(),
             held: false,
-            moved: time::Instant::now(),
             alone: false,
         }
     }
@@ -165,24 +148,13 @@ impl Driver {
         let Some(table) = self.tables.get(tournament).cloned() else {
             return false;
         };
-        self.moved = time::Instant::now();
         let errand = Errand {
             lease,
             plies: Arc::default(),
             unwanted: Arc::new(AtomicBool::new(false)),
         };
-        self.leases.insert(
-            lease,
-            Lease {
-                table: table.clone(),
-                left: games.len(),
-                errand,
-                pooled: Vec::new(),
-                told: 0,
-                signs: 0,
-                given_up,
-            },
-        );
+        let lent = Lease::new(table.clone(), games.len(), errand, given_up);
+        self.leases.insert(lease, lent);
         let waiting = games.into_iter().map(|game| Waiting {
             lease,
             table: table.clone(),
@@ -224,26 +196,31 @@ impl Driver {
         self.leases.is_empty()
     }
 
-    /// Plies of each lease so far. Every call counts as one more while games
-    /// are played, as long as something moves now and then: a decision has its
-    /// own limit and may take longer than a lease, and other leases wait behind
-    /// it.
-    pub(crate) fn progress(&mut self) -> Vec<Progress> {
-        for lease in self.leases.values_mut() {
-            let pooled = lease.pooled.iter().map(|plies| plies.get());
-            let plies = lease.errand.plies.get() + pooled.sum::<u64>();
-            if plies != lease.told {
-                lease.told = plies;
-                self.moved = time::Instant::now();
+    /// Plies of each lease so far. Every call counts as one more for a lease that
+    /// moves now and then, since a decision has its own limit and may take longer
+    /// than a lease, and for those that wait while others move.
+    pub(crate) fn progress(&mut self, now: time::Instant) -> Vec<Progress> {
+        let mut attended: BTreeMap<u64, u64> = BTreeMap::new();
+        for active in self.games.iter() {
+            if let Some(done) = active.attended() {
+                let sum = attended.entry(active.lease).or_default();
+                *sum = sum.wrapping_add(done);
             }
         }
-        let alive = self.in_flight() > 0 && self.moved.elapsed() < STILL_MAX;
+        for (number, lease) in &mut self.leases {
+            lease.look(now, attended.get(number).copied());
+        }
+        let plays = self.in_flight() > 0;
+        let moves = |lease: &Lease| !lease.waits() && lease.moves(now);
+        let others = self.leases.values().any(moves);
         let told = |(&number, lease): (&u64, &mut Lease)| {
+            let alive = plays && (lease.moves(now) || lease.waits() && others);
             lease.signs += u64::from(alive);
             Progress {
                 lease: number,
-                told: lease.told + lease.signs,
-                plies: lease.told,
+                told: lease.plies() + lease.signs,
+                plies: lease.plies(),
+                waits: lease.waits(),
             }
         };
         self.leases.iter_mut().map(told).collect()
@@ -390,10 +367,8 @@ impl Driver {
 
     /// So many games of a lease are over.
     fn settle(&mut self, lease: u64, games: usize) {
-        self.moved = time::Instant::now();
         if let Some(entry) = self.leases.get_mut(&lease) {
-            entry.left = entry.left.saturating_sub(games);
-            entry.table.touch();
+            entry.settle(games);
             if entry.left == 0 {
                 self.leases.remove(&lease);
             }
@@ -477,11 +452,7 @@ impl Driver {
         let Some(active) = self.games.get_mut(token) else {
             return;
         };
-        if let Status::Asks(question) = active.game.status() {
-            let agent = active.seats[usize::from(question.seat)];
-            let table = &active.table;
-            table.ask_alone(agent, token, &*active.game, question);
-        }
+        active.ask_alone(token);
     }
 
     /// What came of a solitary question stands.

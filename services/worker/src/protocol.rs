@@ -43,6 +43,8 @@ const LEASE_SLACK: Duration = Duration::from_secs(5);
 const LEASE_PAUSE: Duration = Duration::from_millis(200);
 /// Unanswered games for each place at which no game is begun any more.
 const BACKLOG: usize = 16;
+/// And so many bytes of them: a worker has to do with 150 MB, whatever it holds.
+const BACKLOG_BYTES: usize = 32 << 20;
 /// The longest a report is waited for; it is sent again then.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long an orderly end waits for the coordinator to hear of it.
@@ -134,7 +136,8 @@ impl<R, D: Defects> Protocol<R, D> {
     }
 
     fn backlogged(&self) -> bool {
-        self.reports.unanswered() > BACKLOG * self.settings.capacity
+        let (games, bytes) = (self.reports.unanswered(), self.reports.unanswered_bytes());
+        games > BACKLOG * self.settings.capacity || bytes > BACKLOG_BYTES
     }
 
     /// The coordinator took the worker in.
@@ -355,13 +358,15 @@ impl<R, D: Defects> Protocol<R, D> {
         let reports = &self.reports;
         self.leases.retain(|number, held| {
             let unanswered = reports.holds(*number);
+            let live = live.get(number);
             // A lease must not end because the coordinator has no time for its
             // results, or for those that games of it wait behind.
-            held.excuses += u64::from(put_off);
-            if let Some(live) = live.get(number) {
+            let behind = unanswered || live.is_some_and(|live| live.waits);
+            held.excuses += u64::from(put_off && behind);
+            if let Some(live) = live {
                 held.told = live.told;
             }
-            unanswered || live.contains_key(number)
+            unanswered || live.is_some()
         });
         let is_current = |lease: &Lease| lease.stay.number == stay.number;
         let earlier = progress.iter().filter(|live| {

@@ -37,6 +37,33 @@ pub(crate) fn micros(time: Duration) -> u32 {
     time.as_micros().try_into().unwrap_or(u32::MAX)
 }
 
+/// Seats whose agents answered a question.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Answered(u32);
+
+impl Answered {
+    #[inline]
+    pub(crate) fn add(&mut self, seat: u8) {
+        self.0 |= 1 << seat;
+    }
+
+    fn seats(self) -> Vec<u32> {
+        let answered = |seat: &u32| self.0 & (1 << seat) != 0;
+        (0..u32::BITS).filter(answered).collect()
+    }
+}
+
+/// What is known of a game beside its record.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) timed: Timed,
+    /// In microseconds, where timing is strict.
+    pub(crate) latencies_us: Vec<u32>,
+    /// Of its faults.
+    pub(crate) details: Vec<v1::FaultDetail>,
+    pub(crate) answered: Answered,
+}
+
 /// Makes records and hashes them.
 pub(crate) struct Sealer {
     rules: Arc<Rules>,
@@ -56,16 +83,14 @@ impl Sealer {
         &mut self,
         game: &v1::GameAssignment,
         mut finished: Finished,
-        timed: Timed,
-        latencies_us: Vec<u32>,
-        fault_details: Vec<v1::FaultDetail>,
+        known: Known,
     ) -> v1::GameReport {
         let timing = v1::GameTiming {
             // Known to those who report.
             worker: String::new(),
-            started_unix_us: timed.unix_us,
-            duration_us: whole_micros(timed.start.elapsed()),
-            latencies_us,
+            started_unix_us: known.timed.unix_us,
+            duration_us: whole_micros(known.timed.start.elapsed()),
+            latencies_us: known.latencies_us,
             latency: Vec::new(),
         };
         if !self.rules.wire().luck {
@@ -82,7 +107,8 @@ impl Sealer {
         v1::GameReport {
             record: Some((&record).into()),
             timing: Some(timing),
-            fault_details,
+            fault_details: known.details,
+            answered: known.answered.seats(),
             ..Default::default()
         }
     }

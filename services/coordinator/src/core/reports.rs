@@ -218,15 +218,15 @@ impl Core {
     }
 }
 
-/// The agents that one of these games shows to have started: they answered in it. A
-/// fault alone shows nothing: it may have been charged without asking.
+/// The agents that one of these games shows to have started: they answered in it. Its
+/// end shows nothing: who had no choice was not asked, and a fault may have been charged
+/// without asking.
 fn who_played(games: &[ReportedGame]) -> Vec<u16> {
     let mut agents = Vec::new();
     for game in games {
         let result = &game.result;
         let void = result.termination == Termination::Void;
-        let clean = !void && result.faults.is_empty();
-        let answered = |seat: usize| clean || !void && game.answered.contains(&(seat as u32));
+        let answered = |seat: usize| !void && game.answered.contains(&(seat as u32));
         let seats = result.seats.iter().enumerate();
         let started = seats.filter(|(seat, _)| answered(*seat));
         agents.extend(started.map(|(_, &agent)| agent));
@@ -320,11 +320,13 @@ mod tests {
     }
 
     #[test]
-    fn who_answered_an_opponent_that_forfeits_is_known_to_start() {
+    fn who_answered_is_known_to_start_whatever_became_of_the_game() {
         use FaultKind::{Crash, Disconnected, NotReady};
         use Termination::{Forfeit, Normal, Void};
-        let cases: [(_, &[u32], _, &[u16]); 9] = [
-            (Normal, &[], None, &[4, 7]),
+        let cases: [(_, &[u32], _, &[u16]); 10] = [
+            (Normal, &[0, 1], None, &[4, 7]),
+            // Every move of the other was forced.
+            (Normal, &[0], None, &[4]),
             (Forfeit, &[], Some(NotReady), &[]),
             (Forfeit, &[1], Some(NotReady), &[7]),
             // An endpoint that nobody reached is charged so without being asked.

@@ -68,6 +68,8 @@ pub(crate) struct LineSetup {
 pub(crate) struct Line {
     pub(super) inbox: RefCell<Inbox>,
     pub(super) wake: Notify,
+    /// What the driver was told so far.
+    told: Cell<u64>,
     closed: Cell<bool>,
     closing: Notify,
 }
@@ -86,6 +88,7 @@ impl Line {
         let line = Rc::new(Self {
             inbox: RefCell::new(Inbox::new(setup.writer, BATCH_FIRST.min(batch_max))),
             wake: Notify::new(),
+            told: Cell::new(0),
             closed: Cell::new(false),
             closing: Notify::new(),
         });
@@ -129,6 +132,16 @@ impl Line {
     /// Nothing more can be added for now.
     pub(crate) fn flush(&self) {
         self.wake.notify_one();
+    }
+
+    /// How often the driver was told something: it grows as long as the agent is
+    /// served, whichever game is told of.
+    pub(crate) fn told(&self) -> u64 {
+        self.told.get()
+    }
+
+    pub(crate) fn count_told(&self) {
+        self.told.set(self.told.get() + 1);
     }
 
     /// Ends the agent's process and the task.
@@ -242,6 +255,7 @@ impl Attendant {
 
     /// Tells the driver.
     pub(super) fn tell(&self, event: Event) {
+        self.line.count_told();
         // Without a driver nobody waits for the answer.
         let _ = self.events.send(event);
     }

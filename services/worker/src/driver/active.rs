@@ -9,7 +9,7 @@ use super::seats::Table;
 use crate::{
     agent::{Blame, Token},
     native::Plies,
-    report::{Timed, micros},
+    report::{Answered, Known, Timed, micros},
 };
 
 /// Agents of a lease that start nowhere, with what they are charged with.
@@ -29,8 +29,9 @@ pub(super) struct Active {
     latencies_us: Vec<u32>,
     details: Vec<v1::FaultDetail>,
     given_up: GivenUp,
-    /// Seats whose agents answered, as bits.
-    answered: u32,
+    /// The job of the pool that answers its open question, if one does.
+    job: Option<Arc<Plies>>,
+    answered: Answered,
 }
 
 impl Active {
@@ -52,32 +53,53 @@ impl Active {
             latencies_us: Vec::new(),
             details: Vec::new(),
             given_up,
-            answered: 0,
+            job: None,
+            answered: Answered::default(),
             table,
         }
     }
 
     /// Asks its open question; false where it is over.
-    pub(super) fn ask(&self, token: Token) -> bool {
+    pub(super) fn ask(&mut self, token: Token) -> bool {
         let Status::Asks(question) = self.game.status() else {
             return false;
         };
         let agent = self.seats[usize::from(question.seat)];
+        self.job = None;
         match self.given_up.get(&agent) {
             Some(blame) => self.table.charge(token, blame.clone()),
-            None => self.table.ask(agent, token, &*self.game, question),
+            None => self.job = self.table.ask(agent, token, &*self.game, question),
         }
         true
     }
 
+    /// Asks its open question alone.
+    pub(super) fn ask_alone(&mut self, token: Token) {
+        if let Status::Asks(question) = self.game.status() {
+            let agent = self.seats[usize::from(question.seat)];
+            self.job = self.table.ask_alone(agent, token, &*self.game, question);
+        }
+    }
+
+    /// How much those who are at its open question have done so far, for whatever
+    /// game; none while nobody is at it.
+    pub(super) fn attended(&self) -> Option<u64> {
+        if let Some(job) = &self.job {
+            return job.is_at_work().then(|| job.get());
+        }
+        match self.game.status() {
+            Status::Asks(question) => self.table.served(self.seats[usize::from(question.seat)]),
+            Status::Over(_) => None,
+        }
+    }
+
     /// Takes the answer to its open question.
     pub(super) fn answer(&mut self, action: u32) -> Result<(), IllegalAction> {
-        let asked = match self.game.status() {
-            Status::Asks(question) => 1 << question.seat,
-            Status::Over(_) => 0,
-        };
+        let asked = self.game.status();
         self.game.answer(action)?;
-        self.answered |= asked;
+        if let Status::Asks(question) = asked {
+            self.answered.add(question.seat);
+        }
         Ok(())
     }
 
@@ -132,25 +154,14 @@ impl Active {
 
     /// The report of a game that is over.
     pub(super) fn seal(self) -> v1::GameReport {
-        let finished = self.game.finish();
-        // Where nobody made a fault all answered.
-        let told = match finished.faults.is_empty() {
-            true => 0,
-            false => self.answered,
+        let known = Known {
+            timed: self.timed,
+            latencies_us: self.latencies_us,
+            details: self.details,
+            answered: self.answered,
         };
-        let report = self.table.sealer().seal(
-            &self.assignment,
-            finished,
-            self.timed,
-            self.latencies_us,
-            self.details,
-        );
-        v1::GameReport {
-            answered: (0..u32::BITS)
-                .filter(|seat| told & (1 << seat) != 0)
-                .collect(),
-            ..report
-        }
+        let finished = self.game.finish();
+        self.table.sealer().seal(&self.assignment, finished, known)
     }
 }
 
@@ -171,6 +182,10 @@ pub(super) struct Games {
 impl Games {
     pub(super) fn len(&self) -> usize {
         self.places.len() - self.free.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Active> {
+        self.places.iter().filter_map(|place| place.active.as_ref())
     }
 
     pub(super) fn insert(&mut self, active: Active) -> Token {

@@ -25,7 +25,7 @@ use crate::{
         question::{Writer, context},
     },
     environment::{Builtin, Environment},
-    native::{Brains, Player, Players, Pool},
+    native::{Brains, Player, Players, Plies, Pool},
     report::Sealer,
     supervise::Limits,
     table::Rules,
@@ -112,14 +112,22 @@ impl Table {
                 .all(|&agent| self.rules.is_native(agent as u16))
     }
 
-    pub(super) fn ask(&self, agent: u16, token: Token, game: &dyn AnyMatch, question: Question) {
+    /// Asks an agent; gives the count of the job that answers where the pool does.
+    pub(super) fn ask(
+        &self,
+        agent: u16,
+        token: Token,
+        game: &dyn AnyMatch,
+        question: Question,
+    ) -> Option<Arc<Plies>> {
         match self.agent(agent) {
-            Reached::Line(line) if self.rules.strict() => line.ask_alone(token, game, question),
-            Reached::Line(line) => line.ask(token, game, question),
-            Reached::Native(player) => player.borrow_mut().ask(token, game, question),
-            Reached::Nowhere => self.nowhere(agent, token),
+            Reached::Line(line) if !self.rules.strict() => {
+                line.ask(token, game, question);
+                self.note(agent);
+                None
+            }
+            _ => self.ask_alone(agent, token, game, question),
         }
-        self.note(agent);
     }
 
     pub(super) fn ask_alone(
@@ -128,13 +136,33 @@ impl Table {
         token: Token,
         game: &dyn AnyMatch,
         question: Question,
-    ) {
+    ) -> Option<Arc<Plies>> {
+        let mut job = None;
         match self.agent(agent) {
             Reached::Line(line) => line.ask_alone(token, game, question),
-            Reached::Native(player) => player.borrow_mut().ask(token, game, question),
+            Reached::Native(player) => {
+                job = Some(player.borrow_mut().ask(token, game, question));
+            }
             Reached::Nowhere => self.nowhere(agent, token),
         }
         self.note(agent);
+        job
+    }
+
+    #[cfg(test)]
+    pub(super) fn line(&self, agent: u16) -> Rc<Line> {
+        match self.agent(agent) {
+            Reached::Line(line) => line.clone(),
+            _ => panic!("agent {agent} is not reached by a connection"),
+        }
+    }
+
+    /// How much an agent was served so far, where that is by a connection.
+    pub(super) fn served(&self, agent: u16) -> Option<u64> {
+        match self.agents[usize::from(agent)].get() {
+            Some(Reached::Line(line)) => Some(line.told()),
+            _ => None,
+        }
     }
 
     /// Remembers an agent until the next flush.

@@ -14,7 +14,7 @@ use arena_telemetry::WorkerMetrics;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::{
-    Pool, SAMPLED,
+    Plies, Pool, SAMPLED,
     patience::{Patience, Stopped},
 };
 use crate::{
@@ -29,6 +29,8 @@ struct Questions {
     positions: Vec<u8>,
     legal: Vec<ActionId>,
     asked: Vec<Asked>,
+    /// Those that are answered.
+    answered: Arc<Plies>,
 }
 
 #[derive(Debug)]
@@ -175,6 +177,7 @@ impl<G: Game> Brain for Seated<G> {
                 Err(Stopped::Unwanted) => Verdict::Void("nobody waits for it".to_owned()),
             };
             thoughts.push((asked.token, verdict));
+            questions.answered.count();
         }
         self.meter.flush();
         thoughts
@@ -195,8 +198,14 @@ impl Player {
         }
     }
 
-    /// Adds a question; nothing is asked before [`Player::flush`].
-    pub(crate) fn ask(&mut self, token: Token, game: &dyn AnyMatch, question: Question) {
+    /// Adds a question; nothing is asked before [`Player::flush`]. Gives what
+    /// counts the answers of its job.
+    pub(crate) fn ask(
+        &mut self,
+        token: Token,
+        game: &dyn AnyMatch,
+        question: Question,
+    ) -> Arc<Plies> {
         let waiting = &mut self.waiting;
         game.encode(false, &mut waiting.positions);
         waiting.legal.extend_from_slice(game.legal());
@@ -206,6 +215,7 @@ impl Player {
             position: waiting.positions.len(),
             legal: waiting.legal.len(),
         });
+        waiting.answered.clone()
     }
 
     /// Hands what waits to the pool.
@@ -217,7 +227,9 @@ impl Player {
         let brains = self.brains.clone();
         let events = events.clone();
         pool.add(true, move || {
+            questions.answered.set_at_work(true);
             let answered = catch_unwind(AssertUnwindSafe(|| brains.answer(&questions)));
+            questions.answered.set_at_work(false);
             let problem = match answered {
                 Ok(Ok(thoughts)) => {
                     let _ = events.send(Event::Thoughts(thoughts));

@@ -24,7 +24,7 @@ use super::{
 use crate::{
     agent::Event,
     meter::Meter,
-    report::{Sealer, Timed, micros},
+    report::{Answered, Known, Sealer, Timed, micros},
     table::Rules,
 };
 
@@ -56,10 +56,7 @@ trait Hall: Send {
 /// How a game ended.
 struct Ended {
     finished: Finished,
-    /// In microseconds, where timing is strict.
-    latencies_us: Vec<u32>,
-    /// What is known of its faults.
-    details: Vec<v1::FaultDetail>,
+    known: Known,
 }
 
 /// What several games in the pool belong to.
@@ -76,17 +73,30 @@ pub(crate) struct Errand {
 /// others do so beside it.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(crate) struct Plies(AtomicU64);
+pub(crate) struct Plies {
+    count: AtomicU64,
+    at_work: AtomicBool,
+}
 
 impl Plies {
     /// One more.
     #[inline]
     pub(crate) fn count(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// A thread begins with what is counted, or is done with it.
+    pub(crate) fn set_at_work(&self, at_work: bool) {
+        self.at_work.store(at_work, Ordering::Relaxed);
+    }
+
+    /// False where it waits for a thread, or is over.
+    pub(crate) fn is_at_work(&self) -> bool {
+        self.at_work.load(Ordering::Relaxed)
     }
 }
 
@@ -120,6 +130,7 @@ impl Players {
             let games = chunk.to_vec();
             pool.add(false, move || {
                 let count = games.len();
+                errand.plies.set_at_work(true);
                 let reports = catch_unwind(AssertUnwindSafe(|| this.play(&errand, &games)));
                 let reports = reports.unwrap_or_else(|_| {
                     let sealer = Sealer::new(this.rules.clone());
@@ -127,6 +138,7 @@ impl Players {
                     let void = |game| sealer.void(game, why.to_owned());
                     games.iter().map(void).collect()
                 });
+                errand.plies.set_at_work(false);
                 let _ = events.send(Event::Games {
                     tournament: this.rules.tournament_id().to_owned(),
                     lease: errand.lease,
@@ -158,14 +170,9 @@ impl Players {
             if errand.unwanted.load(Ordering::Relaxed) {
                 break;
             }
-            let timed = Timed::start();
             let played = hall.play(&self.rules, game, errand);
             reports.push(match played {
-                Ok(Some(Ended {
-                    finished,
-                    latencies_us,
-                    details,
-                })) => sealer.seal(game, finished, timed, latencies_us, details),
+                Ok(Some(Ended { finished, known })) => sealer.seal(game, finished, known),
                 Ok(None) => break,
                 Err(why) => sealer.void(game, why),
             });
@@ -266,6 +273,7 @@ impl<G: Game> Hall for Seated<G> {
         assignment: &v1::GameAssignment,
         errand: &Errand,
     ) -> Result<Option<Ended>, String> {
+        let timed = Timed::start();
         let seats = rules.seats(assignment);
         self.seat(rules, &seats)?;
         let strict = rules.strict();
@@ -275,6 +283,7 @@ impl<G: Game> Hall for Seated<G> {
             game: assignment.index,
         };
         let (mut latencies_us, mut details) = (Vec::new(), Vec::new());
+        let mut played = Answered::default();
         let mut game = Match::new(self.game.clone(), rules.setup(assignment));
         while let Status::Asks(question) = game.status() {
             if errand.unwanted.load(Ordering::Relaxed) {
@@ -298,8 +307,9 @@ impl<G: Game> Hall for Seated<G> {
                     }
                     latencies_us.extend(took.filter(|_| strict).map(micros));
                     let answered = sampled.then(Instant::now);
-                    if game.answer(chosen.action.into()).is_err() {
-                        game.fault(FaultKind::IllegalMove);
+                    match game.answer(chosen.action.into()) {
+                        Ok(()) => played.add(question.seat),
+                        Err(_) => game.fault(FaultKind::IllegalMove),
                     }
                     if let Some(answered) = answered {
                         self.manager.observe(answered.elapsed().as_secs_f64());
@@ -316,8 +326,12 @@ impl<G: Game> Hall for Seated<G> {
         }
         Ok(Some(Ended {
             finished: game.finish(),
-            latencies_us,
-            details,
+            known: Known {
+                timed,
+                latencies_us,
+                details,
+                answered: played,
+            },
         }))
     }
 

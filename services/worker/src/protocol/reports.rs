@@ -45,8 +45,8 @@ impl<R> Group<R> {
         self.games.len() >= GAMES || self.bytes >= BYTES
     }
 
-    /// Takes what one report may have.
-    fn take(&mut self) -> Vec<R> {
+    /// Takes what one report may have, with its size.
+    fn take(&mut self) -> (Vec<R>, usize) {
         let mut taken = Vec::with_capacity(self.games.len().min(GAMES));
         let mut bytes = 0;
         while taken.len() < GAMES
@@ -58,7 +58,7 @@ impl<R> Group<R> {
             taken.push(game);
         }
         self.bytes -= bytes;
-        taken
+        (taken, bytes)
     }
 }
 
@@ -67,6 +67,7 @@ impl<R> Group<R> {
 struct Call {
     lease: LeaseNo,
     games: usize,
+    bytes: usize,
     /// It has an attempt that failed in the place of a game that was refused.
     replaced: bool,
     backoff: Backoff,
@@ -87,6 +88,7 @@ pub(super) struct Reports<R, D> {
     calls: BTreeMap<ReportNo, Call>,
     ever: ReportNo,
     unanswered: usize,
+    unanswered_bytes: usize,
     /// The coordinator wants no new reports before this.
     rest: Duration,
     defects: PhantomData<D>,
@@ -99,6 +101,7 @@ impl<R, D: Defects> Reports<R, D> {
             calls: BTreeMap::new(),
             ever: 0,
             unanswered: 0,
+            unanswered_bytes: 0,
             rest: Duration::ZERO,
             defects: PhantomData,
         }
@@ -113,6 +116,7 @@ impl<R, D: Defects> Reports<R, D> {
         bytes: usize,
     ) {
         self.unanswered += 1;
+        self.unanswered_bytes += bytes;
         let group = self.groups.entry(number).or_insert_with(|| Group {
             lease: lease.clone(),
             games: VecDeque::new(),
@@ -126,6 +130,11 @@ impl<R, D: Defects> Reports<R, D> {
     /// Games that are not answered for.
     pub(super) fn unanswered(&self) -> usize {
         self.unanswered
+    }
+
+    /// What they take in reports.
+    pub(super) fn unanswered_bytes(&self) -> usize {
+        self.unanswered_bytes
     }
 
     /// Whether a lease has games that are not answered for.
@@ -158,19 +167,25 @@ impl<R, D: Defects> Reports<R, D> {
         })?;
         let group = self.groups.get_mut(&number)?;
         let lease = group.lease.clone();
-        let games = group.take();
+        let (games, bytes) = group.take();
         if group.games.is_empty() {
             self.groups.remove(&number);
         }
-        let report = self.call(number, games.len(), None);
+        let report = self.call(number, (games.len(), bytes), None);
         Some(Due::New(report, lease, games))
     }
 
-    fn call(&mut self, lease: LeaseNo, games: usize, again: Option<Duration>) -> ReportNo {
+    fn call(
+        &mut self,
+        lease: LeaseNo,
+        (games, bytes): (usize, usize),
+        again: Option<Duration>,
+    ) -> ReportNo {
         self.ever += 1;
         let call = Call {
             lease,
             games,
+            bytes,
             replaced: false,
             backoff: Backoff::new(RETRY_FIRST),
             again,
@@ -189,6 +204,7 @@ impl<R, D: Defects> Reports<R, D> {
     pub(super) fn settle(&mut self, report: ReportNo) {
         if let Some(call) = self.calls.remove(&report) {
             self.unanswered -= call.games;
+            self.unanswered_bytes -= call.bytes;
         }
     }
 
@@ -208,12 +224,14 @@ impl<R, D: Defects> Reports<R, D> {
             Refusal::Never => {}
             Refusal::Contents if call.replaced || D::DROPS_REFUSED => {}
             Refusal::Contents if call.games > 1 => {
-                let (lease, games) = (call.lease, call.games);
+                let (lease, games, bytes) = (call.lease, call.games, call.bytes);
                 self.calls.remove(&report);
                 let first = games / 2;
+                // Which of the bytes are whose is of no matter.
+                let halves = [(first, bytes / 2), (games - first, bytes - bytes / 2)];
                 return Fate::Split {
                     first,
-                    halves: [first, games - first].map(|half| self.call(lease, half, Some(now))),
+                    halves: halves.map(|half| self.call(lease, half, Some(now))),
                 };
             }
             Refusal::Contents => {

@@ -46,7 +46,12 @@ mod tests {
         let mut hung = |second: u64, plies| {
             let told = second;
             let moves = [(1, plies), (2, second)];
-            let earlier = moves.map(|(lease, plies)| Progress { lease, told, plies });
+            let earlier = moves.map(|(lease, plies)| Progress {
+                lease,
+                told,
+                plies,
+                waits: false,
+            });
             stale.hung(Duration::from_secs(second), earlier.iter())
         };
         assert!(hung(0, 5).is_empty());

@@ -206,4 +206,6 @@ pub struct Progress {
     pub told: u64,
     /// Plies that were played.
     pub plies: u64,
+    /// Nobody is at a game of it at present.
+    pub waits: bool,
 }

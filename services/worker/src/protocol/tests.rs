@@ -9,6 +9,8 @@ const SECOND: Duration = Duration::from_secs(1);
 struct Hand {
     lease: LeaseNo,
     games: usize,
+    /// No game of it begins.
+    held: bool,
 }
 
 impl Playing for Hand {
@@ -25,6 +27,7 @@ impl Playing for Hand {
             lease: self.lease,
             told: 1,
             plies: 1,
+            waits: self.held,
         });
         some.into_iter().collect()
     }
@@ -56,7 +59,11 @@ impl Worker {
             panic!("it asks for games");
         };
         let lease = worker.protocol.lent(call, 5, "cup").expect("it waits");
-        worker.hand = Hand { lease, games };
+        worker.hand = Hand {
+            lease,
+            games,
+            held: false,
+        };
         worker
     }
 
@@ -173,12 +180,41 @@ fn a_lease_that_waits_behind_refused_results_is_told_of_as_well() {
         });
     let call = ask.expect("it asks for more");
     let lease = worker.protocol.lent(call, 6, "cup").expect("it waits");
-    // Held back: no game of it begins, so none makes progress.
-    worker.hand = Hand { lease, games: 8 };
+    // Held back, so that it makes no progress.
+    worker.hand = Hand {
+        lease,
+        games: 8,
+        held: true,
+    };
     worker.protocol.finished(Duration::ZERO, first, 2, 100);
     let (_, told) = beats_while_refused(&mut worker, Some(SECOND * 12));
     assert_grows(&told, 5);
     assert_grows(&told, 6);
+}
+
+#[test]
+fn a_lease_that_hangs_is_not_kept_by_refused_results_of_another() {
+    let mut worker = Worker::lent(1);
+    let first = worker.hand.lease;
+    let ask = worker.all(Duration::ZERO).into_iter();
+    let call = ask.into_iter().find_map(|it| match it {
+        Action::Ask { call, .. } => Some(call),
+        _ => None,
+    });
+    let call = call.expect("it asks for more");
+    let lease = worker.protocol.lent(call, 6, "cup").expect("it waits");
+    worker.hand = Hand {
+        lease,
+        games: 1,
+        held: false,
+    };
+    worker.protocol.finished(Duration::ZERO, first, 1, 100);
+    let (_, told) = beats_while_refused(&mut worker, Some(SECOND * 12));
+    assert_grows(&told, 5);
+    let hangs = told.iter().flatten().filter(|(id, _)| *id == 6);
+    let plies: Vec<u64> = hangs.map(|it| it.1).collect();
+    assert!(plies.len() > 20, "told of at each beat: {told:?}");
+    assert!(plies.iter().all(|it| *it == 1), "{plies:?}");
 }
 
 /// What is told of leases, by beat, while every report is refused for half a
@@ -425,6 +461,40 @@ fn with_refused(games: u64, refused: &[u64]) -> (Vec<u64>, Vec<u64>, usize) {
     taken.sort_unstable();
     replaced.sort_unstable();
     (taken, replaced, most)
+}
+
+#[test]
+fn no_game_is_begun_or_asked_for_while_results_of_too_many_games_or_bytes_are_owed() {
+    // In all 128 games, or 32 MB.
+    for (owed, bytes) in [(128, 100), (32, 1 << 20)] {
+        let mut worker = Worker::lent(0);
+        let (now, lease) = (Duration::ZERO, worker.hand.lease);
+        for game in 0..owed {
+            worker.protocol.finished(now, lease, game, bytes);
+        }
+        assert!(!worker.protocol.holds());
+        worker.protocol.finished(now, lease, owed, bytes);
+        assert!(worker.protocol.holds());
+        let asks = |it: &Action<u64>| matches!(it, Action::Ask { .. });
+        let actions = worker.all(now);
+        assert!(!actions.iter().any(asks), "{actions:?}");
+        let report = actions.iter().find_map(|it| match it {
+            Action::Report { report, .. } => Some(*report),
+            _ => None,
+        });
+        // Still owed in halves, and not any more once those are taken.
+        let report = report.expect("it reports");
+        let fate = worker.protocol.not_reported(now, report, Refusal::Contents);
+        assert!(worker.protocol.holds());
+        let Fate::Split { halves, .. } = fate else {
+            panic!("{fate:?}");
+        };
+        for half in halves {
+            worker.protocol.reported(half);
+        }
+        assert!(!worker.protocol.holds());
+        assert!(worker.all(now).iter().any(asks));
+    }
 }
 
 #[test]

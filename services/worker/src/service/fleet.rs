@@ -108,7 +108,7 @@ impl Playing for Driver {
     }
 
     fn progress(&mut self) -> Vec<Progress> {
-        Self::progress(self)
+        Self::progress(self, Instant::now())
     }
 }
 

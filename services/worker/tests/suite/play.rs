@@ -6,8 +6,8 @@ use crate::common::{Fixture, agents, endpoint, fixture, games, native, process, 
 use arena_engine::{FaultKind, Termination};
 use arena_wire::v1;
 use arena_worker::{
-    AgentSource, BinaryProvider, Builtin, PlayError, Played, Provided, describe, play_one,
-    supervise::Limits,
+    AgentSource, BinaryProvider, Builtin, PlayError, Played, Provided, describe, play_games,
+    play_one, supervise::Limits,
 };
 
 async fn play(setup: v1::TournamentSetup, builtin: Builtin) -> Result<Played, PlayError> {
@@ -219,6 +219,29 @@ async fn strict_timing_measures_each_asked_decision() {
         let played = play(setup, builtin).await.expect("a game");
         let asked = played.timing.latencies_us.len();
         assert!(asked > 10 && asked as u32 <= played.record.plies);
+    }
+}
+
+/// Which seats are told to have answered in a game of Kalah with so many pits.
+async fn answered(pits: i64, opponent: v1::AgentSetup) -> Vec<u32> {
+    let mut setup = setup("kalah", vec![native("random"), opponent]);
+    let (options, _) =
+        arena_games::resolve("kalah", &[("pits".to_owned(), pits.into())].into(), None)
+            .expect("options");
+    setup.options = arena_wire::convert::options_to_wire(&options);
+    let options = agents(Builtin::InProcess);
+    let reports = play_games(setup, games(1), 1, Arc::new(Fixture), options).await;
+    let report = reports.expect("a game").remove(0);
+    let record = report.record.expect("a record");
+    assert!(record.plies > 0 && record.faults.is_empty(), "{record:?}");
+    report.answered
+}
+
+#[tokio::test]
+async fn a_game_tells_who_answered_in_it_and_not_who_never_had_a_choice() {
+    for opponent in [native("greedy"), process("good", &["--mode", "good"])] {
+        assert_eq!(answered(6, opponent.clone()).await, [0, 1]);
+        assert_eq!(answered(1, opponent).await, [0; 0]);
     }
 }
 

@@ -44,6 +44,7 @@ impl Playing for Hand {
 
     fn progress(&mut self) -> Vec<Progress> {
         let stuck = &self.stuck;
+        let playing = &self.playing;
         let plays = self.playing.iter().any(|it| !stuck.contains(&it.lease));
         let told = |held: &mut Held| {
             held.plies += u64::from(plays && !stuck.contains(&held.lease));
@@ -51,6 +52,7 @@ impl Playing for Hand {
                 lease: held.lease,
                 told: held.plies,
                 plies: held.plies,
+                waits: !playing.iter().any(|it| it.lease == held.lease),
             }
         };
         self.held.iter_mut().map(told).collect()

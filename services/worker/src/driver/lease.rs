@@ -1,0 +1,87 @@
+//! A lease, and whether it goes on.
+
+use std::{rc::Rc, sync::Arc, time::Duration};
+
+use tokio::time::Instant;
+
+use super::{active::GivenUp, seats::Table};
+use crate::native::{Errand, Plies};
+
+/// How long nothing of a lease may move, beside the time for a move, before it
+/// is not kept alive any more. The coordinator waits for as long as agents may
+/// take, after that.
+pub(super) const STILL_MAX: Duration = Duration::from_secs(60);
+
+pub(super) struct Lease {
+    pub(super) table: Rc<Table>,
+    /// Games without a result.
+    pub(super) left: usize,
+    pub(super) errand: Errand,
+    /// Plies of its games in the pool.
+    pub(super) pooled: Vec<Arc<Plies>>,
+    pub(super) given_up: GivenUp,
+    /// Signs of life that are no plies.
+    pub(super) signs: u64,
+    /// Its plies when they were looked at last, and what was done by those who
+    /// are asked for it.
+    plies: u64,
+    attended: u64,
+    /// Somebody was at a game of it then.
+    at_work: bool,
+    /// When something of it moved last: it came, a ply was seen to be played, a
+    /// game ended.
+    moved: Instant,
+}
+
+impl Lease {
+    pub(super) fn new(table: Rc<Table>, games: usize, errand: Errand, given_up: GivenUp) -> Self {
+        Self {
+            table,
+            left: games,
+            errand,
+            pooled: Vec::new(),
+            given_up,
+            signs: 0,
+            plies: 0,
+            attended: 0,
+            at_work: false,
+            moved: Instant::now(),
+        }
+    }
+
+    /// So many games are over.
+    pub(super) fn settle(&mut self, games: usize) {
+        self.left = self.left.saturating_sub(games);
+        self.moved = Instant::now();
+        self.table.touch();
+    }
+
+    /// Looks at how far it is; `attended` is what was done by those who are
+    /// asked for it, none where nobody is.
+    pub(super) fn look(&mut self, now: Instant, attended: Option<u64>) {
+        let pooled = self.pooled.iter().map(|plies| plies.get());
+        let plies = self.errand.plies.get() + pooled.sum::<u64>();
+        self.at_work = attended.is_some() || self.pooled.iter().any(|plies| plies.is_at_work());
+        let attended = attended.unwrap_or(self.attended);
+        if (plies, attended) != (self.plies, self.attended) {
+            (self.plies, self.attended) = (plies, attended);
+            self.moved = now;
+        }
+    }
+
+    pub(super) fn plies(&self) -> u64 {
+        self.plies
+    }
+
+    /// Nobody is at a game of it: they wait behind others.
+    pub(super) fn waits(&self) -> bool {
+        !self.at_work
+    }
+
+    /// Something of it moved not long ago: a decision that is late is asked for
+    /// once more before it is charged.
+    pub(super) fn moves(&self, now: Instant) -> bool {
+        let patience = STILL_MAX + self.table.rules().move_timeout();
+        now.saturating_duration_since(self.moved) < patience
+    }
+}

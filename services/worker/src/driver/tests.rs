@@ -1,0 +1,165 @@
+//! Which leases are kept alive.
+
+use std::{sync::mpsc, thread};
+
+use arena_telemetry::{Registry, WorkerMetrics};
+use arena_wire::v1::agent_setup::Source;
+use tokio::task::LocalSet;
+
+use super::{lease::STILL_MAX, *};
+use crate::{AgentOptions, NoBinaries, native::Job};
+
+const MOVE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Agents of a tournament of Kalah: one that searches until it is stopped, and
+/// one that nobody comes to ask.
+const SEARCHES: u32 = 0;
+const FAR: u32 = 1;
+
+fn setup() -> v1::TournamentSetup {
+    let (options, _) = arena_games::resolve("kalah", &Default::default(), None).expect("kalah");
+    let depth = [("depth".to_owned(), 20i64.into())].into();
+    let searches = v1::AgentSetup {
+        name: "searches".into(),
+        bot: "kalah-minimax".into(),
+        options: arena_wire::convert::options_to_wire(&depth),
+        source: Some(Source::Native(v1::NativeSource {})),
+        ..Default::default()
+    };
+    let far = v1::AgentSetup {
+        name: "far".into(),
+        source: Some(Source::Endpoint(v1::EndpointSource {
+            url: "http://127.0.0.1:9".into(),
+        })),
+        ..Default::default()
+    };
+    v1::TournamentSetup {
+        tournament_id: "cup".into(),
+        ruleset: "kalah".into(),
+        rules_version: arena_games::ruleset("kalah").expect("kalah").version,
+        options: arena_wire::convert::options_to_wire(&options),
+        seats: 2,
+        agents: vec![searches, far],
+        play: Some(v1::PlaySettings {
+            move_timeout_us: MOVE_TIMEOUT.as_micros() as u64,
+            ..Default::default()
+        }),
+        ..Default::default()
+    }
+}
+
+/// A driver whose pool thinks only about what it is told to.
+struct Worker {
+    driver: Driver,
+    jobs: mpsc::Receiver<Job>,
+    started: time::Instant,
+}
+
+impl Worker {
+    fn new() -> Self {
+        let (think, jobs) = mpsc::channel();
+        let pool = Pool::Given(Box::new(move |job| {
+            let _ = think.send(job);
+        }));
+        let metrics = WorkerMetrics::new(&Registry::new(), ["kalah"]).expect("metrics");
+        let options = AgentOptions::of_executable("/no/such/program".into());
+        let environment = Environment::new(&options, Arc::new(NoBinaries), Arc::new(metrics));
+        let mut driver = Driver::new(environment, pool, 64);
+        driver.add_tournament(setup()).expect("a tournament");
+        Self {
+            driver,
+            jobs,
+            started: time::Instant::now(),
+        }
+    }
+
+    /// A lease of one game, of which the first question is asked; what the pool
+    /// is to do for it.
+    fn lend(&mut self, lease: u64, seats: [u32; 2]) -> Option<Job> {
+        let game = v1::GameAssignment {
+            index: lease,
+            block: lease,
+            seed: lease,
+            seats: seats.to_vec(),
+            attempts: 0,
+        };
+        let known = self
+            .driver
+            .add_lease("cup", lease, vec![game], GivenUp::default());
+        assert!(known, "the tournament is known");
+        self.driver.start();
+        self.jobs.try_recv().ok()
+    }
+
+    /// Has a thread think, for ever as far as this test goes.
+    fn think(&mut self, lease: u64, job: Job) {
+        thread::spawn(job);
+        while self.waits(lease) {
+            thread::yield_now();
+        }
+    }
+
+    fn waits(&mut self, lease: u64) -> bool {
+        let progress = self.driver.progress(self.started);
+        let of_lease = progress.iter().find(|it| it.lease == lease);
+        of_lease.expect("a lease").waits
+    }
+
+    /// The leases that give a sign of life after this time.
+    fn alive(&mut self, after: Duration) -> Vec<u64> {
+        let now = self.started + after;
+        let before = self.driver.progress(now);
+        let after = self.driver.progress(now);
+        let both = before.iter().zip(&after);
+        let grows = both.filter(|(before, after)| after.told > before.told);
+        grows.map(|(_, after)| after.lease).collect()
+    }
+
+    fn play(&mut self, lease: u64) {
+        self.driver.leases[&lease].errand.plies.count();
+    }
+}
+
+/// After this nothing of a lease that stands still tells of life.
+const PATIENCE: Duration = STILL_MAX.saturating_add(MOVE_TIMEOUT);
+const SECOND: Duration = Duration::from_secs(1);
+
+fn check_thought(seats: [u32; 2]) {
+    let mut worker = Worker::new();
+    let hangs = worker.lend(1, seats).expect("a job");
+    let _waits = worker.lend(2, seats).expect("a job");
+    worker.think(1, hangs);
+    assert!(worker.waits(2), "no thread is at it");
+    assert_eq!(worker.alive(PATIENCE - SECOND), [1, 2], "a long decision");
+    assert_eq!(worker.alive(PATIENCE + SECOND), [0; 0], "nobody moves");
+    let plays = worker.lend(3, seats).expect("a job");
+    worker.think(3, plays);
+    worker.play(3);
+    let alive = worker.alive(PATIENCE + SECOND);
+    assert_eq!(alive, [2, 3], "one hangs, one plays, one waits behind it");
+}
+
+#[tokio::test]
+async fn a_lease_that_hangs_is_not_kept_by_what_others_play() {
+    let local = LocalSet::new();
+    let _local = local.enter();
+    // Whole games, and the questions of games with others.
+    check_thought([SEARCHES, SEARCHES]);
+    check_thought([SEARCHES, FAR]);
+}
+
+#[tokio::test]
+async fn a_lease_that_waits_for_an_agent_is_kept_while_that_answers_others() {
+    let local = LocalSet::new();
+    let _local = local.enter();
+    let mut worker = Worker::new();
+    assert!(
+        worker.lend(1, [FAR, SEARCHES]).is_none(),
+        "nothing to think"
+    );
+    assert!(!worker.waits(1), "its question is asked");
+    assert_eq!(worker.alive(PATIENCE - SECOND), [1]);
+    assert_eq!(worker.alive(PATIENCE + SECOND), [0; 0]);
+    worker.driver.tables["cup"].line(FAR as u16).count_told();
+    assert_eq!(worker.alive(PATIENCE + SECOND), [1]);
+}
