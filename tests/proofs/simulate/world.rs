@@ -10,7 +10,7 @@ use arena_coordinator::ledger::{self, Settings, State};
 use arena_worker::protocol::{self, Ending, Refusal};
 
 use super::{
-    coordinator::HOST_PATIENCE, coordinator::{Coordinator, Wrong, refused},
+    coordinator::{Coordinator, HOST_PATIENCE, Wrong, refused},
     counts::{Counts, Happening},
     disk::{Disk, Job},
     games::{Host, Spec},

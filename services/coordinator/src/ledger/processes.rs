@@ -231,7 +231,7 @@ fn has_tried(player: Player, tried: &[Attempt]) -> bool {
 /// How unlikely a process is to play a game after these attempts.
 fn rank(player: Player, process: &Process, tried: &[Attempt]) -> u8 {
     let own = || tried.iter().filter(|attempt| attempt.by == player);
-    if process.hangs {
+    if process.hangs || process.broken >= BROKEN {
         5
     } else if own().any(|attempt| attempt.unready.is_some()) {
         4
