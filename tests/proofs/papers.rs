@@ -252,10 +252,10 @@ impl Summary {
         let counts = |line: &str| {
             let mut words = line.split_whitespace();
             let id = words.next()?.to_owned();
-            // The time comes last.
+            // The time comes last, in one word or two.
+            let words = words.rev();
             let mut counts = words
-                .rev()
-                .skip(1)
+                .skip_while(|word| word.ends_with(char::is_alphabetic))
                 .map(|word| word.replace(',', "").parse().ok());
             let mut told = Counts::default();
             for count in told.iter_mut().rev() {
