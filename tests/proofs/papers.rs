@@ -1,6 +1,9 @@
 //! The published tables, played again.
 
-use std::{collections::BTreeSet, fs};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+};
 
 use serde::Deserialize;
 
@@ -23,7 +26,8 @@ pub struct Papers {
     /// README.md shows.
     #[arg(long)]
     seed: Option<String>,
-    /// Games of each pairing; absent: the tables' own numbers.
+    /// Games of each pairing; absent: the tables' own numbers, which tell what is
+    /// outside from what is not. With another, what is listed may come out.
     #[arg(long)]
     games: Option<u64>,
 }
@@ -54,6 +58,7 @@ struct Document {
 #[derive(Deserialize)]
 struct Table {
     id: String,
+    games_played: u64,
     within: u64,
     within_sampled: u64,
     within_exact: u64,
@@ -103,10 +108,13 @@ impl Proof for Papers {
             let each: Vec<Vec<Table>> = each.collect::<Result<_, _>>()?;
             each.into_iter().flatten().collect()
         };
-        let mut broken = unlike(&tables, &known);
+        let mut broken = unlike(&tables, &known, self.games.is_none());
+        let readme = fs::read_to_string(repository().join("README.md")).map_err(Broken::new)?;
+        let summary = Summary::read(&readme);
+        broken.extend(summary.does_not_add_up(&readme));
         // Other games may count otherwise.
         if self.seed.is_none() && self.games.is_none() {
-            broken.extend(untold(&tables)?);
+            broken.extend(summary.untold(&tables));
         }
         if !broken.is_empty() {
             return Err(Broken::new(broken.join("\n")));
@@ -184,8 +192,9 @@ impl Finding {
     }
 }
 
-/// What is outside and not listed, and what is listed and not outside.
-fn unlike(tables: &[Table], known: &Known) -> Vec<String> {
+/// What is outside and not listed, and what is listed and, where all of its games
+/// were played, not outside.
+fn unlike(tables: &[Table], known: &Known, all_games: bool) -> Vec<String> {
     let mut broken = Vec::new();
     let mut listed = BTreeSet::new();
     for exception in &known.outside {
@@ -204,7 +213,7 @@ fn unlike(tables: &[Table], known: &Known) -> Vec<String> {
                 "{name} is outside and not in tests/data/papers.json: {}",
                 finding.shown()
             )),
-            (false, true) => broken.push(format!(
+            (false, true) if all_games => broken.push(format!(
                 "{name} is in tests/data/papers.json and not outside: {}",
                 finding.shown()
             )),
@@ -225,43 +234,99 @@ fn unlike(tables: &[Table], known: &Known) -> Vec<String> {
     broken
 }
 
-/// Lines of README.md's summary whose counts are not those measured.
-fn untold(tables: &[Table]) -> Result<Vec<String>, Broken> {
-    let readme = fs::read_to_string(repository().join("README.md")).map_err(Broken::new)?;
-    let mut broken = Vec::new();
-    for table in tables {
-        let line = readme
-            .lines()
-            .find(|line| line.split_whitespace().next() == Some(&table.id));
-        let mut words: Vec<&str> = line.unwrap_or_default().split_whitespace().rev().collect();
-        words.truncate(8);
-        // The time comes last.
-        let told: Vec<&str> = words.into_iter().skip(1).rev().collect();
-        let counts = [
-            table.within_sampled,
-            table.within_exact,
-            table.within_order,
-            table.within_repeated,
-            table.within_given,
-            table.outside,
-            table.not_comparable,
-        ]
-        .map(|count| count.to_string());
-        let parts = table.within_sampled
-            + table.within_exact
-            + table.within_order
-            + table.within_repeated
-            + table.within_given;
-        if parts != table.within {
-            broken.push(format!("{}: {parts} are not all within", table.id));
-        }
-        let timed = table.findings.iter().any(|finding| finding.timed);
-        if told != counts && !timed {
-            broken.push(format!(
-                "README.md has {told:?} of {}, measured: {counts:?}",
-                table.id
-            ));
+/// What a line of README.md's summary counts: games, then cells as sampled, exact,
+/// order, again, given, outside and not comparable.
+type Counts = [u64; 8];
+
+/// README.md's summary of all tables.
+struct Summary {
+    /// By table, and of `all`.
+    lines: BTreeMap<String, Counts>,
+}
+
+impl Summary {
+    fn read(readme: &str) -> Self {
+        let lines = readme.lines();
+        let from = lines.skip_while(|line| !line.starts_with(" table  "));
+        let block = from.skip(2).take_while(|line| !line.starts_with("```"));
+        let counts = |line: &str| {
+            let mut words = line.split_whitespace();
+            let id = words.next()?.to_owned();
+            // The time comes last, in one word or two.
+            let words = words.rev();
+            let mut counts = words
+                .skip_while(|word| word.ends_with(char::is_alphabetic))
+                .map(|word| word.replace(',', "").parse().ok());
+            let mut told = Counts::default();
+            for count in told.iter_mut().rev() {
+                *count = counts.next()??;
+            }
+            Some((id, told))
+        };
+        Self {
+            lines: block.filter_map(counts).collect(),
         }
     }
-    Ok(broken)
+
+    /// Where the last line is not the sum of the others, or the text around says
+    /// other numbers.
+    fn does_not_add_up(&self, readme: &str) -> Vec<String> {
+        let mut sum = Counts::default();
+        let tables = || self.lines.iter().filter(|(id, _)| *id != "all");
+        for (_, counts) in tables() {
+            for (sum, count) in sum.iter_mut().zip(counts) {
+                *sum += count;
+            }
+        }
+        let mut broken = Vec::new();
+        let all = self.lines.get("all");
+        if all != Some(&sum) {
+            broken.push(format!("README.md has {all:?} of all tables, not {sum:?}"));
+        }
+        let [_, sampled, exact, order, ..] = sum;
+        let agree = sampled + exact + order;
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = words(readme);
+        for said in [
+            format!("`arena paper list` names {} tables", tables().count()),
+            format!(
+                "So {agree} figures agree that could have come out otherwise, {order} of them in \
+                 order alone."
+            ),
+        ] {
+            if !text.contains(&said) {
+                broken.push(format!("README.md does not say \"{said}\""));
+            }
+        }
+        broken
+    }
+
+    /// Where a table's line is not what was measured.
+    fn untold(&self, tables: &[Table]) -> Vec<String> {
+        let mut broken = Vec::new();
+        for table in tables {
+            let parts = [
+                table.within_sampled,
+                table.within_exact,
+                table.within_order,
+                table.within_repeated,
+                table.within_given,
+            ];
+            if parts.iter().sum::<u64>() != table.within {
+                broken.push(format!("{}: {parts:?} are not all within", table.id));
+            }
+            let [sampled, exact, order, again, given] = parts;
+            let (games, outside, rest) = (table.games_played, table.outside, table.not_comparable);
+            let measured = [games, sampled, exact, order, again, given, outside, rest];
+            let told = self.lines.get(&table.id);
+            let timed = table.findings.iter().any(|finding| finding.timed);
+            if told != Some(&measured) && !timed {
+                broken.push(format!(
+                    "README.md has {told:?} of {}, measured: {measured:?}",
+                    table.id
+                ));
+            }
+        }
+        broken
+    }
 }

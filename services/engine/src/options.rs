@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 
 /// A chosen value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "an option is true or false, a number, a text or a list of numbers"
+)]
 pub enum Value {
     /// `true` or `false`.
     Bool(bool),
@@ -181,6 +184,22 @@ pub struct Preset {
     pub options: Options,
     /// The number of seats it is for; none: any.
     pub seats: Option<usize>,
+}
+
+impl Preset {
+    /// A set for any number of seats.
+    #[must_use]
+    pub fn new(name: &str, options: &[(&str, Value)], summary: &str) -> Self {
+        let options = options.iter().cloned();
+        Self {
+            name: name.to_owned(),
+            summary: summary.to_owned(),
+            options: options
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+            seats: None,
+        }
+    }
 }
 
 /// Options that do not fit.

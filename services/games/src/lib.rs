@@ -4,6 +4,7 @@ pub mod cowry;
 pub mod kalah;
 pub mod ludo;
 pub mod oware;
+mod placement;
 mod proto;
 mod read;
 mod registry;

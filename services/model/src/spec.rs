@@ -226,18 +226,20 @@ impl Spec {
                 ));
             }
         }
-        for (name, value) in self.options.iter().chain(
-            self.variants
-                .iter()
-                .flat_map(|variant| variant.options.iter()),
-        ) {
+        let of_game = self.options.iter().map(|option| (option, String::new()));
+        let of_agents = self.variants.iter().flat_map(|variant| {
+            let whose = format!(" of agent \"{}\"", variant.name);
+            let options = variant.options.iter();
+            options.map(move |option| (option, whose.clone()))
+        });
+        for ((name, value), whose) in of_game.chain(of_agents) {
             let finite = match value {
                 Value::Real(value) => value.is_finite(),
                 Value::Numbers(values) => values.iter().all(|value| value.is_finite()),
                 Value::Bool(_) | Value::Int(_) | Value::Text(_) => true,
             };
             if !finite {
-                return fail(format!("option \"{name}\" must be a finite number"));
+                return fail(format!("option \"{name}\"{whose} must be a finite number"));
             }
         }
         self.expectations()?;

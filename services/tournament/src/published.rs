@@ -114,11 +114,11 @@ pub fn z_of_count(k: f64, n: u64, p: f64) -> Option<f64> {
 }
 
 /// True where a published count of `k` in `n` agrees with a share `p`:
-/// |k − np| ≤ z·√(np(1 − p)) + 0.5.
+/// |k − np| ≤ [`Z_MAX`]·√(np(1 − p)) + 0.5.
 #[must_use]
-pub fn count_agrees(k: f64, n: u64, p: f64, z_max: f64) -> bool {
+pub fn count_agrees(k: f64, n: u64, p: f64) -> bool {
     let n = n as f64;
-    (k - n * p).abs() <= z_max * (n * p * (1.0 - p)).sqrt() + 0.5
+    (k - n * p).abs() <= Z_MAX * (n * p * (1.0 - p)).sqrt() + 0.5
 }
 
 /// How far a published mean of `n` observations lies from `mean`, in standard

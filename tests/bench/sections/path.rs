@@ -1,4 +1,4 @@
-//! The way of a decision, from the rules alone to an agent in Python.
+//! The way of a decision, from one thread that plays as a worker does to an agent in Python.
 
 use anyhow::Context;
 use arena_tests::{World, repository};
@@ -13,7 +13,7 @@ const PYTHON_AGENT: &str = "tests/bench/agents/uniform.py";
 
 pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
     let world = World::new();
-    measured.take("rules alone", rules(&world, settings));
+    measured.take("as a worker plays", rules(&world, settings));
     let line = |what: &str, arguments: &[&str]| arena::one(&world, settings, what, arguments);
 
     let what = "agents in the worker";
@@ -54,7 +54,7 @@ fn rules(world: &World, settings: &Settings) -> anyhow::Result<Vec<Figure>> {
         .map(|line| {
             let (ruleset, seats) = (&line.ruleset, line.seats.unwrap_or_default());
             let id = format!("path.rules-{ruleset}-{seats}");
-            let what = format!("{ruleset}, {seats} seats, rules and random moves in one thread");
+            let what = format!("{ruleset}, {seats} seats, as a worker plays");
             line.decisions(&id, &what)
         })
         .collect())

@@ -79,11 +79,7 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
 fn ours(line: &arena::Line, group: &'static str) -> Figure {
     let (ruleset, seats) = (&line.ruleset, line.seats.unwrap_or_default());
     let (way, told, note) = if line.bare == Some(true) {
-        (
-            "bare",
-            "rules and random moves alone",
-            "the same loop as OpenSpiel's in C++",
-        )
+        ("bare", "rules alone", "the same loop as OpenSpiel's in C++")
     } else {
         (
             "played",

@@ -55,7 +55,7 @@ fn explained<G: Game>(game: &G, bots: &mut [Box<dyn Bot<G>>], blocks: u64) -> (f
                 .map(|seat| usize::from((seat + rotation) % seats != 0))
                 .collect();
             let own = (seats - rotation) % seats;
-            let finished = play::seated(game, bots, &order, keys.clone());
+            let finished = play::seated(game, bots, &order, keys.clone(), 0);
             let rank = finished.placement[own];
             let units = finished
                 .placement

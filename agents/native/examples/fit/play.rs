@@ -26,19 +26,21 @@ pub(crate) fn game<G: Game>(game: &G, bots: &mut [Box<dyn Bot<G>>], number: u64)
         .map(|_| rng.below(bots.len() as u32) as usize)
         .collect();
     let keys = GameKeys::drawn(&mut rng);
-    seated(game, bots, &seats, keys)
+    seated(game, bots, &seats, keys, 0)
 }
 
-/// A game of the agents with these places in the list.
+/// A game of the agents with these places in the list, after so many random
+/// plies.
 pub(crate) fn seated<G: Game>(
     game: &G,
     bots: &mut [Box<dyn Bot<G>>],
     seats: &[usize],
     keys: GameKeys,
+    opening_plies: u32,
 ) -> Finished {
     let setup = Setup {
         keys,
-        opening_plies: 0,
+        opening_plies,
         on_fault: FaultPolicy::Forfeit,
         ask_forced: false,
     };

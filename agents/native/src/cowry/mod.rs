@@ -17,11 +17,9 @@ use arena_games::Cowry;
 use self::tactics::{Candidate, Table};
 use crate::{
     bot::{Bot, Chosen, Decision},
+    catalogue::Made,
     read,
 };
-
-/// What `make` functions of the catalogue return.
-type Made = Result<Box<dyn Bot<Cowry>>, OptionError>;
 
 /// The option that the strategies share.
 pub(crate) fn tie_specs() -> Vec<Spec> {
@@ -58,23 +56,23 @@ pub(crate) fn mixed_specs() -> Vec<Spec> {
     specs
 }
 
-pub(crate) fn aggressive(options: &Options, _: &Cowry) -> Made {
+pub(crate) fn aggressive(options: &Options, _: &Cowry) -> Made<Cowry> {
     Ok(strategist(Plan::Pure(Pure::Aggressive), options))
 }
 
-pub(crate) fn defensive(options: &Options, _: &Cowry) -> Made {
+pub(crate) fn defensive(options: &Options, _: &Cowry) -> Made<Cowry> {
     Ok(strategist(Plan::Pure(Pure::Defensive), options))
 }
 
-pub(crate) fn move_first(options: &Options, _: &Cowry) -> Made {
+pub(crate) fn move_first(options: &Options, _: &Cowry) -> Made<Cowry> {
     Ok(strategist(Plan::Pure(Pure::MoveFirst), options))
 }
 
-pub(crate) fn move_last(options: &Options, _: &Cowry) -> Made {
+pub(crate) fn move_last(options: &Options, _: &Cowry) -> Made<Cowry> {
     Ok(strategist(Plan::Pure(Pure::MoveLast), options))
 }
 
-pub(crate) fn mixed(options: &Options, _: &Cowry) -> Made {
+pub(crate) fn mixed(options: &Options, _: &Cowry) -> Made<Cowry> {
     // Weights of nothing are wrong, whether they are used or not.
     let drawn = thresholds(read::numbers(options, "weights"))?;
     let plan = match read::text(options, "form") {

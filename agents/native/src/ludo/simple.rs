@@ -1,24 +1,21 @@
 //! Two players that look at nothing but how far their planes are, as the cowry
 //! paper's do with pieces.
 
-use arena_engine::{
-    ActionId,
-    options::{OptionError, Options},
-};
+use arena_engine::{ActionId, options::Options};
 use arena_games::ChineseLudo;
 
-use crate::bot::{Bot, Chosen, Decision};
-
-/// What `make` functions of the catalogue return.
-type Made = Result<Box<dyn Bot<ChineseLudo>>, OptionError>;
+use crate::{
+    bot::{Bot, Chosen, Decision},
+    catalogue::Made,
+};
 
 /// Planes with the same progress are one action, so that nothing is left for
 /// the option `tie` to decide.
-pub(crate) fn move_first(_: &Options, _: &ChineseLudo) -> Made {
+pub(crate) fn move_first(_: &Options, _: &ChineseLudo) -> Made<ChineseLudo> {
     Ok(Box::new(Runner { foremost: true }))
 }
 
-pub(crate) fn move_last(_: &Options, _: &ChineseLudo) -> Made {
+pub(crate) fn move_last(_: &Options, _: &ChineseLudo) -> Made<ChineseLudo> {
     Ok(Box::new(Runner { foremost: false }))
 }
 

@@ -18,7 +18,7 @@ use arena_engine::{
 };
 
 use self::tree::{Bonus, ROOT, Tree};
-use super::{draw, points};
+use super::points;
 use crate::{
     bot::{Bot, Chosen, Decision, Pace},
     catalogue::{Made, Universal},
@@ -174,7 +174,7 @@ impl<G: Game> Searcher<G> {
                     (next, Some(seat))
                 }
                 Node::Chance(_) => {
-                    let outcome = draw(rng, game.weights(&line.state));
+                    let outcome = rng.weighted(game.weights(&line.state));
                     game.apply_outcome(&mut line.state, outcome as OutcomeId);
                     (tree.child(at, outcome), None)
                 }
@@ -234,7 +234,7 @@ impl Rollout {
             match game.node(&line.state) {
                 Node::Over(_) => break,
                 Node::Chance(_) => {
-                    let outcome = draw(rng, game.weights(&line.state));
+                    let outcome = rng.weighted(game.weights(&line.state));
                     game.apply_outcome(&mut line.state, outcome as OutcomeId);
                 }
                 Node::Decision(_) => {

@@ -14,26 +14,13 @@ mod tests;
 #[cfg(test)]
 mod toy;
 
-use arena_engine::{ActionId, AgentRng, Game, values::POINT};
+use arena_engine::{ActionId, Game, values::POINT};
 
 pub(crate) use self::{
     expectimax::{Expectimax, specs as expectimax_specs},
     greedy::{Greedy, specs as greedy_specs},
     mcts::{Mcts, specs as mcts_specs},
 };
-
-/// An index drawn with the given weights, whose sum is above 0.
-#[inline]
-fn draw(rng: &mut AgentRng, weights: &[u32]) -> usize {
-    let mut point = rng.below(weights.iter().sum());
-    for (index, &weight) in weights.iter().enumerate() {
-        if point < weight {
-            return index;
-        }
-        point -= weight;
-    }
-    unreachable!("the point lies below the sum of the weights")
-}
 
 /// The position after an action.
 #[inline]

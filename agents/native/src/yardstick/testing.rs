@@ -60,7 +60,7 @@ pub(super) fn decisions<G: Game>(game: &G, seed: u64) -> Vec<G::State> {
         match game.node(&state) {
             Node::Over(_) => return all,
             Node::Chance(_) => {
-                let outcome = super::draw(&mut rng, game.weights(&state));
+                let outcome = rng.weighted(game.weights(&state));
                 game.apply_outcome(&mut state, outcome as u16);
             }
             Node::Decision(_) => {

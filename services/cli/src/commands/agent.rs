@@ -20,6 +20,8 @@ pub(crate) enum AgentCommand {
 A binary is any executable file: it listens where ARENA_LISTEN says and answers
 arena.v1.AgentService. It is started here once to ask what it offers, and kept
 by the coordinator. Listen on loopback only: to register a binary is to run code.
+A bot with options of its own, as `arena evolve` prints its champion, needs no
+registration: it is an [[agent]] table in the spec of a tournament.
 
 Examples:
   arena agent register mine --binary ./my-agent
@@ -35,6 +37,11 @@ Examples:
     /// List all agents, those of the papers included
     List(list::ListArgs),
     /// Show one agent with its bots and their options
+    #[command(after_help = "\
+Examples:
+  arena agent show mcts
+  arena agent show oware-minimax --output csv      a line for each option
+  arena agent show mine --output json")]
     Show(list::ShowArgs),
     /// Remove a registration; its games stay
     Remove(list::RemoveArgs),

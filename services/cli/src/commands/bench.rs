@@ -63,8 +63,8 @@ pub(crate) struct BenchArgs {
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// Rules and random moves in one thread, for every ruleset: alone, and as
-    /// they are played
+    /// Random moves in one thread, for every ruleset: by the rules alone, and as
+    /// a worker plays
     Rules,
     /// A tournament, agents on threads of the worker
     InProcess,

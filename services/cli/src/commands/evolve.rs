@@ -36,7 +36,9 @@ generation after generation: every two players twice, with seats swapped. The
 best are kept; the others are replaced by children, each gene from either of two
 parents (uniform crossover), then changed by a random part of itself (mutation,
 which never changes a sign). At the end the champion, the first of the last
-generation, goes to stdout as an [[agent]] table for the spec of a tournament.
+generation, goes to stdout as an [[agent]] table: put it into the spec of a
+tournament and its name among the agents. It is not registered: a bot with options
+of its own belongs to the specs that define it.
 
 The algorithm and its numbers are those of J. Ainooson, An Evolved Oware Player
 for owarega.me, section Methodology: 20 players, 250 generations, 5 kept, genes

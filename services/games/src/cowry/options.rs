@@ -224,14 +224,9 @@ pub(super) fn specs() -> Vec<Spec> {
 
 /// The named sets of options.
 pub(super) fn presets() -> Vec<Preset> {
-    let preset = |name: &str, seats, options: &[(&str, Value)], summary: &str| Preset {
-        name: name.to_owned(),
-        summary: summary.to_owned(),
-        options: options
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), value.clone()))
-            .collect(),
+    let preset = |name, seats, options: &[_], summary| Preset {
         seats: Some(seats),
+        ..Preset::new(name, options, summary)
     };
     vec![
         preset(

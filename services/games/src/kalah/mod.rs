@@ -19,7 +19,10 @@ use self::{
     lanes::Lanes,
     options::{EmptyCapture, Remaining, Rules},
 };
-use crate::registry::{Ruleset, RulesetInfo};
+use crate::{
+    placement,
+    registry::{Ruleset, RulesetInfo},
+};
 
 /// The most pits of a side.
 pub const PITS_MAX: usize = 8;
@@ -247,11 +250,7 @@ impl Game for Kalah {
     fn apply_outcome(&self, _: &mut State, _: OutcomeId) {}
 
     fn placement(&self, state: &State) -> PerSeat<u8> {
-        let [first, second] = [0, 1].map(|seat| state.board[self.store(seat)]);
-        let mut placement = [0; MAX_SEATS];
-        placement[0] = 1 + u8::from(first < second);
-        placement[1] = 1 + u8::from(second < first);
-        placement
+        placement::of_two([0, 1].map(|seat| state.board[self.store(seat)]))
     }
 
     fn scores(&self, state: &State) -> PerSeat<i64> {

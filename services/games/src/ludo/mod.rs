@@ -30,7 +30,10 @@ pub use self::{
     board::{HANGAR, HOME, Landing, PAD, PLANES, RING_LAST, across, is_own_colour},
     state::{Phase, State},
 };
-use crate::registry::{Ruleset, RulesetInfo};
+use crate::{
+    placement,
+    registry::{Ruleset, RulesetInfo},
+};
 
 /// The id of the action that is nobody's choice.
 pub const PASS: ActionId = PLANES as ActionId;
@@ -243,11 +246,7 @@ impl Game for ChineseLudo {
     /// Whoever is home has all the progress there is, so that progress ranks
     /// the seats at every end.
     fn placement(&self, state: &State) -> PerSeat<u8> {
-        let [first, second] = [0, 1].map(|seat| state.progress(seat));
-        let mut placement = [0; MAX_SEATS];
-        placement[0] = 1 + u8::from(first < second);
-        placement[1] = 1 + u8::from(second < first);
-        placement
+        placement::of_two([0, 1].map(|seat| state.progress(seat)))
     }
 
     fn scores(&self, state: &State) -> PerSeat<i64> {

@@ -115,11 +115,9 @@ pub(super) fn specs() -> Vec<Spec> {
 
 /// The named sets of options.
 pub(super) fn presets() -> Vec<Preset> {
-    let preset = |name: &str, option: &str, value: &str, summary: &str| Preset {
-        name: name.to_owned(),
-        summary: summary.to_owned(),
-        options: [(option.to_owned(), value.into())].into(),
+    let preset = |name, option, value: &str, summary| Preset {
         seats: Some(2),
+        ..Preset::new(name, &[(option, value.into())], summary)
     };
     vec![
         preset(

@@ -3,6 +3,8 @@
 
 use arena_engine::{ActionId, Ending, MAX_SEATS, Node, PerSeat};
 
+use crate::placement;
+
 /// Pits of a row.
 pub const ROW: usize = 6;
 
@@ -141,11 +143,7 @@ impl Core {
     }
 
     pub(super) fn placement(&self) -> PerSeat<u8> {
-        let [first, second] = self.score;
-        let mut placement = [0; MAX_SEATS];
-        placement[0] = 1 + u8::from(first < second);
-        placement[1] = 1 + u8::from(second < first);
-        placement
+        placement::of_two(self.score)
     }
 
     pub(super) fn scores(&self) -> PerSeat<i64> {

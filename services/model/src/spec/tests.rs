@@ -89,7 +89,18 @@ fn what_is_wrong_is_named() {
             "[[agent]]\nname = \"c\"\nbot = \"x\"",
             "defined but not listed",
         ),
-        ("[options]\npits = nan", "must be a finite number"),
+        (
+            "[options]\npits = nan",
+            "option \"pits\" must be a finite number",
+        ),
+        (
+            "[[agent]]\nname = \"a\"\nbot = \"x\"\noptions = { w = [1, inf] }",
+            "option \"w\" of agent \"a\" must be a finite number",
+        ),
+        (
+            "[[agent]]\nname = \"a\"\nbot = \"x\"\noptions = { w = [\"b\"] }",
+            "an option is true or false, a number, a text or a list of numbers",
+        ),
         (
             "expect = [\"a beats c by 5 elo\"]",
             "expect \"a beats c by 5 elo\": there is no agent \"c\"",

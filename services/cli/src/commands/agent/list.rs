@@ -162,9 +162,9 @@ fn describe_bot(bot: &v1::Bot) -> serde_json::Value {
                 "name": option.name,
                 "summary": option.summary,
                 "type": option_type(option),
-                "default": option.default_value,
-                "min": Some(&option.min).filter(|text| !text.is_empty()),
-                "max": Some(&option.max).filter(|text| !text.is_empty()),
+                "default": typed(option, &option.default_value),
+                "min": Some(&option.min).filter(|text| !text.is_empty()).map(|text| typed(option, text)),
+                "max": Some(&option.max).filter(|text| !text.is_empty()).map(|text| typed(option, text)),
                 "choices": option.choices,
                 "length": Some(option.length).filter(|&length| length > 0),
                 "rulesets": option.rulesets,
@@ -178,6 +178,18 @@ fn describe_bot(bot: &v1::Bot) -> serde_json::Value {
         "deterministic": bot.deterministic,
         "options": options,
     })
+}
+
+/// A value as what it is; as text where the agent wrote no such value.
+fn typed(option: &v1::BotOption, text: &str) -> serde_json::Value {
+    let as_text = || text.into();
+    match option.r#type() {
+        v1::OptionType::Choice | v1::OptionType::Text | v1::OptionType::Unspecified => as_text(),
+        v1::OptionType::Bool
+        | v1::OptionType::Integer
+        | v1::OptionType::Real
+        | v1::OptionType::Numbers => serde_json::from_str(text).unwrap_or_else(|_| as_text()),
+    }
 }
 
 fn option_type(option: &v1::BotOption) -> &'static str {
@@ -203,7 +215,42 @@ impl ShowArgs {
             name: self.name.clone(),
         };
         let agent = client.get_agent(request).await?.into_inner().agent;
-        print(&agent.unwrap_or_default(), self.output)
+        let agent = agent.unwrap_or_default();
+        match self.output {
+            Format::Csv => options(&agent).print(Format::Csv),
+            other => print(&agent, other),
+        }
+    }
+}
+
+/// The options of all its bots.
+fn options(agent: &v1::Agent) -> Listing<serde_json::Value> {
+    let header = [
+        "bot", "option", "type", "default", "min", "max", "choices", "length", "rulesets", "what",
+    ];
+    let row = |bot: &v1::Bot, option: &v1::BotOption| {
+        let length = Some(option.length).filter(|&length| length > 0);
+        let cells = vec![
+            bot.name.clone(),
+            option.name.clone(),
+            option_type(option).to_owned(),
+            option.default_value.clone(),
+            option.min.clone(),
+            option.max.clone(),
+            option.choices.join(" "),
+            length.map_or_else(String::new, |length| length.to_string()),
+            option.rulesets.join(" "),
+            option.summary.clone(),
+        ];
+        (cells, serde_json::Value::Null)
+    };
+    let bots = shown_bots(agent).into_iter();
+    Listing {
+        header: header.to_vec(),
+        rows: bots
+            .flat_map(|bot| bot.options.iter().map(move |option| row(bot, option)))
+            .collect(),
+        empty: "it has no options",
     }
 }
 
@@ -289,5 +336,110 @@ impl RemoveArgs {
         outcome?;
         output::note(format!("removed {}", self.name));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agent(options: Vec<v1::BotOption>) -> v1::Agent {
+        v1::Agent {
+            description: Some(v1::DescribeResponse {
+                bots: vec![v1::Bot {
+                    name: "deep".to_owned(),
+                    options,
+                    ..v1::Bot::default()
+                }],
+                ..v1::DescribeResponse::default()
+            }),
+            ..v1::Agent::default()
+        }
+    }
+
+    fn option(kind: v1::OptionType, default: &str, min: &str, max: &str) -> v1::BotOption {
+        v1::BotOption {
+            name: "depth".to_owned(),
+            r#type: kind.into(),
+            default_value: default.to_owned(),
+            min: min.to_owned(),
+            max: max.to_owned(),
+            ..v1::BotOption::default()
+        }
+    }
+
+    #[test]
+    fn what_options_may_be_has_their_type() {
+        use v1::OptionType::{Bool, Choice, Integer, Numbers, Real, Text};
+        let none = serde_json::Value::Null;
+        for (given, default, min, max) in [
+            (
+                option(Integer, "3", "1", "15"),
+                json!(3),
+                json!(1),
+                json!(15),
+            ),
+            (
+                option(Real, "0.5", "-1.0", "1.0"),
+                json!(0.5),
+                json!(-1.0),
+                json!(1.0),
+            ),
+            (
+                option(Bool, "true", "", ""),
+                json!(true),
+                none.clone(),
+                none.clone(),
+            ),
+            (
+                option(Numbers, "[0.2, 1.0]", "0.0", "9.0"),
+                json!([0.2, 1.0]),
+                json!(0.0),
+                json!(9.0),
+            ),
+            (
+                option(Numbers, "score", "0.0", "9.0"),
+                json!("score"),
+                json!(0.0),
+                json!(9.0),
+            ),
+            (
+                option(Choice, "1", "", ""),
+                json!("1"),
+                none.clone(),
+                none.clone(),
+            ),
+            (
+                option(Text, "true", "", ""),
+                json!("true"),
+                none.clone(),
+                none.clone(),
+            ),
+            (
+                option(Integer, "many", "", ""),
+                json!("many"),
+                none.clone(),
+                none.clone(),
+            ),
+        ] {
+            let shown = &describe(&agent(vec![given]))["bots"][0]["options"][0];
+            assert_eq!(
+                (&shown["default"], &shown["min"], &shown["max"]),
+                (&default, &min, &max)
+            );
+        }
+    }
+
+    #[test]
+    fn as_lines_for_programs_an_agent_shows_its_options() {
+        let listing = options(&agent(vec![option(
+            v1::OptionType::Integer,
+            "3",
+            "1",
+            "15",
+        )]));
+        let (cells, _) = &listing.rows[0];
+        assert_eq!(cells[..6], ["deep", "depth", "integer", "3", "1", "15"]);
+        assert_eq!(cells.len(), listing.header.len());
     }
 }

@@ -29,7 +29,7 @@ impl Way {
     fn name(self) -> &'static str {
         match self {
             Self::Bare => "rules alone",
-            Self::AsPlayed => "rules and random in one thread",
+            Self::AsPlayed => "as a worker plays",
         }
     }
 }

@@ -76,12 +76,8 @@ impl Course {
         evolution: Evolution,
         seed: TournamentSeed,
     ) -> Outcome<Self> {
-        let given = |option: &&str| spec.player.options.contains_key(*option);
-        if let Some(option) = genome.options().find(given) {
-            return Err(Failure::usage(format!(
-                "[player] option \"{option}\" is to evolve, so it cannot be given as well"
-            )));
-        }
+        let free = spec.player.check_free(genome.options());
+        free.map_err(Failure::usage)?;
         let first = evolution.first();
         Ok(Self {
             spec,

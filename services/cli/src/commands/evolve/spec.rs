@@ -51,6 +51,21 @@ pub(super) struct Player {
     pub(super) options: Options,
 }
 
+impl Player {
+    /// Refuses an option that is given and is to evolve.
+    pub(super) fn check_free<'a>(
+        &self,
+        mut evolving: impl Iterator<Item = &'a str>,
+    ) -> Result<(), SpecError> {
+        match evolving.find(|name| self.options.contains_key(*name)) {
+            Some(name) => Err(SpecError::Value(format!(
+                "[player] option \"{name}\" is to evolve, so it cannot be given as well"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
 fn one() -> u64 {
     1
 }
@@ -107,11 +122,7 @@ fn parse(text: &str) -> Result<EvolveSpec, SpecError> {
     }
     let spec: EvolveSpec = toml::from_str(text).map_err(toml)?;
     let evolve = spec.player.evolve.iter().flat_map(Evolve::names);
-    if let Some(evolve) = { evolve }.find(|name| spec.player.options.contains_key(*name)) {
-        return Err(SpecError::Value(format!(
-            "[player] option \"{evolve}\" is to evolve, so it cannot be given as well"
-        )));
-    }
+    spec.player.check_free(evolve)?;
     Ok(spec)
 }
 

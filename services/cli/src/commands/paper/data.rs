@@ -7,7 +7,6 @@ use arena_model::{
     AgentName, TournamentSeed,
     spec::{Play as PlaySettings, Spec, Variant},
 };
-use arena_tournament::published;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -130,7 +129,7 @@ pub(super) struct Cell {
     pub(super) within: Option<f64>,
     pub(super) at_least: Option<f64>,
     pub(super) at_most: Option<f64>,
-    pub(super) z_max: f64,
+    pub(super) z_max: Option<f64>,
     /// No chance is in our figure.
     pub(super) exact: bool,
     /// True by construction, so that it confirms nothing.
@@ -416,7 +415,7 @@ fn cell(row: &str, column: &str, fields: CellFields, play: Option<usize>) -> Res
         within: fields.within,
         at_least: fields.at_least,
         at_most: fields.at_most,
-        z_max: fields.z_max.unwrap_or(published::Z_MAX),
+        z_max: fields.z_max,
         exact: false,
         given: fields.given.unwrap_or(false),
         printed: fields.printed,

@@ -114,7 +114,7 @@ pub(super) struct CellFields {
     pub(super) at_least: Option<f64>,
     /// Accepted where ours is no more, with all of its interval.
     pub(super) at_most: Option<f64>,
-    /// Standard errors up to which counts and means are accepted.
+    /// Accepted up to so many standard errors, in place of the general rule.
     pub(super) z_max: Option<f64>,
     /// True by construction: the printed figure went into what it is compared
     /// with, or ours is bound to be so whatever is played.

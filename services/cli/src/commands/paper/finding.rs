@@ -1,6 +1,6 @@
 //! What came of a cell.
 
-use arena_tournament::published::{self, Estimate, Part};
+use arena_tournament::published::{self, Estimate, Part, Z_MAX};
 use serde::Serialize;
 
 use super::{
@@ -229,7 +229,11 @@ impl Cell {
                 && self.at_most.is_none_or(|most| high <= most);
         }
         if let Some((games, of, share)) = self.as_count(ours) {
-            return published::count_agrees(games, of, share, self.z_max);
+            return match self.z_max {
+                Some(z_max) => published::z_of_count(games, of, share)
+                    .map_or(games == of as f64 * share, |z| z.abs() <= z_max),
+                None => published::count_agrees(games, of, share),
+            };
         }
         let (Some(published), Some(of)) = (self.published, self.of) else {
             return false;
@@ -239,7 +243,7 @@ impl Cell {
             of,
             ours.value,
             ours.sd.unwrap_or(0.0),
-            self.z_max,
+            self.z_max.unwrap_or(Z_MAX),
         )
     }
 
@@ -259,12 +263,15 @@ impl Cell {
             let parts = [near, range].into_iter().flatten();
             return Some(parts.collect::<Vec<_>>().join(", "));
         }
-        let (of, z) = (self.of.unwrap_or(0), self.z_max);
-        Some(match self.kind {
-            Kind::Count | Kind::Percent | Kind::Share => {
-                format!("|k - np| <= {z} sqrt(np(1 - p)) + 0.5, n = {of}")
+        let of = self.of.unwrap_or(0);
+        Some(match (self.kind, self.z_max) {
+            (Kind::Count | Kind::Percent | Kind::Share, None) => {
+                format!("|k - np| <= {Z_MAX} sqrt(np(1 - p)) + 0.5, n = {of}")
             }
-            Kind::Mean | Kind::Value => format!("|difference| <= {z} sd / sqrt(n), n = {of}"),
+            (Kind::Mean | Kind::Value, None) => {
+                format!("|difference| <= {Z_MAX} sd / sqrt(n), n = {of}")
+            }
+            (_, Some(z_max)) => format!("|z| <= {z_max}, n = {of}"),
         })
     }
 }

@@ -56,22 +56,48 @@ impl<'a> View<'a> {
 
 impl ListArgs {
     pub(super) fn run(self) -> Outcome {
-        let row = |table: &'static Table| {
-            let cells = vec![
-                table.id.to_owned(),
-                table.paper.short.clone(),
-                table.name.clone(),
-                table.title.clone(),
-                table.cells.len().to_string(),
-                units::count(table.games(None)),
-            ];
-            (cells, View::of(table))
+        listing(self.output)?.print(self.output)
+    }
+}
+
+fn listing(format: Format) -> Outcome<Listing<View<'static>>> {
+    let row = |table: &'static Table| {
+        let cells = vec![
+            table.id.to_owned(),
+            table.paper.short.clone(),
+            table.name.clone(),
+            table.title.clone(),
+            table.cells.len().to_string(),
+            match format {
+                Format::Table => units::count(table.games(None)),
+                _ => table.games(None).to_string(),
+            },
+        ];
+        (cells, View::of(table))
+    };
+    Ok(Listing {
+        header: vec!["id", "paper", "table", "what", "cells", "games"],
+        rows: data::tables()?.iter().map(row).collect(),
+        empty: "there are no tables",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_programs_are_digits_alone() {
+        let games = |format| -> Vec<String> {
+            let listing = listing(format).expect("tables");
+            let cells = listing.rows.into_iter().map(|(cells, _)| cells);
+            cells.filter_map(|mut cells| cells.pop()).collect()
         };
-        let listing = Listing {
-            header: vec!["id", "paper", "table", "what", "cells", "games"],
-            rows: data::tables()?.iter().map(row).collect(),
-            empty: "there are no tables",
-        };
-        listing.print(self.output)
+        let csv = games(Format::Csv);
+        assert!(
+            csv.iter().all(|games| games.parse::<u64>().is_ok()),
+            "{csv:?}"
+        );
+        assert!(games(Format::Table).contains(&"2,000".to_owned()));
     }
 }

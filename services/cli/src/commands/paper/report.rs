@@ -265,6 +265,14 @@ pub(super) fn cells(ran: &Ran, runner: &Runner) -> String {
         let indent = " ".repeat(mark.len());
         text += &format!("{mark}{}\n", wrapped(reason, &indent));
     }
+    let rules = rules(&ran.findings);
+    if !rules.is_empty() {
+        text.push('\n');
+    }
+    for (rule, columns) in rules {
+        let line = format!("R within: {rule} ({})", columns.join(", "));
+        text += &format!("{}\n", wrapped(&line, "  "));
+    }
     if ran.findings.iter().any(said_again) {
         text += &format!("\n{AGAIN}\n");
     }
@@ -345,6 +353,32 @@ pub(super) fn summary(ran: &[Ran]) -> String {
         text += &format!("  {}\n", wrapped(&line, "    "));
     }
     text
+}
+
+/// The rules by which figures R were judged, each with the columns it was for;
+/// those of order stand beside their verdicts.
+fn rules(findings: &[Finding]) -> Vec<(&str, Vec<&str>)> {
+    let mut rules: Vec<(&str, Vec<&str>)> = Vec::new();
+    let judged = findings.iter().filter(|finding| {
+        finding.expected == Expect::Reproducible.letter()
+            && finding.verdict != Verdict::NotComparable
+            && !finding.given
+    });
+    for finding in judged {
+        let Some(rule) = finding.rule.as_deref() else {
+            continue;
+        };
+        let place = rules.iter().position(|(known, _)| *known == rule);
+        let place = place.unwrap_or_else(|| {
+            rules.push((rule, Vec::new()));
+            rules.len() - 1
+        });
+        let columns = &mut rules[place].1;
+        if !columns.contains(&finding.column.as_str()) {
+            columns.push(&finding.column);
+        }
+    }
+    rules
 }
 
 /// Below tables in which cells say again what others said.

@@ -5,6 +5,8 @@ use std::{
     sync::{Arc, LazyLock, atomic::Ordering},
 };
 
+use arena_tournament::published::Estimate;
+
 use super::{
     data::{self, FILES, Table},
     fields::Expect,
@@ -196,9 +198,11 @@ fn what_is_true_by_construction_confirms_nothing() {
     let expected = [
         "000-i",
         "000-iii",
+        "000-iv",
         "000-viii",
         "001-vii",
         "002-weights",
+        "003-2",
         "003-cost",
     ];
     assert_eq!(with, expected);
@@ -396,6 +400,45 @@ fn tables_fit_a_terminal() {
         fits(&report::cells(ran, &runner(6, 2)));
     }
     fits(&report::summary(quick()));
+}
+
+#[test]
+fn a_bound_in_standard_errors_is_just_that() {
+    let verdict = |more: &str| {
+        let text = SMALL.replace("of = 50", &format!("of = 50{more}"));
+        let table = data::read("test", &text.replace("won = 25", "won = 37")).expect("a table");
+        let ours = Estimate {
+            value: 0.8745,
+            interval: None,
+            sd: None,
+            count: 20_000,
+        };
+        let finding = Finding::new("test", &table.cells[0], Some(ours));
+        let z = finding.z.expect("chance");
+        assert!((z + 2.87).abs() < 0.005, "{z}");
+        (finding.verdict, finding.rule.expect("a rule"))
+    };
+    let (found, rule) = verdict("\nz_max = 2.7");
+    assert_eq!((found, &*rule), (Verdict::Outside, "|z| <= 2.7, n = 50"));
+    let (found, rule) = verdict("\nz_max = 2.9");
+    assert_eq!((found, &*rule), (Verdict::Within, "|z| <= 2.9, n = 50"));
+    let (found, rule) = verdict("");
+    let general = "|k - np| <= 2.58 sqrt(np(1 - p)) + 0.5, n = 50";
+    assert_eq!((found, &*rule), (Verdict::Outside, general));
+}
+
+#[test]
+fn a_table_tells_by_which_rule_it_was_judged() {
+    let ran = run("001-i", 2000, 2);
+    let text = report::cells(&ran, &runner(2000, 2));
+    assert!(
+        text.contains("R within: |z| <= 2.7, n = 50 (intelligent, random)"),
+        "{text}"
+    );
+    assert!(
+        text.contains("R within: published ±16 (average moves)"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -103,22 +103,13 @@ pub(super) fn specs() -> Vec<Spec> {
 
 /// The named sets of options.
 pub(super) fn presets() -> Vec<Preset> {
-    let preset = |name: &str, options: &[(&str, Value)], summary: &str| Preset {
-        name: name.to_owned(),
-        summary: summary.to_owned(),
-        options: options
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), value.clone()))
-            .collect(),
-        seats: None,
-    };
     vec![
-        preset(
+        Preset::new(
             "paper002",
             &[("grand_slam", "allow".into())],
             "grand slams capture, which the players of the Oware paper learned to seek",
         ),
-        preset(
+        Preset::new(
             "stateless",
             &[("repetition", "off".into())],
             "positions may come back; a hundred plies without a capture end the game",

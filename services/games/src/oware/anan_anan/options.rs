@@ -108,17 +108,8 @@ pub(super) fn specs() -> Vec<Spec> {
 
 /// The named sets of options.
 pub(super) fn presets() -> Vec<Preset> {
-    let preset = |name: &str, options: &[(&str, Value)], summary: &str| Preset {
-        name: name.to_owned(),
-        summary: summary.to_owned(),
-        options: options
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), value.clone()))
-            .collect(),
-        seats: None,
-    };
     vec![
-        preset(
+        Preset::new(
             "paper002",
             &[
                 ("last_four_to", "mover".into()),
@@ -127,13 +118,13 @@ pub(super) fn presets() -> Vec<Preset> {
             ],
             "the Oware paper, with the last eight seeds as on its author's page of rules",
         ),
-        preset(
+        Preset::new(
             "literal",
             &[("remaining", "none".into())],
             "the Oware paper to the letter: no rule for the last seeds but a hundred plies \
              without a capture",
         ),
-        preset(
+        Preset::new(
             "framework",
             &[
                 ("last_four_to", "owner".into()),
