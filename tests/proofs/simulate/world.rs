@@ -7,6 +7,7 @@ mod end;
 use std::{marker::PhantomData, time::Duration};
 
 use arena_coordinator::ledger::{self, Settings, State};
+use arena_wire::ATTEMPTS_MAX;
 use arena_worker::protocol::{self, Ending, Refusal};
 
 use super::{
@@ -21,7 +22,8 @@ use super::{
     worker::Worker,
 };
 
-/// What has to be enough for the end once the trouble is over.
+/// What has to be enough for the end once the trouble is over, beside the time that all
+/// attempts at all games take one after the other.
 const END: u64 = 1200 * SECOND;
 /// More events than any schedule needs.
 const EVENTS_MAX: u64 = 200_000;
@@ -140,7 +142,8 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             if let Some(wrong) = self.disk.wrong.take() {
                 return Err(wrong);
             }
-            let late = self.calm.is_some_and(|since| self.net.now > since + END);
+            let since = self.calm.map_or(u64::MAX, |since| since + END);
+            let late = self.net.now > since && self.net.now > since + self.all_attempts();
             if late || self.events > EVENTS_MAX {
                 return Err(format!("it comes to no end: {}", self.told()));
             }
@@ -173,6 +176,16 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
         self.disk.crash_in_write = false;
         self.disk.slow = false;
         self.net.crash_in_comparison = false;
+    }
+
+    /// How long all attempts at all games take.
+    fn all_attempts(&self) -> u64 {
+        let of = |spec: &Spec| {
+            (0..spec.games as u64)
+                .map(|index| spec.takes(index))
+                .sum::<u64>()
+        };
+        u64::from(ATTEMPTS_MAX) * self.specs.iter().map(|spec| of(spec)).sum::<u64>()
     }
 
     /// Whether somebody is there to audit whoever plays. A host that lacks
