@@ -67,7 +67,7 @@ pub(crate) struct CoordinatorArgs {
     ///
     /// After that an agent that starts nowhere loses its games, or they are void where
     /// it is known to have run at a host that is gone. At a lone host at which
-    /// everything fails, games are void after two fifths of it.
+    /// everything fails, games are void after three tenths of it.
     #[arg(
         long,
         env = "ARENA_COORDINATOR_HOST_PATIENCE",
