@@ -234,12 +234,23 @@ pub(crate) fn freedom(blocks: u64, groups: u64) -> u64 {
 }
 
 /// The same of a difference of two means: what is told by either's blocks, those
-/// that both were in once.
+/// that both were in once. Where one has far fewer, it has most of the variance, and
+/// the difference little more than its own (F. E. Satterthwaite, "An approximate
+/// distribution of estimates of variance components", 1946).
 pub(crate) fn freedom_of_both(of: [u64; 2], shared: u64) -> u64 {
     let [first, second] = of;
+    let least = first.min(second);
+    if least == 0 {
+        return (first + second).saturating_sub(shared);
+    }
+    let parts = of.map(|free| (1.0 / (free + 1) as f64, free as f64));
+    let sum: f64 = parts.iter().map(|(part, _)| part).sum();
+    let squares: f64 = parts.iter().map(|(part, free)| part * part / free).sum();
+    let uneven = (sum * sum / squares).round() as u64;
     (first + second)
         .saturating_sub(shared)
-        .max(first.min(second))
+        .min(uneven)
+        .max(least)
 }
 
 /// A mean over blocks, as far as an interval needs it.

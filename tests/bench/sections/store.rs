@@ -15,9 +15,9 @@ use crate::{
 /// Workers whose results become durable.
 const WORKERS: usize = 8;
 
-/// Reports in a second that a paced fleet owes: 55,000 results, a tenth more
-/// than the bar.
-const PACED_REPORTS: f64 = 550.0;
+/// Reports in a second that a paced fleet owes: 63,000 results, more than the bar,
+/// since those of audits have no new result in them.
+const PACED_REPORTS: f64 = 630.0;
 /// How long a pace is kept: one stall of a second is to be seen in its p99.
 const PACED_SECONDS: f64 = 10.0;
 
@@ -32,7 +32,7 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
     };
     let durable = what("as fast as they are answered");
     measured.take(&durable, saturated(settings, &durable));
-    let paced = what("55,000 a second due");
+    let paced = what("63,000 a second due");
     measured.take(&paced, pace_kept(settings, &paced));
 }
 

@@ -185,7 +185,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
                 .map(|index| spec.takes(index))
                 .sum::<u64>()
         };
-        u64::from(ATTEMPTS_MAX) * self.specs.iter().map(|spec| of(spec)).sum::<u64>()
+        u64::from(ATTEMPTS_MAX) * self.specs.iter().map(of).sum::<u64>()
     }
 
     /// Whether somebody is there to audit whoever plays. A host that lacks

@@ -6,7 +6,9 @@
 //! models", Biometrika 73, 1986): H⁻¹·G·H⁻¹, where H is the information and G
 //! the sum over blocks of the products of their scores, which are sums over
 //! their games. Within groups scores are taken from their mean, since which
-//! groups play is not drawn; so a model that does not fit widens nothing.
+//! groups play is not drawn; so a model that does not fit widens nothing. Each group
+//! counts by its own number of blocks: one with a single block has no mean to tell,
+//! and its scores are taken as the model has them.
 //!
 //! The prior is one observation more of each parameter, with the variance it
 //! has: what no game tells is as uncertain as it was before.
@@ -28,8 +30,11 @@ use super::{
 };
 use crate::{
     interval::Blocks,
-    tally::{Evidence, GroupSums, Ranking},
+    tally::{Evidence, GroupSums, Ranking, distinct},
 };
+
+/// The highest leverage that is believed.
+const PULL_MAX: f64 = 0.75;
 
 /// What is added to the variance of each agent's score, given its blocks and
 /// the most seats that it has in a game.
@@ -89,30 +94,55 @@ pub(super) fn add_blocks(meat: &mut Matrix, added: &[f64], fit: &Fit, precision:
 /// says; none without two complete blocks.
 pub(super) fn meat(evidence: &Evidence, fit: &Fit, precision: f64) -> Option<Matrix> {
     let blocks: u64 = evidence.groups.iter().map(GroupSums::blocks).sum();
-    let groups = evidence.groups.iter().filter(|group| group.blocks() > 0);
-    let strata = groups.clone().count() as u64;
     if blocks < 2 {
         return None;
     }
-    // As for means: with fewer than two blocks in a group on average, what the
-    // blocks of a group differ from their own mean says nothing.
-    let centred = blocks >= 2 * strata;
-    let freedom = blocks - if centred { strata } else { 1 };
     let mut meat = Matrix::zero(fit.values.len());
-    for group in groups {
-        add(&mut meat, group, evidence.rotations, fit, centred);
+    for group in evidence.groups.iter().filter(|group| group.blocks() > 0) {
+        let (centred, free) = match group.blocks() {
+            1 => (false, 1.0 - pull(evidence, group)),
+            own => (true, 1.0 - 1.0 / own as f64),
+        };
+        add(
+            &mut meat,
+            group,
+            evidence.rotations,
+            fit,
+            (centred, 1.0 / free),
+        );
     }
     let games = |group: &GroupSums| group.games().iter().map(|(_, count)| count).sum::<u64>();
     let all: u64 = evidence.groups.iter().map(games).sum();
     let more = all as f64 / (blocks * evidence.rotations) as f64;
-    meat.scale(more * blocks as f64 / freedom as f64);
+    meat.scale(more);
     for place in 0..fit.values.len() {
         meat.add(place, place, precision);
     }
     Some(meat)
 }
 
-fn add(meat: &mut Matrix, group: &GroupSums, rotations: u64, fit: &Fit, centred: bool) {
+/// How far the only block of a group pulls what is expected of it towards itself: its
+/// leverage, as it is where all agents have as many blocks.
+fn pull(evidence: &Evidence, group: &GroupSums) -> f64 {
+    let groups = evidence.groups.iter();
+    let of = |agent: u16| {
+        let own = groups.clone().filter(|it| it.agents().contains(&agent));
+        own.map(GroupSums::blocks).sum::<u64>() as f64
+    };
+    let parts: f64 = distinct(group.agents())
+        .map(|(agent, _)| 1.0 / of(agent))
+        .sum();
+    parts.min(PULL_MAX)
+}
+
+/// The products of a group's scores, times a factor.
+fn add(
+    meat: &mut Matrix,
+    group: &GroupSums,
+    rotations: u64,
+    fit: &Fit,
+    (centred, factor): (bool, f64),
+) {
     let score = fit.scores(group);
     let mut scores: Vec<(Ranking, Features)> = Vec::new();
     for (ranking, _) in group.games() {
@@ -161,7 +191,7 @@ fn add(meat: &mut Matrix, group: &GroupSums, rotations: u64, fit: &Fit, centred:
             } else {
                 0.0
             };
-            meat.add(row, column, cells[i][j] - known);
+            meat.add(row, column, factor * (cells[i][j] - known));
         }
     }
 }
