@@ -58,6 +58,14 @@ const COMMANDS_IN_A_ROW: u32 = 16;
 /// long.
 const QUIET: Duration = Duration::from_secs(1);
 
+/// What comes next.
+enum Turn {
+    Signal(Signal),
+    Drain,
+    Command(Command),
+    Tick,
+}
+
 /// All state of a coordinator.
 pub(crate) struct Core {
     store: Arc<dyn Store>,
@@ -134,28 +142,38 @@ impl Core {
     ) -> Result<Summary, RunError> {
         let mut deadline = None;
         let mut in_a_row = 0;
+        // Loading may have taken long.
+        self.turned = Instant::now();
         loop {
             let busy = !self.parked.is_empty() || self.ledger.leases() > 0 || deadline.is_some();
             let tick = if busy { TICK } else { IDLE_TICK };
             // Reports may wait, but not for ever.
             let commands_first = in_a_row < COMMANDS_IN_A_ROW || inbox.reports.is_empty();
-            tokio::select! {
+            let turn = tokio::select! {
                 biased;
-                Some(signal) = signals.recv() => self.signal(signal).await,
+                Some(signal) = signals.recv() => Turn::Signal(signal),
                 // An end of the sender is an end as well.
-                _ = &mut drain, if deadline.is_none() => {
-                    deadline = Some(self.now() + drain_limit);
-                    self.begin_drain();
-                }
+                _ = &mut drain, if deadline.is_none() => Turn::Drain,
                 Some(command) = inbox.commands.recv(), if commands_first => {
                     in_a_row += 1;
-                    self.command(command).await;
+                    Turn::Command(command)
                 }
                 Some(report) = inbox.reports.recv() => {
                     in_a_row = 0;
-                    self.command(report).await;
+                    Turn::Command(report)
                 }
-                () = tokio::time::sleep(tick) => {}
+                () = tokio::time::sleep(tick) => Turn::Tick,
+            };
+            // Before what is done now sees the time, and after it.
+            self.stand_still();
+            match turn {
+                Turn::Signal(signal) => self.signal(signal).await,
+                Turn::Drain => {
+                    deadline = Some(self.now() + drain_limit);
+                    self.begin_drain();
+                }
+                Turn::Command(command) => self.command(command).await,
+                Turn::Tick => {}
             }
             self.metrics
                 .command_queue
@@ -201,7 +219,10 @@ impl Core {
         let now = Instant::now();
         let took = now - std::mem::replace(&mut self.turned, now);
         if took > STOPPED {
-            tracing::warn!(seconds = took.as_secs(), "stood still");
+            tracing::warn!(
+                seconds = took.as_secs(),
+                "stopped or waiting for the disk for long, so leases are kept for as long"
+            );
             self.started += took;
         }
     }

@@ -21,6 +21,14 @@ const IN_FLIGHT: usize = 64;
 
 type Answer = (Token, Instant, Result<Response<Bytes>, Status>);
 
+/// A question on its way.
+struct Open {
+    token: Token,
+    /// When it is late even for an agent that answers one after another, in the
+    /// order of asking, and takes its time for each; and how much that is.
+    due: (Instant, Duration),
+}
+
 impl Attendant {
     /// As [`Attendant::ask_batches`], one question a call.
     pub(super) async fn ask_single(&mut self) {
@@ -28,11 +36,10 @@ impl Attendant {
         link.fresh = false;
         let grpc = link.grpc.clone();
         let batches_again = self.batches_again.filter(|_| !link.single);
-        let limit = self.batch_timeout(IN_FLIGHT);
-        let budget = limit.as_micros().try_into().unwrap_or(u64::MAX);
+        let budget = self.move_timeout.as_micros().try_into().unwrap_or(u64::MAX);
         let mut waiting: VecDeque<(Token, Bytes)> = VecDeque::new();
         let mut calls: JoinSet<Answer> = JoinSet::new();
-        let mut open: Vec<Token> = Vec::with_capacity(IN_FLIGHT);
+        let mut open: Vec<Open> = Vec::with_capacity(IN_FLIGHT);
         let mut moves = Vec::with_capacity(IN_FLIGHT);
         let mut progress = Instant::now();
         let why = loop {
@@ -56,9 +63,11 @@ impl Attendant {
                 if calls.is_empty() {
                     progress = Instant::now();
                 }
-                open.push(token);
                 let mut grpc = grpc.clone();
                 let since = Instant::now();
+                let limit = self.batch_timeout(calls.len() + 1);
+                let due = (since + limit, limit);
+                open.push(Open { token, due });
                 calls.spawn_local(async move {
                     let call = async {
                         grpc.ready()
@@ -76,11 +85,13 @@ impl Attendant {
                 return;
             }
             // It may think about them one after another, but not about others.
-            let late = self.batch_timeout(calls.len());
+            let still = self.batch_timeout(calls.len());
+            let all = open.iter().map(|it| it.due);
+            let (due, limit) = all.fold((progress + still, still), Ord::min);
             let first = tokio::select! {
                 answer = calls.join_next() => answer,
                 () = self.line.wake.notified() => continue,
-                () = time::sleep_until((progress + late).into()) => break Distrust::Late(late),
+                () = time::sleep_until(due.into()) => break Distrust::Late(limit),
             };
             progress = Instant::now();
             let mut next = first;
@@ -102,19 +113,21 @@ impl Attendant {
             self.show(Duration::from_millis(100));
         };
         calls.abort_all();
-        open.extend(waiting.into_iter().map(|(token, _)| token));
-        self.distrust(open, why).await;
+        let unanswered = open.into_iter().map(|it| it.token);
+        let unasked = waiting.into_iter().map(|(token, _)| token);
+        self.distrust(unanswered.chain(unasked).collect(), why)
+            .await;
     }
 
     fn take_single(
         &mut self,
         answer: Result<Answer, tokio::task::JoinError>,
-        open: &mut Vec<Token>,
+        open: &mut Vec<Open>,
         moves: &mut Vec<(Token, u32)>,
     ) -> Result<(), Status> {
         let (token, since, answer) = answer.map_err(|error| Status::internal(error.to_string()))?;
         let choice = codec::read_move(answer?.into_inner()).map_err(Status::data_loss)?;
-        if let Some(place) = open.iter().position(|open| *open == token) {
+        if let Some(place) = open.iter().position(|it| it.token == token) {
             open.swap_remove(place);
         }
         let agent = choice.info.and_then(|info| info.thinking_us);

@@ -67,6 +67,17 @@ impl Worker {
         worker
     }
 
+    /// Asks for more games and is lent some as lease 6.
+    fn lent_another(&mut self) -> LeaseNo {
+        let ask = self.all(Duration::ZERO).into_iter();
+        let call = ask.into_iter().find_map(|it| match it {
+            Action::Ask { call, .. } => Some(call),
+            _ => None,
+        });
+        let call = call.expect("it asks for more");
+        self.protocol.lent(call, 6, "cup").expect("it waits")
+    }
+
     fn next(&mut self, now: Duration) -> Option<Action<u64>> {
         self.protocol.next(now, &mut self.hand)
     }
@@ -171,15 +182,7 @@ fn a_lease_that_waits_behind_refused_results_is_told_of_as_well() {
     let first = worker.hand.lease;
     worker.protocol.finished(Duration::ZERO, first, 1, 100);
     worker.hand.games = 0;
-    let ask = worker
-        .all(Duration::ZERO)
-        .into_iter()
-        .find_map(|it| match it {
-            Action::Ask { call, .. } => Some(call),
-            _ => None,
-        });
-    let call = ask.expect("it asks for more");
-    let lease = worker.protocol.lent(call, 6, "cup").expect("it waits");
+    let lease = worker.lent_another();
     // Held back, so that it makes no progress.
     worker.hand = Hand {
         lease,
@@ -196,13 +199,7 @@ fn a_lease_that_waits_behind_refused_results_is_told_of_as_well() {
 fn a_lease_that_hangs_is_not_kept_by_refused_results_of_another() {
     let mut worker = Worker::lent(1);
     let first = worker.hand.lease;
-    let ask = worker.all(Duration::ZERO).into_iter();
-    let call = ask.into_iter().find_map(|it| match it {
-        Action::Ask { call, .. } => Some(call),
-        _ => None,
-    });
-    let call = call.expect("it asks for more");
-    let lease = worker.protocol.lent(call, 6, "cup").expect("it waits");
+    let lease = worker.lent_another();
     worker.hand = Hand {
         lease,
         games: 1,

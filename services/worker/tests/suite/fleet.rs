@@ -120,6 +120,20 @@ async fn an_agent_without_batches_plays_the_same_games() {
     assert_eq!(records(&single), records(&batched));
 }
 
+/// Two games at a time, so that it has two seconds; it takes 2.4 and answers the
+/// other game meanwhile.
+#[tokio::test]
+async fn a_late_answer_is_charged_however_many_others_come_before_it() {
+    let late = process("late", &["--mode", "overtaken", "--every", "29"]);
+    let setup = impatient(pair(late, native("random")));
+    let together = play(setup, games(2), |options| options.capacity = 2).await;
+    let kinds: Vec<_> = records(&together)
+        .iter()
+        .flat_map(|record| record.faults.iter().map(|fault| fault.kind()))
+        .collect();
+    assert_eq!(kinds, [v1::FaultKind::Timeout]);
+}
+
 #[tokio::test]
 async fn an_agent_that_never_starts_forfeits_all_its_games_with_the_cause() {
     let setup = pair(
