@@ -6,17 +6,20 @@ use std::{
         Arc,
         atomic::{AtomicU8, AtomicUsize, Ordering},
     },
+    thread,
+    time::Duration,
 };
 
 use arena_store::{
     BinaryUpload, Change, Collection, Done, MemoryStore, Stats, Store, StoreError, StoredGame,
 };
 use arena_wire::reasons;
+use tokio::time::sleep;
 use tonic::Code;
 use tonic_types::StatusExt;
 
 use super::fixture::{Fixture, SPEC, options, refused, won};
-use crate::RunError;
+use crate::{Options, RunError};
 
 /// What the next writes come to.
 const WELL: u8 = 0;
@@ -27,6 +30,8 @@ const CORRUPT: u8 = 4;
 const CORRUPT_DOCUMENTS: u8 = 5;
 /// Games can be written, and not read.
 const UNREADABLE: u8 = 6;
+/// Documents are not written before this is over.
+const HELD_DOCUMENTS: u8 = 7;
 
 /// A memory store whose writes fail when told.
 struct Failing {
@@ -52,6 +57,13 @@ impl Failing {
     fn mode(&self) -> u8 {
         self.mode.load(Ordering::Relaxed)
     }
+
+    /// Until one write more than so many has begun.
+    async fn writes_after(&self, before: usize) {
+        while self.puts.load(Ordering::Relaxed) == before {
+            sleep(Duration::from_millis(1)).await;
+        }
+    }
 }
 
 fn full() -> StoreError {
@@ -72,6 +84,9 @@ fn corrupt() -> StoreError {
 impl Store for Failing {
     fn put_many(&self, changes: Vec<Change>) -> Result<(), StoreError> {
         self.puts.fetch_add(1, Ordering::Relaxed);
+        while self.mode() == HELD_DOCUMENTS {
+            thread::sleep(Duration::from_millis(1));
+        }
         match self.mode() {
             FULL_DOCUMENTS => Err(full()),
             CORRUPT_DOCUMENTS => Err(corrupt()),
@@ -275,4 +290,53 @@ async fn all_differences_of_a_report_are_one_write() {
     assert_eq!(answer.differing.len(), lease.games.len());
     assert_eq!(store.puts.load(Ordering::Relaxed), before + 1);
     assert_eq!(arena.differences(&id).await.len(), lease.games.len());
+}
+
+#[tokio::test]
+async fn while_differences_are_written_others_are_answered_and_their_report_is_not() {
+    let store = Failing::new();
+    let mut arena = Fixture::with(options(store.clone())).await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    worker.play(&lease).await;
+    let others = lease.games.iter().map(|game| won(game, 1)).collect();
+    let before = store.puts.load(Ordering::Relaxed);
+    store.set(HELD_DOCUMENTS);
+    let report = tokio::spawn(async move { worker.report(&lease, others).await });
+    store.writes_after(before).await;
+    assert_eq!(arena.tournament(&id).await.tournament_id, id);
+    assert!(!report.is_finished(), "nothing of it is durable");
+    store.set(WELL);
+    let answer = report.await.expect("no panic").expect("taken");
+    assert!(!answer.differing.is_empty());
+}
+
+const NOTHING: [u64; 0] = [];
+
+/// As while its process is stopped: nobody could be heard, so nobody is late.
+#[tokio::test]
+async fn a_coordinator_that_waits_long_for_its_disk_takes_no_lease_back_for_that() {
+    let store = Failing::new();
+    let mut arena = Fixture::with(Options {
+        lease_deadline: Duration::from_secs(3),
+        ..options(store.clone())
+    })
+    .await;
+    let spec = format!("{SPEC}\n[play]\nmove_timeout = \"1ms\"\n");
+    arena.start(&spec).await;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    let before = store.puts.load(Ordering::Relaxed);
+    store.set(HELD_DOCUMENTS);
+    let another = tokio::spawn(async move {
+        arena.start(&spec.replace("cup", "other")).await;
+        arena
+    });
+    store.writes_after(before).await;
+    sleep(Duration::from_secs(5)).await;
+    store.set(WELL);
+    let arena = another.await.expect("no panic");
+    assert_eq!(worker.beat(&lease, 1).await, NOTHING);
+    arena.kill().await;
 }

@@ -318,6 +318,21 @@ impl FakeWorker {
     }
 
     /// The next notice.
+    /// Tells of progress; the leases that have ended.
+    pub(super) async fn beat(&mut self, lease: &v1::Lease, plies: u64) -> Vec<u64> {
+        let heartbeat = v1::HeartbeatRequest {
+            worker_id: self.id.clone(),
+            boot_epoch: self.boot_epoch,
+            leases: vec![v1::LeaseProgress {
+                lease_id: lease.lease_id,
+                plies,
+            }],
+            settled_calls: 0,
+        };
+        let answer = self.client.heartbeat(heartbeat).await;
+        answer.expect("answered").into_inner().ended_leases
+    }
+
     pub(super) async fn notice(&mut self) -> Option<v1::join_response::Notice> {
         self.notices
             .message()

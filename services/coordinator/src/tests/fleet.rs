@@ -113,17 +113,7 @@ async fn a_lease_without_progress_is_taken_back_and_its_holder_told() {
         panic!("{notice:?}");
     };
     assert_eq!(ended.lease_ids, [lease.lease_id]);
-    let heartbeat = v1::HeartbeatRequest {
-        worker_id: worker.id.clone(),
-        boot_epoch: worker.boot_epoch,
-        leases: vec![v1::LeaseProgress {
-            lease_id: lease.lease_id,
-            plies: 1000,
-        }],
-        settled_calls: 0,
-    };
-    let answer = worker.client.heartbeat(heartbeat).await.expect("answered");
-    assert_eq!(answer.into_inner().ended_leases, [lease.lease_id]);
+    assert_eq!(worker.beat(&lease, 1000).await, [lease.lease_id]);
 }
 
 #[tokio::test]

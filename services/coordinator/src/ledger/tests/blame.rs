@@ -161,6 +161,41 @@ fn who_fails_is_tried_with_one_game_at_a_time_and_ever_more_seldom() {
     assert!(lease.games.len() > 100);
 }
 
+/// When a game that failed once where all is well is played there, beside one who
+/// asks for games all the time and plays none.
+fn played_beside(ends: impl Fn(&mut Ledger, Duration, &Grant)) -> u32 {
+    let mut ledger = ledger();
+    running(&mut ledger, 2);
+    let [well, useless] = [1, 2].map(|number| process(&mut ledger, number));
+    let mut failed = one(&mut ledger, START, well);
+    assert_eq!(indices(&failed), [0]);
+    fail(&mut ledger, START, &failed, 0);
+    for second in 0..10_000 {
+        let now = SECOND * second;
+        ledger.expire(now);
+        if let Some(lease) = ledger.grant(now, ask(useless, 1), |_, _| true) {
+            ends(&mut ledger, now, &lease);
+        }
+        failed = match ledger.grant(now, ask(well, 1), |_, _| true) {
+            Some(lease) if indices(&lease) == [0] => return second,
+            Some(lease) => lease,
+            None => continue,
+        };
+        end(&mut ledger, now, well, &failed, false);
+    }
+    panic!("it is never lent again");
+}
+
+#[test]
+fn who_plays_nothing_outranks_nobody() {
+    let hangs = played_beside(|_, _, _| {});
+    let fails = played_beside(|ledger, now, lease| {
+        fail(ledger, now, lease, lease.games[0].index);
+    });
+    assert_eq!(hangs, 11, "once its lease is taken back");
+    assert_eq!(fails, 121, "once it has failed often enough");
+}
+
 #[test]
 fn only_who_has_a_lease_can_fail_its_games() {
     let mut ledger = ledger();
