@@ -181,7 +181,7 @@ impl<D: Defects> Coordinator<D> {
             answers: disk.answered.clone(),
             present: Vec::new(),
             gone: Vec::new(),
-            blame: Blame::default(),
+            blame: Blame::new(specs),
             parked: Vec::new(),
             callers: Vec::new(),
             cancels: Vec::new(),

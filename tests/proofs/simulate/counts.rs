@@ -53,6 +53,7 @@ happenings! {
     Forfeit: "games whose agent was charged with that",
     BadHost: "workers at which every attempt fails",
     LackingHost: "workers at which an agent does not start",
+    BesideUnsuited: "leases while a worker was there that cannot play the tournament",
     HostChange: "workers at which an agent starts no more, or does again",
     Missing: "leases taken back because the worker does not have them",
     Leave: "workers that left in order with games in hand",

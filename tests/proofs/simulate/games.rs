@@ -134,6 +134,13 @@ impl Spec {
         }
     }
 
+    /// Whether it can be played at a place at all. One suits every tournament.
+    pub(super) fn suits(&self, place: usize) -> bool {
+        let draw = spread(!self.seed) % 1000;
+        let unsuited = (draw < 100).then_some(1 + draw as usize % 3);
+        unsuited != Some(place)
+    }
+
     fn draw_of(&self, index: u64) -> u64 {
         spread(self.seed ^ spread(index))
     }

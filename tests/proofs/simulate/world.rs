@@ -191,8 +191,11 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
     /// Whether somebody is there to audit whoever plays. A host that lacks
     /// something is tried ever more seldom, and would take its time.
     fn can_audit(&self) -> bool {
-        let good = self.places.iter().filter(|place| place.host == Host::Good);
-        good.count() > 1
+        let places = self.places.iter().enumerate();
+        let able = |&(place, it): &(usize, &Place<W>)| {
+            it.host == Host::Good && self.specs.iter().all(|spec| spec.suits(place))
+        };
+        places.filter(able).count() > 1
     }
 
     fn is_over(&self) -> bool {

@@ -98,7 +98,7 @@ pub(super) struct Returned<'a> {
     /// ends within minutes is to make no game void.
     pub(super) rest: Duration,
     /// Whether somebody else is left to try a game after these.
-    pub(super) hopes: &'a dyn Fn(&[Attempt]) -> bool,
+    pub(super) hopes: &'a dyn Fn(&[Attempt], &Agents) -> bool,
 }
 
 /// The games of one tournament.
@@ -197,8 +197,7 @@ impl Course {
             .iter_mut()
             .filter(|(index, it)| it.void && waiting(index));
         for (&index, tries) in void {
-            let attempts = tries.failed.iter().filter(|it| it.unready.is_none());
-            tries.void = is_enough(attempts, false);
+            tries.hope_again();
             if !tries.void && tries.lost >= LOSSES_IN_COMPANY && self.again.remove(&index) {
                 self.suspects.insert((tries.count(), index));
             }
@@ -326,11 +325,15 @@ impl Course {
         self.out.remove(&index);
         if let Some(tries) = self.tries.get_mut(&index) {
             tries.forgive(back.fates);
+            // Somebody may have come while it was out.
+            if tries.void && (back.hopes)(&tries.failed, &self.agents) {
+                tries.hope_again();
+            }
         }
         let failed = matches!(why, Back::Failed | Back::Lost { alone: true });
         if failed {
             let tries = self.tries.entry(index).or_default();
-            let rest = tries.fail(back);
+            let rest = tries.fail(back, &self.agents);
             if why == Back::Failed && !tries.void {
                 tries.since = back.now + rest;
                 self.resting.insert((tries.since, index));
@@ -405,7 +408,7 @@ impl Tries {
     /// processes, and not because an agent did not start there, or where nobody
     /// else is left to try. An agent that did not start counts where nobody will
     /// ever know whose fault that was. Tells how long the game rests.
-    fn fail(&mut self, back: &Returned<'_>) -> Duration {
+    fn fail(&mut self, back: &Returned<'_>, agents: &Agents) -> Duration {
         let before = std::mem::replace(&mut self.tried, back.now);
         let idle = !self.failed.is_empty() && back.played.is_none_or(|at| at <= before);
         if self.failed.len() < ATTEMPTS_KEPT || !self.failed.contains(&back.attempt) {
@@ -414,12 +417,19 @@ impl Tries {
         let unknown = |agent| back.fates.contains(&(agent, Fate::Unknown));
         let counts = |it: &&Attempt| it.unready.is_none_or(unknown);
         let counting = self.failed.iter().filter(counts);
-        let alone = !(back.hopes)(&self.failed);
+        let alone = !(back.hopes)(&self.failed, agents);
         let awaited = |agent| back.fates.contains(&(agent, Fate::Waits));
         let awaits = self.failed.iter().any(|it| it.unready.is_some_and(awaited));
         let scattered = self.failed.len() >= SCATTERED && alone && !awaits;
         self.void |= scattered || is_enough(counting, alone);
         if idle { back.rest } else { self.rest() }
+    }
+
+    /// Somebody else is left to try: it is void only where it failed often enough
+    /// whoever does.
+    fn hope_again(&mut self) {
+        let attempts = self.failed.iter().filter(|it| it.unready.is_none());
+        self.void = is_enough(attempts, false);
     }
 
     /// Those agents are charged without being asked: the game can be played where

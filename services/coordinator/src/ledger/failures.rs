@@ -67,7 +67,10 @@ impl<D: Defects> Ledger<D> {
                     fates: &fates,
                     played: processes.played_last(by),
                     rest: processes.rest(),
-                    hopes: &|tried| !D::FORGETS_WHO_FAILED && processes.has_sound_beside(tried),
+                    hopes: &|tried, agents| {
+                        !D::FORGETS_WHO_FAILED
+                            && processes.has_sound_beside(tried, |it| agents.suits(it))
+                    },
                 };
                 for index in lease.games {
                     let audits = &mut entry.course.audits;
@@ -157,7 +160,10 @@ impl<D: Defects> Ledger<D> {
                 fates: &fates,
                 played: processes.played_last(player),
                 rest: processes.rest(),
-                hopes: &|tried| !D::FORGETS_WHO_FAILED && processes.has_sound_beside(tried),
+                hopes: &|tried, agents| {
+                    !D::FORGETS_WHO_FAILED
+                        && processes.has_sound_beside(tried, |it| agents.suits(it))
+                },
             };
             entry.course.give_back(index, why, &back);
         }

@@ -190,18 +190,24 @@ impl Processes {
         let mine = rank(player, process, tried);
         // Mostly one of those in no doubt is, and is found among the first.
         let sound = |(other, worker)| !has_tried(other, tried) && suits(worker);
-        if mine > 1 && self.sound().any(sound) {
+        if mine.0 > 1 && self.sound().any(sound) {
             return true;
         }
         let better = |(other, process): (Player, &Process)| {
             rank(other, process, tried) < mine && suits(process.worker)
         };
-        mine > 0 && self.others(player).any(better)
+        mine > (0, 0) && self.others(player).any(better)
     }
 
-    /// Whether somebody is here in no doubt who made none of these attempts.
-    pub(super) fn has_sound_beside(&self, tried: &[Attempt]) -> bool {
-        self.sound().any(|(player, _)| !has_tried(player, tried))
+    /// Whether somebody that `suits` is here in no doubt who made none of these
+    /// attempts.
+    pub(super) fn has_sound_beside(
+        &self,
+        tried: &[Attempt],
+        suits: impl Fn(Player) -> bool,
+    ) -> bool {
+        let mut sound = self.sound().map(|(player, _)| player);
+        sound.any(|player| !has_tried(player, tried) && suits(player))
     }
 
     /// How many are here.
@@ -228,18 +234,20 @@ fn has_tried(player: Player, tried: &[Attempt]) -> bool {
     tried.iter().any(|attempt| attempt.by == player)
 }
 
-/// How unlikely a process is to play a game after these attempts.
-fn rank(player: Player, process: &Process, tried: &[Attempt]) -> u8 {
+/// How unlikely a process is to play a game after these attempts, and how many of
+/// them were its own: who is as unlikely takes turns.
+fn rank(player: Player, process: &Process, tried: &[Attempt]) -> (u8, usize) {
     let own = || tried.iter().filter(|attempt| attempt.by == player);
-    if process.hangs || process.broken >= BROKEN {
-        5
-    } else if own().any(|attempt| attempt.unready.is_some()) {
+    let attempts = own().count();
+    let useless = process.hangs || process.broken >= BROKEN;
+    let rank = if useless || own().any(|attempt| attempt.unready.is_some()) {
         4
-    } else if own().next().is_some() {
+    } else if attempts > 0 {
         3
     } else if process.failed > 0 {
         2
     } else {
         u8::from(!process.proven)
-    }
+    };
+    (rank, attempts)
 }

@@ -148,6 +148,11 @@ impl Agents {
         }
     }
 
+    /// Whether a process can play the tournament, as far as is known.
+    pub(super) fn suits(&self, player: Player) -> bool {
+        !self.unsuited.contains(&player)
+    }
+
     /// Agents played at a process that is here.
     pub(super) fn run(&mut self, agents: &[u16], player: Player) {
         for &agent in agents {

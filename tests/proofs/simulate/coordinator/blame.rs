@@ -77,9 +77,27 @@ pub(super) struct Blame {
     gone: BTreeMap<(usize, u16), Duration>,
     /// Tournaments of earlier starts.
     resumed: BTreeSet<usize>,
+    specs: Vec<Spec>,
 }
 
 impl Blame {
+    pub(super) fn new(specs: &[Spec]) -> Self {
+        Self {
+            specs: specs.to_vec(),
+            ..Self::default()
+        }
+    }
+
+    /// Those who can play a tournament at all.
+    fn able<'a>(
+        &'a self,
+        tournament: usize,
+        present: &'a [Present],
+    ) -> impl Iterator<Item = &'a Present> {
+        let spec = &self.specs[tournament];
+        present.iter().filter(|here| spec.suits(here.who.place))
+    }
+
     /// An earlier start had this tournament.
     pub(super) fn goes_on(&mut self, tournament: usize) {
         self.resumed.insert(tournament);
@@ -87,8 +105,8 @@ impl Blame {
 
     fn fail(&mut self, present: &[Present], game: Game, process: u64, unready: Option<u16>) {
         let had = self.had.get(&game);
-        let mut others = present.iter().map(|here| here.who.process());
-        let hope = others.any(|other| {
+        let others = self.able(game.0, present).map(|here| here.who.process());
+        let hope = others.into_iter().any(|other| {
             self.plays.contains(&other) && !had.is_some_and(|had| had.contains(&other))
         });
         let failures = self.failures.entry(game).or_default();
@@ -184,7 +202,7 @@ impl Blame {
                      it never did"
                 ));
             }
-            if present.iter().any(untried) {
+            if self.able(tournament, present).any(untried) {
                 return Err(format!(
                     "agent {agent} of tournament {tournament} is charged, and somebody has not \
                      tried it"

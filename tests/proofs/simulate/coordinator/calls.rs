@@ -2,7 +2,7 @@
 
 use std::{rc::Rc, time::Duration};
 
-use arena_coordinator::ledger::{Ask, Defects, Player, WorkerId};
+use arena_coordinator::ledger::{Ask, Defects, Player, TournamentNo, WorkerId};
 use arena_wire::ATTEMPTS_MAX;
 use arena_worker::protocol::{CallNo, Refusal, StayNo};
 
@@ -189,10 +189,33 @@ impl<D: Defects> Coordinator<D> {
             wanted: parked.wanted,
             call: parked.call,
         };
-        let Some(grant) = self.ledger.grant(now, ask, |_, _| true) else {
+        let Self {
+            accounts,
+            numbers,
+            present,
+            ledger,
+            ..
+        } = self;
+        let suits = |worker, number: TournamentNo| {
+            let of = present.iter().find(|it| it.number == worker);
+            let account = accounts[numbers[number as usize]].as_ref();
+            of.zip(account)
+                .is_some_and(|(of, account)| account.spec.suits(of.who.place))
+        };
+        let Some(grant) = ledger.grant(now, ask, suits) else {
             return Ok(Some(parked));
         };
-        let place = self.numbers[grant.tournament as usize];
+        let place = numbers[grant.tournament as usize];
+        let account = accounts[place].as_ref();
+        if !account.is_some_and(|it| it.spec.suits(parked.who.place)) {
+            return Err(format!(
+                "{:?} is lent games of tournament {place}, which it cannot play",
+                parked.who
+            ));
+        }
+        if present.iter().any(|it| !suits(it.number, grant.tournament)) {
+            net.counts.add(Happening::BesideUnsuited);
+        }
         self.blame.lent(
             &self.present,
             (now, parked.process),

@@ -197,6 +197,57 @@ fn who_plays_nothing_outranks_nobody() {
 }
 
 #[test]
+fn who_cannot_play_a_tournament_is_no_hope_for_its_games() {
+    let mut ledger = ledger();
+    let [fails, other] = [running(&mut ledger, 1), running(&mut ledger, 100)];
+    let [able, unsuited] = [1, 2].map(|number| process(&mut ledger, number));
+    let suits = |worker, tournament| (worker == unsuited) == (tournament == other);
+    let mut attempts = 0;
+    for second in 0..1000 {
+        let now = SECOND * second;
+        if let Some(lease) = ledger.grant(now, ask(unsuited, 1), suits) {
+            end(&mut ledger, now, unsuited, &lease, false);
+        }
+        let Some(lease) = ledger.grant(now, ask(able, 1), suits) else {
+            continue;
+        };
+        assert_eq!(lease.tournament, fails);
+        if lease.games[0].attempts == ATTEMPTS_MAX {
+            break;
+        }
+        attempts += 1;
+        fail(&mut ledger, now, &lease, 0);
+    }
+    assert_eq!(attempts, ATTEMPTS_MAX, "as where nobody else is");
+}
+
+/// The first failed a game three times; the second lacks an agent that runs there.
+#[test]
+fn who_lacks_an_agent_does_not_outrank_who_failed_often() {
+    let mut ledger = ledger();
+    running(&mut ledger, 2);
+    let failed = process(&mut ledger, 1);
+    ran(&mut ledger, failed);
+    for attempt in 0..3 {
+        let now = START + SECOND * 100 * attempt;
+        let lease = one(&mut ledger, now, failed);
+        fail(&mut ledger, now, &lease, 1);
+    }
+    let lacks = process(&mut ledger, 2);
+    for second in 400..1000 {
+        let now = SECOND * second;
+        if let Some(lease) = ledger.grant(now, ask(lacks, 1), |_, _| true) {
+            not_started(&mut ledger, now, &lease, (1, 3));
+        }
+        if let Some(lease) = ledger.grant(now, ask(failed, 1), |_, _| true) {
+            assert!(lease.games[0].attempts < ATTEMPTS_MAX, "it is to be played");
+            return;
+        }
+    }
+    panic!("it is never lent where its agents start");
+}
+
+#[test]
 fn only_who_has_a_lease_can_fail_its_games() {
     let mut ledger = ledger();
     running(&mut ledger, 16);
