@@ -97,10 +97,16 @@ pub(super) fn meat(evidence: &Evidence, fit: &Fit, precision: f64) -> Option<Mat
     if blocks < 2 {
         return None;
     }
+    let mut own = vec![0; evidence.names.len()];
+    for group in &evidence.groups {
+        for (agent, _) in distinct(group.agents()) {
+            own[usize::from(agent)] += group.blocks();
+        }
+    }
     let mut meat = Matrix::zero(fit.values.len());
     for group in evidence.groups.iter().filter(|group| group.blocks() > 0) {
         let (centred, free) = match group.blocks() {
-            1 => (false, 1.0 - pull(evidence, group)),
+            1 => (false, 1.0 - pull(group, &own)),
             own => (true, 1.0 - 1.0 / own as f64),
         };
         add(
@@ -122,15 +128,10 @@ pub(super) fn meat(evidence: &Evidence, fit: &Fit, precision: f64) -> Option<Mat
 }
 
 /// How far the only block of a group pulls what is expected of it towards itself: its
-/// leverage, as it is where all agents have as many blocks.
-fn pull(evidence: &Evidence, group: &GroupSums) -> f64 {
-    let groups = evidence.groups.iter();
-    let of = |agent: u16| {
-        let own = groups.clone().filter(|it| it.agents().contains(&agent));
-        own.map(GroupSums::blocks).sum::<u64>() as f64
-    };
+/// leverage, as it is where all agents have as many blocks. `blocks` are each agent's.
+fn pull(group: &GroupSums, blocks: &[u64]) -> f64 {
     let parts: f64 = distinct(group.agents())
-        .map(|(agent, _)| 1.0 / of(agent))
+        .map(|(agent, _)| 1.0 / blocks[usize::from(agent)] as f64)
         .sum();
     parts.min(PULL_MAX)
 }

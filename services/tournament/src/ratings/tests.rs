@@ -1,3 +1,8 @@
+use arena_model::{
+    Tournament,
+    format::{Fixed, Format, Settings},
+};
+
 use super::*;
 use crate::{
     Schedule, Tally,
@@ -353,4 +358,64 @@ fn many_agents_have_about_the_intervals_of_the_full_covariance() {
         let share = own.of_difference / full.of_difference;
         assert!((0.9..1.1).contains(&share), "{own:?} {full:?}");
     }
+}
+
+/// A tournament of equal agents: the first meets each other in one block, those meet
+/// each other in twenty.
+fn uneven(agents: usize) -> Tournament {
+    let mut tournament = tournament(agents, 2, 1);
+    let names: Vec<_> = tournament.agents.iter().map(|it| it.name.clone()).collect();
+    let mut games = Vec::new();
+    for (place, one) in names.iter().enumerate() {
+        for other in &names[place + 1..] {
+            let times = if place == 0 { 1 } else { 20 };
+            games.extend(vec![vec![one.clone(), other.clone()]; times]);
+        }
+    }
+    tournament.format = Format::Fixed;
+    tournament.settings = Some(Settings::Fixed(Fixed { games }));
+    tournament
+}
+
+#[test]
+fn an_agent_with_one_block_against_each_other_has_an_error_as_wide_as_those_tell() {
+    const AGENTS: usize = 6;
+    const TIMES: u64 = 1000;
+    let precision = 1.0 / (PRIOR * PRIOR);
+    let tournament = uneven(AGENTS);
+    let schedule = Schedule::new(&tournament).expect("a schedule");
+    let empty = Tally::new(&tournament).expect("a tally");
+    let (mut held, mut found, mut expected) = (0, [0.0; AGENTS], [0.0; AGENTS]);
+    for seed in 0..TIMES {
+        let mut draws = Draws(seed << 32);
+        let mut tally = empty.clone();
+        for game in schedule.iter() {
+            let placement = [[1, 2], [2, 1]][draws.below(2) as usize];
+            tally.add(&result(game, &placement, 10));
+        }
+        let evidence = tally.evidence();
+        let (low, high) = evidence
+            .ratings(None)
+            .and_then(|ratings| ratings.difference(0, 1).interval)
+            .expect("blocks");
+        held += u64::from(low <= 0.0 && 0.0 <= high);
+        // The products of scores are what games of equal agents tell, in the mean.
+        let fit = Fit::new(&evidence, precision);
+        let meat = covariance::meat(&evidence, &fit, precision).expect("blocks");
+        for agent in 0..AGENTS {
+            found[agent] += meat.at(agent, agent) - precision;
+            let games = if agent == 0 {
+                2 * (AGENTS - 1)
+            } else {
+                2 + 40 * (AGENTS - 2)
+            };
+            expected[agent] += games as f64 / 4.0;
+        }
+    }
+    let held = held as f64 / TIMES as f64;
+    for (agent, (found, expected)) in found.into_iter().zip(expected).enumerate() {
+        let share = found / expected;
+        assert!((0.95..1.05).contains(&share), "a{agent}: {share}");
+    }
+    assert!(held > 0.94, "{held}");
 }
