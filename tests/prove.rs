@@ -22,7 +22,8 @@ macro_rules! say {
 /// Shows what Arena promises: each proof disturbs the real thing and says
 /// what it found.
 ///
-/// Exit code 0 where every promise held, 3 where one did not.
+/// Exit code 0 where every promise held, 2 where a flag names what there is not, 3
+/// where a promise did not hold.
 #[derive(Parser)]
 #[command(
     name = "tests/prove",
@@ -84,7 +85,7 @@ fn main() -> ExitCode {
         What::One(proof) if cli.quick => vec![proof.quick()],
         What::One(proof) => vec![proof],
     };
-    let (mut held, mut broken, mut skipped) = (0, 0, 0);
+    let (mut held, mut broken, mut skipped, mut unknown) = (0, 0, 0, 0);
     for proof in &proofs {
         let started = Instant::now();
         // What a proof starts may fail by a panic, as it does in tests.
@@ -99,6 +100,11 @@ fn main() -> ExitCode {
             Ok(Outcome::Skipped(reason)) => {
                 skipped += 1;
                 ("skipped", reason, Vec::new())
+            }
+            Ok(Outcome::Unknown(reason)) => {
+                unknown += 1;
+                eprintln!("{}: {reason}", proof.name());
+                continue;
             }
             Err(error) => {
                 broken += 1;
@@ -132,7 +138,11 @@ fn main() -> ExitCode {
     if cli.output == Format::Text && proofs.len() > 1 {
         say!("{held} passed, {broken} failed, {skipped} skipped");
     }
-    ExitCode::from(if broken > 0 { 3 } else { 0 })
+    ExitCode::from(match (broken, unknown) {
+        (0, 0) => 0,
+        (0, _) => 2,
+        _ => 3,
+    })
 }
 
 fn said(panic: &(dyn Any + Send)) -> String {

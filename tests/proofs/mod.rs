@@ -55,6 +55,18 @@ pub enum Outcome {
     Holds(Vec<Figure>),
     /// This machine cannot run it, and why.
     Skipped(String),
+    /// It was asked for something that it has not.
+    Unknown(String),
+}
+
+impl Outcome {
+    /// Nothing has this in its name; and what there is.
+    fn unknown(wanted: &str, known: impl IntoIterator<Item = String>) -> Self {
+        let known: String = known.into_iter().map(|name| format!("\n{name}")).collect();
+        Self::Unknown(format!(
+            "nothing here is named by \"{wanted}\"; there are{known}"
+        ))
+    }
 }
 
 /// Something counted or measured.

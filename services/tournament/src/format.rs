@@ -13,7 +13,7 @@ mod ladder;
 mod pairing;
 mod rating;
 mod round_robin;
-mod sprt;
+pub mod sprt;
 mod sums;
 mod swiss;
 mod tables;
@@ -29,7 +29,6 @@ use arena_model::{
 };
 
 use crate::schedule::{Schedule, ScheduleError, Stage};
-pub use sprt::blocks_to_look;
 pub(crate) use sums::pairs;
 pub use sums::{Meeting, StageSums, Units};
 pub use verdict::Verdict;

@@ -31,6 +31,13 @@ pub(super) struct Row {
     misled: [u64; 2],
 }
 
+/// What rows are asked for by.
+pub(super) fn names() -> impl Iterator<Item = String> {
+    Format::ALL
+        .into_iter()
+        .map(|format| format.name().to_owned())
+}
+
 /// A row for each format.
 pub(super) fn simulate(tournaments: u64, seed: u64, only: &str) -> Vec<Row> {
     let rows = Format::ALL.into_iter();

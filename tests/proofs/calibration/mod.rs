@@ -51,6 +51,12 @@ impl Proof for Calibration {
         let mut figures = vec![Figure::new("", intervals::header())];
         let mut wrong = Vec::new();
         let mut fields = intervals::fields()?;
+        let known = fields.iter().map(|field| field.name.clone());
+        let known = known.chain(formats::names()).chain(sprt::names());
+        let known: Vec<String> = known.collect();
+        if !known.iter().any(|name| name.contains(&self.only)) {
+            return Ok(Outcome::unknown(&self.only, known));
+        }
         fields.retain(|field| field.name.contains(&self.only));
         for row in self.intervals(&fields) {
             figures.push(Figure::new(&row.name, row.shown()));

@@ -1,7 +1,7 @@
 //! Error rates and lengths of sequential tests of simulated agents.
 
 use arena_model::format::{EloModel, Sprt};
-use arena_tournament::sequential::gsprt;
+use arena_tournament::{format::sprt, sequential::gsprt};
 
 use super::{
     field::{Field, Random},
@@ -10,24 +10,82 @@ use super::{
 
 /// How often a test may err that says 5 %.
 const ERRORS_MAX: f64 = 0.06;
-/// Blocks between two looks.
-const STEP: u64 = 8;
 /// Games after which a run is given up.
 const GAMES_MAX: u64 = 4_000_000;
 /// Normalised Elo of one standard deviation of a game.
 const ELO_OF_DEVIATION: f64 = 800.0 / std::f64::consts::LN_10;
 
-/// Tests, and the games they are of: by how much the second hypothesis is above
-/// nothing, odds of a tie, dice, seats.
-const CASES: [(f64, EloModel, f64, f64, usize); 7] = [
-    (5.0, EloModel::Logistic, 1.0, 0.8, 2),
-    (10.0, EloModel::Logistic, 0.0, 0.0, 2),
-    (20.0, EloModel::Logistic, 1.0, 0.8, 2),
-    (10.0, EloModel::Normalized, 1.0, 0.8, 2),
-    (20.0, EloModel::Normalized, 10.0, 0.0, 2),
-    (20.0, EloModel::Logistic, 0.3, 0.4, 3),
-    (20.0, EloModel::Logistic, 0.3, 0.4, 4),
+const CASES: [Case; 9] = [
+    Case::new(5.0, EloModel::Logistic, 1.0, 0.8, 2),
+    Case::new(5.0, EloModel::Logistic, 1.0, 0.8, 2).every(8),
+    Case::new(10.0, EloModel::Logistic, 0.0, 0.0, 2),
+    Case::new(20.0, EloModel::Logistic, 1.0, 0.8, 2),
+    Case::new(20.0, EloModel::Logistic, 1.0, 0.8, 2).every(1),
+    Case::new(10.0, EloModel::Normalized, 1.0, 0.8, 2),
+    Case::new(20.0, EloModel::Normalized, 10.0, 0.0, 2),
+    Case::new(20.0, EloModel::Logistic, 0.3, 0.4, 3),
+    Case::new(20.0, EloModel::Logistic, 0.3, 0.4, 4),
 ];
+
+/// A test, and the games it is of.
+#[derive(Clone, Copy)]
+struct Case {
+    /// By how much the second hypothesis is above nothing.
+    elo1: f64,
+    model: EloModel,
+    /// Blocks between two looks where a spec sets them.
+    step: Option<u64>,
+    /// Odds of a tie.
+    tie: f64,
+    luck: f64,
+    seats: usize,
+}
+
+impl Case {
+    const fn new(elo1: f64, model: EloModel, tie: f64, luck: f64, seats: usize) -> Self {
+        Self {
+            elo1,
+            model,
+            step: None,
+            tie,
+            luck,
+            seats,
+        }
+    }
+
+    const fn every(self, step: u64) -> Self {
+        Self {
+            step: Some(step),
+            ..self
+        }
+    }
+
+    fn name(&self, strong: bool) -> String {
+        let elo1 = self.elo1;
+        let mut name = format!("sprt 0 to {elo1} Elo of {} Elo", self.apart(strong));
+        if self.model == EloModel::Normalized {
+            name += ", normalised";
+        }
+        if self.seats > 2 {
+            name += &format!(", {} seats", self.seats);
+        }
+        if self.tie > 0.0 {
+            name += ", draws";
+        }
+        if self.luck > 0.0 {
+            name += ", dice";
+        }
+        if let Some(step) = self.step {
+            name += &format!(", a look every {step}");
+        }
+        name
+    }
+
+    /// How far apart the agents are.
+    fn apart(&self, strong: bool) -> f64 {
+        if strong { self.elo1 } else { 0.0 }
+    }
+}
 
 /// One test of one pair of agents.
 pub(super) struct Row {
@@ -43,39 +101,35 @@ pub(super) struct Row {
     judged: bool,
 }
 
+/// Each test, with agents of its first hypothesis and of its second.
+fn cases() -> impl Iterator<Item = (Case, bool)> {
+    let cases = CASES.into_iter();
+    cases.flat_map(|case| [false, true].map(|strong| (case, strong)))
+}
+
+/// Of all rows.
+pub(super) fn names() -> impl Iterator<Item = String> {
+    cases().map(|(case, strong)| case.name(strong))
+}
+
 /// Each test with agents as far apart as one of its hypotheses has it, and the
 /// same with single games and their three outcomes.
 pub(super) fn simulate(runs: u64, seed: u64, only: &str) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for (elo1, model, tie, luck, seats) in CASES {
-        for strong in [false, true] {
-            let test = Sprt {
-                elo0: 0.0,
-                elo1,
-                model,
-                ..Sprt::default()
-            };
-            let apart = if strong { elo1 } else { 0.0 };
-            let mut name = format!("sprt 0 to {elo1} Elo of {apart} Elo");
-            if model == EloModel::Normalized {
-                name += ", normalised";
-            }
-            if seats > 2 {
-                name += &format!(", {seats} seats");
-            }
-            if tie > 0.0 {
-                name += ", draws";
-            }
-            if luck > 0.0 {
-                name += ", dice";
-            }
-            if name.contains(only) && runs > 0 {
-                let chances = Chances::of(&test, apart, (tie, luck, seats));
-                rows.push(row(name, &test, &chances, strong, (runs, seed)));
-            }
-        }
-    }
-    rows
+    let cases = cases().map(|(case, strong)| (case.name(strong), case, strong));
+    let cases = cases.filter(|(name, ..)| name.contains(only) && runs > 0);
+    let rows = cases.map(|(name, case, strong)| {
+        let test = Sprt {
+            elo0: 0.0,
+            elo1: case.elo1,
+            model: case.model,
+            step: case.step,
+            ..Sprt::default()
+        };
+        let of = (case.tie, case.luck, case.seats);
+        let chances = Chances::of(&test, case.apart(strong), of);
+        row(name, &test, &chances, strong, (runs, seed))
+    });
+    rows.collect()
 }
 
 fn row(
@@ -96,7 +150,7 @@ fn row(
     };
     for run in 0..runs {
         let mut random = Random::new(seed << 40 | run);
-        let (came, games) = decide(test, &chances.blocks, chances.seats, &mut random);
+        let (came, games) = decide(test, &chances.blocks, chances.seats as u64, &mut random);
         row.open += u64::from(came.is_none());
         row.wrong += u64::from(came == Some(!strong));
         row.games_mean += games as f64 / runs as f64;
@@ -132,19 +186,11 @@ impl Chances {
                 first: 0.0,
                 beyond: None,
             };
-            let seated = |first: usize| {
-                let mut group = vec![0_u16; first];
-                group.resize(seats, 1);
-                group
-            };
-            let half = seats / 2;
-            let groups = if seats.is_multiple_of(2) {
-                vec![seated(half)]
-            } else {
-                vec![seated(half + 1), seated(half)]
-            };
             Self {
-                blocks: groups.iter().map(|group| field.block(group)).collect(),
+                blocks: sprt::groups(seats)
+                    .iter()
+                    .map(|group| field.block(group))
+                    .collect(),
                 games: (seats == 2).then(|| field.game()),
                 seats,
             }
@@ -182,28 +228,32 @@ impl Chances {
     }
 }
 
-/// Whether the second hypothesis is taken, and after how many games.
+/// Whether the second hypothesis is taken, and after how many games; looked at when
+/// the format of that name looks.
 fn decide(
     test: &Sprt,
     chances: &[Vec<f64>],
-    games: usize,
+    games: u64,
     random: &mut Random,
 ) -> (Option<bool>, u64) {
     let (lower, upper) = gsprt::bounds(test);
     let mut counts = vec![0; chances[0].len()];
     let mut played = 0;
-    while played < GAMES_MAX {
-        for block in 0..STEP as usize {
-            let chances = &chances[block % chances.len()];
-            counts[random.outcome(chances)] += 1;
-            played += games as u64;
+    loop {
+        let groups = chances.len() as u64;
+        let blocks = sprt::blocks_to_look(test, groups, GAMES_MAX / games, played);
+        if blocks == 0 {
+            return (None, played * games);
         }
+        for chances in chances.iter().cycle().take(blocks as usize) {
+            counts[random.outcome(chances)] += 1;
+        }
+        played += blocks;
         let llr = gsprt::llr(&counts, games as u32, test).unwrap_or_default();
         if llr <= lower || llr >= upper {
-            return (Some(llr >= upper), played);
+            return (Some(llr >= upper), played * games);
         }
     }
-    (None, played)
 }
 
 impl Row {

@@ -87,13 +87,13 @@ impl Proof for Luck {
 
     fn run(&self) -> Result<Outcome, Broken> {
         let matches: Matches = toml::from_str(MATCHES).map_err(Broken::new)?;
-        let chosen = |found: &Match| {
-            let wanted = self.only.as_ref();
-            wanted.is_none_or(|wanted| found.name().contains(wanted))
-        };
-        let matches: Vec<Match> = matches.r#match.into_iter().filter(chosen).collect();
-        if matches.is_empty() {
-            return Err(Broken::new("there is no such match"));
+        let mut matches = matches.r#match;
+        if let Some(wanted) = &self.only {
+            let known: Vec<String> = matches.iter().map(Match::name).collect();
+            matches.retain(|found| found.name().contains(wanted));
+            if matches.is_empty() {
+                return Ok(Outcome::unknown(wanted, known));
+            }
         }
         let courses = self.play(&matches)?;
         let (mut figures, mut wrong) = (Vec::new(), Vec::new());

@@ -25,11 +25,36 @@ const STEP_MIN: u64 = 16;
 /// The next look comes after this part of the blocks before it.
 const PART: u64 = 8;
 
-/// How many more blocks a test without a `step` has before it looks again, after
-/// so many.
+/// How many more blocks a test plays before it looks again, after so many of at most
+/// `cap`; 0 at the cap. Groups, of which there are so many, have as many each, or the
+/// first alone has one where no more are left.
 #[must_use]
-pub fn blocks_to_look(blocks: u64) -> u64 {
-    (blocks / PART).max(STEP_MIN)
+pub fn blocks_to_look(test: &Test, groups: u64, cap: u64, played: u64) -> u64 {
+    let usual = || (played / PART).max(STEP_MIN);
+    let step = test.step.unwrap_or_else(usual);
+    let whole = step.div_ceil(groups).saturating_mul(groups);
+    let left = cap.saturating_sub(played);
+    match whole.min(left) / groups * groups {
+        0 => left,
+        blocks => blocks,
+    }
+}
+
+/// Who fills the seats of the first agent, 0, and the second, 1, in blocks that
+/// alternate.
+#[must_use]
+pub fn groups(seats: usize) -> Vec<Vec<u16>> {
+    let seated = |first: usize| {
+        let mut group = vec![0; first];
+        group.resize(seats, 1);
+        group
+    };
+    let half = seats / 2;
+    if seats.is_multiple_of(2) {
+        vec![seated(half)]
+    } else {
+        vec![seated(half + 1), seated(half)]
+    }
 }
 
 #[derive(Debug)]
@@ -67,22 +92,11 @@ pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
             field.name(0)
         )));
     }
-    let seated = |first: usize| {
-        let mut group = vec![0; first];
-        group.resize(field.seats, 1);
-        group
-    };
-    let half = field.seats / 2;
-    let groups = if field.seats.is_multiple_of(2) {
-        vec![seated(half)]
-    } else {
-        vec![seated(half + 1), seated(half)]
-    };
     Ok(Box::new(Sprt {
         cap: field.blocks,
+        groups: groups(field.seats),
         field,
         test,
-        groups,
         asked: 0,
         looks: 0,
         outcomes: Vec::new(),
@@ -91,17 +105,8 @@ pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
 }
 
 impl Sprt {
-    /// Blocks until the next look after so many, within the cap: as many of each
-    /// group, or one of the first alone where no more are left.
     fn step(&self, played: u64) -> u64 {
-        let each = self.groups.len() as u64;
-        let step = self.test.step.unwrap_or_else(|| blocks_to_look(played));
-        let whole = step.div_ceil(each).saturating_mul(each);
-        let left = self.cap - played;
-        match whole.min(left) / each * each {
-            0 => left,
-            blocks => blocks,
-        }
+        blocks_to_look(&self.test, self.groups.len() as u64, self.cap, played)
     }
 
     fn settle(&mut self, sums: &StageSums) {

@@ -328,9 +328,12 @@ fn a_test_looks_soon_and_then_after_an_eighth_more() {
         (passed..=passed + passed / 8 + 16).contains(&blocks),
         "{passed}: {blocks}"
     );
+    let Some(Settings::Sprt(test)) = sprt(5.0, None) else {
+        unreachable!("it is the settings of a test");
+    };
     let mut at = 0;
     for _ in 0..looks {
-        at += super::blocks_to_look(at);
+        at += super::sprt::blocks_to_look(&test, 1, 200_000, at);
     }
     assert_eq!(at, blocks, "the steps that are told");
     // Without an end in sight it has so few looks that none costs much.
