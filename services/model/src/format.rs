@@ -4,6 +4,8 @@
 //! out has a default, which [`Settings::resolve`] fills in, so that a default
 //! that is written down makes no other tournament.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use arena_engine::options::nearest;
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +54,7 @@ impl Format {
     }
 
     /// Whether agents meet different opponents, so that their scores do not say
-    /// who is better.
+    /// who is better. Of a list of games see [`Fixed::is_even`].
     #[must_use]
     pub fn opponents_differ(self) -> bool {
         match self {
@@ -188,6 +190,28 @@ pub struct Ladder {
 pub struct Fixed {
     /// Agents by name, in the order of the seats.
     pub games: Vec<Vec<AgentName>>,
+}
+
+impl Fixed {
+    /// Whether all agents of the list meet each other equally often. Else who meets
+    /// the weak more often has the better score.
+    #[must_use]
+    pub fn is_even(&self) -> bool {
+        let mut agents = BTreeSet::new();
+        let mut met: BTreeMap<(&AgentName, &AgentName), u64> = BTreeMap::new();
+        for game in &self.games {
+            agents.extend(game);
+            for (seat, one) in game.iter().enumerate() {
+                for other in game[seat + 1..].iter().filter(|&other| other != one) {
+                    *met.entry((one.min(other), one.max(other))).or_default() += 1;
+                }
+            }
+        }
+        let pairs = agents.len() * agents.len().saturating_sub(1) / 2;
+        let mut times = met.values();
+        let first = times.next();
+        met.len() == pairs && times.all(|times| Some(times) == first)
+    }
 }
 
 /// The settings of a tournament's format; round robin has none.

@@ -55,6 +55,16 @@ pub struct Tournament {
 }
 
 impl Tournament {
+    /// Whether agents meet different opponents, or some more often than others, so
+    /// that their scores do not say who is better.
+    #[must_use]
+    pub fn opponents_differ(&self) -> bool {
+        match &self.settings {
+            Some(Settings::Fixed(fixed)) => !fixed.is_even(),
+            _ => self.format.opponents_differ(),
+        }
+    }
+
     /// `<name>-<ten hex digits>`, and from the second attempt on `-<attempt>`.
     #[must_use]
     pub fn id(&self, attempt: u32) -> String {

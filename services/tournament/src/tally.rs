@@ -179,7 +179,7 @@ impl Tally {
             games: 0,
             voids: 0,
             sameness: Sameness::default(),
-            opponents_differ: tournament.format.opponents_differ(),
+            opponents_differ: tournament.opponents_differ(),
             confounded: notes::confounded(tournament, seats),
             horizons: Horizons::of(tournament, seats),
             adaptive: tournament.format.looks_at_results(),

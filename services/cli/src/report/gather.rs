@@ -71,8 +71,8 @@ pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> 
         .iter()
         .map(|one| one.agent.as_str())
         .collect();
-    let by_rating = spec.format.opponents_differ() && standings.ratings.is_some();
-    let pairs = crosstable(&names, &standings.pairs);
+    let by_rating = spec.opponents_differ() && standings.ratings.is_some();
+    let pairs = crosstable(&names, &standings);
     let verdicts = verdict::check(&expectations, &standings);
     let agents = order
         .iter()
@@ -204,10 +204,11 @@ fn seat_score(seat: &v1::SeatStanding) -> Option<Estimate> {
     })
 }
 
-/// By row and column, from each one's side.
-fn crosstable(names: &[&str], pairs: &[v1::PairStanding]) -> Vec<Vec<Option<Pair>>> {
+/// By row and column, from each one's side; with the intervals that hold, also where
+/// results decided what was played.
+fn crosstable(names: &[&str], standings: &v1::Standings) -> Vec<Vec<Option<Pair>>> {
     let mut table = vec![vec![None; names.len()]; names.len()];
-    for pair in pairs {
+    for pair in &standings.pairs {
         let place = |name: &str| names.iter().position(|known| *known == name);
         let (Some(row), Some(column)) = (place(&pair.agent), place(&pair.opponent)) else {
             continue;
@@ -215,7 +216,11 @@ fn crosstable(names: &[&str], pairs: &[v1::PairStanding]) -> Vec<Vec<Option<Pair
         let Some(value) = pair.score else {
             continue;
         };
-        let interval = pair.score_low.zip(pair.score_high);
+        let interval = if standings.adaptive {
+            pair.score_anytime_low.zip(pair.score_anytime_high)
+        } else {
+            pair.score_low.zip(pair.score_high)
+        };
         table[row][column] = Some(Pair {
             games: pair.games,
             results: [pair.wins, pair.draws, pair.losses],

@@ -156,3 +156,22 @@ fn what_is_wrong_with_a_format_is_named() {
         assert!(error.to_string().contains(expected), "{more}: {error}");
     }
 }
+
+#[test]
+fn a_list_of_games_is_even_where_all_meet_each_other_as_often() {
+    let even = |games: &[&[&str]]| {
+        let game = |game: &&[&str]| {
+            let names = game.iter().map(|name| name.parse().expect("a name"));
+            names.collect()
+        };
+        let games = games.iter().map(game).collect();
+        Fixed { games }.is_even()
+    };
+    assert!(even(&[]));
+    assert!(even(&[&["a", "b"], &["b", "a"]]));
+    assert!(even(&[&["a", "b"], &["c", "a"], &["b", "c"]]));
+    assert!(even(&[&["a", "b", "c"], &["a", "c", "b"]]));
+    assert!(!even(&[&["a", "b"], &["a", "c"]]));
+    assert!(!even(&[&["a", "b"], &["c", "a"], &["b", "c"], &["b", "c"]]));
+    assert!(!even(&[&["a", "b"], &["c", "d"]]));
+}

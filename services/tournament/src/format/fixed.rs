@@ -1,8 +1,12 @@
 //! A list of games: each line meets in `blocks` blocks, seated as it is listed.
+//!
+//! Where all agents meet each other equally often their scores say who is better.
+//! Else a score says as much of the opponents, so that the verdict places nobody,
+//! and standings go by ratings, which take account of who met whom.
 
 use arena_model::format::Settings;
 
-use super::verdict::ranking;
+use super::verdict::{Verdict, ranking, unplaced};
 use super::{Course, Field, FormatError, GROUPS_MAX, Games, Next, Rules, StageSums};
 use crate::schedule::Stage;
 
@@ -10,6 +14,8 @@ use crate::schedule::Stage;
 struct Fixed {
     field: Field,
     games: Vec<Vec<u16>>,
+    /// All meet each other equally often.
+    even: bool,
 }
 
 pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
@@ -39,14 +45,25 @@ pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
         });
         games.push(agents.collect::<Result<Vec<_>, _>>()?);
     }
-    Ok(Box::new(Fixed { field, games }))
+    let even = fixed.is_even();
+    Ok(Box::new(Fixed { field, games, even }))
+}
+
+impl Fixed {
+    fn verdict(&self, sums: &StageSums) -> Verdict {
+        if self.even {
+            ranking(&self.field, &sums.agents)
+        } else {
+            unplaced(&self.field, &sums.agents)
+        }
+    }
 }
 
 impl Rules for Fixed {
     fn next(&mut self, ended: Option<&StageSums>) -> Next {
         match ended {
             None => Next::Stage(Stage::seated(self.games.clone(), self.field.blocks)),
-            Some(sums) => Next::Over(ranking(&self.field, &sums.agents)),
+            Some(sums) => Next::Over(self.verdict(sums)),
         }
     }
 

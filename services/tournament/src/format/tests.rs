@@ -467,8 +467,21 @@ fn fixed_games_are_played_as_they_are_listed() {
     );
     tournament.play.rotate = false;
     assert_eq!(seats(&tournament), [[2, 0], [0, 1], [2, 0]]);
+    // Who met the weak more often has the better score, and is not placed by it.
+    let (_, verdict) = play(&tournament, by_index);
+    assert_eq!(
+        (verdict.kind.as_str(), verdict.places().len()),
+        ("ranking", 0)
+    );
+    assert!(verdict.data["winner"].is_null());
+    if let Some(Settings::Fixed(fixed)) = &mut tournament.settings {
+        fixed.games[2] = ["a1", "a2"]
+            .map(|name| name.parse().expect("a name"))
+            .to_vec();
+    }
     let (_, verdict) = play(&tournament, by_index);
     assert_eq!(verdict.data["winner"], "a0");
+    assert_eq!(verdict.places()[0], (1, "a0"));
     tournament.seats = 3;
     refused(
         &tournament,

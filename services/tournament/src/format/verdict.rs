@@ -133,6 +133,19 @@ pub(super) fn ranking(field: &Field, units: &[Units]) -> Verdict {
         .with("places", rows.collect())
 }
 
+/// The same where scores do not say who is better, since opponents differ.
+pub(super) fn unplaced(field: &Field, units: &[Units]) -> Verdict {
+    let text = if units.iter().all(|units| units.of == 0) {
+        "No game was played."
+    } else {
+        "Agents met different opponents, or some more often than others: ratings say who is \
+         better, scores do not."
+    };
+    Verdict::new("ranking", field, text.to_owned())
+        .with("winner", Value::Null)
+        .with("places", json!([]))
+}
+
 /// A number of things, as people say it.
 pub(super) fn counted(count: u64, noun: &str) -> String {
     let end = if count == 1 { "" } else { "s" };
