@@ -51,6 +51,10 @@ pub struct Ratings {
     pub ties: [f64; 3],
     /// Sets of agents that are not linked by games.
     pub components: Vec<Vec<usize>>,
+    /// Whether an agent has a game.
+    played: Vec<bool>,
+    /// Which of the components an agent is in.
+    sets: Vec<usize>,
     logs: Vec<f64>,
     errors: Option<Errors>,
     /// Where the weight of ties of two is among what was estimated.
@@ -224,6 +228,11 @@ impl Evidence {
             Some(agent) => logs[agent],
             None => logs.iter().sum::<f64>() / agents as f64,
         };
+        let components = self.components();
+        let mut sets = vec![0; agents];
+        for (number, set) in components.iter().enumerate() {
+            set.iter().for_each(|&agent| sets[agent] = number);
+        }
         let mut ratings = Ratings {
             model: if self.seats == 2 {
                 Model::Davidson
@@ -235,7 +244,9 @@ impl Evidence {
             ties: fit
                 .ties
                 .map(|place| place.map_or(0.0, |place| libm::exp(fit.values[place]))),
-            components: self.components(),
+            components,
+            played: self.played(),
+            sets,
             logs: logs.to_vec(),
             errors,
             tie: fit.ties[0],
@@ -268,6 +279,17 @@ impl Evidence {
         };
         ratings.agents = (0..agents).map(rating).collect();
         Some(ratings)
+    }
+
+    /// Whether each agent has a game.
+    fn played(&self) -> Vec<bool> {
+        let mut played = vec![false; self.names.len()];
+        for group in self.groups.iter().filter(|group| !group.games().is_empty()) {
+            for &agent in group.agents() {
+                played[usize::from(agent)] = true;
+            }
+        }
+        played
     }
 
     /// Each agent's own blocks, and the most seats that it has in a game.
@@ -334,6 +356,27 @@ impl Evidence {
 }
 
 impl Ratings {
+    /// An agent's rating, where games tell it: none without a game of its own, and
+    /// where none link it to the anchor.
+    #[must_use]
+    pub fn told(&self, agent: usize) -> Option<Rating> {
+        let linked = self.anchor.is_none_or(|anchor| self.links(agent, anchor));
+        (self.has_played(agent) && linked).then(|| self.agents[agent])
+    }
+
+    /// Whether some game of an agent has counted.
+    #[must_use]
+    pub fn has_played(&self, agent: usize) -> bool {
+        self.played[agent]
+    }
+
+    /// Whether games link two agents, so that more than a prior tells their
+    /// difference.
+    #[must_use]
+    pub fn links(&self, one: usize, other: usize) -> bool {
+        self.sets[one] == self.sets[other]
+    }
+
     /// One agent's rating beside another's.
     #[must_use]
     pub fn difference(&self, one: usize, other: usize) -> RatingDifference {

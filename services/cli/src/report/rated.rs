@@ -10,8 +10,8 @@ const AGENTS_MAX: usize = 40;
 pub(super) struct Rated {
     stages: Stages,
     tally: Tally,
-    /// Ratings in the order of the spec, in Elo; none before the first game.
-    steps: Vec<Option<Vec<f64>>>,
+    /// Ratings in the order of the spec, in Elo; none before an agent's first game.
+    steps: Vec<Option<Vec<Option<f64>>>>,
     /// Games in the last of them.
     games: u64,
 }
@@ -56,7 +56,11 @@ impl Rated {
                 last
             } else {
                 let ratings = self.tally.evidence().ratings(None);
-                ratings.map(|all| all.agents.iter().map(|one| one.value).collect())
+                ratings.map(|all| {
+                    let agents = 0..all.agents.len();
+                    let told = agents.map(|agent| Some(all.told(agent)?.value));
+                    told.collect()
+                })
             };
             self.games = self.tally.games();
             self.steps.push(now);
@@ -66,7 +70,7 @@ impl Rated {
     /// An agent's rating after each step.
     pub(super) fn course(&self, agent: usize) -> impl Iterator<Item = Option<f64>> {
         let steps = self.steps.iter();
-        steps.map(move |step| step.as_ref()?.get(agent).copied())
+        steps.map(move |step| step.as_ref()?.get(agent).copied().flatten())
     }
 }
 

@@ -1,6 +1,6 @@
 //! How tournaments stand, for those who ask and those who watch.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use arena_tournament::{
     Compared, Comparison, Evidence, Wanted,
@@ -60,6 +60,7 @@ pub(super) async fn get(
     let (compared, evidence) = handle
         .with_store(move |_| Ok((evidence.compare(wanted), evidence)))
         .await?;
+    let untold = untold(&evidence, &compared);
     add(&mut standings, &evidence, compared);
     if evidence.opponents_differ()
         && standings.ratings.is_some()
@@ -67,7 +68,23 @@ pub(super) async fn get(
     {
         places::arrange(&mut standings, By::Rating, None);
     }
+    // After places are told, which do not depend on the anchor.
+    let unknown = |standing: &&mut v1::AgentStanding| untold.contains(&standing.agent);
+    for standing in standings.agents.iter_mut().filter(unknown) {
+        (standing.rating, standing.rating_low, standing.rating_high) = (None, None, None);
+    }
     Ok(standings)
+}
+
+/// Agents of whose rating games say nothing.
+fn untold(evidence: &Evidence, compared: &Comparison) -> HashSet<String> {
+    let agents = compared.ratings.iter().flat_map(|ratings| {
+        let agents = 0..ratings.agents.len();
+        agents.filter(|&agent| ratings.told(agent).is_none())
+    });
+    agents
+        .map(|agent| evidence.name(agent).to_owned())
+        .collect()
 }
 
 /// Puts comparisons into standings.

@@ -278,9 +278,52 @@ fn agents_that_no_games_link_are_told_apart() {
     });
     let ratings = tally.evidence().ratings(None).expect("games");
     assert_eq!(ratings.components, [vec![0, 1], vec![2, 3, 4]]);
+    assert!(ratings.links(2, 4) && !ratings.links(0, 4));
     assert!(ratings.agents.iter().all(|rating| rating.value.is_finite()));
     let (low, high) = ratings.difference(0, 4).interval.expect("blocks");
     assert!(high - low > 1000.0, "{low} {high}");
+}
+
+#[test]
+fn what_the_prior_alone_would_tell_is_not_told() {
+    // Two sets, and one who never plays.
+    let tally = played((5, 2, 4), |game| {
+        let set = |agent: u16| [0, 0, 1, 1, 2][usize::from(agent)];
+        (set(game.seats[0]) == set(game.seats[1])).then(|| vec![1, 2])
+    });
+    let evidence = tally.evidence();
+    let told = |anchor| {
+        let ratings = evidence.ratings(anchor).expect("games");
+        [0, 1, 2, 3, 4].map(|agent| ratings.told(agent).is_some())
+    };
+    assert_eq!(told(None), [true, true, true, true, false]);
+    assert_eq!(told(Some(2)), [false, false, true, true, false]);
+    let compared = evidence.compare(crate::Wanted {
+        pairs: true,
+        anchor: None,
+    });
+    let rated = compared.pairs.iter().filter(|pair| pair.rating.is_some());
+    let names = rated.map(|it| (it.pair.agent.as_str(), it.pair.opponent.as_str()));
+    assert_eq!(names.collect::<Vec<_>>(), [("a0", "a1"), ("a2", "a3")]);
+    let said = compared.notes.join(" ");
+    assert!(said.contains("No games link 2 sets"), "{said}");
+    assert!(said.contains("No game of a4 has counted"), "{said}");
+}
+
+#[test]
+fn where_results_decide_what_is_played_intervals_are_said_to_be_too_narrow() {
+    let tally = played((2, 2, 4), |_| Some(vec![1, 2]));
+    let mut evidence = tally.evidence();
+    let said = |evidence: &Evidence| {
+        let notes = evidence.compare(crate::Wanted::default()).notes;
+        notes
+            .iter()
+            .filter(|note| note.contains("too narrow"))
+            .count()
+    };
+    assert_eq!(said(&evidence), 0);
+    evidence.adaptive = true;
+    assert_eq!(said(&evidence), 1);
 }
 
 #[test]
