@@ -14,17 +14,38 @@ pub(crate) fn interval(value: Option<f64>, low: Option<f64>, high: Option<f64>) 
     }
 }
 
-/// A rating with half its interval: `+51 ± 20`.
+/// A rating with its interval: `+51 ± 20`, or `+51 [+28, +80]` where one end is
+/// farther away than the other.
 pub(crate) fn rating(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
     // No minus before a nought.
     let whole = |value: f64| value.round() + 0.0;
-    match (value, low, high) {
-        (Some(value), Some(low), Some(high)) => {
-            format!("{:+.0} ± {:.0}", whole(value), whole((high - low) / 2.0))
-        }
-        (Some(value), ..) => format!("{:+.0}", whole(value)),
+    match (value.map(whole), low.map(whole), high.map(whole)) {
+        (Some(value), Some(low), Some(high)) => match half(value, low, high) {
+            Some(half) => format!("{value:+.0} ± {half:.0}"),
+            None => format!("{value:+.0} [{low:+.0}, {high:+.0}]"),
+        },
+        (Some(value), ..) => format!("{value:+.0}"),
         _ => "–".to_owned(),
     }
+}
+
+/// A share in whole percent with its interval: `75 ±10`, or `75 [63, 84]` where one
+/// end is farther away than the other.
+pub(crate) fn percent(value: f64, interval: Option<(f64, f64)>) -> String {
+    let whole = |share: f64| (share * 100.0).round() + 0.0;
+    let value = whole(value);
+    let Some((low, high)) = interval.map(|(low, high)| (whole(low), whole(high))) else {
+        return format!("{value:.0}");
+    };
+    match half(value, low, high) {
+        Some(half) => format!("{value:.0} ±{half:.0}"),
+        None => format!("{value:.0} [{low:.0}, {high:.0}]"),
+    }
+}
+
+/// How far both ends are from the middle, where that is the same.
+fn half(value: f64, low: f64, high: f64) -> Option<f64> {
+    (value - low == high - value).then_some(high - value)
 }
 
 /// A mean with one decimal.
@@ -104,6 +125,13 @@ mod tests {
         assert_eq!(latency(Some(1500.0)), "1.5 ms");
         assert_eq!(rating(Some(-0.2), Some(-10.2), Some(9.8)), "+0 ± 10");
         assert_eq!(rating(Some(12.6), None, None), "+13");
+        assert_eq!(
+            rating(Some(120.0), Some(80.0), Some(200.0)),
+            "+120 [+80, +200]"
+        );
+        assert_eq!(percent(0.75, Some((0.646, 0.854))), "75 ±10");
+        assert_eq!(percent(0.75, Some((0.6, 0.85))), "75 [60, 85]");
+        assert_eq!(percent(0.996, None), "100");
         assert_eq!(
             interval(Some(0.5), Some(0.25), Some(0.75)),
             "50.0% [25.0, 75.0]"

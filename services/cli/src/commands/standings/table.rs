@@ -168,10 +168,10 @@ fn scores(
         let (Some(score), low, high) = of(pair) else {
             continue;
         };
-        let half = high.zip(low).map(|(high, low)| (high - low) * 50.0);
-        let half = half.map_or_else(String::new, |half| format!(" ±{half:.0}"));
-        cells[one][other] = format!("{:.0}{half}", score * 100.0);
-        cells[other][one] = format!("{:.0}{half}", (1.0 - score) * 100.0);
+        let interval = low.zip(high);
+        let turned = interval.map(|(low, high)| (1.0 - high, 1.0 - low));
+        cells[one][other] = units::percent(score, interval);
+        cells[other][one] = units::percent(1.0 - score, turned);
     }
     let mut heads = vec!["#".to_owned(), head.to_owned()];
     heads.extend((1..=names.len()).map(|number| number.to_string()));
@@ -218,8 +218,8 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
     {
         text += if standings.adaptive {
             "intervals: over blocks, for one look after a number of games fixed beforehand; here \
-             results\n  decide what is played or when it ends: --wide has those that hold then \
-             too\n"
+             results\n  decide what is played or when it ends: --wide has those of scores \
+             that hold then too\n"
         } else {
             "intervals: over blocks, for one look after a number of games fixed beforehand; \
              --wide\n  has those that hold however often one looks\n"
@@ -291,6 +291,12 @@ mod tests {
         }
         assert!(!crosstable(&standings(60), false).contains("less luck"));
         assert!(crosstable(&standings(60), true).contains("less luck"));
+        let mut skewed = standings(2);
+        skewed.pairs[0].score_low = Some(0.6);
+        let text = crosstable(&skewed, false);
+        for part in ["75 [60, 85]", "25 [15, 40]"] {
+            assert!(text.contains(part), "{text}");
+        }
         let mut unknown = standings(2);
         unknown.pairs[0].score_adjusted = None;
         assert!(!crosstable(&unknown, true).contains("less luck"));
