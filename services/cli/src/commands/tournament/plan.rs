@@ -6,6 +6,7 @@ use arena_model::{
     Tournament,
     format::{Format::Knockout, Settings},
 };
+use arena_tournament::interval::{self, Moments};
 use arena_wire::v1::{self, agent_setup::Source};
 use clap::Args;
 use serde_json::json;
@@ -145,9 +146,15 @@ impl<'a> Plan<'a> {
             from: "given with --rate".to_owned(),
         });
         let spread = sample.and_then(|sample| {
+            let value = sample.spread()?;
+            let blocks = units::plural(sample.blocks, "block");
             Some(Told {
-                value: sample.spread()?,
-                from: format!("as {} spread", units::plural(sample.blocks, "block")),
+                value,
+                from: if value > 0.0 {
+                    format!("as {blocks} spread")
+                } else {
+                    format!("if all come out alike, as {blocks} did")
+                },
             })
         });
         Self {
@@ -206,6 +213,10 @@ impl<'a> Plan<'a> {
 
     /// Half of the width of the interval of a score over so many blocks.
     fn half_width(&self, blocks: f64) -> f64 {
+        if self.spread.value <= 0.0 {
+            let of = self.tournament;
+            return half_width_alike(of.seats, of.play.rotate, blocks);
+        }
         let width = ERRORS * self.spread.value / blocks.max(1.0).sqrt();
         width.min(0.5)
     }
@@ -284,13 +295,52 @@ impl<'a> Plan<'a> {
         );
         for side in self.sides() {
             text += &format!(
-                "interval  {about} ±{:.1} points of 100 for the score of {} (95 %, over {}), {}\n",
-                100.0 * self.half_width(side.blocks),
+                "interval  {about} ±{} points of 100 for the score of {} (95 %, over {}), {}\n",
+                points(100.0 * self.half_width(side.blocks)),
                 side.whose,
                 units::plural(side.blocks.round() as u64, "block"),
                 self.spread.from
             );
         }
         text
+    }
+}
+
+/// The same of blocks that all come out alike, half of whose points an agent gets:
+/// how many say so is all that is known of how far others may be away.
+fn half_width_alike(seats: usize, rotate: bool, blocks: f64) -> f64 {
+    let rotations = if rotate { seats as u64 } else { 1 };
+    let most = 2 * (seats as u64 - 1) * rotations;
+    let mut alike = Moments::default();
+    // Squares of units of more blocks have no room.
+    let count = blocks.round().clamp(2.0, 1e12) as u64;
+    alike.add_alike(count, most / 2);
+    let ends = interval::of_mean([alike].into_iter(), most);
+    ends.map_or(0.5, |(low, high)| (high - low) / 2.0)
+}
+
+/// With one decimal, or as many as it takes to tell it from nothing.
+fn points(value: f64) -> String {
+    let decimals = (1..9).find(|&decimals| value * 10_f64.powi(decimals) >= 0.5);
+    format!("{value:.*}", decimals.unwrap_or(1) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_that_come_out_alike_leave_a_width_which_more_of_them_narrow() {
+        for seats in 2..=4 {
+            let widths = [1.0, 20.0, 1000.0, 1e15].map(|of| half_width_alike(seats, true, of));
+            assert!(widths.is_sorted_by(|a, b| a > b), "{widths:?}");
+            assert!(widths[0] <= 0.5 && widths[3] > 0.0, "{widths:?}");
+        }
+    }
+
+    #[test]
+    fn a_width_is_never_told_as_nothing() {
+        let told = [12.34, 0.06, 0.05, 0.04, 0.0031].map(points);
+        assert_eq!(told, ["12.3", "0.1", "0.1", "0.04", "0.003"]);
     }
 }
