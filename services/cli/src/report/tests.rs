@@ -199,6 +199,34 @@ fn where_opponents_differ_ratings_are_told_and_not_scores() {
 }
 
 #[test]
+fn what_a_note_says_is_told_once() {
+    let beats = |value: f64| {
+        Some(Pair {
+            games: 100,
+            results: [0; 3],
+            score: Estimate {
+                value,
+                interval: Some((value - 0.1, value + 0.1)),
+            },
+        })
+    };
+    let (better, worse) = (beats(0.8), beats(0.2));
+    let mut report = played();
+    report.agents = ["one", "two", "three"]
+        .map(|name| agent(name, Some(0.5)))
+        .into();
+    report.pairs = vec![
+        vec![None, better, worse],
+        vec![worse, None, better],
+        vec![better, worse, None],
+    ];
+    report.notes = vec!["one beats two, two beats three, and three beats one".to_owned()];
+    let summary = words::summary(&report);
+    let told = summary.iter().filter(|said| said.contains("beats"));
+    assert_eq!(told.count(), 1, "{summary:?}");
+}
+
+#[test]
 fn where_the_starter_is_drawn_no_seat_is_said_to_begin() {
     let seat = Estimate {
         value: 0.6,

@@ -20,7 +20,6 @@ pub(crate) fn summary(report: &Report) -> Vec<String> {
     said.extend(expected(report));
     said.extend(leader(report));
     said.extend(undecided(report));
-    said.extend(cycle(report));
     said.extend(first_seat(report));
     said.extend(lengths(report));
     said.extend(pairing(report));
@@ -205,32 +204,6 @@ fn undecided(report: &Report) -> Option<String> {
     }
 }
 
-/// Three agents each of which beats the next, beyond doubt.
-fn cycle(report: &Report) -> Option<String> {
-    let beats = |a: usize, b: usize| {
-        report.pairs[a][b]
-            .and_then(|pair| pair.score.interval)
-            .is_some_and(|(low, _)| low > 0.5)
-    };
-    let count = report.agents.len();
-    let name = |agent: usize| &report.agents[agent].standing.agent;
-    (0..count)
-        .flat_map(|a| (a + 1..count).map(move |b| (a, b)))
-        .flat_map(|(a, b)| (a + 1..count).map(move |c| (a, b, c)))
-        .find(|&(a, b, c)| b != c && beats(a, b) && beats(b, c) && beats(c, a))
-        .map(|(a, b, c)| {
-            format!(
-                "One number cannot rank this field: {} beats {}, {} beats {}, and {} beats {}.",
-                name(a),
-                name(b),
-                name(b),
-                name(c),
-                name(c),
-                name(a)
-            )
-        })
-}
-
 fn first_seat(report: &Report) -> Option<String> {
     let first: Estimate = (*report.seat_scores.first()?)?;
     let fair = 0.5;
@@ -273,7 +246,11 @@ fn pairing(report: &Report) -> Option<String> {
             units::plural(saved as u64, "game")
         )
     } else {
-        "Playing on the same luck with seats rotated gained nothing here.".to_owned()
+        format!(
+            "Playing on the same luck with seats rotated gained nothing here: the variance is {:.0}% \
+             higher than that of single games.",
+            percent.abs()
+        )
     })
 }
 

@@ -195,15 +195,19 @@ impl Adjusting {
 /// is nothing adjusted.
 pub(super) fn note(agents: &[AgentStanding]) -> Option<String> {
     let shares = agents.iter().filter_map(|agent| agent.luck_share);
-    let whole = |share: f64| (100.0 * share).round().max(0.0) as u64;
-    let shares: Vec<u64> = shares.map(whole).collect();
+    let whole = |share: f64| (100.0 * share).round() as i64;
+    let shares: Vec<i64> = shares.map(whole).collect();
     let (least, most) = (shares.iter().min()?, shares.iter().max()?);
     let range = if least == most {
         format!("{most} %")
     } else {
         format!("{least} to {most} %")
     };
-    let surer = if most > &0 { ", and surer" } else { "" };
+    let surer = match (*least, *most) {
+        (1.., _) => ", and surer",
+        (_, ..1) => ", but no surer",
+        _ => ", and surer where that is above 0",
+    };
     Some(format!(
         "Luck with the dice explains {range} of what scores varied by from block to block: \
          the score without it is as unbiased{surer}."
