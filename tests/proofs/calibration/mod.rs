@@ -117,3 +117,24 @@ impl Calibration {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_names_nothing_does_not_hold() {
+        let proof = Calibration {
+            only: "nosuch".to_owned(),
+            ..Calibration::quick()
+        };
+        match proof.run() {
+            Ok(Outcome::Unknown(told)) => {
+                for part in ["nosuch", "ladder", "sprt 0 to 5 Elo"] {
+                    assert!(told.contains(part), "{told}");
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
