@@ -27,9 +27,15 @@ pub(super) use view::AuditsView;
 Win: sole first; draw: shared first; score of a game: (seats beaten + half of
 those tied) / (seats - 1). Ratings are by maximum likelihood, on the Elo scale:
 Davidson's model for two seats, Plackett and Luce's for more. Where games are
-drawn, ratings lie further apart than the Elo of scores: that is what
-elo_difference of a pair is, and what --expect and a sequential test go by.
-Intervals are 95 % intervals over blocks.
+drawn, a difference of ratings is larger than the Elo difference reckoned from a
+score alone; the latter is elo_difference of a pair, and what --expect and a
+sequential test go by.
+Intervals are 95 % intervals over blocks, for one look after a number of games
+fixed beforehand. Where results decide what is played or when it ends (ladder,
+swiss, knockout, sprt) those of ratings and scores may be too narrow, a ladder's
+are; score_anytime_low and _high (--wide) and elo_difference_anytime_low and _high
+of pairs hold there too.
+place is shared by those who are level; rank, in csv, numbers the lines.
 Where there are dice, the score without luck is that of the blocks less what the
 dice gave, times what that was worth in other blocks: unbiased, and surer.
 

@@ -10,7 +10,8 @@ use crate::{
     output::csv_line,
 };
 
-/// One line an agent.
+/// One line an agent; `rank` numbers the lines, while those who are level share a
+/// `place`.
 pub(super) fn agents(standings: &v1::Standings) -> Outcome<String> {
     let rows = standings.agents.iter().enumerate().map(|(place, agent)| {
         let mut cells = vec![("rank".to_owned(), (place + 1).to_string())];
