@@ -19,12 +19,17 @@ pub(crate) fn interval(value: Option<f64>, low: Option<f64>, high: Option<f64>) 
 pub(crate) fn rating(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
     // No minus before a nought.
     let whole = |value: f64| value.round() + 0.0;
-    match (value.map(whole), low.map(whole), high.map(whole)) {
+    match (value, low, high) {
         (Some(value), Some(low), Some(high)) => match half(value, low, high) {
-            Some(half) => format!("{value:+.0} ± {half:.0}"),
-            None => format!("{value:+.0} [{low:+.0}, {high:+.0}]"),
+            Some(half) => format!("{:+.0} ± {half:.0}", whole(value)),
+            None => format!(
+                "{:+.0} [{:+.0}, {:+.0}]",
+                whole(value),
+                whole(low),
+                whole(high)
+            ),
         },
-        (Some(value), ..) => format!("{value:+.0}"),
+        (Some(value), ..) => format!("{:+.0}", whole(value)),
         _ => "–".to_owned(),
     }
 }
@@ -32,20 +37,28 @@ pub(crate) fn rating(value: Option<f64>, low: Option<f64>, high: Option<f64>) ->
 /// A share in whole percent with its interval: `75 ±10`, or `75 [63, 84]` where one
 /// end is farther away than the other.
 pub(crate) fn percent(value: f64, interval: Option<(f64, f64)>) -> String {
-    let whole = |share: f64| (share * 100.0).round() + 0.0;
-    let value = whole(value);
-    let Some((low, high)) = interval.map(|(low, high)| (whole(low), whole(high))) else {
-        return format!("{value:.0}");
+    let whole = |percent: f64| percent.round() + 0.0;
+    let value = 100.0 * value;
+    let Some((low, high)) = interval.map(|(low, high)| (100.0 * low, 100.0 * high)) else {
+        return format!("{:.0}", whole(value));
     };
     match half(value, low, high) {
-        Some(half) => format!("{value:.0} ±{half:.0}"),
-        None => format!("{value:.0} [{low:.0}, {high:.0}]"),
+        Some(half) => format!("{:.0} ±{half:.0}", whole(value)),
+        None => format!(
+            "{:.0} [{:.0}, {:.0}]",
+            whole(value),
+            whole(low),
+            whole(high)
+        ),
     }
 }
 
-/// How far both ends are from the middle, where that is the same.
+/// How far both ends are from the middle, where that is the same as whole numbers
+/// tell it.
 fn half(value: f64, low: f64, high: f64) -> Option<f64> {
-    (value - low == high - value).then_some(high - value)
+    let (up, down) = (high - value, value - low);
+    let alike = (up - down).abs() < f64::min(1.0, 0.1 * (up + down)) || up == down;
+    alike.then(|| f64::midpoint(up, down).round())
 }
 
 /// A mean with one decimal.
@@ -132,6 +145,10 @@ mod tests {
         assert_eq!(percent(0.75, Some((0.646, 0.854))), "75 ±10");
         assert_eq!(percent(0.75, Some((0.6, 0.85))), "75 [60, 85]");
         assert_eq!(percent(0.996, None), "100");
+        assert_eq!(percent(0.996, Some((0.989, 0.999))), "100 [99, 100]");
+        // Both ends are 77.5 away, which three rounded numbers would not tell.
+        assert_eq!(rating(Some(7.6), Some(-69.9), Some(85.1)), "+8 ± 78");
+        assert_eq!(rating(Some(0.0), Some(0.0), Some(0.0)), "+0 ± 0");
         assert_eq!(
             interval(Some(0.5), Some(0.25), Some(0.75)),
             "50.0% [25.0, 75.0]"
