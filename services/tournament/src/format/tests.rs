@@ -306,7 +306,7 @@ fn a_test_says_yes_no_or_that_it_cannot_tell() {
 }
 
 #[test]
-fn a_test_looks_soon_and_then_after_an_eighth_more() {
+fn a_test_looks_soon_and_then_after_a_thirty_second_more() {
     let sprt = |elo1, step| {
         Some(Settings::Sprt(Sprt {
             elo1,
@@ -320,12 +320,12 @@ fn a_test_looks_soon_and_then_after_an_eighth_more() {
     assert_eq!(verdict.kind, "h1");
     let [blocks, looks] = ["blocks", "looks"].map(|key| verdict.data[key].as_u64());
     let (blocks, looks) = (blocks.expect("a number"), looks.expect("a number"));
-    // The look before said nothing yet, and was at most an eighth earlier.
+    // The look before said nothing yet, and was at most a thirty-second, or 16 blocks, earlier.
     let every = with(Format::Sprt, 2, 2, 200_000, sprt(5.0, Some(1)));
     let (_, verdict) = play(&every, wins(75));
     let passed = verdict.data["blocks"].as_u64().expect("a number");
     assert!(
-        (passed..=passed + passed / 8 + 16).contains(&blocks),
+        (passed..=passed + passed / 32 + 16).contains(&blocks),
         "{passed}: {blocks}"
     );
     let Some(Settings::Sprt(test)) = sprt(5.0, None) else {
@@ -336,10 +336,10 @@ fn a_test_looks_soon_and_then_after_an_eighth_more() {
         at += super::sprt::blocks_to_look(&test, 1, 200_000, at);
     }
     assert_eq!(at, blocks, "the steps that are told");
-    // Without an end in sight it has so few looks that none costs much.
+    // Without an end in sight it has so few looks that what they cost is little.
     let (_, verdict) = play(&with(Format::Sprt, 2, 2, 4000, sprt(0.01, None)), wins(50));
     assert_eq!(verdict.kind, "inconclusive");
-    assert!(verdict.data["looks"].as_u64() < Some(40), "{verdict:?}");
+    assert!(verdict.data["looks"].as_u64() <= Some(100), "{verdict:?}");
 }
 
 #[test]
