@@ -90,7 +90,7 @@ impl Progress {
             .standings
             .as_ref()
             .and_then(|standings| standings.agents.first())
-            .filter(|agent| agent.score.is_some())
+            .filter(|agent| agent.score.is_some() && agent.place.is_some())
             .map_or_else(String::new, |agent| {
                 format!(
                     ", {} leads with {}",

@@ -13,6 +13,13 @@ pub(crate) fn verdict(standings: &v1::Standings) -> Option<Verdict> {
     (played && !verdict.places().is_empty()).then_some(verdict)
 }
 
+/// Tells nobody's place: who is better games do not say.
+pub(crate) fn tell_none(standings: &mut v1::Standings) {
+    for standing in &mut standings.agents {
+        standing.place = None;
+    }
+}
+
 /// Puts the best first, and tells each its place.
 pub(crate) fn arrange(standings: &mut v1::Standings, by: By, verdict: Option<&Verdict>) {
     let places = verdict.map(Verdict::places).unwrap_or_default();

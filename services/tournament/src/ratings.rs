@@ -370,6 +370,13 @@ impl Ratings {
         self.played[agent]
     }
 
+    /// How many sets of agents there are that games link, those without a game left out.
+    #[must_use]
+    pub fn sets(&self) -> usize {
+        let sets = self.components.iter();
+        sets.filter(|set| self.has_played(set[0])).count()
+    }
+
     /// Whether games link two agents, so that more than a prior tells their
     /// difference.
     #[must_use]

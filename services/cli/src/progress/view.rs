@@ -129,9 +129,11 @@ fn course(standings: &v1::Standings) -> Option<String> {
 /// A table of the agents, as many as there is room for.
 fn agents(standings: &v1::Standings, room: usize) -> Vec<String> {
     let rated = standings.ratings.is_some();
-    let cells = |agent: &v1::AgentStanding, row: u64| {
+    let cells = |agent: &v1::AgentStanding| {
         let mut cells = vec![
-            agent.place.unwrap_or(row).to_string(),
+            agent
+                .place
+                .map_or_else(|| "–".to_owned(), |place| place.to_string()),
             agent.agent.clone(),
             units::interval(agent.score, agent.score_low, agent.score_high),
         ];
@@ -147,8 +149,7 @@ fn agents(standings: &v1::Standings, room: usize) -> Vec<String> {
     }
     header.extend(["games", "faults"]);
     let mut table = vec![header.into_iter().map(str::to_owned).collect()];
-    let shown = standings.agents.iter().take(room).zip(1..);
-    table.extend(shown.map(|(agent, row)| cells(agent, row)));
+    table.extend(standings.agents.iter().take(room).map(cells));
     let mut lines = aligned(&table);
     if standings.agents.len() > room {
         lines.push(format!("… and {} more", standings.agents.len() - room));

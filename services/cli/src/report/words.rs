@@ -143,6 +143,8 @@ fn is_clear(report: &Report) -> bool {
 fn leader(report: &Report) -> Option<String> {
     let (first, rest) = report.agents.split_first()?;
     let standing = &first.standing;
+    // Games do not say who is better.
+    standing.place?;
     let told = |standing: &v1::AgentStanding| {
         if report.by_rating {
             format!("{} Elo", rating(standing))
@@ -247,9 +249,12 @@ fn pairing(report: &Report) -> Option<String> {
         )
     } else {
         format!(
-            "Playing on the same luck with seats rotated gained nothing here: the variance is {:.0}% \
-             higher than that of single games.",
-            percent.abs()
+            "Playing on the same luck with seats rotated gained nothing here: the variance is {} \
+             that of single games.",
+            match percent {
+                ..-0.5 => format!("{:.0}% higher than", -percent),
+                _ => "about".to_owned(),
+            }
         )
     })
 }

@@ -73,6 +73,9 @@ impl Core {
             .clone_from(&entry.document.verdict_json);
         if let Some(verdict) = places::verdict(&standings) {
             places::arrange(&mut standings, By::Verdict, Some(&verdict));
+        } else if entry.info.tournament.opponents_differ() {
+            // Ratings place them, which are reckoned for whoever asks.
+            places::tell_none(&mut standings);
         }
         let mut message = v1::WatchTournamentResponse {
             tournament_id: id.to_owned(),

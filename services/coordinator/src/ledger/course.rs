@@ -421,7 +421,7 @@ impl Tries {
         let awaited = |agent| back.fates.contains(&(agent, Fate::Waits));
         let awaits = self.failed.iter().any(|it| it.unready.is_some_and(awaited));
         let scattered = self.failed.len() >= SCATTERED && alone && !awaits;
-        self.void |= scattered || is_enough(counting, alone);
+        self.void |= scattered || is_enough(counting, alone && !awaits);
         if idle { back.rest } else { self.rest() }
     }
 

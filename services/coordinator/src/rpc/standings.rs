@@ -61,12 +61,16 @@ pub(super) async fn get(
         .with_store(move |_| Ok((evidence.compare(wanted), evidence)))
         .await?;
     let untold = untold(&evidence, &compared);
+    let linked = compared.ratings.as_ref().is_none_or(|it| it.sets() <= 1);
     add(&mut standings, &evidence, compared);
     if evidence.opponents_differ()
         && standings.ratings.is_some()
         && places::verdict(&standings).is_none()
     {
         places::arrange(&mut standings, By::Rating, None);
+        if !linked {
+            places::tell_none(&mut standings);
+        }
     }
     // After places are told, which do not depend on the anchor.
     let unknown = |standing: &&mut v1::AgentStanding| untold.contains(&standing.agent);
@@ -108,7 +112,7 @@ fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison)
             .map_or_else(String::new, |agent| evidence.name(agent).to_owned()),
         prior_elo: PRIOR * ELO,
         ties: ratings.ties.to_vec(),
-        components: ratings.components.len() as u32,
+        components: ratings.sets() as u32,
     });
     standings.adaptive = evidence.adaptive;
     standings.pairs = compared.pairs.into_iter().map(pair).collect();

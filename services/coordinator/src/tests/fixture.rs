@@ -317,7 +317,6 @@ impl FakeWorker {
         played
     }
 
-    /// The next notice.
     /// Tells of progress; the leases that have ended.
     pub(super) async fn beat(&mut self, lease: &v1::Lease, plies: u64) -> Vec<u64> {
         let heartbeat = v1::HeartbeatRequest {
@@ -333,6 +332,7 @@ impl FakeWorker {
         answer.expect("answered").into_inner().ended_leases
     }
 
+    /// The next notice.
     pub(super) async fn notice(&mut self) -> Option<v1::join_response::Notice> {
         self.notices
             .message()

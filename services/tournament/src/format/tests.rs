@@ -339,7 +339,8 @@ fn a_test_looks_soon_and_then_after_a_thirty_second_more() {
     // Without an end in sight it has so few looks that what they cost is little.
     let (_, verdict) = play(&with(Format::Sprt, 2, 2, 4000, sprt(0.01, None)), wins(50));
     assert_eq!(verdict.kind, "inconclusive");
-    assert!(verdict.data["looks"].as_u64() <= Some(100), "{verdict:?}");
+    let looks = verdict.data["looks"].as_u64().expect("a number");
+    assert!(looks <= 120, "{verdict:?}");
 }
 
 #[test]

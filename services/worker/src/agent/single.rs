@@ -24,9 +24,10 @@ type Answer = (Token, Instant, Result<Response<Bytes>, Status>);
 /// A question on its way.
 struct Open {
     token: Token,
-    /// When it is late even for an agent that answers one after another, in the
-    /// order of asking, and takes its time for each; and how much that is.
-    due: (Instant, Duration),
+    since: Instant,
+    /// What even an agent takes that uses its whole time for each of those that were
+    /// open then, and answers this one last.
+    limit: Duration,
 }
 
 impl Attendant {
@@ -37,12 +38,14 @@ impl Attendant {
         let grpc = link.grpc.clone();
         let batches_again = self.batches_again.filter(|_| !link.single);
         let budget = self.move_timeout.as_micros().try_into().unwrap_or(u64::MAX);
+        let call_limit = self.batch_timeout(IN_FLIGHT);
         let mut waiting: VecDeque<(Token, Bytes)> = VecDeque::new();
         let mut calls: JoinSet<Answer> = JoinSet::new();
         let mut open: Vec<Open> = Vec::with_capacity(IN_FLIGHT);
         let mut moves = Vec::with_capacity(IN_FLIGHT);
         let mut progress = Instant::now();
         let why = loop {
+            let before = open.len();
             while calls.len() < IN_FLIGHT {
                 let Some((token, message)) = waiting.pop_front() else {
                     if batches_again.is_some_and(|again| again <= Instant::now()) {
@@ -65,16 +68,19 @@ impl Attendant {
                 }
                 let mut grpc = grpc.clone();
                 let since = Instant::now();
-                let limit = self.batch_timeout(calls.len() + 1);
-                let due = (since + limit, limit);
-                open.push(Open { token, due });
+                let limit = call_limit;
+                open.push(Open {
+                    token,
+                    since,
+                    limit,
+                });
                 calls.spawn_local(async move {
                     let call = async {
                         grpc.ready()
                             .await
                             .map_err(|error| Status::from_error(error.into()))?;
                         let mut request = Request::new(message);
-                        request.set_timeout(limit);
+                        request.set_timeout(call_limit);
                         grpc.unary(request, codec::CHOOSE_MOVE, codec::Raw).await
                     };
                     (token, since, call.await)
@@ -84,10 +90,13 @@ impl Attendant {
                 self.show(Duration::ZERO);
                 return;
             }
+            let limit = self.batch_timeout(calls.len());
+            for asked in &mut open[before..] {
+                asked.limit = limit;
+            }
             // It may think about them one after another, but not about others.
-            let still = self.batch_timeout(calls.len());
-            let all = open.iter().map(|it| it.due);
-            let (due, limit) = all.fold((progress + still, still), Ord::min);
+            let all = open.iter().map(|it| (it.since + it.limit, it.limit));
+            let (due, limit) = all.fold((progress + limit, limit), Ord::min);
             let first = tokio::select! {
                 answer = calls.join_next() => answer,
                 () = self.line.wake.notified() => continue,

@@ -124,9 +124,9 @@ async fn an_agent_without_batches_plays_the_same_games() {
 /// other game meanwhile.
 #[tokio::test]
 async fn a_late_answer_is_charged_however_many_others_come_before_it() {
-    let late = process("late", &["--mode", "overtaken", "--every", "29"]);
+    let late = process("late", &["--mode", "overtaken", "--every", "37"]);
     let setup = impatient(pair(late, native("random")));
-    let together = play(setup, games(2), |options| options.capacity = 2).await;
+    let together = play(setup, games(4), |options| options.capacity = 2).await;
     let kinds: Vec<_> = records(&together)
         .iter()
         .flat_map(|record| record.faults.iter().map(|fault| fault.kind()))

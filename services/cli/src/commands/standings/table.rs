@@ -127,9 +127,17 @@ fn narrow(columns: &mut Vec<Column>, first: usize) {
 /// the order of the standings; and the same less luck, where that is known and
 /// fits, or all of it is wanted.
 pub(super) fn crosstable(standings: &v1::Standings, wide: bool) -> String {
-    let mut text = scores(standings, "score in % against", |pair| {
-        (pair.score, pair.score_low, pair.score_high)
-    });
+    // As the report has it: where results decided what was played, one look is not
+    // what happened.
+    let mut text = if standings.adaptive {
+        scores(standings, "score in % against, at any time", |pair| {
+            (pair.score, pair.score_anytime_low, pair.score_anytime_high)
+        })
+    } else {
+        scores(standings, "score in % against", |pair| {
+            (pair.score, pair.score_low, pair.score_high)
+        })
+    };
     let mut pairs = standings.pairs.iter();
     if pairs.any(|pair| pair.score_adjusted.is_some()) {
         let adjusted = scores(standings, "less luck, in % against", |pair| {

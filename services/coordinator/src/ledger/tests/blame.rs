@@ -247,6 +247,35 @@ fn who_lacks_an_agent_does_not_outrank_who_failed_often() {
     panic!("it is never lent where its agents start");
 }
 
+/// One lacks the agent and at the other everything fails, while its host is away.
+#[test]
+fn what_fails_everywhere_makes_no_game_void_before_its_agents_host_can_be_back() {
+    let mut ledger = ledger();
+    running(&mut ledger, 2);
+    let [away, lacks, broken] = [1, 2, 3].map(|number| process(&mut ledger, number));
+    ran(&mut ledger, away);
+    ledger.leave(away);
+    let mut void = None;
+    for second in 1..3600 {
+        let now = SECOND * second;
+        if let Some(lease) = ledger.grant(now, ask(lacks, 1), |_, _| true) {
+            if lease.games[0].attempts >= ATTEMPTS_MAX {
+                void = Some(second);
+                break;
+            }
+            not_started(&mut ledger, now, &lease, (1, 3));
+        }
+        if let Some(lease) = ledger.grant(now, ask(broken, 1), |_, _| true) {
+            if lease.games[0].attempts >= ATTEMPTS_MAX {
+                void = Some(second);
+                break;
+            }
+            fail(&mut ledger, now, &lease, 1);
+        }
+    }
+    assert!(void.is_some_and(|second| second >= 600), "{void:?}");
+}
+
 #[test]
 fn only_who_has_a_lease_can_fail_its_games() {
     let mut ledger = ledger();
