@@ -68,11 +68,15 @@ fn empty() -> Report {
 
 /// One with games, faults and an expectation.
 fn played() -> Report {
+    let mut agents = vec![agent("one", Some(0.75)), agent("two", Some(0.25))];
+    for (agent, place) in agents.iter_mut().zip(1..) {
+        agent.standing.place = Some(place);
+    }
     Report {
         state: v1::TournamentState::Finished,
         games: 4,
         ahead: vec![Some(0.3)],
-        agents: vec![agent("one", Some(0.75)), agent("two", Some(0.25))],
+        agents,
         lengths: BTreeMap::from([(10, 3), (12, 1)]),
         faults: vec![Fault {
             agent: "two".to_owned(),
@@ -196,6 +200,13 @@ fn where_opponents_differ_ratings_are_told_and_not_scores() {
     let told = "one comes first, rated +20 [+5, +35] Elo over 2 games; two follows with +10";
     assert!(said.contains(told), "{said}");
     assert!(!said.contains("scored best"), "{said}");
+    // No games link them: who is better nobody knows.
+    for agent in &mut report.agents {
+        agent.standing.place = None;
+    }
+    assert_eq!(words::headline(&report), "Nobody can be said to be first");
+    let said = words::summary(&report).join(" ");
+    assert!(!said.contains("comes first"), "{said}");
 }
 
 #[test]

@@ -38,7 +38,9 @@ pub(crate) fn headline(report: &Report) -> String {
         return told;
     }
     let first = first(report);
-    if first.len() > 1 {
+    if first.is_empty() {
+        "Nobody can be said to be first".to_owned()
+    } else if first.len() > 1 {
         format!("{} share the first place", listed(&first))
     } else if is_clear(report) {
         format!("{} is first, and clearly so", best.standing.agent)
