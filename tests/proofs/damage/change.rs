@@ -114,6 +114,36 @@ impl Change {
     }
 }
 
+/// Whether a line of a report is about what has this name, alone or in a row of packs
+/// that have the same fault.
+pub(super) fn names(damage: &str, name: &str) -> bool {
+    let number = |text: &str| text.trim().parse::<u64>().ok();
+    let pack = name.strip_prefix("results pack ").and_then(number);
+    let row = || {
+        let (first, rest) = damage.split_once("results packs ")?.1.split_once(" to ")?;
+        let (last, _) = rest.split_once(' ')?;
+        Some(number(first)?..=number(last)?)
+    };
+    damage.contains(name) || pack.is_some_and(|pack| row().is_some_and(|row| row.contains(&pack)))
+}
+
+#[test]
+fn a_pack_is_named_alone_or_in_a_row() {
+    for (damage, named) in [
+        ("results pack 3 is missing", true),
+        ("results packs 2 to 4 are missing", true),
+        (
+            "the records of results packs 3 to 3 cannot be unpacked",
+            true,
+        ),
+        ("results packs 4 to 13 are missing", false),
+        ("results pack 13 is missing", false),
+        ("3 acknowledged games are not there", false),
+    ] {
+        assert_eq!(names(damage, "results pack 3 "), named, "{damage}");
+    }
+}
+
 fn name(entry: &Entry) -> String {
     match entry.pack() {
         Some(pack) => format!("results pack {pack}"),

@@ -206,7 +206,11 @@ impl<'a> Trial<'a> {
         };
         if let Some(name) = change.named_as() {
             self.wrong += 1;
-            if !report.damages.iter().any(|damage| damage.contains(&name)) {
+            if !report
+                .damages
+                .iter()
+                .any(|damage| change::names(damage, &name))
+            {
                 return Err(Broken::new(format_args!(
                     "verify names no {name:?}: {report:?}"
                 )));
