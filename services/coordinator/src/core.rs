@@ -39,6 +39,7 @@ use crate::{
 };
 use answers::Answers;
 
+pub(crate) use audits::Told;
 use reports::Batch;
 pub(crate) use start::load;
 use tournaments::Entry;
@@ -265,7 +266,7 @@ impl Core {
             }
             Command::Report(report, reply) => self.report(report, reply),
             Command::Unlisted(id, reply) => {
-                drop(reply.send(self.entry(&id).map(|entry| entry.differing.unlisted())));
+                drop(reply.send(self.entry(&id).map(|entry| entry.told.unlisted)));
             }
             Command::Compared(compared, reply) => {
                 self.compared(&compared, reply);
@@ -281,6 +282,7 @@ impl Core {
                 self.written(batch, result).await;
             }
             Signal::Left(worker) => self.left(worker),
+            Signal::Kept(tournament, told) => self.compared_durably(&tournament, told),
             Signal::Unkept(error) => self.store_failed(&error),
         }
     }

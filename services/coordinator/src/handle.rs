@@ -16,6 +16,7 @@ use tokio::sync::{
 };
 
 use crate::{
+    core::Told,
     error::Error,
     ledger::{LeaseId, WorkerId},
     results::{Info, Results},
@@ -174,6 +175,8 @@ pub(crate) enum Signal {
     Written(u64, Result<(), StoreError>, Option<Position>),
     /// A worker's stream ended.
     Left(WorkerId),
+    /// What came of comparisons is durable: what may be told of a tournament.
+    Kept(String, Told),
     /// Sums over results could not be written.
     Unkept(StoreError),
 }

@@ -288,9 +288,10 @@ impl CoordinatorMetrics {
             .inc_by(games);
     }
 
-    /// Counts a game that was played again.
-    pub fn audited(&self, outcome: AuditOutcome) {
-        self.audits.with_label_values(&[outcome.label()]).inc();
+    /// Counts games that were played again.
+    pub fn audited(&self, outcome: AuditOutcome, games: u64) {
+        let audits = self.audits.with_label_values(&[outcome.label()]);
+        audits.inc_by(games);
     }
 
     /// Counts a lease given so long after it was asked for.

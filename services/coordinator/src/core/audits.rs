@@ -10,6 +10,7 @@ use arena_wire::v1;
 use super::{
     Core,
     bits::{self, Documents},
+    differences::Differing,
     tournaments::Entry,
 };
 use crate::{
@@ -21,6 +22,38 @@ use crate::{
 /// Below it stands what was audited.
 pub(super) const PREFIX: &str = "audits/";
 
+/// What may be told of a tournament's audits and differences: what is durable,
+/// where the state may know of more that is being written.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    agreed: u64,
+    differing: u64,
+    /// Games that differ beside those that are listed.
+    pub(super) unlisted: u64,
+    /// Agents found non-deterministic, by number.
+    pub(super) flagged: BTreeSet<usize>,
+}
+
+impl Told {
+    /// Of differences alone.
+    pub(super) fn of(differing: &Differing) -> Self {
+        Self {
+            unlisted: differing.unlisted(),
+            flagged: differing.named().clone(),
+            ..Self::default()
+        }
+    }
+
+    /// With what came of audits.
+    fn and(self, audited: Audited) -> Self {
+        Self {
+            agreed: audited.agreed,
+            differing: audited.differing,
+            ..self
+        }
+    }
+}
+
 impl Core {
     /// Goes on with the audits of a tournament that is in the accounts. A game
     /// that the store has lost since its audit will have another record, which
@@ -30,7 +63,7 @@ impl Core {
         id: &str,
         before: &Documents,
     ) -> Result<(), Error> {
-        let Some(entry) = self.tournaments.get(id) else {
+        let Some(entry) = self.tournaments.get_mut(id) else {
             return Ok(());
         };
         let Some(number) = entry.number else {
@@ -48,6 +81,8 @@ impl Core {
         }
         self.ledger
             .restore_audits(number, key(id), audited, differing);
+        let audited = self.ledger.audited(number).unwrap_or_default();
+        entry.told = Told::of(&entry.differing).and(audited);
         match changes.is_empty() {
             true => Ok(()),
             false => self.persist(changes).await,
@@ -79,8 +114,13 @@ impl Core {
 
     /// How far the audits of a tournament are; none where there are none.
     pub(super) fn audits(&self, entry: &Entry) -> Option<v1::Audits> {
-        let told = self.ledger.audited(entry.number?)?;
-        (told != Audited::default()).then(|| v1::Audits {
+        let known = self.ledger.audited(entry.number?)?;
+        let told = Audited {
+            agreed: entry.told.agreed,
+            differing: entry.told.differing,
+            ..known
+        };
+        (known != Audited::default()).then(|| v1::Audits {
             due: told.due,
             agreed: told.agreed,
             differing: told.differing,
@@ -90,7 +130,8 @@ impl Core {
     }
 
     /// Records were compared with the durable ones: what differs and what came
-    /// of audits is stored, all at once.
+    /// of audits is stored, all at once. Answered when it is durable, and so is what
+    /// was found before.
     pub(super) fn compared(&mut self, compared: &Compared, reply: Reply<()>) {
         let differences = compared.differences.iter();
         let mut changes: Vec<_> = differences
@@ -103,11 +144,27 @@ impl Core {
                 return;
             }
         }
-        if changes.is_empty() {
+        let id = &compared.info.id;
+        let Some(entry) = self.tournaments.get(&**id) else {
             let _ = reply.send(Ok(()));
-        } else {
-            self.writer.put(changes, reply);
-        }
+            return;
+        };
+        let audited = entry.number.and_then(|number| self.ledger.audited(number));
+        let told = Told::of(&entry.differing).and(audited.unwrap_or_default());
+        self.writer.put(changes, (id.to_string(), told), reply);
+    }
+
+    /// What came of comparisons is durable: it may be told.
+    pub(super) fn compared_durably(&mut self, id: &str, told: Told) {
+        let Some(entry) = self.tournaments.get_mut(id) else {
+            return;
+        };
+        let before = std::mem::replace(&mut entry.told, told);
+        let metrics = &self.metrics;
+        let (agreed, differing) = (entry.told.agreed, entry.told.differing);
+        metrics.audited(AuditOutcome::Agreed, agreed - before.agreed);
+        metrics.audited(AuditOutcome::Differing, differing - before.differing);
+        entry.touch();
     }
 
     /// Settles the audits among games that were compared: what is to be stored.
@@ -125,14 +182,7 @@ impl Core {
         for &(index, differs) in &compared.games {
             if self.ledger.settle_audit(number, index, worker, differs) {
                 documents.insert(bits::document_of(index));
-                self.metrics.audited(match differs {
-                    true => AuditOutcome::Differing,
-                    false => AuditOutcome::Agreed,
-                });
             }
-        }
-        if !documents.is_empty() {
-            self.entry(id)?.touch();
         }
         let came_of = |index| {
             let came_of = self.ledger.came_of_audit(number, index);

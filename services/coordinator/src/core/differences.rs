@@ -25,6 +25,8 @@ pub(super) struct Differing {
     kept: BTreeSet<String>,
     /// Games that differ and of which none is kept.
     unlisted: Bitmap,
+    /// Agents that differences name, by number.
+    named: BTreeSet<usize>,
 }
 
 impl Differing {
@@ -32,12 +34,15 @@ impl Differing {
         Self {
             kept: BTreeSet::new(),
             unlisted: Bitmap::new(games),
+            named: BTreeSet::new(),
         }
     }
 
-    /// Takes up what an earlier start kept: the key of a difference.
-    pub(super) fn restore(&mut self, key: String) {
+    /// Takes up what an earlier start kept: the key of a difference, and the agent
+    /// it names.
+    pub(super) fn restore(&mut self, key: String, named: Option<usize>) {
         self.kept.insert(key);
+        self.named.extend(named);
     }
 
     /// Takes up which games differ beside those kept.
@@ -48,6 +53,11 @@ impl Differing {
     /// How many games differ beside those kept.
     pub(super) fn unlisted(&self) -> u64 {
         self.unlisted.count()
+    }
+
+    /// Agents that differences name, by number.
+    pub(super) fn named(&self) -> &BTreeSet<usize> {
+        &self.named
     }
 
     /// Adds a difference: what is to be stored, where it is new.
@@ -84,8 +94,7 @@ impl Core {
         let entry = self.tournaments.get_mut(id)?;
         let mut agents = entry.info.agents.iter();
         let named = agents.position(|name| *name == difference.agent);
-        entry.flagged.extend(named);
-        entry.touch();
+        entry.differing.named.extend(named);
         entry.differing.add(id, index.parse().ok()?, difference)
     }
 }

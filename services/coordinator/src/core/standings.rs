@@ -64,7 +64,7 @@ impl Core {
             return Ok(Standing::Unloaded(Arc::clone(&entry.info)));
         };
         let state = entry.document.state();
-        let flagged = |agent: usize| entry.flagged.contains(&agent);
+        let flagged = |agent: usize| entry.told.flagged.contains(&agent);
         let mut standings = results.standings(&entry.info, state, flagged);
         standings.audits = self.audits(entry);
         standings.games_total = entry.document.games_total;

@@ -18,7 +18,7 @@ use tokio::{
 use super::{
     Core,
     answers::Answers,
-    audits,
+    audits::{self, Told},
     bits::{self, Documents},
     differences,
     tournaments::Entry,
@@ -184,12 +184,11 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
             entry.differing.restore_unlisted(documents);
         }
         for (key, difference) in differences.remove(&id).unwrap_or_default() {
-            entry.differing.restore(key);
-            let named = |name: &String| *name == difference.agent;
-            entry
-                .flagged
-                .extend(entry.info.agents.iter().position(named));
+            let mut agents = entry.info.agents.iter();
+            let named = agents.position(|name| *name == difference.agent);
+            entry.differing.restore(key, named);
         }
+        entry.told = Told::of(&entry.differing);
         let again =
             state == v1::TournamentState::Finished && store.count(&id) < entry.document.games_total;
         let goes_on = matches!(

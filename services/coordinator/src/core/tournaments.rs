@@ -1,7 +1,7 @@
 //! Starting, pausing, resuming, cancelling and showing tournaments.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, VecDeque},
     sync::Arc,
     time::Duration,
 };
@@ -12,7 +12,7 @@ use arena_wire::v1::{self, TournamentState};
 use prost::Message;
 use tokio::sync::watch;
 
-use super::{Core, differences::Differing, unix_us};
+use super::{Core, audits::Told, differences::Differing, unix_us};
 use crate::{
     error::Error,
     handle::{Change, Version, with_store},
@@ -39,13 +39,13 @@ pub(super) struct Entry {
     pub(super) number: Option<TournamentNo>,
     /// None until somebody asks, for those that were over at the start.
     pub(super) results: Option<Results>,
-    /// Agents found non-deterministic.
-    pub(super) flagged: BTreeSet<usize>,
     /// Agents that did not start at some process, and what was heard of it last.
     pub(super) unready: BTreeMap<u16, v1::UnreadyAgent>,
     /// Those that were charged without being asked, in the newest lease.
     pub(super) given_up: Vec<u16>,
     pub(super) differing: Differing,
+    /// What may be told of audits and differences.
+    pub(super) told: Told,
     /// Grows with each change that shows.
     pub(super) version: watch::Sender<Version>,
     /// What watchers were shown last, and when.
@@ -62,7 +62,7 @@ impl Entry {
             document,
             number: None,
             results: None,
-            flagged: BTreeSet::new(),
+            told: Told::default(),
             unready: BTreeMap::new(),
             given_up: Vec::new(),
             version: watch::Sender::default(),

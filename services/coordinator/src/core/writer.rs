@@ -1,10 +1,11 @@
 //! Documents that are written while the state goes on: what came of audits.
 
-use std::sync::Arc;
+use std::{mem::take, sync::Arc};
 
 use arena_store::{Change, Store, StoreError};
 use tokio::{sync::mpsc, task::JoinHandle};
 
+use super::audits::Told;
 use crate::{
     error::Error,
     handle::{Reply, Signal, with_store},
@@ -13,8 +14,9 @@ use crate::{
 /// Requests that are written at once.
 const AT_ONCE: usize = 64;
 
-/// Changes, and who waits for them to be durable.
-type Waiting = (Vec<Change>, Reply<()>);
+/// Changes, what may be told of a tournament when they are durable, and who waits
+/// for that.
+type Waiting = (Vec<Change>, (String, Told), Reply<()>);
 
 /// Writes documents in the order in which they were put, all that wait at once.
 pub(super) struct Writer {
@@ -28,15 +30,22 @@ impl Writer {
         let writing = tokio::spawn(async move {
             let mut at_hand = Vec::with_capacity(AT_ONCE);
             while receiver.recv_many(&mut at_hand, AT_ONCE).await > 0 {
-                let (changes, replies): (Vec<_>, Vec<_>) = at_hand.drain(..).unzip();
-                let changes = changes.into_iter().flatten().collect();
-                let put = with_store(Arc::clone(&store), move |store| store.put_many(changes));
-                let result = put.await.unwrap_or(Err(StoreError::Closed));
+                let changes = at_hand.iter_mut().map(|(changes, ..)| take(changes));
+                let changes: Vec<Change> = changes.flatten().collect();
+                let result = if changes.is_empty() {
+                    Ok(())
+                } else {
+                    let put = with_store(Arc::clone(&store), move |store| store.put_many(changes));
+                    put.await.unwrap_or(Err(StoreError::Closed))
+                };
                 if let Err(error) = &result {
                     // Without a receiver the coordinator is gone as well.
                     let _ = signals.send(Signal::Unkept(error.clone()));
                 }
-                for reply in replies {
+                for (_, (tournament, told), reply) in at_hand.drain(..) {
+                    if result.is_ok() {
+                        let _ = signals.send(Signal::Kept(tournament, told));
+                    }
                     // A caller that is gone needs no answer.
                     let _ = reply.send(result.clone().map_err(Error::Store));
                 }
@@ -48,9 +57,10 @@ impl Writer {
         }
     }
 
-    /// Answers when the changes are durable.
-    pub(super) fn put(&self, changes: Vec<Change>, reply: Reply<()>) {
-        if let Err(mpsc::error::SendError((_, reply))) = self.waiting.send((changes, reply)) {
+    /// Answers when the changes are durable, and all that were put before them.
+    pub(super) fn put(&self, changes: Vec<Change>, told: (String, Told), reply: Reply<()>) {
+        let waiting = (changes, told, reply);
+        if let Err(mpsc::error::SendError((.., reply))) = self.waiting.send(waiting) {
             let _ = reply.send(Err(Error::Defect));
         }
     }

@@ -297,23 +297,65 @@ async fn all_differences_of_a_report_are_one_write() {
 }
 
 #[tokio::test]
-async fn while_differences_are_written_others_are_answered_and_their_report_is_not() {
+async fn what_differs_is_told_and_acknowledged_once_it_is_durable_and_others_are_answered() {
     let store = Failing::new();
-    let mut arena = Fixture::with(options(store.clone())).await;
+    let mut arena = Fixture::with(Options {
+        audit_share: 1.0,
+        ..options(store.clone())
+    })
+    .await;
     let id = arena.start(SPEC).await.tournament_id;
-    let mut worker = arena.join("one").await;
-    let lease = worker.lease().await;
-    worker.play(&lease).await;
-    let others = lease.games.iter().map(|game| won(game, 1)).collect();
+    arena.join("player").await.play_all().await;
+    let mut auditor = arena.join("auditor").await;
+    let lease = auditor.lease().await;
+    let other = |game| {
+        let mut report = won(game, 1);
+        let record = report.record.as_mut().expect("a record");
+        // Another first move, so that it is told who differs.
+        record.events = vec![1 << 1 | 1];
+        report
+    };
+    let others: Vec<_> = lease.games.iter().map(other).collect();
     let before = store.puts.load(Ordering::Relaxed);
     store.set(HELD_DOCUMENTS);
-    let report = tokio::spawn(async move { worker.report(&lease, others).await });
+    let first = tokio::spawn(auditor.reporting(&lease, others.clone()));
     store.writes_after(before).await;
-    assert_eq!(arena.tournament(&id).await.tournament_id, id);
-    assert!(!report.is_finished(), "nothing of it is durable");
+    // The same once more, as after an answer that was lost on its way.
+    let again = tokio::spawn(auditor.reporting(&lease, others));
+    for _ in 0..10 {
+        assert_eq!(told(&mut arena, &id).await, (0, 40, 0, 0));
+        sleep(Duration::from_millis(10)).await;
+    }
+    assert!(
+        !first.is_finished() && !again.is_finished(),
+        "nothing of it is durable"
+    );
     store.set(WELL);
-    let answer = report.await.expect("no panic").expect("taken");
-    assert!(!answer.differing.is_empty());
+    let answer = first.await.expect("no panic").expect("taken");
+    let differing = answer.differing.len();
+    assert!(differing > 0);
+    again.await.expect("no panic").expect("taken");
+    let waiting = 40 - differing as u64;
+    assert_eq!(
+        told(&mut arena, &id).await,
+        (differing as u64, waiting, differing, 2)
+    );
+}
+
+/// Audits that differ, those that wait, differences listed, and agents flagged.
+async fn told(arena: &mut Fixture, id: &str) -> (u64, u64, usize, usize) {
+    let audits = arena.tournament(id).await.audits.expect("audited");
+    let standings = arena.standings(id).await;
+    let flagged = standings
+        .agents
+        .iter()
+        .filter(|agent| agent.non_deterministic);
+    (
+        audits.differing,
+        audits.waiting,
+        arena.differences(id).await.len(),
+        flagged.count(),
+    )
 }
 
 const NOTHING: [u64; 0] = [];

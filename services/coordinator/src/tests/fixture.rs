@@ -284,6 +284,16 @@ impl FakeWorker {
         lease: &v1::Lease,
         games: Vec<v1::GameReport>,
     ) -> Result<v1::ReportResponse, Status> {
+        self.reporting(lease, games).await
+    }
+
+    /// As [`Self::report`], with more at once.
+    pub(super) fn reporting(
+        &self,
+        lease: &v1::Lease,
+        games: Vec<v1::GameReport>,
+    ) -> impl Future<Output = Result<v1::ReportResponse, Status>> + use<> {
+        let mut client = self.client.clone();
         let request = v1::ReportRequest {
             worker_id: self.id.clone(),
             boot_epoch: self.boot_epoch,
@@ -291,7 +301,7 @@ impl FakeWorker {
             lease_id: lease.lease_id,
             games,
         };
-        Ok(self.client.report(request).await?.into_inner())
+        async move { Ok(client.report(request).await?.into_inner()) }
     }
 
     /// Reports a game twice, each time with another winner, and is told so.
