@@ -4,6 +4,7 @@ mod blame;
 mod histories;
 mod hosts;
 mod starts;
+mod turns;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
