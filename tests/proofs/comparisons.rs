@@ -182,7 +182,7 @@ impl Comparisons {
             luck: 0.0,
             unpaired: false,
             first: 0.0,
-            beyond: None,
+            beyond: Vec::new(),
         });
         let mut games = Vec::new();
         let mut random = Random::new(self.seed);
@@ -311,7 +311,7 @@ fn ordo() -> Result<Figure, Broken> {
         luck: 0.0,
         unpaired: false,
         first: 0.0,
-        beyond: None,
+        beyond: Vec::new(),
     });
     // By pair: what the first has still to win.
     let mut left: BTreeMap<(u16, u16), u32> = BTreeMap::new();

@@ -115,6 +115,7 @@ impl Evidence {
                 told.join("; ")
             ));
         }
+        notes.extend(self.parted(ratings));
         for (all, told, end) in [(true, "won", "least"), (false, "lost", "most")] {
             let perfect = self.perfect(all);
             let shown = |agent: &usize| ratings.agents[*agent].interval.is_some();
@@ -134,6 +135,36 @@ impl Evidence {
             }
         }
         notes
+    }
+
+    /// Sets of agents that a prior alone holds together, beside agents that won or
+    /// lost every game.
+    fn parted(&self, ratings: &Ratings) -> Option<String> {
+        let perfect = [true, false].map(|all| self.perfect(all)).concat();
+        let mut levels = ratings.levels();
+        levels.retain(|set| ratings.has_played(set[0]) && !perfect.contains(&set[0]));
+        let parted = |one: &&Vec<usize>| {
+            let linked = |other: &Vec<usize>| ratings.links(one[0], other[0]);
+            levels.iter().any(|other| other != *one && linked(other))
+        };
+        let parted: Vec<_> = levels.iter().filter(parted).collect();
+        if parted.is_empty() {
+            return None;
+        }
+        let told = parted.iter().take(SETS_TOLD).map(|set| self.listed(set));
+        let told: Vec<_> = told.collect();
+        let more = if parted.len() > SETS_TOLD {
+            "; …"
+        } else {
+            ""
+        };
+        Some(format!(
+            "Between {} sets of agents ({}{more}) all games went one way: how far they are apart \
+             is held finite by a prior alone, and a difference across is at least what the nearer \
+             end of its interval says.",
+            parted.len(),
+            told.join("; ")
+        ))
     }
 
     /// Agents that came before all others in every game, or behind.

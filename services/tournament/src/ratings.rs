@@ -15,6 +15,7 @@ mod matrix;
 mod model;
 pub mod running;
 mod scale;
+mod sets;
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -26,6 +27,7 @@ use crate::{
 use fit::Fit;
 use matrix::Matrix;
 use scale::{Scale, Spread};
+use sets::Sets;
 
 /// Elo of one log strength.
 pub const ELO: f64 = 400.0 / std::f64::consts::LN_10;
@@ -53,8 +55,7 @@ pub struct Ratings {
     pub components: Vec<Vec<usize>>,
     /// Whether an agent has a game.
     played: Vec<bool>,
-    /// Which of the components an agent is in.
-    sets: Vec<usize>,
+    sets: Sets,
     logs: Vec<f64>,
     errors: Option<Errors>,
     /// Where the weight of ties of two is among what was estimated.
@@ -121,6 +122,9 @@ pub struct RatingDifference {
     pub blocks: f64,
     /// Around so many of them intervals for any number of looks are narrowest.
     pub horizon: f64,
+    /// Whether a prior alone tells how far the farther ends lie: games of the weaker
+    /// side against the stronger were all lost.
+    pub is_open: bool,
 }
 
 /// Covariances of log strengths.
@@ -136,10 +140,10 @@ impl Errors {
     fn of(
         evidence: &Evidence,
         (fit, precision): (&Fit, f64),
-        alone: &[(Blocks, u64)],
+        (alone, sets): (&[(Blocks, u64)], &Sets),
         full: usize,
     ) -> Option<Self> {
-        let mut meat = covariance::meat(evidence, fit, precision)?;
+        let mut meat = covariance::meat(evidence, (fit, precision), sets)?;
         let added = covariance::added(evidence, (fit, precision), alone);
         let root = fit.information.inverse_root()?;
         let agents = evidence.names.len();
@@ -222,17 +226,13 @@ impl Evidence {
         let precision = 1.0 / (prior * prior);
         let fit = Fit::new(self, precision);
         let alone = self.alone();
-        let errors = Errors::of(self, (&fit, precision), &alone, AGENTS_FULL);
+        let sets = Sets::of(self);
+        let errors = Errors::of(self, (&fit, precision), (&alone, &sets), AGENTS_FULL);
         let logs = &fit.values[..agents];
         let origin = match anchor {
             Some(agent) => logs[agent],
             None => logs.iter().sum::<f64>() / agents as f64,
         };
-        let components = self.components();
-        let mut sets = vec![0; agents];
-        for (number, set) in components.iter().enumerate() {
-            set.iter().for_each(|&agent| sets[agent] = number);
-        }
         let mut ratings = Ratings {
             model: if self.seats == 2 {
                 Model::Davidson
@@ -244,7 +244,7 @@ impl Evidence {
             ties: fit
                 .ties
                 .map(|place| place.map_or(0.0, |place| libm::exp(fit.values[place]))),
-            components,
+            components: listed(&sets.linked),
             played: self.played(),
             sets,
             logs: logs.to_vec(),
@@ -329,30 +329,6 @@ impl Evidence {
         };
         pairs.map(freedom).collect()
     }
-
-    /// Sets of agents that games link, in the order of the spec.
-    fn components(&self) -> Vec<Vec<usize>> {
-        let mut parent: Vec<usize> = (0..self.names.len()).collect();
-        fn root(parent: &mut [usize], mut of: usize) -> usize {
-            while parent[of] != of {
-                parent[of] = parent[parent[of]];
-                of = parent[of];
-            }
-            of
-        }
-        for group in self.groups.iter().filter(|group| !group.games().is_empty()) {
-            for pair in group.agents().windows(2) {
-                let [one, other] = [pair[0], pair[1]].map(|a| root(&mut parent, usize::from(a)));
-                parent[one.max(other)] = one.min(other);
-            }
-        }
-        let mut sets: Vec<Vec<usize>> = vec![Vec::new(); self.names.len()];
-        for agent in 0..self.names.len() {
-            sets[root(&mut parent, agent)].push(agent);
-        }
-        sets.retain(|set| !set.is_empty());
-        sets
-    }
 }
 
 impl Ratings {
@@ -381,7 +357,21 @@ impl Ratings {
     /// difference.
     #[must_use]
     pub fn links(&self, one: usize, other: usize) -> bool {
-        self.sets[one] == self.sets[other]
+        self.sets.linked[one] == self.sets.linked[other]
+    }
+
+    /// Sets of agents of which each lost every game to those of another set, or won
+    /// all, in the order of the spec; one where all are level.
+    #[must_use]
+    pub fn levels(&self) -> Vec<Vec<usize>> {
+        listed(&self.sets.level)
+    }
+
+    /// Whether games tell no more than the least that is between two agents: a prior
+    /// alone tells the most.
+    #[must_use]
+    pub fn is_open(&self, one: usize, other: usize) -> bool {
+        self.sets.level[one] != self.sets.level[other]
     }
 
     /// One agent's rating beside another's.
@@ -422,8 +412,20 @@ impl Ratings {
             freedom,
             blocks,
             horizon,
+            is_open: self.is_open(one, other),
         }
     }
+}
+
+/// Agents by their set's number: the sets, in the order of their first agents.
+fn listed(numbers: &[usize]) -> Vec<Vec<usize>> {
+    let mut sets = vec![Vec::new(); numbers.len()];
+    for (agent, &set) in numbers.iter().enumerate() {
+        sets[set].push(agent);
+    }
+    sets.retain(|set| !set.is_empty());
+    sets.sort_unstable();
+    sets
 }
 
 /// The score to expect in a game of two whose ratings differ by so many Elo, given

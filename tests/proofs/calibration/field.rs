@@ -31,9 +31,20 @@ pub(crate) struct Field {
     /// Log strengths that the first seat gives.
     #[serde(default)]
     pub(crate) first: f64,
-    /// Why it is shown and not judged.
+    /// What is shown and not judged.
     #[serde(default)]
-    pub(crate) beyond: Option<String>,
+    pub(crate) beyond: Vec<Beyond>,
+}
+
+/// Columns of a field that are shown and not judged.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Beyond {
+    /// None: all.
+    #[serde(default)]
+    pub(crate) columns: Vec<String>,
+    #[expect(dead_code, reason = "for who reads the file")]
+    why: String,
 }
 
 fn two() -> usize {

@@ -72,7 +72,7 @@ fn row(format: Format, tournaments: u64, seed: u64) -> Row {
         luck: 0.0,
         unpaired: false,
         first: 0.0,
-        beyond: None,
+        beyond: Vec::new(),
     });
     let names = world.tournament.agents.iter();
     let names: Vec<_> = names.map(|agent| agent.name.clone()).collect();

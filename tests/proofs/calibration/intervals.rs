@@ -8,7 +8,7 @@ use arena_tournament::{
 use serde::Deserialize;
 
 use super::{
-    field::{Field, Random, World},
+    field::{Beyond, Field, Random, World},
     lattice::{self, Sum},
 };
 use crate::proofs::Broken;
@@ -62,8 +62,8 @@ const ALWAYS: usize = 11;
 /// One cell row: how often each interval held.
 pub(super) struct Row {
     pub(super) name: String,
-    /// It is shown and not judged.
-    beyond: bool,
+    /// What is shown and not judged.
+    beyond: [bool; COLUMNS.len()],
     tournaments: u64,
     held: [u64; COLUMNS.len()],
     /// Intervals that there were.
@@ -81,6 +81,14 @@ struct Fields {
 /// The cells.
 pub(super) fn fields() -> Result<Vec<Field>, Broken> {
     let fields: Fields = toml::from_str(FIELDS).map_err(Broken::new)?;
+    for (field, column) in fields.field.iter().flat_map(|field| {
+        let columns = field.beyond.iter().flat_map(|beyond| &beyond.columns);
+        columns.map(move |column| (&field.name, column))
+    }) {
+        if !COLUMNS.iter().any(|(name, _)| name == column) {
+            return Err(Broken::new(format_args!("{field}: no column '{column}'")));
+        }
+    }
     Ok(fields.field)
 }
 
@@ -111,9 +119,14 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
         Sum::Duel(0, last as u16),
     ];
     let [score, wins, seat, apart, duel] = sums.map(|sum| lattice::coarseness(&world, sum));
-    let beyond = world.field.beyond.is_some();
+    let beyond = COLUMNS.map(|(name, _)| {
+        let of = |beyond: &Beyond| {
+            beyond.columns.is_empty() || beyond.columns.iter().any(|it| it == name)
+        };
+        world.field.beyond.iter().any(of)
+    });
     let mut row = Row {
-        name: format!("{}{}", world.field.name, if beyond { " °" } else { "" }),
+        name: world.field.name.clone(),
         beyond,
         tournaments,
         held: [0; COLUMNS.len()],
@@ -282,7 +295,11 @@ impl Row {
 
     pub(super) fn shown(&self) -> String {
         let shown = |column| {
-            let mark = if self.coarse(column) { '~' } else { ' ' };
+            let mark = match (self.beyond[column], self.coarse(column)) {
+                (true, _) => '°',
+                (false, true) => '~',
+                (false, false) => ' ',
+            };
             match self.share(column) {
                 Some(share) => format!("{:>8.2}{mark}", share * 100.0),
                 None => format!("{:>8} ", "–"),
@@ -294,11 +311,8 @@ impl Row {
     /// What is not as it should be.
     pub(super) fn wrong(&self) -> Vec<String> {
         let mut wrong = Vec::new();
-        if self.beyond {
-            return wrong;
-        }
         for (column, (name, kind)) in COLUMNS.iter().enumerate() {
-            let Some(share) = self.share(column) else {
+            let Some(share) = self.share(column).filter(|_| !self.beyond[column]) else {
                 continue;
             };
             let (least, most) = match kind {

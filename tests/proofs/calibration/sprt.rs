@@ -184,7 +184,7 @@ impl Chances {
                 luck,
                 unpaired: false,
                 first: 0.0,
-                beyond: None,
+                beyond: Vec::new(),
             };
             Self {
                 blocks: sprt::groups(seats)

@@ -39,6 +39,8 @@ struct SprtVerdict {
 struct Measured {
     value: f64,
     interval: Option<(f64, f64)>,
+    /// A prior alone tells its farther end.
+    is_open: bool,
 }
 
 /// What came of each expectation.
@@ -72,7 +74,12 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
             let found = elo_difference(standings, agent, opponent, sure(Some(*confidence)));
             verdict.measured("elo", found, Some(sure(Some(*confidence))));
             let interval = found.and_then(|found| found.interval);
-            verdict.holds = interval.is_some_and(|(low, _)| low > *elo);
+            // The far end of what went one way is told by a prior alone.
+            let far = found.is_some_and(|found| found.is_open && found.value < 0.0);
+            verdict.holds = !far && interval.is_some_and(|(low, _)| low > *elo);
+            if far {
+                verdict.says += ", and no game says how far behind";
+            }
         }
         Claim::Scores {
             agent,
@@ -256,6 +263,7 @@ fn score(
     let found = Measured {
         value,
         interval: usual.map(|usual| level::of_share(value, usual, freedom, (looks, sure.level))),
+        is_open: false,
     };
     Some(if turned { found.turned(1.0) } else { found })
 }
@@ -282,6 +290,7 @@ impl Measured {
         Self {
             value: sum - self.value,
             interval: self.interval.map(|(low, high)| (sum - high, sum - low)),
+            ..self
         }
     }
 }
@@ -307,6 +316,7 @@ fn elo_difference(
         let found = Measured {
             value,
             interval: usual.map(|usual| level::of_elo(value, usual, of.rating_freedom, at)),
+            is_open: of.rating_is_open,
         };
         return Some(if turned { found.turned(0.0) } else { found });
     }
@@ -314,6 +324,7 @@ fn elo_difference(
     Some(Measured {
         value: elo(found.value),
         interval: found.interval.map(|(low, high)| (elo(low), elo(high))),
+        ..found
     })
 }
 

@@ -162,6 +162,7 @@ fn pair(compared: Compared) -> v1::PairStanding {
         rating_freedom: rating.map_or(0, |rating| rating.freedom),
         rating_blocks: rating.map_or(0.0, |rating| rating.blocks),
         rating_horizon: rating.map_or(0.0, |rating| rating.horizon),
+        rating_is_open: rating.is_some_and(|rating| rating.is_open),
     }
 }
 

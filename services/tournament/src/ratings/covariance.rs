@@ -10,6 +10,11 @@
 //! counts by its own number of blocks: one with a single block has no mean to tell,
 //! and its scores are taken as the model has them.
 //!
+//! Blocks that all came out alike show no variance. Where all of some agents lost
+//! every game to others ([`Sets`]), those games alone tell what is between them, and
+//! have the variance of the model. It is more than that of blocks whose dice are
+//! shared, and less than nothing would claim.
+//!
 //! The prior is one observation more of each parameter, with the variance it
 //! has: what no game tells is as uncertain as it was before.
 //!
@@ -27,6 +32,7 @@ use super::{
     fit::Fit,
     matrix::Matrix,
     model::{FEATURES, Features},
+    sets::Sets,
 };
 use crate::{
     interval::Blocks,
@@ -92,7 +98,11 @@ pub(super) fn add_blocks(meat: &mut Matrix, added: &[f64], fit: &Fit, precision:
 
 /// Sum over all games of the products of blocks' scores, and what the prior
 /// says; none without two complete blocks.
-pub(super) fn meat(evidence: &Evidence, fit: &Fit, precision: f64) -> Option<Matrix> {
+pub(super) fn meat(
+    evidence: &Evidence,
+    (fit, precision): (&Fit, f64),
+    sets: &Sets,
+) -> Option<Matrix> {
     let blocks: u64 = evidence.groups.iter().map(GroupSums::blocks).sum();
     if blocks < 2 {
         return None;
@@ -105,6 +115,10 @@ pub(super) fn meat(evidence: &Evidence, fit: &Fit, precision: f64) -> Option<Mat
     }
     let mut meat = Matrix::zero(fit.values.len());
     for group in evidence.groups.iter().filter(|group| group.blocks() > 0) {
+        if sets.parts(group.agents()) {
+            add_as_modelled(&mut meat, group, evidence.rotations, fit);
+            continue;
+        }
         let (centred, free) = match group.blocks() {
             1 => (false, 1.0 - pull(group, &own)),
             own => (true, 1.0 - 1.0 / own as f64),
@@ -134,6 +148,21 @@ fn pull(group: &GroupSums, blocks: &[u64]) -> f64 {
         .map(|(agent, _)| 1.0 / blocks[usize::from(agent)] as f64)
         .sum();
     parts.min(PULL_MAX)
+}
+
+/// What the model has for the products of scores of a group's complete blocks.
+fn add_as_modelled(meat: &mut Matrix, group: &GroupSums, rotations: u64, fit: &Fit) {
+    let games: u64 = group.games().iter().map(|(_, count)| count).sum();
+    let share = (group.blocks() * rotations) as f64 / games as f64;
+    let cells = fit.variance(group);
+    let places = fit.places(group);
+    for (row, cells) in places.iter().zip(cells) {
+        for (column, cell) in places.iter().zip(cells) {
+            if let (Some(row), Some(column)) = (*row, *column) {
+                meat.add(row, column, share * cell);
+            }
+        }
+    }
 }
 
 /// The products of a group's scores, times a factor.

@@ -121,6 +121,23 @@ impl Fit {
         }
     }
 
+    /// The variance of the gradient of all games' log likelihood, as the model has it.
+    pub(super) fn variance(&self, group: &GroupSums) -> [Features; FEATURES] {
+        let strengths = self.strengths(group);
+        let mut cells = [[0.0; FEATURES]; FEATURES];
+        for (ranking, count) in group.games() {
+            for step in steps(ranking, strengths.size) {
+                let expected = strengths.expected(step.from);
+                for (cells, row) in cells.iter_mut().zip(expected.covariance) {
+                    for (cell, value) in cells.iter_mut().zip(row) {
+                        *cell += count as f64 * value;
+                    }
+                }
+            }
+        }
+        cells
+    }
+
     fn point(&self, evidence: &Evidence, precision: f64) -> Point {
         let mut point = Point {
             value: 0.0,

@@ -166,6 +166,9 @@ pub(crate) struct PairView<'a> {
     elo_difference_high: Option<f64>,
     elo_difference_anytime_low: Option<f64>,
     elo_difference_anytime_high: Option<f64>,
+    /// All games between the two or their sets went one way: a prior alone tells the
+    /// farther ends.
+    rating_is_open: bool,
 }
 
 /// The whole of it.
@@ -290,6 +293,7 @@ pub(crate) fn pair(pair: &v1::PairStanding) -> PairView<'_> {
         elo_difference_high: pair.elo_difference_high,
         elo_difference_anytime_low: pair.elo_difference_anytime_low,
         elo_difference_anytime_high: pair.elo_difference_anytime_high,
+        rating_is_open: pair.rating_is_open,
     }
 }
 

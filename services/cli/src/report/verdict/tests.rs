@@ -102,6 +102,26 @@ fn ratings_decide_where_there_are_any() {
 }
 
 #[test]
+fn how_far_behind_one_is_that_lost_every_game_is_not_told() {
+    let mut standings = standings();
+    standings.pairs[0].elo_difference = Some(-700.0);
+    standings.pairs[0].elo_difference_low = Some(-900.0);
+    standings.pairs[0].elo_difference_high = Some(-400.0);
+    standings.pairs[0].rating_freedom = 30;
+    let behind = "base loses to mine by at most 1000 elo";
+    assert!(verdict_of(behind, &standings).holds);
+    standings.pairs[0].rating_is_open = true;
+    let verdict = verdict_of(behind, &standings);
+    assert!(!verdict.holds, "{}", verdict.says);
+    assert!(
+        verdict.says.contains("no game says how far"),
+        "{}",
+        verdict.says
+    );
+    assert!(verdict_of("mine beats base by 350 elo", &standings).holds);
+}
+
+#[test]
 fn where_results_end_the_games_the_interval_is_one_that_holds_then() {
     let mut standings = standings();
     assert!(verdict_of("mine beats base by 30 elo", &standings).holds);

@@ -1,0 +1,134 @@
+//! Which agents games tell apart from which, and how far.
+//!
+//! Strengths have a finite likeliest value where, whichever way the agents are
+//! parted in two, somebody of either part did not come behind somebody of the other
+//! in some game (L. R. Ford, "Solution of a ranking problem from binary
+//! comparisons", The American Mathematical Monthly 64, 1957). Where all of one part
+//! lost every game to the other, games tell the least that is between them, and a
+//! prior alone the most.
+
+use crate::tally::{Evidence, Ranking, distinct};
+
+/// Numbers of the sets that agents are in, in the order of the spec.
+#[derive(Clone, Debug)]
+pub(super) struct Sets {
+    /// Of agents that games link at all.
+    pub(super) linked: Vec<usize>,
+    /// Of those within which nobody is ahead of all others in all games. Of two that
+    /// met, the one ahead has the lower number.
+    pub(super) level: Vec<usize>,
+    /// Agents of each level.
+    sizes: Vec<usize>,
+}
+
+impl Sets {
+    pub(super) fn of(evidence: &Evidence) -> Self {
+        let agents = evidence.names.len();
+        let mut ahead = vec![Vec::new(); agents];
+        let mut met = vec![Vec::new(); agents];
+        for group in &evidence.groups {
+            let games = group.games();
+            let members = group.agents();
+            for (first, &one) in members.iter().enumerate() {
+                for (second, &other) in members.iter().enumerate() {
+                    if one == other || games.is_empty() {
+                        continue;
+                    }
+                    let not_behind = |(ranking, _): &(Ranking, u64)| {
+                        ranking.before(first) <= ranking.before(second)
+                    };
+                    met[usize::from(one)].push(usize::from(other));
+                    if games.iter().any(not_behind) {
+                        ahead[usize::from(one)].push(usize::from(other));
+                    }
+                }
+            }
+        }
+        let level = parts(&ahead);
+        let mut sizes = vec![0; agents];
+        level.iter().for_each(|&level| sizes[level] += 1);
+        Self {
+            linked: parts(&met),
+            level,
+            sizes,
+        }
+    }
+
+    /// Whether games of these agents tell what is between levels that each have
+    /// several agents. One that is alone on its level has blocks that came out alike,
+    /// which are known by that.
+    pub(super) fn parts(&self, agents: &[u16]) -> bool {
+        let levels = distinct(agents).map(|(agent, _)| self.level[usize::from(agent)]);
+        let levels: Vec<usize> = levels.collect();
+        levels.iter().any(|&level| level != levels[0])
+            && levels.iter().any(|&level| self.sizes[level] > 1)
+    }
+}
+
+/// The strongly connected parts of a graph, numbered so that edges between parts go
+/// to higher numbers (S. R. Kosaraju's two searches in depth; M. Sharir, "A
+/// strong-connectivity algorithm and its applications in data flow analysis", 1981).
+fn parts(edges: &[Vec<usize>]) -> Vec<usize> {
+    let mut ended = Vec::with_capacity(edges.len());
+    let mut seen = vec![false; edges.len()];
+    for from in 0..edges.len() {
+        if std::mem::replace(&mut seen[from], true) {
+            continue;
+        }
+        let mut path = vec![(from, 0)];
+        while let Some((at, next)) = path.last_mut() {
+            if let Some(&to) = edges[*at].get(*next) {
+                *next += 1;
+                if !std::mem::replace(&mut seen[to], true) {
+                    path.push((to, 0));
+                }
+            } else {
+                ended.push(*at);
+                path.pop();
+            }
+        }
+    }
+    let mut back = vec![Vec::new(); edges.len()];
+    for (from, to) in edges.iter().enumerate() {
+        to.iter().for_each(|&to| back[to].push(from));
+    }
+    let mut part = vec![None; edges.len()];
+    let mut count = 0;
+    for &from in ended.iter().rev() {
+        if part[from].is_some() {
+            continue;
+        }
+        let mut open = vec![from];
+        part[from] = Some(count);
+        while let Some(at) = open.pop() {
+            for &to in &back[at] {
+                if part[to].is_none() {
+                    part[to] = Some(count);
+                    open.push(to);
+                }
+            }
+        }
+        count += 1;
+    }
+    part.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_those_that_lead_back_and_come_in_the_order_of_edges() {
+        // 4 → {2, 0} → {1, 3}, and 5 alone.
+        let edges = [vec![2, 1], vec![3], vec![0], vec![1], vec![2], vec![]];
+        let part = parts(&edges);
+        assert_eq!(part[2], part[0]);
+        assert_eq!(part[1], part[3]);
+        assert!(part[4] < part[2] && part[2] < part[1], "{part:?}");
+        let mut others = part.clone();
+        others.sort_unstable();
+        others.dedup();
+        assert_eq!(others, [0, 1, 2, 3]);
+        assert_eq!(parts(&[]), [0; 0]);
+    }
+}
