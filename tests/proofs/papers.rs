@@ -5,6 +5,7 @@ use std::{
     fs,
 };
 
+use arena_model::TournamentSeed;
 use serde::Deserialize;
 
 use super::{Broken, Figure, Outcome, Proof};
@@ -25,10 +26,10 @@ pub struct Papers {
     /// What the games follow from; absent: the command's own, whose counts
     /// README.md shows.
     #[arg(long)]
-    seed: Option<String>,
+    seed: Option<TournamentSeed>,
     /// Games of each pairing; absent: the tables' own numbers, which tell what is
     /// outside from what is not. With another, what is listed may come out.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     games: Option<u64>,
 }
 
@@ -47,6 +48,12 @@ struct Exception {
     row: String,
     column: String,
     reason: String,
+}
+
+/// As much of `arena paper list --output json` as is looked at.
+#[derive(Deserialize)]
+struct Listed {
+    id: String,
 }
 
 /// As much of `arena paper run --output json` as is looked at.
@@ -101,6 +108,13 @@ impl Proof for Papers {
     fn run(&self) -> Result<Outcome, Broken> {
         let known: Known = serde_json::from_str(KNOWN).map_err(Broken::new)?;
         let world = World::new();
+        let listed = world.arena(&["paper", "list", "--output", "json"]).ok();
+        let listed: Vec<Listed> = serde_json::from_str(&listed.stdout).map_err(Broken::new)?;
+        let is_listed = |id: &String| listed.iter().any(|table| table.id == *id);
+        if let Some(unknown) = self.tables.iter().find(|id| !is_listed(id)) {
+            let ids = listed.into_iter().map(|table| table.id);
+            return Ok(Outcome::unknown(unknown, ids));
+        }
         let tables = if self.tables.is_empty() {
             self.play(&world, "all")?
         } else {
@@ -147,8 +161,9 @@ impl Proof for Papers {
 impl Papers {
     fn play(&self, world: &World, id: &str) -> Result<Vec<Table>, Broken> {
         let mut arguments = vec!["paper", "run", id, "--output", "json"];
+        let seed = self.seed.map(|seed| seed.to_string());
         let games = self.games.map(|games| games.to_string());
-        for (flag, value) in [("--seed", &self.seed), ("--games", &games)] {
+        for (flag, value) in [("--seed", &seed), ("--games", &games)] {
             if let Some(value) = value {
                 arguments.extend([flag, value.as_str()]);
             }

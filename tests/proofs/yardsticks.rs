@@ -24,7 +24,7 @@ pub struct Yardsticks {
     #[arg(long, default_value = "expectimax", value_parser = ["greedy", "expectimax", "mcts"])]
     bot: String,
     /// Its nodes or iterations; its default where none are given.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     budget: Option<u64>,
     /// This ruleset only.
     #[arg(long)]

@@ -112,7 +112,9 @@ impl PlayArgs {
                     "--option {option}: write KEY=VALUE, such as --option board=7"
                 )));
             };
-            options.insert(key.to_owned(), value.to_owned().into());
+            if options.insert(key.to_owned(), value.into()).is_some() {
+                return Err(Failure::usage(format!("--option names \"{key}\" twice")));
+            }
         }
         let mut names: Vec<toml::Value> = Vec::new();
         let mut variants: Vec<toml::Value> = Vec::new();
@@ -240,7 +242,12 @@ pub(super) fn variant(seat: &str) -> Outcome<(String, Option<toml::Table>)> {
             )));
         };
         let value = option_value(seat, value.trim())?;
-        options.insert(key.trim().to_owned(), value);
+        if options.insert(key.trim().to_owned(), value).is_some() {
+            return Err(Failure::usage(format!(
+                "seat {seat} names \"{}\" twice",
+                key.trim()
+            )));
+        }
     }
     let mut table = toml::Table::new();
     table.insert("name".into(), name.into());
@@ -283,6 +290,8 @@ mod tests {
         assert_eq!((weights.len(), weights[1].as_float()), (3, Some(-2.5)));
         assert_eq!(options["depth"].as_str(), Some("2"));
         assert!(variant("w=oware-minimax(weights=[1,x])").is_err());
+        let twice = variant("w=oware-minimax(depth=2, depth=3)").expect_err("not told which");
+        assert!(twice.to_string().contains("\"depth\" twice"), "{twice}");
         assert!(variant("random").is_ok_and(|(name, table)| name == "random" && table.is_none()));
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(super) access: AccessArgs,
 
-    /// A line for each generation of an evolution, as json, jsonl and csv have it
+    /// A line for each generation of an evolution, as with NAME and in json, jsonl and csv
     #[arg(long)]
     all: bool,
 
@@ -48,7 +48,7 @@ pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
     if let Some(name) = &args.name {
         tournaments.retain(|tournament| tournament.name.starts_with(name.as_str()));
     }
-    let together = args.output == Format::Table && !args.all;
+    let together = args.output == Format::Table && !args.all && args.name.is_none();
     let listed = |group: &[v1::Tournament]| match group {
         [first, second, ..] => {
             let (_, value) = row(first);
@@ -84,10 +84,10 @@ fn generation(tournament: &v1::Tournament) -> Option<(&str, u32)> {
     Some((evolution, number.parse().ok()?))
 }
 
-/// Generations of one evolution stand together.
+/// Generations of one evolution stand together; another of the same name begins anew.
 fn is_next(one: &v1::Tournament, next: &v1::Tournament) -> bool {
     match (generation(one), generation(next)) {
-        (Some((one, _)), Some((next, _))) => one == next,
+        (Some((one, number)), Some((next, after))) => one == next && after == number + 1,
         _ => false,
     }
 }
@@ -148,12 +148,14 @@ mod tests {
             finished("abapa-g000"),
             finished("abapa-g001"),
             tournament("abapa-g002", TournamentState::Running),
+            finished("abapa-g000"),
+            finished("abapa-g001"),
             finished("other-g000"),
             finished("other-g2"),
             finished("other-gold"),
         ];
         let sizes: Vec<usize> = all.chunk_by(is_next).map(<[_]>::len).collect();
-        assert_eq!(sizes, [1, 3, 1, 1, 1]);
+        assert_eq!(sizes, [1, 3, 2, 1, 1, 1]);
         assert_eq!(
             generations(&all[1], &all[2], &all[1..4]),
             [
