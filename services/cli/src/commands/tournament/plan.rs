@@ -24,8 +24,6 @@ const MEASURE_MAX: f64 = 86_400.0;
 /// The slowest fleet, and the fastest, in games a second.
 const RATE_MIN: f64 = 1e-6;
 const RATE_MAX: f64 = 1e9;
-/// Standard errors of a 95 % interval.
-const ERRORS: f64 = 1.96;
 /// The most by which scores from 0 to 1 can be spread: half of them each.
 const SPREAD_MAX: f64 = 0.5;
 
@@ -213,12 +211,8 @@ impl<'a> Plan<'a> {
 
     /// Half of the width of the interval of a score over so many blocks.
     fn half_width(&self, blocks: f64) -> f64 {
-        if self.spread.value <= 0.0 {
-            let of = self.tournament;
-            return half_width_alike(of.seats, of.play.rotate, blocks);
-        }
-        let width = ERRORS * self.spread.value / blocks.max(1.0).sqrt();
-        width.min(0.5)
+        let of = self.tournament;
+        half_width(of.seats, of.play.rotate, blocks, self.spread.value)
     }
 
     fn print(&self, id: &str, format: Format) -> Outcome {
@@ -306,16 +300,19 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The same of blocks that all come out alike, half of whose points an agent gets:
-/// how many say so is all that is known of how far others may be away.
-fn half_width_alike(seats: usize, rotate: bool, blocks: f64) -> f64 {
+/// That of blocks of one group, half of whose points an agent gets, and which differ by
+/// as much. Where all come out alike, how many say so is all that is known of how far
+/// others may be away.
+fn half_width(seats: usize, rotate: bool, blocks: f64, spread: f64) -> f64 {
     let rotations = if rotate { seats as u64 } else { 1 };
     let most = 2 * (seats as u64 - 1) * rotations;
-    let mut alike = Moments::default();
     // Squares of units of more blocks have no room.
     let count = blocks.round().clamp(2.0, 1e12) as u64;
-    alike.add_alike(count, most / 2);
-    let ends = interval::of_mean([alike].into_iter(), most);
+    let mut came = Moments::default();
+    came.add_alike(count, most / 2);
+    let spread = (spread * most as f64).powi(2) * (count - 1) as f64;
+    came.squares += spread.ceil() as u64;
+    let ends = interval::of_mean([came].into_iter(), most);
     ends.map_or(0.5, |(low, high)| (high - low) / 2.0)
 }
 
@@ -332,10 +329,22 @@ mod tests {
     #[test]
     fn blocks_that_come_out_alike_leave_a_width_which_more_of_them_narrow() {
         for seats in 2..=4 {
-            let widths = [1.0, 20.0, 1000.0, 1e15].map(|of| half_width_alike(seats, true, of));
+            let widths = [1.0, 20.0, 1000.0, 1e15].map(|of| half_width(seats, true, of, 0.0));
             assert!(widths.is_sorted_by(|a, b| a > b), "{widths:?}");
             assert!(widths[0] <= 0.5 && widths[3] > 0.0, "{widths:?}");
         }
+    }
+
+    /// Student's point is 12.7 with two blocks, 2.26 with ten and 1.96 with many.
+    #[test]
+    fn few_blocks_leave_a_width_as_student_has_it() {
+        let widths = [2.0, 10.0, 10_000.0].map(|of| half_width(2, true, of, 0.25));
+        assert!(widths[0] > 0.45, "{widths:?}");
+        assert!((0.16..0.19).contains(&widths[1]), "{widths:?}");
+        assert!(
+            (widths[2] / (1.96 * 0.25 / 100.0) - 1.0).abs() < 0.01,
+            "{widths:?}"
+        );
     }
 
     #[test]

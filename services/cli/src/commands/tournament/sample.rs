@@ -20,6 +20,8 @@ const GROUPS: u64 = 64;
 /// Blocks of a group that are played before those of the next: fewer tell no
 /// spread.
 const AT_ONCE: u64 = 2;
+/// So many blocks of a group there are to play, whatever the spec has.
+const BLOCKS_LEAST: u64 = 1000;
 /// The most blocks that are played.
 const BLOCKS: u64 = 100_000;
 /// How many times as long as it was told slow bots may take for what they have
@@ -55,10 +57,12 @@ impl Sample {
     }
 }
 
-/// Plays for so many seconds, or all of the first stage. A block that takes ten
-/// times as long is given up, and not counted.
+/// Plays for so many seconds those who meet in the first stage, in more blocks than the
+/// tournament has where it has few: those tell no spread. A block that takes ten times
+/// as long is given up, and not counted.
 pub(super) fn play(tournament: &Tournament, seconds: f64) -> Outcome<Sample> {
     let mut tournament = tournament.clone();
+    tournament.blocks = tournament.blocks.max(BLOCKS_LEAST);
     if let Some(Settings::Sprt(test)) = &mut tournament.settings {
         // There is more to play than what comes before its first look.
         test.step = Some(tournament.blocks);
