@@ -1,11 +1,13 @@
 //! Data on stdout, in the form that was asked for.
 
+mod table;
+
 use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 use serde::Serialize;
 
+pub(crate) use self::table::{Column, fitted, wrapped};
 use crate::failure::{Failure, Outcome};
 
 /// How data is printed.
@@ -46,56 +48,71 @@ impl<T: Serialize> Listing<T> {
                 write(&text)
             }
             Format::Table if self.rows.is_empty() => write(&format!("{}\n", self.empty)),
-            Format::Table => write(&table(
-                &self.header,
-                self.rows.iter().map(|(cells, _)| cells),
-            )),
+            Format::Table => {
+                let mut columns = columns(&self.header, self.rows.iter().map(|(cells, _)| cells));
+                // What a row is called comes first, what is less asked for last.
+                for (place, column) in columns.iter_mut().enumerate() {
+                    column.spare = place;
+                }
+                let (mut text, left_out) = fitted(columns, width());
+                if !left_out.is_empty() {
+                    let left_out = left_out.join(", ");
+                    text += &remark(&format!(
+                        "not shown for want of room: {left_out} (--output json has all)"
+                    ));
+                }
+                write(&text)
+            }
         }
     }
 }
 
-/// A rule below the header and nothing else, so that rows can be grepped.
-const STYLE: TableStyle =
-    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
-
-/// Columns of the terminal that stdout is; none elsewhere, where every row is
-/// to stay on its line.
-fn columns() -> Option<u16> {
-    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.max(60))
+/// Columns of a terminal, if there is one: elsewhere every row is to stay on its
+/// line.
+fn width_of(terminal: impl std::os::fd::AsFd) -> Option<usize> {
+    let size = terminal_size::terminal_size_of(terminal);
+    size.map(|(width, _)| usize::from(width.0).max(60))
 }
 
-/// A table with numbers to the right. On a terminal that is narrower, long
-/// cells go over several lines.
+/// Columns of the terminal that stdout is; none elsewhere.
+pub(crate) fn width() -> Option<usize> {
+    width_of(io::stdout())
+}
+
+/// A table with numbers to the right. On a terminal that is narrower, text goes
+/// over several lines.
 pub(crate) fn table<'a>(
     header: &[&str],
     rows: impl IntoIterator<Item = &'a Vec<String>>,
 ) -> String {
-    let mut table = Table::new();
-    table
-        .load_style(STYLE)
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(header);
-    if let Some(columns) = columns() {
-        table
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_width(columns);
-    }
-    let mut numeric = vec![true; header.len()];
+    fitted(columns(header, rows), width()).0
+}
+
+/// The columns of rows, none of which may be left out.
+fn columns<'a>(header: &[&str], rows: impl IntoIterator<Item = &'a Vec<String>>) -> Vec<Column> {
+    let column = |head: &&str| Column {
+        head: (*head).to_owned(),
+        cells: Vec::new(),
+        spare: 0,
+    };
+    let mut columns: Vec<Column> = header.iter().map(column).collect();
     for row in rows {
-        for (column, cell) in row.iter().enumerate() {
-            let number = cell
-                .chars()
-                .all(|c| c.is_ascii_digit() || " .,-+%±µmsn–—[]".contains(c));
-            numeric[column] &= number;
-        }
-        table.add_row(row);
-    }
-    for (column, numeric) in numeric.into_iter().enumerate() {
-        if let Some(column) = table.column_mut(column).filter(|_| numeric) {
-            column.set_cell_alignment(CellAlignment::Right);
+        for (place, column) in columns.iter_mut().enumerate() {
+            column
+                .cells
+                .push(row.get(place).cloned().unwrap_or_default());
         }
     }
-    format!("{table}\n")
+    columns
+}
+
+/// Lines below a table, on stdout; on a terminal broken between words.
+pub(crate) fn remark(text: &str) -> String {
+    let text = match width() {
+        Some(width) => wrapped(text, width, "  "),
+        None => text.to_owned(),
+    };
+    text + "\n"
 }
 
 /// One JSON value over several lines.
@@ -139,6 +156,10 @@ pub(crate) fn write(text: &str) -> Outcome {
 
 /// A line for people, on stderr.
 pub(crate) fn note(text: impl std::fmt::Display) {
+    let mut text = text.to_string();
+    if let Some(width) = width_of(io::stderr()) {
+        text = wrapped(&text, width, "  ");
+    }
     // A reader of stderr that went away must not end a tournament.
     let _ = writeln!(io::stderr(), "{text}");
 }

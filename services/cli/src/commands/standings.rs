@@ -118,7 +118,10 @@ impl StandingsArgs {
         let answer = client.get_standings(request).await?.into_inner();
         let standings = answer.standings.unwrap_or_default();
         if self.crosstable {
-            output::write(&format!("\n{}\n", table::crosstable(&standings, self.wide)))?;
+            output::write(&format!(
+                "\n{}\n",
+                table::crosstable(&standings, self.wide, output::width())
+            ))?;
         }
         let format = match self.output {
             // What came of expectations is not in these ratings.
@@ -238,11 +241,13 @@ fn print(
         Format::Csv if wanted.crosstable => output::write(&csv::pairs(standings)?),
         Format::Csv => output::write(&csv::agents(standings)?),
         Format::Table => {
-            let mut text = table::people(standings, wanted.wide);
+            let width = output::width();
+            let mut text = table::people(standings, wanted.wide, width);
             if wanted.crosstable {
-                text += &format!("\n{}\n", table::crosstable(standings, wanted.wide));
+                let crosstable = table::crosstable(standings, wanted.wide, width);
+                text += &format!("\n{crosstable}\n");
             }
-            output::write(&(text + &table::remarks(standings)))?;
+            output::write(&(text + &told_lines(&table::remarks(standings))))?;
             print_remarks(standings)
         }
     }
@@ -283,7 +288,12 @@ fn print_remarks(standings: &v1::Standings) -> Outcome {
     for remark in &standings.notes {
         text += &format!("note: {remark}\n");
     }
-    output::write(&text)
+    output::write(&told_lines(&text))
+}
+
+/// Lines as [`output::remark`] has them.
+fn told_lines(text: &str) -> String {
+    text.lines().map(output::remark).collect()
 }
 
 #[cfg(test)]

@@ -1,34 +1,32 @@
 //! Standings as people read them, and as spreadsheets do.
 
-use std::iter;
-
 use arena_wire::v1;
 
-use crate::{output, units};
+use crate::{
+    output::{self, Column},
+    units,
+};
 
-/// What fits a terminal, and a page.
+/// What fits a page.
 const WIDTH: usize = 100;
 
-/// A column: its head, its cells, and how soon it gives way where the table is
-/// too wide; 0: never.
-struct Column {
-    head: String,
-    cells: Vec<String>,
-    spare: u8,
-}
-
-impl Column {
-    fn width(&self) -> usize {
-        let cells = self.cells.iter().chain(iter::once(&self.head));
-        2 + cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    }
-}
-
-/// The table, no wider than [`WIDTH`] unless all of it is wanted.
-pub(super) fn people(standings: &v1::Standings, wide: bool) -> String {
+/// The table, no wider than that, or [`WIDTH`] where there is no terminal, unless
+/// all of it is wanted; with what is left out.
+pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>) -> String {
     let agents = &standings.agents;
-    let mut columns = Vec::new();
-    let mut add = |head: &str, spare: u8, cell: &dyn Fn(&v1::AgentStanding) -> String| {
+    // What the order follows gives way last of all: ratings where scores do not
+    // say it.
+    let scores = agents.iter().map(|agent| agent.score);
+    let by_score = scores.is_sorted_by(|one, next| one >= next);
+    let mut columns = vec![Column {
+        head: "#".to_owned(),
+        cells: agents
+            .iter()
+            .map(|agent| units::place(agent.place))
+            .collect(),
+        spare: 0,
+    }];
+    let mut add = |head: &str, spare: usize, cell: &dyn Fn(&v1::AgentStanding) -> String| {
         columns.push(Column {
             head: head.to_owned(),
             cells: agents.iter().map(cell).collect(),
@@ -38,15 +36,16 @@ pub(super) fn people(standings: &v1::Standings, wide: bool) -> String {
     let seats = agents.iter().map(|agent| agent.ranks.len()).max();
     add("agent", 0, &|agent| agent.agent.clone());
     if agents.iter().any(|agent| agent.rating.is_some()) {
-        add("rating [95%]", 0, &|agent| {
+        add("rating [95%]", usize::from(by_score), &|agent| {
             units::rating(agent.rating, agent.rating_low, agent.rating_high)
         });
     }
-    add("score [95%]", 0, &|agent| {
+    let rated = agents.iter().any(|agent| agent.rating.is_some());
+    add("score [95%]", usize::from(rated && !by_score), &|agent| {
         units::interval(agent.score, agent.score_low, agent.score_high)
     });
     if agents.iter().any(|agent| agent.score_adjusted.is_some()) {
-        add("less luck [95%]", 1, &|agent| {
+        add("less luck [95%]", 4, &|agent| {
             units::interval(
                 agent.score_adjusted,
                 agent.score_adjusted_low,
@@ -57,32 +56,32 @@ pub(super) fn people(standings: &v1::Standings, wide: bool) -> String {
     if seats > Some(2) {
         let heads = ["1st", "2nd", "3rd", "4th"];
         let head = heads[..seats.unwrap_or_default().min(4)].join("/");
-        add(&head, 0, &|agent| {
+        add(&head, 3, &|agent| {
             let ranks = agent.ranks.iter().map(|&games| units::count(games));
             ranks.collect::<Vec<_>>().join("/")
         });
     } else {
-        add("W/D/L", 0, &|agent| {
+        add("W/D/L", 3, &|agent| {
             [agent.wins, agent.draws, agent.losses]
                 .map(units::count)
                 .join("/")
         });
     }
-    add("games", 0, &|agent| units::count(agent.games));
+    add("games", 2, &|agent| units::count(agent.games));
     let mixed = |agent: &v1::AgentStanding| {
         let share = agent.nash.unwrap_or_default();
         (0.01..0.99).contains(&share)
     };
     if agents.iter().any(mixed) {
-        add("Nash", 1, &|agent| {
+        add("Nash", 5, &|agent| {
             let share = agent.nash.map(|share| format!("{:.0}%", share * 100.0));
             share.unwrap_or_else(|| "–".to_owned())
         });
     }
-    add("plies", 3, &|agent| units::mean(agent.plies_mean));
-    add("move p50", 5, &|agent| units::latency(agent.latency_us_p50));
-    add("move p99", 2, &|agent| units::latency(agent.latency_us_p99));
-    add("faults", 4, &|agent| agent.faults.to_string());
+    add("plies", 7, &|agent| units::mean(agent.plies_mean));
+    add("move p50", 9, &|agent| units::latency(agent.latency_us_p50));
+    add("move p99", 6, &|agent| units::latency(agent.latency_us_p99));
+    add("faults", 8, &|agent| agent.faults.to_string());
     if wide {
         add("win rate [95%]", 0, &|agent| {
             units::interval(agent.win_rate, agent.win_rate_low, agent.win_rate_high)
@@ -96,59 +95,69 @@ pub(super) fn people(standings: &v1::Standings, wide: bool) -> String {
         });
         add("blocks", 0, &|agent| units::count(agent.blocks));
         add("voids", 0, &|agent| units::count(agent.voids));
-    } else {
-        narrow(&mut columns, 2 + agents.len().to_string().len());
     }
-    let mut head = vec!["#"];
-    head.extend(columns.iter().map(|column| column.head.as_str()));
-    let rows: Vec<Vec<String>> = agents
-        .iter()
-        .enumerate()
-        .map(|(row, agent)| {
-            let cells = columns.iter().map(|column| column.cells[row].clone());
-            iter::once(units::place(agent.place)).chain(cells).collect()
-        })
-        .collect();
-    output::table(&head, &rows)
+    let room = (!wide).then(|| width.unwrap_or(WIDTH));
+    let (mut text, left_out) = output::fitted(columns, room);
+    if !left_out.is_empty() {
+        let left_out = left_out.join(", ");
+        let id = &standings.tournament_id;
+        text += &remark(
+            &format!("not shown for want of room: {left_out} (arena standings {id} --wide)"),
+            width,
+        );
+    }
+    text
 }
 
-/// Takes columns away until the rest fits beside a first one of this width.
-fn narrow(columns: &mut Vec<Column>, first: usize) {
-    while first + columns.iter().map(Column::width).sum::<usize>() > WIDTH {
-        let spare = columns.iter().map(|column| column.spare).max();
-        let Some(spare) = spare.filter(|&spare| spare > 0) else {
-            return;
-        };
-        columns.retain(|column| column.spare != spare);
-    }
+/// A line below the table, broken between words where it is wider than a terminal.
+fn remark(text: &str, width: Option<usize>) -> String {
+    let text = match width {
+        Some(width) => output::wrapped(text, width, "  "),
+        None => text.to_owned(),
+    };
+    text + "\n"
 }
 
 /// Who scored what against whom: the row's score against the column's agent, in
 /// the order of the standings; and the same less luck, where that is known and
-/// fits, or all of it is wanted.
-pub(super) fn crosstable(standings: &v1::Standings, wide: bool) -> String {
+/// fits, or all of it is wanted. Intervals are left out where they do not fit.
+pub(super) fn crosstable(standings: &v1::Standings, wide: bool, width: Option<usize>) -> String {
+    let fits = |text: &str, width: usize| text.lines().all(|line| line.chars().count() <= width);
     // As the report has it: where results decided what was played, one look is not
     // what happened.
-    let mut text = if standings.adaptive {
-        scores(standings, "score in % against, at any time", |pair| {
-            (pair.score, pair.score_anytime_low, pair.score_anytime_high)
-        })
+    let head = if standings.adaptive {
+        "score in % against, at any time"
     } else {
-        scores(standings, "score in % against", |pair| {
-            (pair.score, pair.score_low, pair.score_high)
+        "score in % against"
+    };
+    let room = width.filter(|_| !wide);
+    let table = |told: bool| {
+        scores(standings, head, room, |pair| {
+            match (told, standings.adaptive) {
+                (false, _) => (pair.score, None, None),
+                (true, true) => (pair.score, pair.score_anytime_low, pair.score_anytime_high),
+                (true, false) => (pair.score, pair.score_low, pair.score_high),
+            }
         })
     };
+    let mut text = table(true);
+    if room.is_some_and(|width| !fits(&text, width)) {
+        text = table(false);
+        text += &remark(
+            "intervals are not shown for want of room (--crosstable --wide)",
+            width,
+        );
+    }
     let mut pairs = standings.pairs.iter();
     if pairs.any(|pair| pair.score_adjusted.is_some()) {
-        let adjusted = scores(standings, "less luck, in % against", |pair| {
+        let adjusted = scores(standings, "less luck, in % against", room, |pair| {
             (
                 pair.score_adjusted,
                 pair.score_adjusted_low,
                 pair.score_adjusted_high,
             )
         });
-        let mut lines = adjusted.lines();
-        if wide || lines.all(|line| line.chars().count() <= WIDTH) {
+        if wide || fits(&adjusted, width.unwrap_or(WIDTH)) {
             text += &format!("\n{adjusted}");
         }
     }
@@ -160,6 +169,7 @@ pub(super) fn crosstable(standings: &v1::Standings, wide: bool) -> String {
 fn scores(
     standings: &v1::Standings,
     head: &str,
+    width: Option<usize>,
     of: impl Fn(&v1::PairStanding) -> (Option<f64>, Option<f64>, Option<f64>),
 ) -> String {
     let names: Vec<&str> = standings
@@ -181,22 +191,30 @@ fn scores(
         cells[one][other] = units::percent(score, interval);
         cells[other][one] = units::percent(1.0 - score, turned);
     }
-    let mut heads = vec!["#".to_owned(), head.to_owned()];
-    heads.extend((1..=names.len()).map(|number| number.to_string()));
-    let rows: Vec<Vec<String>> = cells
-        .into_iter()
-        .enumerate()
-        .map(|(row, mut cells)| {
-            cells[row] = "·".to_owned();
-            let lead = [(row + 1).to_string(), names[row].to_owned()];
-            lead.into_iter().chain(cells).collect()
-        })
-        .collect();
-    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-    output::table(&heads, &rows)
+    for (place, row) in cells.iter_mut().enumerate() {
+        row[place] = "·".to_owned();
+    }
+    let column = |head: String, cells: Vec<String>| Column {
+        head,
+        cells,
+        spare: 0,
+    };
+    let numbers = || (1..=names.len()).map(|number| number.to_string());
+    let mut columns = vec![
+        column("#".to_owned(), numbers().collect()),
+        column(
+            head.to_owned(),
+            names.iter().map(|&name| name.to_owned()).collect(),
+        ),
+    ];
+    columns.extend(numbers().enumerate().map(|(place, head)| {
+        let cells = cells.iter().map(|row| row[place].clone());
+        column(head, cells.collect())
+    }));
+    output::fitted(columns, width).0
 }
 
-/// What concerns all agents, a line each.
+/// What concerns all agents, a paragraph each.
 pub(super) fn remarks(standings: &v1::Standings) -> String {
     let mut text = String::new();
     let seats: Vec<String> = standings
@@ -226,11 +244,11 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
     {
         text += if standings.adaptive {
             "intervals: over blocks, for one look after a number of games fixed beforehand; here \
-             results\n  decide what is played or when it ends: --wide has those of scores \
-             that hold then too\n"
+             results decide what is played or when it ends: --wide has those of scores that \
+             hold then too\n"
         } else {
             "intervals: over blocks, for one look after a number of games fixed beforehand; \
-             --wide\n  has those that hold however often one looks\n"
+             --wide has those that hold however often one looks\n"
         };
     }
     text
@@ -247,12 +265,12 @@ fn pairing_told(pairing: &v1::Pairing) -> String {
     match pairing.games_saved {
         Some(saved) if saved >= 0 => format!(
             "blocks: the variance of scores is {share:.0}% lower than that of as many single \
-             games{modest};\n  {} more of those would have told as much",
+             games{modest}; {} more of those would have told as much",
             units::count(saved as u64)
         ),
         Some(saved) => format!(
             "blocks: the variance of scores is {:.0}% higher than that of as many single games; \
-             {}\n  fewer of those would have told as much",
+             {} fewer of those would have told as much",
             -share,
             units::count(saved.unsigned_abs())
         ),
@@ -290,23 +308,100 @@ mod tests {
 
     #[test]
     fn pairs_are_told_less_luck_where_that_fits_or_all_is_wanted() {
-        let text = crosstable(&standings(2), false);
+        let text = crosstable(&standings(2), false, None);
         for part in ["score in % against", "75 ±10", "25 ±10"] {
             assert!(text.contains(part), "{text}");
         }
         for part in ["less luck, in % against", "70 ±5", "30 ±5"] {
             assert!(text.contains(part), "{text}");
         }
-        assert!(!crosstable(&standings(60), false).contains("less luck"));
-        assert!(crosstable(&standings(60), true).contains("less luck"));
+        assert!(!crosstable(&standings(60), false, None).contains("less luck"));
+        assert!(crosstable(&standings(60), true, None).contains("less luck"));
         let mut skewed = standings(2);
         skewed.pairs[0].score_low = Some(0.6);
-        let text = crosstable(&skewed, false);
+        let text = crosstable(&skewed, false, None);
         for part in ["75 [60, 85]", "25 [15, 40]"] {
             assert!(text.contains(part), "{text}");
         }
         let mut unknown = standings(2);
         unknown.pairs[0].score_adjusted = None;
-        assert!(!crosstable(&unknown, true).contains("less luck"));
+        assert!(!crosstable(&unknown, true, None).contains("less luck"));
+    }
+
+    /// Four agents that played enough for long numbers.
+    fn played() -> v1::Standings {
+        let agents = [
+            "random",
+            "aggressive",
+            "mixed-with-a-longer-name",
+            "defensive",
+        ];
+        let agent = |(place, name): (u64, &&str)| v1::AgentStanding {
+            agent: (*name).to_owned(),
+            place: Some(place),
+            games: 14_112,
+            wins: 2492,
+            ranks: vec![12_492, 1801, 1324, 248],
+            faults: 4321,
+            score: Some(0.512),
+            score_low: Some(0.48),
+            score_high: Some(0.544),
+            score_adjusted: Some(0.5),
+            score_adjusted_low: Some(0.481),
+            score_adjusted_high: Some(0.519),
+            rating: Some(-123.0),
+            rating_low: Some(-321.0),
+            rating_high: Some(-101.0),
+            plies_mean: Some(1012.5),
+            latency_us_p50: Some(1.5),
+            latency_us_p99: Some(123_000.0),
+            ..Default::default()
+        };
+        v1::Standings {
+            tournament_id: "cup-0123456789".to_owned(),
+            agents: (1..).zip(&agents).map(agent).collect(),
+            ..standings(0)
+        }
+    }
+
+    #[test]
+    fn standings_fit_every_terminal_and_no_number_is_cut() {
+        let cells = [
+            "mixed-with-a-longer-name",
+            "-123 [-321, -101]",
+            "51.2% [48.0, 54.4]",
+            "50.0% [48.1, 51.9]",
+            "12,492/1,801/1,324/248",
+            "14,112",
+            "1012.5",
+            "1.5 µs",
+            "123.0 ms",
+            "4321",
+        ];
+        let standings = played();
+        let whole = people(&standings, true, Some(60));
+        let mut shown_before = 0;
+        for width in [60, 80, 100, 120, 200] {
+            let text = people(&standings, false, Some(width));
+            let wide = text.lines().find(|line| line.chars().count() > width);
+            assert_eq!(wide, None, "{width}: {text}");
+            let rows = text.lines().skip(2);
+            let rows: Vec<&str> = rows.take(4).collect();
+            let mut shown = 0;
+            for cell in cells {
+                assert!(whole.contains(cell), "{cell}: {whole}");
+                shown += usize::from(text.contains(cell));
+            }
+            // A row of a table is one line: what is in it is whole or not there.
+            for row in &rows {
+                let known = cells.iter().filter(|cell| row.contains(**cell)).count();
+                let name = usize::from(!row.contains(cells[0]));
+                assert_eq!(known + name, shown, "{width}: {row}");
+            }
+            assert!(shown >= shown_before, "{width}: {text}");
+            shown_before = shown;
+            assert_eq!(text.contains("--wide"), shown < cells.len(), "{text}");
+        }
+        assert_eq!(shown_before, cells.len());
     }
 }

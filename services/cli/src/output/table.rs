@@ -1,0 +1,224 @@
+//! Tables that fit where they are shown: no cell is cut in a number or a word,
+//! and columns that there is no room for are left out and named.
+
+use std::iter;
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+
+/// A rule below the header and nothing else, so that rows can be grepped.
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+/// Room on both sides of a cell, and what stands between two.
+const PADDING: usize = 3;
+
+/// A column: its head, its cells, and how soon it gives way where the table is
+/// too wide; 0: never.
+pub(crate) struct Column {
+    pub(crate) head: String,
+    pub(crate) cells: Vec<String>,
+    pub(crate) spare: usize,
+}
+
+impl Column {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        self.cells
+            .iter()
+            .chain(iter::once(&self.head))
+            .map(String::as_str)
+    }
+
+    /// Nothing but numbers, which stand to the right and on one line.
+    fn is_numeric(&self) -> bool {
+        self.cells.iter().all(|cell| {
+            cell.chars()
+                .all(|c| c.is_ascii_digit() || " .,-+%±µmsn–—[]".contains(c))
+        })
+    }
+
+    /// Characters of the longest text.
+    fn width(&self) -> usize {
+        let lines = self.texts().flat_map(str::lines);
+        lines.map(columns_of).max().unwrap_or_default()
+    }
+
+    /// The same where it may go over several lines between words.
+    fn width_min(&self) -> usize {
+        if self.is_numeric() {
+            return self.width();
+        }
+        let words = self.texts().flat_map(str::split_whitespace);
+        words.map(columns_of).max().unwrap_or_default()
+    }
+}
+
+fn columns_of(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// Draws a table within a width, if there is one: text goes over several lines,
+/// then columns that may be spared are left out. Gives their heads too.
+pub(crate) fn fitted(columns: Vec<Column>, width: Option<usize>) -> (String, Vec<String>) {
+    let Some(width) = width else {
+        return (draw(&columns, None), Vec::new());
+    };
+    let sum = |widths: &mut dyn Iterator<Item = usize>| {
+        let all: usize = widths.map(|width| PADDING + width).sum();
+        all.saturating_sub(1)
+    };
+    let least: Vec<usize> = columns.iter().map(Column::width_min).collect();
+    // The least spared first, so that what still fits stays beside what does not.
+    let mut order: Vec<usize> = (0..columns.len()).collect();
+    order.sort_by_key(|&place| columns[place].spare);
+    let mut kept: Vec<usize> = Vec::new();
+    for place in order {
+        kept.push(place);
+        let with = sum(&mut kept.iter().map(|&place| least[place]));
+        if columns[place].spare > 0 && with > width {
+            kept.pop();
+        }
+    }
+    let mut left_out = Vec::new();
+    let mut shown = Vec::new();
+    for (place, column) in columns.into_iter().enumerate() {
+        if kept.contains(&place) {
+            shown.push(column);
+        } else {
+            left_out.push(column.head);
+        }
+    }
+    let columns = shown;
+    let mut widths: Vec<usize> = columns.iter().map(Column::width).collect();
+    let least: Vec<usize> = columns.iter().map(Column::width_min).collect();
+    while sum(&mut widths.iter().copied()) > width {
+        let wider = widths.iter_mut().zip(&least);
+        let wider = wider.filter(|(width, least)| **width > **least);
+        let Some((widest, _)) = wider.max_by_key(|(width, _)| **width) else {
+            break;
+        };
+        *widest -= 1;
+    }
+    (draw(&columns, Some(&widths)), left_out)
+}
+
+/// Draws all of it, with text over several lines where it is wider than that.
+fn draw(columns: &[Column], widths: Option<&[usize]>) -> String {
+    let cell = |place: usize, text: &str| match widths {
+        Some(widths) if !columns[place].is_numeric() => wrapped(text, widths[place], ""),
+        _ => text.to_owned(),
+    };
+    let mut table = Table::new();
+    let heads = columns.iter().enumerate();
+    table
+        .load_style(STYLE)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(heads.map(|(place, column)| cell(place, &column.head)));
+    let rows = columns.first().map_or(0, |column| column.cells.len());
+    for row in 0..rows {
+        let cells = columns.iter().enumerate();
+        table.add_row(cells.map(|(place, column)| cell(place, &column.cells[row])));
+    }
+    for (place, column) in columns.iter().enumerate() {
+        if let Some(drawn) = table.column_mut(place).filter(|_| column.is_numeric()) {
+            drawn.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    format!("{table}\n")
+}
+
+/// Text whose lines are no wider than that, broken between words alone; what goes
+/// on is indented.
+pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> String {
+    let mut lines = Vec::new();
+    for whole in text.split('\n') {
+        if columns_of(whole) <= width {
+            lines.push(whole.to_owned());
+            continue;
+        }
+        // What stands indented goes on so.
+        let lead = &whole[..whole.len() - whole.trim_start().len()];
+        let indent = format!("{lead}{indent}");
+        let mut line = String::new();
+        for word in whole.split_whitespace() {
+            let begins = line.is_empty();
+            if !begins && columns_of(&line) + 1 + columns_of(word) > width {
+                lines.push(std::mem::replace(&mut line, format!("{indent}{word}")));
+            } else {
+                line += if begins { lead } else { " " };
+                line += word;
+            }
+        }
+        lines.push(line);
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(head: &str, spare: usize, cells: &[&str]) -> Column {
+        Column {
+            head: head.to_owned(),
+            cells: cells.iter().map(|cell| (*cell).to_owned()).collect(),
+            spare,
+        }
+    }
+
+    fn table() -> Vec<Column> {
+        vec![
+            column("agent", 0, &["one", "two-with-a-name"]),
+            column(
+                "score [95%]",
+                0,
+                &["51.2% [48.0, 54.4]", "48.8% [45.6, 52.0]"],
+            ),
+            column("1st/2nd/3rd", 3, &["2,492/180/1,324", "248/94/45"]),
+            column("came", 0, &["no fault in all games", "12 faults"]),
+            column("plies", 4, &["1,012.5", "–"]),
+            column("move p99", 5, &["1.5 µs", "12.3 ms"]),
+        ]
+    }
+
+    #[test]
+    fn text_goes_over_lines_and_columns_give_way_but_no_cell_is_cut() {
+        for width in [50, 60, 80, 100, 120] {
+            let (text, left_out) = fitted(table(), Some(width));
+            assert!(
+                text.lines().all(|line| columns_of(line) <= width),
+                "{width}: {text}"
+            );
+            for column in table() {
+                let shown = !left_out.contains(&column.head);
+                let whole = column.is_numeric();
+                for cell in column.texts() {
+                    if whole {
+                        assert_eq!(text.contains(cell), shown, "{width}: {cell}\n{text}");
+                    }
+                    for word in cell.split(' ').filter(|_| shown) {
+                        assert!(text.contains(word), "{width}: {word}\n{text}");
+                    }
+                }
+            }
+        }
+        let left_out = |width| fitted(table(), Some(width)).1;
+        assert_eq!(left_out(120), [""; 0]);
+        assert_eq!(left_out(80), ["move p99"]);
+        assert_eq!(left_out(60), ["1st/2nd/3rd", "move p99"]);
+    }
+
+    #[test]
+    fn what_may_not_be_left_out_stays_however_narrow_it_is() {
+        let (text, left_out) = fitted(table(), Some(10));
+        assert_eq!(left_out.len(), 3);
+        assert!(text.contains("51.2% [48.0, 54.4]"), "{text}");
+    }
+
+    #[test]
+    fn notes_are_broken_between_words() {
+        let text = "note: a word\n  averyveryverylongword is left whole, as it is";
+        let expected =
+            "note: a word\n  averyveryverylongword\n    is left\n    whole, as\n    it is";
+        assert_eq!(wrapped(text, 14, "  "), expected);
+        assert_eq!(wrapped(text, 80, "  "), text);
+    }
+}
