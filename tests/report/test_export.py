@@ -39,6 +39,30 @@ def test_every_format_has_the_same_rows(arena, field, name):
             assert all(same(a, b) for a, b in zip(ours, theirs)), column
 
 
+def test_games_are_the_same_columns_and_rows_as_csv_and_parquet(arena, field):
+    ours, theirs = (table(arena, field, "games", form) for form in ["parquet", "csv"])
+    assert ours.columns == theirs.columns
+    assert {"seed", "luck_0", "luck_1"} <= set(ours.columns)
+    for column in ours.columns:
+        same = lambda a, b: a == b or (a in (None, "") and b in (None, ""))
+        pairs = zip(ours[column].to_list(), theirs[column].to_list())
+        assert all(same(a, b) for a, b in pairs), column
+
+
+def test_standings_have_the_columns_of_the_command(arena, field):
+    exported = table(arena, field, "standings", "csv")
+    shown = arena.run("standings", field, "--data", "data", "--output", "csv").stdout
+    assert exported.equals(polars.read_csv(io.StringIO(shown), infer_schema_length=None))
+    assert {"faults_by_kind", "ranks_1", "ranks_2"} <= set(exported.columns)
+
+
+def test_files_of_tournaments_with_and_without_faults_can_be_put_together(arena, field, faulty):
+    for name in ["games", "decisions", "standings"]:
+        frames = [table(arena, one, name, "parquet") for one in [field, faulty]]
+        assert frames[0].schema == frames[1].schema, name
+        assert polars.concat(frames).height == sum(frame.height for frame in frames)
+
+
 def test_games_as_parquet_are_the_games_of_the_export(arena, field):
     games = table(arena, field, "games", "parquet")
     lines = arena.run("export", field, "--data", "data").stdout.splitlines()

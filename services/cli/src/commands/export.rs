@@ -20,7 +20,6 @@ use crate::{
     access::{AccessArgs, Client},
     failure::{Failure, Outcome},
     model::{self, Rules},
-    output,
 };
 
 /// Games asked for at a time.
@@ -52,8 +51,8 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_enum, default_value_t)]
     table: ExportTable,
 
-    /// jsonl: a line of JSON a row, of games all there is; csv: the same
-    /// without what is nested; parquet: for data frames
+    /// jsonl: a line of JSON a row, of games whole records; csv, and parquet for
+    /// data frames: the same columns whatever is in them
     #[arg(long, value_enum, default_value_t)]
     format: ExportFormat,
 
@@ -118,12 +117,12 @@ impl ExportArgs {
             )));
         }
         let out = Out::open(self.out.as_deref(), self.format == ExportFormat::Parquet)?;
-        if self.table == ExportTable::Standings {
-            return self.write_standings(client, out).await;
-        }
         let rules = Rules::of(&setup)?;
+        if self.table == ExportTable::Standings {
+            return self.write_standings(client, rules.game.seats(), out).await;
+        }
         match (self.table, self.format) {
-            (ExportTable::Games, ExportFormat::Jsonl | ExportFormat::Csv) => {
+            (ExportTable::Games, ExportFormat::Jsonl) => {
                 self.write_lines(client, &rules, out).await
             }
             (ExportTable::Games, _) => {
@@ -169,15 +168,15 @@ impl ExportArgs {
         }
     }
 
-    async fn write_standings(&self, client: &mut Client, out: Out) -> Outcome {
+    async fn write_standings(&self, client: &mut Client, seats: usize, out: Out) -> Outcome {
         let request = v1::GetStandingsRequest {
             tournament_id: self.id.clone(),
             ..v1::GetStandingsRequest::default()
         };
         let response = client.get_standings(request).await?.into_inner();
-        let (columns, rows) = table::standings(&response.standings.unwrap_or_default());
-        let mut sink = self.sink(out, &columns)?;
-        for row in rows {
+        let standings = response.standings.unwrap_or_default();
+        let mut sink = self.sink(out, &table::standing_columns(seats))?;
+        for row in table::standings(&standings, seats) {
             sink.row(row)?;
         }
         sink.finish()
@@ -185,9 +184,6 @@ impl ExportArgs {
 
     /// Records as lines, which are a contract.
     async fn write_lines(&self, client: &mut Client, rules: &Rules, mut out: Out) -> Outcome {
-        if self.format == ExportFormat::Csv {
-            out.text(&csv_header(rules))?;
-        }
         self.each_game(client, |game, record| {
             out.text(&self.line(rules, game, record)?)
         })
@@ -222,9 +218,6 @@ impl ExportArgs {
     }
 
     fn line(&self, rules: &Rules, game: &v1::GameReport, record: &GameRecord) -> Outcome<String> {
-        if self.format == ExportFormat::Csv {
-            return Ok(csv(rules, record));
-        }
         let mut line = match self.records {
             ExportRecords::Full => rules.line(record)?,
             ExportRecords::Hash => rules.short_line(record)?,
@@ -244,41 +237,10 @@ impl ExportArgs {
     }
 }
 
-/// The names of the columns of [`csv`].
-pub(crate) fn csv_header(rules: &Rules) -> String {
-    let seats = rules.game.seats();
-    let mut header = ["game_id", "index", "block"].map(str::to_owned).to_vec();
-    for kind in ["seat", "placement", "score"] {
-        header.extend((0..seats).map(|seat| format!("{kind}_{seat}")));
-    }
-    header.extend(["plies", "termination", "faults", "hash"].map(str::to_owned));
-    output::csv_line(&header)
-}
-
-/// A game's results as a line of comma-separated values.
-pub(crate) fn csv(rules: &Rules, record: &arena_model::GameRecord) -> String {
-    let seats = record.seats.len();
-    let mut cells = vec![
-        format!("{}/{}", rules.header.tournament_id, record.index),
-        record.index.to_string(),
-        record.block.to_string(),
-    ];
-    cells.extend(
-        record
-            .seats
-            .iter()
-            .map(|&agent| rules.header.agents[usize::from(agent)].clone()),
-    );
-    cells.extend((0..seats).map(|seat| {
-        let rank = record.placement.get(seat);
-        rank.map_or_else(String::new, ToString::to_string)
-    }));
-    cells.extend(record.scores.iter().map(ToString::to_string));
-    cells.push(record.plies.to_string());
-    cells.push(record.termination.name().to_owned());
-    cells.push(table::faults(record));
-    cells.push(hex::encode(record.hash));
-    output::csv_line(&cells)
+/// A game as comma-separated values with a header, as an export of it has them.
+pub(crate) fn csv(rules: &Rules, record: &GameRecord) -> String {
+    let columns = table::game_columns(rules.game.seats(), false);
+    sink::csv_header(&columns) + &sink::csv_row(table::game(rules, record, None, false))
 }
 
 /// The tournament of an id.

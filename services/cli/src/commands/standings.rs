@@ -191,6 +191,12 @@ pub(super) fn as_json(agent: &v1::AgentStanding) -> serde_json::Value {
     serde_json::to_value(view::agent(agent)).unwrap_or_default()
 }
 
+/// Agents as `--output csv` prints them.
+#[cfg(test)]
+pub(super) fn as_csv(standings: &v1::Standings) -> Outcome<String> {
+    csv::agents(standings)
+}
+
 /// The same in words.
 pub(crate) fn told(audits: &v1::Audits) -> String {
     let mut text = format!(

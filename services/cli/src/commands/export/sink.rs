@@ -84,28 +84,36 @@ pub(crate) trait Sink {
     fn finish(self: Box<Self>) -> Outcome;
 }
 
+/// The names of columns as a line.
+pub(super) fn csv_header(columns: &[Column]) -> String {
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    output::csv_line(&names)
+}
+
+/// A row as a line; what is null is empty.
+pub(super) fn csv_row(cells: Vec<Cell>) -> String {
+    let text = |cell| match cell {
+        Value::Null => String::new(),
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let cells: Vec<String> = cells.into_iter().map(text).collect();
+    output::csv_line(&cells)
+}
+
 /// Comma-separated values with a header.
 pub(crate) struct Csv(Out);
 
 impl Csv {
     pub(crate) fn new(mut out: Out, columns: &[Column]) -> Outcome<Self> {
-        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
-        out.text(&output::csv_line(&names))?;
+        out.text(&csv_header(columns))?;
         Ok(Self(out))
     }
 }
 
 impl Sink for Csv {
     fn row(&mut self, cells: Vec<Cell>) -> Outcome {
-        let cells: Vec<String> = cells
-            .into_iter()
-            .map(|cell| match cell {
-                Value::Null => String::new(),
-                Value::String(text) => text,
-                other => other.to_string(),
-            })
-            .collect();
-        self.0.text(&output::csv_line(&cells))
+        self.0.text(&csv_row(cells))
     }
 
     fn finish(self: Box<Self>) -> Outcome {

@@ -2,7 +2,7 @@
 
 use arena_model::GameRecord;
 use arena_wire::v1;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::{
     commands::standings,
@@ -185,56 +185,161 @@ pub(crate) fn decisions(
     outcome
 }
 
-/// The standings as columns and rows: every single number that `arena
-/// standings --output json` has of an agent, by name.
-pub(crate) fn standings(standings: &v1::Standings) -> (Vec<Column>, Vec<Vec<Cell>>) {
-    let agents: Vec<Map<String, Value>> = standings
-        .agents
-        .iter()
-        .filter_map(|agent| match standings::as_json(agent) {
-            Value::Object(fields) => Some(fields),
-            _ => None,
-        })
-        .collect();
-    let mut all = columns(&[("rank", Kind::Int), ("agent", Kind::Text)]);
-    let fields = agents.first().into_iter().flatten();
-    for (name, first) in fields {
-        let nested = first.is_array() || first.is_object();
-        if !nested && name != "agent" {
-            let cells = agents.iter().filter_map(|agent| agent.get(name));
-            all.push(Column {
-                name: name.clone(),
-                kind: kind_of(cells),
-            });
+/// What an agent's standing has, in the order of the keys of its JSON; a list has
+/// a column for each seat.
+const STANDING: &[(&str, Kind)] = &[
+    ("agent", Kind::Text),
+    ("blocks", Kind::Int),
+    ("draws", Kind::Int),
+    ("faults", Kind::Int),
+    ("faults_by_kind", Kind::Text),
+    ("games", Kind::Int),
+    ("last_fault", Kind::Text),
+    ("latency_us_p50", Kind::Real),
+    ("latency_us_p99", Kind::Real),
+    ("losses", Kind::Int),
+    ("luck_games_saved", Kind::Int),
+    ("luck_mean", Kind::Real),
+    ("luck_share", Kind::Real),
+    ("nash", Kind::Real),
+    ("non_deterministic", Kind::Bool),
+    ("place", Kind::Int),
+    ("plies_mean", Kind::Real),
+    ("points", Kind::Real),
+    (RANKS, Kind::Int),
+    ("rating", Kind::Real),
+    ("rating_high", Kind::Real),
+    ("rating_low", Kind::Real),
+    ("score", Kind::Real),
+    ("score_adjusted", Kind::Real),
+    ("score_adjusted_high", Kind::Real),
+    ("score_adjusted_low", Kind::Real),
+    ("score_anytime_high", Kind::Real),
+    ("score_anytime_low", Kind::Real),
+    ("score_high", Kind::Real),
+    ("score_low", Kind::Real),
+    ("voids", Kind::Int),
+    ("win_rate", Kind::Real),
+    ("win_rate_high", Kind::Real),
+    ("win_rate_low", Kind::Real),
+    ("wins", Kind::Int),
+];
+/// How often each rank came, from the first on.
+const RANKS: &str = "ranks";
+
+/// The columns of [`standings`]: those of `arena standings --output csv`.
+pub(crate) fn standing_columns(seats: usize) -> Vec<Column> {
+    let mut all = columns(&[("rank", Kind::Int)]);
+    for &(name, kind) in STANDING {
+        if name == RANKS {
+            all.extend((1..=seats).map(|rank| Column {
+                name: format!("{name}_{rank}"),
+                kind,
+            }));
+        } else {
+            all.extend(columns(&[(name, kind)]));
         }
     }
-    let rows = (1..).zip(&agents);
-    let rows = rows
-        .map(|(rank, agent)| {
-            let cells = all[1..].iter();
-            let cells = cells.map(|column| agent.get(&column.name).cloned().unwrap_or_default());
-            std::iter::once(json!(rank)).chain(cells).collect()
-        })
-        .collect();
-    (all, rows)
+    all
 }
 
-/// What all of these are; real numbers where nothing is known.
-fn kind_of<'a>(cells: impl Iterator<Item = &'a Value>) -> Kind {
-    let mut kind = None;
-    for cell in cells {
-        let found = match cell {
-            Value::Null => continue,
-            Value::Bool(_) => Kind::Bool,
-            Value::Number(number) if number.is_f64() => Kind::Real,
-            Value::Number(_) => Kind::Int,
-            _ => Kind::Text,
-        };
-        kind = match (kind, found) {
-            (Some(Kind::Int), Kind::Real) | (Some(Kind::Real), Kind::Int) => Some(Kind::Real),
-            (Some(known), _) => Some(known),
-            (None, found) => Some(found),
-        };
+/// The standings as rows: everything that `arena standings --output json` has of an
+/// agent, by name.
+pub(crate) fn standings(standings: &v1::Standings, seats: usize) -> Vec<Vec<Cell>> {
+    let agents = (1..).zip(&standings.agents);
+    let row = |(rank, agent): (u64, &v1::AgentStanding)| {
+        let json = standings::as_json(agent);
+        let mut cells = vec![json!(rank)];
+        for &(name, _) in STANDING {
+            match &json[name] {
+                Value::Object(kinds) => {
+                    let kinds = kinds.iter().map(|(kind, count)| format!("{kind}={count}"));
+                    cells.push(json!(kinds.collect::<Vec<_>>().join(" ")));
+                }
+                ranks if name == RANKS => {
+                    cells.extend((0..seats).map(|rank| json!(ranks.get(rank))));
+                }
+                cell => cells.push(cell.clone()),
+            }
+        }
+        cells
+    };
+    agents.map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An agent of whom all is known.
+    fn known() -> v1::AgentStanding {
+        v1::AgentStanding {
+            agent: "one".to_owned(),
+            place: Some(1),
+            ranks: vec![3, 1],
+            score: Some(0.75),
+            score_low: Some(0.5),
+            score_high: Some(1.0),
+            score_anytime_low: Some(0.25),
+            score_anytime_high: Some(1.0),
+            score_adjusted: Some(0.7),
+            score_adjusted_low: Some(0.5),
+            score_adjusted_high: Some(0.9),
+            luck_mean: Some(0.0),
+            luck_share: Some(0.5),
+            luck_games_saved: Some(-3),
+            rating: Some(10.0),
+            rating_low: Some(-10.0),
+            rating_high: Some(30.0),
+            nash: Some(1.0),
+            plies_mean: Some(12.0),
+            win_rate: Some(0.75),
+            win_rate_low: Some(0.5),
+            win_rate_high: Some(1.0),
+            latency_us_p50: Some(1.0),
+            latency_us_p99: Some(2.0),
+            faults_by_kind: [("crash".to_owned(), 2), ("timeout".to_owned(), 1)].into(),
+            last_fault: "it died".to_owned(),
+            ..v1::AgentStanding::default()
+        }
     }
-    kind.unwrap_or(Kind::Real)
+
+    /// Whether a cell may stand in a column.
+    fn fits(kind: Kind, cell: &Cell) -> bool {
+        match kind {
+            Kind::Int => cell.is_i64() || cell.is_u64(),
+            Kind::Real => cell.is_f64(),
+            Kind::Text => cell.is_string(),
+            Kind::Bool => cell.is_boolean(),
+        }
+    }
+
+    #[test]
+    fn standings_have_a_column_of_one_kind_for_everything_that_their_json_has() {
+        let all = v1::Standings {
+            agents: vec![known(), v1::AgentStanding::default()],
+            ..v1::Standings::default()
+        };
+        let json = standings::as_json(&all.agents[0]);
+        let keys: Vec<&str> = json
+            .as_object()
+            .expect("an object")
+            .keys()
+            .map(String::as_str)
+            .collect();
+        let names: Vec<&str> = STANDING.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, keys);
+        let columns = standing_columns(2);
+        let rows = standings(&all, 2);
+        for (place, column) in columns.iter().enumerate() {
+            let [first, second] = [0, 1].map(|row: usize| &rows[row][place]);
+            assert!(fits(column.kind, first), "{}: {first}", column.name);
+            let nothing = second.is_null() || fits(column.kind, second);
+            assert!(nothing, "{}: {second}", column.name);
+        }
+        assert_eq!(rows[0].len(), columns.len());
+        let csv = standings::as_csv(&all).expect("csv");
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(csv.lines().next(), Some(names.join(",").as_str()));
+    }
 }

@@ -23,7 +23,7 @@ pub(crate) fn print_record(
     match format {
         Format::Table => {}
         Format::Csv => {
-            return output::write(&(export::csv_header(rules) + &export::csv(rules, record)));
+            return output::write(&export::csv(rules, record));
         }
         Format::Json | Format::Jsonl => {
             return output::write(&format!("{}\n", rules.line(record)?));
