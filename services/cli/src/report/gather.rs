@@ -71,7 +71,8 @@ pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> 
         .iter()
         .map(|one| one.agent.as_str())
         .collect();
-    let by_rating = spec.opponents_differ() && standings.ratings.is_some();
+    let opponents_differ = spec.opponents_differ();
+    let by_rating = opponents_differ && standings.ratings.is_some();
     let pairs = crosstable(&names, &standings);
     let verdicts = verdict::check(&expectations, &standings);
     let agents = order
@@ -107,6 +108,7 @@ pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> 
         samples,
         board: boards.board(),
         verdict: serde_json::from_str(&standings.verdict_json).ok(),
+        opponents_differ,
         by_rating,
         ahead: lead::least(&standings, by_rating),
         starter_drawn: standings.starter_drawn,

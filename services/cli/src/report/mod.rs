@@ -75,7 +75,9 @@ pub(crate) struct Report {
     /// What the tournament came to by its format, with what it is in words as
     /// its `text`; none until it is finished.
     pub(crate) verdict: Option<serde_json::Value>,
-    /// Agents meet different opponents, so that ratings say who is better.
+    /// Agents meet different opponents, so that scores do not say who is better.
+    pub(crate) opponents_differ: bool,
+    /// Ratings say it there, where there are any.
     pub(crate) by_rating: bool,
     /// The least by which the first agent is ahead of each other one, by the
     /// interval of their difference.

@@ -55,6 +55,7 @@ fn empty() -> Report {
         board: board::Board::Text,
         digest: "00".to_owned(),
         verdict: None,
+        opponents_differ: false,
         by_rating: false,
         ahead: Vec::new(),
         starter_drawn: false,
@@ -186,6 +187,7 @@ fn the_headline_is_what_the_format_came_to() {
 #[test]
 fn where_opponents_differ_ratings_are_told_and_not_scores() {
     let mut report = Report {
+        opponents_differ: true,
         by_rating: true,
         ahead: vec![Some(-5.0)],
         ..played()
@@ -200,6 +202,9 @@ fn where_opponents_differ_ratings_are_told_and_not_scores() {
     let told = "one comes first, rated +20 [+5, +35] Elo over 2 games; two follows with +10";
     assert!(said.contains(told), "{said}");
     assert!(!said.contains("scored best"), "{said}");
+    let overlap = "Where two intervals do not overlap, the difference is hardly luck";
+    assert!(!html(&report).expect("a page").contains(overlap));
+    assert!(html(&played()).expect("a page").contains(overlap));
     // No games link them: who is better nobody knows.
     for agent in &mut report.agents {
         agent.standing.place = None;
