@@ -172,7 +172,8 @@ fn leader(report: &Report) -> Option<String> {
         let other = &second.standing;
         text += &format!("; {} follows with {}", other.agent, told(other));
         text += if is_clear(report) {
-            ". It is ahead of every other one by more than luck gives, so the first place is clear"
+            ". Over all games it is ahead of every other one by more than luck gives, so the first \
+             place is clear"
         } else {
             ". The difference may be nothing, so the first place may be luck"
         };
@@ -197,13 +198,16 @@ fn undecided(report: &Report) -> Option<String> {
     match (all, open) {
         (0, _) => None,
         (1, 0) => Some("Between the two the better one is told apart from the other.".to_owned()),
-        (1, _) => Some("The two cannot be told apart by these games.".to_owned()),
+        (1, _) => {
+            Some("By the points of their games alone the two cannot be told apart.".to_owned())
+        }
         (_, 0) => Some(format!(
-            "In all {all} pairs one is told apart from the other."
+            "By their games against each other alone, one is told apart from the other in all \
+             {all} pairs."
         )),
         _ => Some(format!(
-            "Of {all} pairs {open} cannot be told apart by these games: the interval of \
-             their score has 50% in it."
+            "By their games against each other alone, {open} of {all} pairs cannot be told apart: \
+             the interval of their score has 50% in it."
         )),
     }
 }
