@@ -218,15 +218,27 @@ fn crosstable(names: &[&str], standings: &v1::Standings) -> Vec<Vec<Option<Pair>
         let Some(value) = pair.score else {
             continue;
         };
-        let interval = if standings.adaptive {
-            pair.score_anytime_low.zip(pair.score_anytime_high)
+        let (interval, elo_interval) = if standings.adaptive {
+            (
+                pair.score_anytime_low.zip(pair.score_anytime_high),
+                pair.elo_difference_anytime_low
+                    .zip(pair.elo_difference_anytime_high),
+            )
         } else {
-            pair.score_low.zip(pair.score_high)
+            (
+                pair.score_low.zip(pair.score_high),
+                pair.elo_difference_low.zip(pair.elo_difference_high),
+            )
         };
         table[row][column] = Some(Pair {
             games: pair.games,
             results: [pair.wins, pair.draws, pair.losses],
             score: Estimate { value, interval },
+            elo: pair.elo_difference.map(|value| Estimate {
+                value,
+                interval: elo_interval,
+            }),
+            superiority: pair.superiority,
         });
         table[column][row] = Some(Pair {
             games: pair.games,
@@ -235,6 +247,11 @@ fn crosstable(names: &[&str], standings: &v1::Standings) -> Vec<Vec<Option<Pair>
                 value: 1.0 - value,
                 interval: interval.map(|(low, high)| (1.0 - high, 1.0 - low)),
             },
+            elo: pair.elo_difference.map(|value| Estimate {
+                value: -value,
+                interval: elo_interval.map(|(low, high)| (-high, -low)),
+            }),
+            superiority: pair.superiority.map(|likely| 1.0 - likely),
         });
     }
     table

@@ -118,12 +118,16 @@ pub(crate) struct Agent {
 }
 
 /// Two agents in the games that both played.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pair {
     pub(crate) games: u64,
     /// Games in which the first was placed before, with, and behind the second.
     pub(crate) results: [u64; 3],
     pub(crate) score: Estimate,
+    /// By how much the first is rated higher, as the Elo of the score to expect.
+    pub(crate) elo: Option<Estimate>,
+    /// How likely the first is the stronger one.
+    pub(crate) superiority: Option<f64>,
 }
 
 /// A fault with what is known of it.

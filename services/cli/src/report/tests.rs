@@ -224,6 +224,7 @@ fn what_a_note_says_is_told_once() {
                 value,
                 interval: Some((value - 0.1, value + 0.1)),
             },
+            ..Pair::default()
         })
     };
     let (better, worse) = (beats(0.8), beats(0.2));
@@ -240,6 +241,70 @@ fn what_a_note_says_is_told_once() {
     let summary = words::summary(&report);
     let told = summary.iter().filter(|said| said.contains("beats"));
     assert_eq!(told.count(), 1, "{summary:?}");
+}
+
+#[test]
+fn a_clear_first_place_and_pairs_that_are_open_are_told_of_different_games() {
+    let even = Some(Pair {
+        games: 10,
+        results: [5, 0, 5],
+        score: Estimate {
+            value: 0.5,
+            interval: Some((0.2, 0.8)),
+        },
+        ..Pair::default()
+    });
+    let mut report = played();
+    report.agents.push(agent("three", Some(0.2)));
+    report.ahead.push(Some(0.3));
+    report.pairs = vec![
+        vec![None, even, even],
+        vec![even, None, even],
+        vec![even, even, None],
+    ];
+    let said = words::summary(&report).join(" ");
+    for part in [
+        "Over all games it is ahead of every other one",
+        "By their games against each other alone, 3 of 3 pairs cannot be told apart",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn pairs_are_written_out_below_the_crosstable() {
+    let pair = |sign: f64| {
+        Some(Pair {
+            games: 1200,
+            results: [600, 300, 300],
+            score: Estimate {
+                value: 0.5 + sign * 0.125,
+                interval: Some((0.6, 0.65)),
+            },
+            elo: Some(Estimate {
+                value: sign * 88.7,
+                interval: Some((70.0, 108.0)),
+            }),
+            superiority: Some(0.9999),
+        })
+    };
+    let mut report = played();
+    report.pairs = vec![vec![None, pair(1.0)], vec![pair(-1.0), None]];
+    let page = html(&report).expect("a page");
+    let (_, table) = page.split_once("id=\"pair-list\"").expect("a table");
+    let (table, _) = table.split_once("</details>").expect("its end");
+    for part in [
+        "one against two",
+        "1,200",
+        "62.5% [60.0, 65.0]",
+        "+89 ± 19",
+        "&gt;99.9%",
+    ] {
+        let part = part.replace("&gt;", "&#62;");
+        assert!(table.contains(&part), "{part}: {table}");
+    }
+    assert_eq!(table.matches("<tr>").count(), 2, "each pair once: {table}");
+    assert!(!html(&played()).expect("a page").contains("pair-list\""));
 }
 
 #[test]

@@ -22,6 +22,9 @@ use crate::{
 const CSS: &str = include_str!("report.css");
 const JS: &str = include_str!("report.js");
 
+/// Pairs that are written out: of more a spreadsheet tells more.
+const PAIRS_MAX: usize = 500;
+
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
@@ -44,6 +47,9 @@ struct Page<'a> {
     drawn: bool,
     dots: String,
     heat: String,
+    pairs: Vec<PairRow>,
+    /// How many there are beside those.
+    pairs_unlisted: String,
     course: String,
     /// Whether the course is of ratings.
     rated: bool,
@@ -83,6 +89,15 @@ struct Row<'a> {
     source: &'a str,
 }
 
+/// A pair in its table.
+struct PairRow {
+    names: String,
+    games: String,
+    score: String,
+    elo: String,
+    superiority: String,
+}
+
 /// The page of a report.
 pub(crate) fn html(report: &Report) -> Outcome<String> {
     let lucky = report
@@ -109,6 +124,9 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
         ]);
     }
     parts.push(("again", "Play it again"));
+    let mut pairs = pairs(report);
+    let unlisted = pairs.len().saturating_sub(PAIRS_MAX) as u64;
+    pairs.truncate(PAIRS_MAX);
     let tie = report.ratings.as_ref().and_then(|of| of.ties.first());
     let tie = tie.copied().unwrap_or_default();
     let page = Page {
@@ -128,6 +146,8 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
         drawn: tie > 0.0,
         dots: chart::scores(report),
         heat: chart::heat(report),
+        pairs,
+        pairs_unlisted: units::count(unlisted),
         course: chart::course(report),
         rated: report.measure == Measure::Rating,
         seats: chart::seats(report),
@@ -186,6 +206,39 @@ fn row(agent: &Agent) -> Row<'_> {
         version: &agent.version,
         options: options.join(", "),
         source: &agent.source,
+    }
+}
+
+/// Each pair once, from the side of the one that stands before the other.
+fn pairs(report: &Report) -> Vec<PairRow> {
+    let mut rows = Vec::new();
+    for (row, pairs) in report.pairs.iter().enumerate() {
+        for (column, pair) in pairs.iter().enumerate().skip(row + 1) {
+            let Some(pair) = pair else {
+                continue;
+            };
+            let [one, other] = [row, column].map(|place| &report.agents[place].standing.agent);
+            let (low, high) = pair.score.interval.unzip();
+            let elo = pair.elo.and_then(|elo| elo.interval).unzip();
+            rows.push(PairRow {
+                names: format!("{one} against {other}"),
+                games: units::count(pair.games),
+                score: units::interval(Some(pair.score.value), low, high),
+                elo: units::rating(pair.elo.map(|elo| elo.value), elo.0, elo.1),
+                superiority: likely(pair.superiority),
+            });
+        }
+    }
+    rows
+}
+
+/// A likelihood in percent, which is never all or nothing.
+fn likely(share: Option<f64>) -> String {
+    match share {
+        None => "–".to_owned(),
+        Some(0.9995..) => ">99.9%".to_owned(),
+        Some(share) if share < 0.0005 => "<0.1%".to_owned(),
+        Some(share) => format!("{:.1}%", share * 100.0),
     }
 }
 
