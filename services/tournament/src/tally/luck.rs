@@ -195,18 +195,18 @@ impl Adjusting {
 /// is nothing adjusted.
 pub(super) fn note(agents: &[AgentStanding]) -> Option<String> {
     let shares = agents.iter().filter_map(|agent| agent.luck_share);
-    let whole = |share: f64| (100.0 * share).round() as i64;
+    // Where luck seems to explain less than nothing, that is chance.
+    let whole = |share: f64| (100.0 * share).round().max(0.0) as i64;
     let shares: Vec<i64> = shares.map(whole).collect();
     let (least, most) = (shares.iter().min()?, shares.iter().max()?);
-    let range = if least == most {
-        format!("{most} %")
-    } else {
-        format!("{least} to {most} %")
-    };
-    let surer = match (*least, *most) {
-        (1.., _) => ", and surer",
-        (_, ..1) => ", but no surer",
-        _ => ", and surer where that is above 0",
+    let (range, surer) = match (*least, *most) {
+        (_, 0) => ("nothing".to_owned(), ", but no surer"),
+        (0, _) => (
+            format!("up to {most} %"),
+            ", and surer where that is above 0",
+        ),
+        _ if least == most => (format!("{most} %"), ", and surer"),
+        _ => (format!("{least} to {most} %"), ", and surer"),
     };
     Some(format!(
         "Luck with the dice explains {range} of what scores varied by from block to block: \

@@ -324,7 +324,7 @@ fn luck_beyond_all_measure_breaks_no_sum() {
 }
 
 #[test]
-fn what_luck_explains_is_told_as_it_was_measured() {
+fn what_luck_explains_is_told_and_never_less_than_nothing() {
     let said = |shares: &[f64]| {
         let agents = shares.iter().map(|&share| AgentStanding {
             luck_share: Some(share),
@@ -336,13 +336,13 @@ fn what_luck_explains_is_told_as_it_was_measured() {
         (&[0.251, 0.3][..], ["25 to 30 %", "unbiased, and surer."]),
         (
             &[-0.034, 0.12],
-            ["-3 to 12 %", "surer where that is above 0."],
+            ["explains up to 12 % of", "surer where that is above 0."],
         ),
         (
             &[-0.034, -0.034],
-            ["explains -3 % of", "unbiased, but no surer."],
+            ["explains nothing of", "unbiased, but no surer."],
         ),
-        (&[0.001], ["explains 0 % of", "but no surer."]),
+        (&[0.001], ["explains nothing of", "but no surer."]),
     ] {
         let text = said(shares);
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
