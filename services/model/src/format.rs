@@ -9,7 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use arena_engine::options::nearest;
 use serde::{Deserialize, Serialize};
 
-use crate::{name::AgentName, spec::SpecError};
+use crate::{
+    name::AgentName,
+    spec::{SpecError, some_whole},
+};
 
 /// Who plays whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -136,7 +139,10 @@ pub struct Sprt {
     pub model: EloModel,
     /// Blocks between two looks; where absent, few at first, and more the longer
     /// the test goes on.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "some_whole::<1, u64, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub step: Option<u64>,
 }
 
@@ -158,7 +164,10 @@ impl Default for Sprt {
 #[serde(default, deny_unknown_fields)]
 pub struct Swiss {
     /// How many; ⌈log2 of the agents⌉ where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "some_whole::<1, u64, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub rounds: Option<u64>,
 }
 
@@ -177,10 +186,16 @@ pub struct Knockout {
 #[serde(default, deny_unknown_fields)]
 pub struct Ladder {
     /// After so many it ends; blocks × agents where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "some_whole::<1, u64, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub blocks_total: Option<u64>,
     /// Blocks that are chosen at a time.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        deserialize_with = "some_whole::<1, u64, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub step: Option<u64>,
 }
 

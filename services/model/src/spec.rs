@@ -1,11 +1,13 @@
 //! A tournament as its user writes it: TOML, unknown keys refused.
 
 mod play;
+mod whole;
 
 use arena_engine::options::{Options, Value, nearest};
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use self::play::{PLAY_KEYS, Play, Timing};
+pub(crate) use self::whole::{some_whole, whole};
 pub use crate::format::Format;
 use crate::{
     expect::{self, Claim, Expectation, Sentences},
@@ -118,10 +120,14 @@ pub struct Spec {
     #[serde(default, deserialize_with = "format_name")]
     pub format: Format,
     /// Blocks for each group.
-    #[serde(default = "default_blocks")]
+    #[serde(default = "default_blocks", deserialize_with = "whole::<1, u64, _>")]
     pub blocks: u64,
     /// Players of a game; the ruleset's least number where absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "some_whole::<2, usize, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub seats: Option<usize>,
     /// What is kept of a game.
     #[serde(default)]

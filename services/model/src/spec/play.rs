@@ -27,6 +27,7 @@ pub struct Play {
     /// Rotations share their dice.
     pub paired: bool,
     /// Seeded uniform moves at the start of each game.
+    #[serde(deserialize_with = "super::whole::<0, u32, _>")]
     pub opening_plies: u32,
     /// How decisions are sent.
     pub timing: Timing,

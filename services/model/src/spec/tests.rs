@@ -62,7 +62,22 @@ fn what_is_wrong_is_named() {
             "unknown key \"form\" in [[agent]], did you mean \"from\"?",
         ),
         ("blocks = 0", "blocks = 0: must be from 1 to 1000000000"),
-        ("blocks = \"many\"", "expected u64"),
+        ("blocks = \"many\"", "expected a whole number, at least 1"),
+        ("blocks = -4", "`-4`, expected a whole number, at least 1"),
+        ("blocks = 2.5", "`2.5`, expected a whole number, at least 1"),
+        ("seats = -1", "expected a whole number, at least 2"),
+        (
+            "[play]\nopening_plies = -1",
+            "expected a whole number, at least 0",
+        ),
+        (
+            "format = \"swiss\"\n[swiss]\nrounds = -1",
+            "`-1`, expected a whole number, at least 1",
+        ),
+        (
+            "format = \"ladder\"\n[ladder]\nstep = -1",
+            "`-1`, expected a whole number, at least 1",
+        ),
         ("seed = \"five\"", "\"five\" is not a seed"),
         ("seed = -1", "a seed is text"),
         (

@@ -1,0 +1,49 @@
+//! Whole numbers of a spec, whose users need not know what a u64 is.
+
+use std::{fmt, marker::PhantomData};
+
+use serde::{
+    Deserializer,
+    de::{Error, Unexpected, Visitor},
+};
+
+/// Reads a whole number; what is told to be its least is checked with the rest of
+/// the spec, where it is not negative.
+///
+/// # Errors
+/// Where it is something else, or does not fit its type.
+pub(crate) fn whole<'de, const LEAST: u64, T: TryFrom<u64>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<T, D::Error> {
+    from.deserialize_u64(Whole::<LEAST, T>(PhantomData))
+}
+
+/// The same of what need not be there.
+///
+/// # Errors
+/// As [`whole`].
+pub(crate) fn some_whole<'de, const LEAST: u64, T: TryFrom<u64>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<T>, D::Error> {
+    whole::<LEAST, T, D>(from).map(Some)
+}
+
+struct Whole<const LEAST: u64, T>(PhantomData<T>);
+
+impl<const LEAST: u64, T: TryFrom<u64>> Visitor<'_> for Whole<LEAST, T> {
+    type Value = T;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(to, "a whole number, at least {LEAST}")
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<T, E> {
+        let number = u64::try_from(value).ok();
+        let number = number.and_then(|value| T::try_from(value).ok());
+        number.ok_or_else(|| E::invalid_value(Unexpected::Signed(value), &self))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<T, E> {
+        T::try_from(value).map_err(|_| E::invalid_value(Unexpected::Unsigned(value), &self))
+    }
+}
