@@ -159,6 +159,7 @@ async fn play_on(
 ) -> Outcome<String> {
     let spec = Spec::parse(&plan.spec).map_err(Failure::usage)?;
     let expectations = report::expected(&spec, &plan.expect)?;
+    let alone = plan.workers == 1;
     let seed_given = plan.seed.is_some() || spec.seed.is_some();
     let response = tournament::start(client, plan.spec, plan.seed, plan.again).await?;
     let tournament = response.tournament.unwrap_or_default();
@@ -166,7 +167,7 @@ async fn play_on(
     note(format!("tournament {id}"));
     if tournament.state() == TournamentState::Finished {
         note("it is finished already, these are its standings; --again plays it once more");
-        standings::show_checked(client, &id, format, &expectations).await?;
+        standings::show_checked(client, &id, format, alone, &expectations).await?;
         return Ok(id);
     }
     if tournament.games_done > 0 {
@@ -196,7 +197,7 @@ async fn play_on(
     match last {
         Ok(last) => {
             fleet.stop().await;
-            standings::show_checked(client, &id, format, &expectations).await?;
+            standings::show_checked(client, &id, format, alone, &expectations).await?;
             match last.state() {
                 TournamentState::Finished => Ok(id),
                 state => Err(Failure::failed(format!(

@@ -82,6 +82,8 @@ pub(crate) struct StandingsArgs {
 struct Wanted {
     crosstable: bool,
     wide: bool,
+    /// One worker played all, and no other one will come.
+    alone: bool,
 }
 
 impl StandingsArgs {
@@ -106,6 +108,7 @@ impl StandingsArgs {
         let wanted = Wanted {
             crosstable: self.crosstable,
             wide: self.wide,
+            alone: false,
         };
         let Some(system) = self.ratings else {
             let standings = ask(client, request, self.output, wanted, &expectations).await;
@@ -134,18 +137,25 @@ impl StandingsArgs {
 
 /// Asks for the standings and prints them.
 pub(crate) async fn show(client: &mut Client, id: &str, format: Format) -> Outcome {
-    ask_all(client, id, format, &[]).await.map(drop)
+    let wanted = Wanted::default();
+    ask_all(client, id, format, wanted, &[]).await.map(drop)
 }
 
-/// The same, and holds them against what is expected. Fails where there are games
-/// and none could be played.
+/// The same, and holds them against what is expected; `alone` is the one worker of
+/// a coordinator that ends with it. Fails where there are games and none could be
+/// played.
 pub(crate) async fn show_checked(
     client: &mut Client,
     id: &str,
     format: Format,
+    alone: bool,
     expectations: &[Expectation],
 ) -> Outcome {
-    let standings = ask_all(client, id, format, expectations).await?;
+    let wanted = Wanted {
+        alone,
+        ..Wanted::default()
+    };
+    let standings = ask_all(client, id, format, wanted, expectations).await?;
     let played = |agent: &v1::AgentStanding| agent.wins + agent.draws + agent.losses > 0;
     let agents = &standings.agents;
     if agents.iter().any(|agent| agent.voids > 0) && !agents.iter().any(played) {
@@ -161,6 +171,7 @@ async fn ask_all(
     client: &mut Client,
     id: &str,
     format: Format,
+    wanted: Wanted,
     expectations: &[Expectation],
 ) -> Outcome<v1::Standings> {
     let request = v1::GetStandingsRequest {
@@ -168,7 +179,7 @@ async fn ask_all(
         pairs: !expectations.is_empty(),
         anchor: String::new(),
     };
-    ask(client, request, format, Wanted::default(), expectations).await
+    ask(client, request, format, wanted, expectations).await
 }
 
 async fn ask(
@@ -254,13 +265,13 @@ fn print(
                 text += &format!("\n{crosstable}\n");
             }
             output::write(&(text + &told_lines(&table::remarks(standings))))?;
-            print_remarks(standings)
+            print_remarks(standings, wanted.alone)
         }
     }
 }
 
 /// What the table does not say.
-fn print_remarks(standings: &v1::Standings) -> Outcome {
+fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
     let mut text = String::new();
     if let Some(verdict) = verdict::text(&standings.verdict_json) {
         text += &format!("{verdict}\n");
@@ -288,7 +299,10 @@ fn print_remarks(standings: &v1::Standings) -> Outcome {
             );
         }
     }
-    if let Some(audits) = &standings.audits {
+    // Nobody plays again what the only worker has played.
+    let audits = standings.audits.as_ref();
+    let audits = audits.filter(|audits| !alone || audits.agreed + audits.differing > 0);
+    if let Some(audits) = audits {
         text += &format!("{}\n", told(audits));
     }
     for remark in &standings.notes {
