@@ -46,6 +46,8 @@ pub(crate) enum Board {
         pits: Vec<(f32, f32, f32, f32)>,
         /// By pit: its name for people.
         names: Vec<String>,
+        /// By seat: what its side of the board is called.
+        sides: [&'static str; 2],
     },
     /// Lines of text.
     Text,

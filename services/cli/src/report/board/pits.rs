@@ -6,7 +6,7 @@ use arena_games::{
     oware::{Core, abapa},
 };
 
-use super::{Board, Drawn, label};
+use super::{Board, Drawn, label, shape};
 
 /// From pit to pit.
 const STEP: f32 = 62.0;
@@ -14,11 +14,13 @@ const STEP: f32 = 62.0;
 const HALF: f32 = 27.0;
 /// Width of a store with the room around it.
 const STORE: f32 = 76.0;
+/// From the middle of a side's name to the dot before it.
+const DOT_AWAY: f32 = 31.0;
 /// Above and below the rows, for the offsets.
 const MARGIN: f32 = 24.0;
 
 /// Pits of seat 0, then of seat 1, then what each banked.
-fn board(pits: usize, sides: [&str; 2]) -> Board {
+fn board(pits: usize, sides: [&'static str; 2]) -> Board {
     let inner = pits as f32 * STEP;
     let width = inner + 2.0 * STORE;
     let rows = [MARGIN + 1.5 * STEP + 8.0, MARGIN + 0.5 * STEP];
@@ -48,6 +50,9 @@ fn board(pits: usize, sides: [&str; 2]) -> Board {
         names.push(format!("{side} banked"));
         let y = if seat == 0 { height - 9.0 } else { 11.0 };
         label(&mut art, &format!("side seat{seat}"), (x, y), side);
+        // In the player's colour of the legend.
+        let dot = [("cx", x - DOT_AWAY), ("cy", y), ("r", 5.0)];
+        shape(&mut art, "circle", &format!("piece p{seat}"), &dot);
     }
     Board::Pits {
         width: width as u32,
@@ -55,6 +60,7 @@ fn board(pits: usize, sides: [&str; 2]) -> Board {
         art,
         pits: places,
         names,
+        sides,
     }
 }
 

@@ -90,7 +90,16 @@ fn every_ruleset_has_a_drawn_board_and_every_position_is_on_it() {
                     assert!(x > 0.0 && x < width as f32 && y > 0.0 && y < height as f32);
                 }
             }
-            Board::Pits { pits, names, .. } => {
+            Board::Pits {
+                pits,
+                names,
+                sides,
+                art,
+                ..
+            } => {
+                for (seat, side) in sides.iter().enumerate() {
+                    assert!(art.contains(side) && art.contains(&format!("piece p{seat}")));
+                }
                 assert_eq!(pits.len(), names.len());
                 let first = numbers(start.as_array().expect("a list"));
                 let last = numbers(&last_position(&start, &steps));

@@ -154,7 +154,8 @@
     const items = game.seats.map((name, seat) => {
       const item = document.createElement("li");
       if (seat === next) item.className = "turn";
-      item.append(swatch(seat), write("span", name));
+      const side = board.sides ? ` (${board.sides[seat]})` : "";
+      item.append(swatch(seat), write("span", name + side));
       item.append(write("span", `${game.placement[seat] ?? "–"}., score ${game.scores[seat] ?? "–"}`, "end"));
       return item;
     });
