@@ -114,6 +114,18 @@ pub(crate) fn count(value: u64) -> String {
     text
 }
 
+/// `-12,345`
+pub(crate) fn signed_count(value: i64) -> String {
+    let sign = if value < 0 { "-" } else { "" };
+    format!("{sign}{}", count(value.unsigned_abs()))
+}
+
+/// A share of either sign as `+1.25%`.
+pub(crate) fn signed_percent(share: f64) -> String {
+    // No minus before a nought.
+    format!("{:+.2}%", (share * 1e4).round() / 100.0 + 0.0)
+}
+
 /// `1 game`, `2 games`
 pub(crate) fn plural(value: u64, noun: &str) -> String {
     let ending = if value == 1 { "" } else { "s" };
@@ -133,6 +145,11 @@ mod tests {
             [1234.5, 10.0, 9.95, 0.25].map(rate),
             ["1,235", "10", "9.9", "0.25"]
         );
+        assert_eq!([2191, -2191, 0].map(signed_count), ["2,191", "-2,191", "0"]);
+        assert_eq!(
+            [0.0125, -0.000_01, -0.1].map(signed_percent),
+            ["+1.25%", "+0.00%", "-10.00%"]
+        );
         assert_eq!(duration(59.6), "1m 00s");
         assert_eq!(duration(3725.0), "1h 02m");
         assert_eq!(latency(Some(1500.0)), "1.5 ms");
@@ -145,6 +162,7 @@ mod tests {
         assert_eq!(percent(0.75, Some((0.646, 0.854))), "75 ±10");
         assert_eq!(percent(0.75, Some((0.6, 0.85))), "75 [60, 85]");
         assert_eq!(percent(0.996, None), "100");
+        assert_eq!(percent(0.625, None), "63");
         assert_eq!(percent(0.996, Some((0.989, 0.999))), "100 [99, 100]");
         // Both ends are 77.5 away, which three rounded numbers would not tell.
         assert_eq!(rating(Some(7.6), Some(-69.9), Some(85.1)), "+8 ± 78");

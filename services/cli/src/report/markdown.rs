@@ -102,7 +102,7 @@ fn crosstable(report: &Report) -> String {
         out += &format!("| {} {} |", place + 1, escape(&agent.standing.agent));
         for pair in pairs {
             out += &match pair {
-                Some(pair) => format!(" {:.0} |", pair.score.value * 100.0),
+                Some(pair) => format!(" {} |", units::percent(pair.score.value, None)),
                 None => " · |".to_owned(),
             };
         }

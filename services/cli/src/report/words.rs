@@ -100,9 +100,13 @@ fn listed(names: &[&str]) -> String {
 
 /// A rating with its interval, in Elo.
 pub(crate) fn rating(standing: &v1::AgentStanding) -> String {
+    // No minus before a nought.
+    let whole = |value: f64| format!("{:+.0}", value.round() + 0.0);
     match (standing.rating, standing.rating_low, standing.rating_high) {
-        (Some(rating), Some(low), Some(high)) => format!("{rating:+.0} [{low:+.0}, {high:+.0}]"),
-        (Some(rating), ..) => format!("{rating:+.0}"),
+        (Some(rating), Some(low), Some(high)) => {
+            format!("{} [{}, {}]", whole(rating), whole(low), whole(high))
+        }
+        (Some(rating), ..) => whole(rating),
         _ => "–".to_owned(),
     }
 }
@@ -286,7 +290,8 @@ fn faults(report: &Report) -> Option<String> {
     };
     if void > 0 {
         let games = units::plural(void, "game");
-        text += &format!("; {games} could not be played and counts for nobody");
+        let count = if void == 1 { "counts" } else { "count" };
+        text += &format!("; {games} could not be played and {count} for nobody");
     }
     Some(text + ".")
 }

@@ -63,9 +63,9 @@ fn cell(out: &mut String, name: &str, other: &str, pair: &Pair) {
     put(
         out,
         format_args!(
-            "<td class=\"h{step}{}\" title=\"{told}\">{:.0}</td>",
+            "<td class=\"h{step}{}\" title=\"{told}\">{}</td>",
             if sure { " sure" } else { "" },
-            score.value * 100.0
+            units::percent(score.value, None)
         ),
     );
 }

@@ -55,7 +55,7 @@ pub(in crate::report) fn lengths(lengths: &BTreeMap<u32, u64>) -> String {
             "<line class=\"middle\" x1=\"{at:.2}%\" x2=\"{at:.2}%\" y1=\"0\" y2=\"{HEIGHT}\"/>\
              </svg><p class=\"ends\"><span>{least} plies</span><span>{most} plies</span></p>\
              <p class=\"note\">Line: half of the games have {middle} plies or fewer; nine of ten have {} or fewer, \
-             99 of 100 {} or fewer.</p></figure>",
+             99 of 100 have {} or fewer.</p></figure>",
             of(0.9),
             of(0.99)
         ),

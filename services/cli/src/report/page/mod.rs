@@ -193,7 +193,7 @@ fn row(agent: &Agent) -> Row<'_> {
         score: units::interval(standing.score, standing.score_low, standing.score_high),
         luck: standing
             .luck_mean
-            .map_or_else(|| "–".to_owned(), |luck| format!("{:+.2}%", luck * 100.0)),
+            .map_or_else(|| "–".to_owned(), units::signed_percent),
         adjusted: units::interval(
             standing.score_adjusted,
             standing.score_adjusted_low,
@@ -201,7 +201,7 @@ fn row(agent: &Agent) -> Row<'_> {
         ),
         saved: standing
             .luck_games_saved
-            .map_or_else(|| "–".to_owned(), |saved| saved.to_string()),
+            .map_or_else(|| "–".to_owned(), units::signed_count),
         bot: &agent.bot,
         version: &agent.version,
         options: options.join(", "),
