@@ -80,6 +80,7 @@ pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> 
         .zip(&standings.agents)
         .map(|(&number, standing)| agent(number, standing.clone(), &spec, &setup, &scan))
         .collect();
+    let registrations = registrations(&tournament.spec_toml, &setup);
     Ok(Report {
         id: tournament.tournament_id,
         name: tournament.name,
@@ -105,6 +106,7 @@ pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> 
         terminations: scan.terminations,
         faults: scan.faults,
         faults_unlisted: scan.faults_unlisted,
+        registrations,
         samples,
         board: boards.board(),
         verdict: serde_json::from_str(&standings.verdict_json).ok(),
@@ -175,6 +177,47 @@ fn agent(
         course: scan.course(number),
         seat_scores: scan.by_seat(number),
         standing,
+    }
+}
+
+/// Commands that register the processes that a tournament's agents come from, each
+/// once, in the order of the spec.
+fn registrations(spec_toml: &str, setup: &v1::TournamentSetup) -> Vec<String> {
+    let variants = Spec::parse(spec_toml).map_or_else(|_| Vec::new(), |spec| spec.variants);
+    let mut commands: Vec<String> = Vec::new();
+    for agent in &setup.agents {
+        let variant = variants.iter().find(|one| one.name.as_str() == agent.name);
+        let from = variant.and_then(|variant| variant.from.as_ref());
+        let name = from.map_or(agent.name.as_str(), |from| from.as_str());
+        let at = match &agent.source {
+            Some(Source::Binary(binary)) => {
+                let mut at = format!("--binary {} --data again", quoted(&binary.file_name));
+                if !binary.args.is_empty() {
+                    let args: Vec<String> = binary.args.iter().map(|arg| quoted(arg)).collect();
+                    at += &format!(" -- {}", args.join(" "));
+                }
+                at
+            }
+            Some(Source::Endpoint(endpoint)) => {
+                format!("--endpoint {} --data again", quoted(&endpoint.url))
+            }
+            Some(Source::Native(_)) | None => continue,
+        };
+        let command = format!("arena agent register {name} {at}");
+        if !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    commands
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn markdown(report: &Report) -> String {
         report.format
     );
     if let Some(finished) = date(report.finished_unix_us) {
-        out += &format!(", finished {finished}");
+        out += &format!(", {} {finished}", report.ended());
     }
     out += "\n\n";
     out += &expectations(report);
@@ -137,14 +137,23 @@ fn faults(report: &Report) -> String {
 }
 
 fn again(report: &Report) -> String {
-    let fence = fence(&report.spec_toml);
+    let commands = report.commands();
+    let games = units::count(report.games);
+    let digest = &report.digest;
+    let hash = if report.is_whole() {
+        format!("The {games} games of this report come to `{digest}`.")
+    } else {
+        format!(
+            "The {games} games so far come to `{digest}`; all {}, which the commands play, come to \
+             another hash.",
+            units::count(report.games_total)
+        )
+    };
+    let fence = fence(&format!("{}\n{commands}", report.spec_toml));
     format!(
-        "<details><summary>Play it again</summary>\n\n{fence}toml\n{}\n{fence}\n\n```sh\narena run spec.toml --data again\n\
-         arena export {} --data again --records hash | sha256sum\n```\n\nThe {} games of this report come to `{}`.\n\n</details>\n",
+        "<details><summary>Play it again</summary>\n\n{fence}toml\n{}\n{fence}\n\n\
+         {fence}sh\n{commands}\n{fence}\n\n{hash}\n\n</details>\n",
         report.spec_toml.trim_end(),
-        report.id,
-        units::count(report.games),
-        report.digest
     )
 }
 

@@ -20,6 +20,8 @@ use arena_engine::options::Options;
 use arena_telemetry::LatencyHistogram;
 use arena_wire::v1;
 
+use crate::progress::state_name;
+
 pub(crate) use gather::{expectations, expected, gather};
 pub(crate) use junit::junit;
 pub(crate) use markdown::markdown;
@@ -67,6 +69,9 @@ pub(crate) struct Report {
     pub(crate) faults: Vec<Fault>,
     /// Faults beside those listed.
     pub(crate) faults_unlisted: u64,
+    /// Commands that register the agents that are no bots of ours, for a data
+    /// folder of their own.
+    pub(crate) registrations: Vec<String>,
     pub(crate) samples: Vec<Sample>,
     /// Which board the samples are played on.
     pub(crate) board: board::Board,
@@ -144,6 +149,22 @@ impl Report {
     /// True where all games that there will be are in it.
     pub(crate) fn is_whole(&self) -> bool {
         self.state == v1::TournamentState::Finished
+    }
+
+    /// What it is when it has ended; a cancelled one is not finished.
+    pub(crate) fn ended(&self) -> &'static str {
+        state_name(self.state)
+    }
+
+    /// What plays the tournament once more.
+    pub(crate) fn commands(&self) -> String {
+        let mut commands = self.registrations.clone();
+        commands.push("arena run spec.toml --data again".to_owned());
+        let id = &self.id;
+        commands.push(format!(
+            "arena export {id} --data again --records hash | sha256sum"
+        ));
+        commands.join("\n")
     }
 }
 

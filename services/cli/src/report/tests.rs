@@ -51,6 +51,7 @@ fn empty() -> Report {
         terminations: BTreeMap::new(),
         faults: Vec::new(),
         faults_unlisted: 0,
+        registrations: Vec::new(),
         samples: Vec::new(),
         board: board::Board::Text,
         digest: "00".to_owned(),
@@ -140,6 +141,35 @@ fn an_unfinished_tournament_is_marked_as_such() {
             text.contains("The tournament is paused: 2 of 4 games"),
             "{text}"
         );
+    }
+}
+
+#[test]
+fn a_cancelled_tournament_is_not_said_to_be_finished() {
+    let report = Report {
+        state: v1::TournamentState::Cancelled,
+        finished_unix_us: 1_790_000_000_000_000,
+        games: 2,
+        ..played()
+    };
+    for text in [html(&report).expect("a page"), markdown(&report)] {
+        assert!(text.contains("cancelled 2026-"), "{text}");
+        assert!(!text.contains("finished 2026-"), "{text}");
+    }
+}
+
+#[test]
+fn how_to_play_it_again_names_agents_to_register_and_no_hash_of_other_games() {
+    let mut report = played();
+    report.registrations =
+        vec!["arena agent register mine --binary 'my agent' --data again".to_owned()];
+    for text in [html(&report).expect("a page"), markdown(&report)] {
+        assert!(text.contains("agent register mine --binary"), "{text}");
+        assert!(!text.contains("games so far"), "{text}");
+    }
+    report.state = v1::TournamentState::Running;
+    for text in [html(&report).expect("a page"), markdown(&report)] {
+        assert!(text.contains("games so far"), "{text}");
     }
 }
 
