@@ -135,6 +135,21 @@ def test_keys_and_buttons_step_through_a_game_on_its_board(arena, browser, rules
         assert page.evaluate("document.documentElement.scrollWidth") <= 400
 
 
+def test_names_of_the_crosstable_are_whole_on_a_phone(browser, page_file):
+    with Page(browser, page_file, 400) as open_page:
+        for head in open_page.page.locator(".heat tbody th").all():
+            cut = head.evaluate("node => node.scrollWidth > node.clientWidth + 1")
+            assert not cut, head.text_content()
+
+
+def test_on_paper_the_pairs_are_written_out(browser, page_file):
+    with Page(browser, page_file) as open_page:
+        assert not open_page.page.locator("#pair-list").is_visible()
+        assert "likelihood of superiority" in open_page.text("#pair-list")
+        open_page.page.emulate_media(media="print")
+        assert open_page.page.locator("#pair-list").is_visible()
+
+
 def test_without_script_the_page_still_says_all_but_the_games(browser, page_file):
     with Page(browser, page_file, java_script_enabled=False) as open_page:
         assert "game show" in open_page.text("noscript")

@@ -165,11 +165,11 @@ fn how_to_play_it_again_names_agents_to_register_and_no_hash_of_other_games() {
         vec!["arena agent register mine --binary 'my agent' --data again".to_owned()];
     for text in [html(&report).expect("a page"), markdown(&report)] {
         assert!(text.contains("agent register mine --binary"), "{text}");
-        assert!(!text.contains("games so far"), "{text}");
+        assert!(!text.contains("4 games so far"), "{text}");
     }
     report.state = v1::TournamentState::Running;
     for text in [html(&report).expect("a page"), markdown(&report)] {
-        assert!(text.contains("games so far"), "{text}");
+        assert!(text.contains("4 games so far"), "{text}");
     }
 }
 
