@@ -31,7 +31,7 @@ impl Column {
     fn is_numeric(&self) -> bool {
         self.cells.iter().all(|cell| {
             cell.chars()
-                .all(|c| c.is_ascii_digit() || " .,-+%±µmsn–—[]".contains(c))
+                .all(|c| c.is_ascii_digit() || " .,-+%±µmsn–—·[]".contains(c))
         })
     }
 

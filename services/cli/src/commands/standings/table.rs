@@ -323,6 +323,12 @@ mod tests {
         for part in ["75 [60, 85]", "25 [15, 40]"] {
             assert!(text.contains(part), "{text}");
         }
+        // Cells are whole, or without the interval.
+        let text = crosstable(&skewed, false, Some(50));
+        assert!(text.contains("75 [60, 85]"), "{text}");
+        let text = crosstable(&skewed, false, Some(30));
+        assert!(text.contains("75") && !text.contains("[60"), "{text}");
+        assert!(text.contains("intervals are not"), "{text}");
         let mut unknown = standings(2);
         unknown.pairs[0].score_adjusted = None;
         assert!(!crosstable(&unknown, true, None).contains("less luck"));
