@@ -11,9 +11,9 @@
 //! and its scores are taken as the model has them.
 //!
 //! Blocks that all came out alike show no variance. Where all of some agents lost
-//! every game to others ([`Sets`]), those games alone tell what is between them, and
-//! have the variance of the model. It is more than that of blocks whose dice are
-//! shared, and less than nothing would claim.
+//! every game to others ([`Sets`]), those games alone tell what is between them, so
+//! they are given the variance of the model. Blocks that share dice vary by less than
+//! that, which widens such an interval a little.
 //!
 //! The prior is one observation more of each parameter, with the variance it
 //! has: what no game tells is as uncertain as it was before.
@@ -115,7 +115,7 @@ pub(super) fn meat(
     }
     let mut meat = Matrix::zero(fit.values.len());
     for group in evidence.groups.iter().filter(|group| group.blocks() > 0) {
-        if sets.parts(group.agents()) {
+        if sets.between_levels(group.agents()) {
             add_as_modelled(&mut meat, group, evidence.rotations, fit);
             continue;
         }

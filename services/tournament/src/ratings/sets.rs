@@ -57,7 +57,7 @@ impl Sets {
     /// Whether games of these agents tell what is between levels that each have
     /// several agents. One that is alone on its level has blocks that came out alike,
     /// which are known by that.
-    pub(super) fn parts(&self, agents: &[u16]) -> bool {
+    pub(super) fn between_levels(&self, agents: &[u16]) -> bool {
         let levels = distinct(agents).map(|(agent, _)| self.level[usize::from(agent)]);
         let levels: Vec<usize> = levels.collect();
         levels.iter().any(|&level| level != levels[0])
