@@ -151,6 +151,7 @@ const OTHERWISE: &[(&str, &str, Bots)] = &[
             ("chowka-expectiminimax", "heuristic = \"h2\""),
             ("chowka-naive", "heuristic = \"h4\""),
             ("chowka-random-dup", ""),
+            ("chowka-random-dup", "twice = \"lands\""),
         ],
     ),
     (

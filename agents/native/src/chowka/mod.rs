@@ -97,8 +97,21 @@ pub(crate) fn expectiminimax(options: &Options, game: &Cowry) -> Made<Cowry> {
     )))
 }
 
-pub(crate) fn random_dup(_: &Options, _: &Cowry) -> Made<Cowry> {
-    Ok(Box::new(RandomDup))
+/// The options of `chowka-random-dup`.
+pub(crate) fn random_dup_specs() -> Vec<Spec> {
+    vec![Spec::new(
+        "twice",
+        Kind::choice(&["stands", "lands"]),
+        "stands",
+        "what is drawn twice: a piece that stands on an inner ring, as the paper has it, or \
+         also one that the throw takes there",
+    )]
+}
+
+pub(crate) fn random_dup(options: &Options, _: &Cowry) -> Made<Cowry> {
+    Ok(Box::new(RandomDup {
+        lands: read::text(options, "twice") == "lands",
+    }))
 }
 
 fn worths(options: &Options, game: &Cowry) -> Worths {
@@ -131,15 +144,20 @@ fn check_board(game: &Cowry) -> Result<(), OptionError> {
 
 /// Uniform over the legal moves, of which those with pieces on the inner rings
 /// are in the bag twice.
-struct RandomDup;
+struct RandomDup {
+    /// Where the throw takes a piece counts, and not where it stands.
+    lands: bool,
+}
 
 impl Bot<Cowry> for RandomDup {
     fn choose(&mut self, decision: &Decision<'_, Cowry>) -> Chosen {
         let Decision { game, state, .. } = *decision;
         let pieces = &state.pieces[usize::from(decision.seat)];
         let again = decision.legal.iter().copied().filter(|&action| {
-            game.parse(action)
-                .is_some_and(|step| pieces[step.piece] >= game.outer())
+            game.parse(action).is_some_and(|step| {
+                let thrown = if self.lands { step.value } else { 0 };
+                pieces[step.piece] + thrown >= game.outer()
+            })
         });
         let count = decision.legal.len();
         let bag = count + again.clone().count();

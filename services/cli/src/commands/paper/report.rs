@@ -239,7 +239,7 @@ pub(super) fn cells(ran: &Ran, runner: &Runner) -> String {
                 finding.row.clone(),
                 finding.column.clone(),
                 published(finding),
-                finding.ours.map_or_else(dash, figure),
+                ours(finding),
                 interval(finding),
                 finding.z.map_or_else(dash, |z| format!("{z:+.1}")),
                 verdict,
@@ -343,7 +343,7 @@ pub(super) fn summary(ran: &[Ran]) -> String {
             finding.row,
             finding.column,
             published(finding),
-            finding.ours.map_or_else(dash, figure),
+            ours(finding),
             interval(finding),
             finding
                 .reason
@@ -427,6 +427,16 @@ fn published(finding: &Finding) -> String {
     finding
         .published
         .map_or_else(dash, |published| published.to_string())
+}
+
+/// As printed where it is the same number, so that all digits that were compared
+/// can be seen.
+fn ours(finding: &Finding) -> String {
+    match finding.ours {
+        Some(ours) if finding.exact && finding.published == Some(ours) => ours.to_string(),
+        Some(ours) => figure(ours),
+        None => dash(),
+    }
 }
 
 fn interval(finding: &Finding) -> String {
