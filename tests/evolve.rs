@@ -79,6 +79,49 @@ fn a_champion_plays_in_the_spec_of_a_tournament() {
 }
 
 #[test]
+fn a_champion_is_registered_and_plays_as_it_does_in_a_spec() {
+    let world = World::new();
+    let spec = world.write("small.toml", SPEC);
+    let evolve = ["evolve", &spec, "--data", "data", "--generations", "2"];
+    let evolved = world.arena(&[&evolve[..], &["--champion", "champion.toml"]].concat());
+    let fragment = evolved.ok().stdout;
+    let register = ["agent", "register", "--fragment", "champion.toml"];
+    let register = [&register[..], &["--data", "data"]].concat();
+    for _ in 0..2 {
+        let registered = world.arena(&register).ok();
+        assert!(registered.stdout.contains("plays as oware-minimax with"));
+    }
+    // Of another name where one is given, and gone when it is removed.
+    let _ = world
+        .arena(&[&register[..], &["other", "--replace"]].concat())
+        .ok();
+    let spec = |agents: &str| {
+        format!(
+            "name = \"cup\"\nruleset = \"oware-anan-anan\"\nseed = \"0x5\"\nblocks = 4\n\
+             agents = [\"small\", \"random\"]\n{agents}[play]\nopening_plies = 3\n"
+        )
+    };
+    let (_, _, by_name) = world.tournament(&spec(""), "data", &[]);
+    let (_, _, by_fragment) = world.tournament(&spec(&fragment), "elsewhere", &[]);
+    assert_eq!(by_name.games.len(), 8);
+    assert_eq!(by_name.difference(&by_fragment), None);
+    let _ = world
+        .arena(&["agent", "remove", "small", "--data", "data"])
+        .ok();
+    let wrong = world.write(
+        "kalah.toml",
+        "name = \"k\"\nruleset = \"kalah\"\nagents = [\"other\", \"random\"]\n",
+    );
+    let _ = world
+        .arena(&["run", &wrong, "--data", "data"])
+        .fails(2, &["other", "kalah", "oware-anan-anan"]);
+    let gone = world.write("gone.toml", spec(""));
+    let _ = world
+        .arena(&["run", &gone, "--data", "data"])
+        .fails(2, &["unknown agent \"small\""]);
+}
+
+#[test]
 fn an_evolution_that_cannot_be_is_refused_and_leaves_nothing() {
     let world = World::new();
     let cases: [(&str, &str, &[&str]); 11] = [

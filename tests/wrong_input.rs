@@ -106,6 +106,65 @@ fn a_binary_without_run_bit_is_refused_with_what_to_do() {
 }
 
 #[test]
+fn options_of_a_registration_are_checked() {
+    let world = World::new();
+    let (id, games) = kept(&world);
+    let two = "[[agent]]\nname = \"a\"\nbot = \"random\"\n";
+    let two = world.write("two.toml", two.repeat(2));
+    let far = world.write(
+        "far.toml",
+        "[[agent]]\nname = \"a\"\nbot = \"b\"\nfrom = \"nobody\"\n",
+    );
+    let cases: [(&[&str], &[&str]); 11] = [
+        (&["x"], &["--bot", "--fragment"]),
+        (
+            &["x", "--bot", "oware-minmax"],
+            &["oware-minmax", "did you mean \"oware-minimax\"?"],
+        ),
+        (
+            &["x", "--bot", "mcts", "--option", "iteration=5"],
+            &["iteration", "iterations"],
+        ),
+        (
+            &["x", "--bot", "mcts", "--option", "iterations=0"],
+            &["iterations", "from 1 to"],
+        ),
+        (
+            &["x", "--bot", "mcts", "--option", "iterations"],
+            &["iterations", "KEY=VALUE"],
+        ),
+        (
+            &[
+                "x",
+                "--bot",
+                "mcts",
+                "--option",
+                "iterations=1",
+                "--option",
+                "iterations=2",
+            ],
+            &["iterations", "twice"],
+        ),
+        (
+            &["x", "--bot", "oware-minimax", "--option", "weights=[1,2]"],
+            &["weights", "12 numbers"],
+        ),
+        (&["random", "--bot", "greedy"], &["random", "native bot"]),
+        (&["--fragment", &two], &["two.toml", "2 [[agent]] tables"]),
+        (
+            &["--fragment", &far],
+            &["no agent \"nobody\" is registered"],
+        ),
+        (&["--fragment", "none.toml"], &["none.toml"]),
+    ];
+    for (arguments, words) in cases {
+        let register = [&["agent", "register"], arguments, &["--data", "data"]].concat();
+        let _ = world.arena(&register).fails(2, words);
+    }
+    nothing_lost(&world, &id, &games);
+}
+
+#[test]
 fn an_endpoint_that_nobody_listens_on_is_unreachable() {
     let world = World::new();
     let (id, games) = kept(&world);

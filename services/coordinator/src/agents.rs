@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use arena_model::{AgentName, AgentRef, Tournament, engine::options::nearest};
+use arena_model::{
+    AgentName, AgentRef, Tournament,
+    engine::options::{self, nearest},
+};
 use arena_wire::{
-    convert::option_spec_from_wire,
+    convert::{option_spec_from_wire, options_from_wire},
     v1::{self, agent::Source},
 };
 use prost::Message;
@@ -72,10 +75,20 @@ impl Agents {
 
     /// The agent of a name: registered, or a native bot.
     pub(crate) fn get(&self, name: &str) -> Option<v1::Agent> {
-        self.registered
-            .get(name)
-            .cloned()
+        let registered = self.registered.get(name).cloned();
+        registered
+            .map(|agent| self.completed(agent))
             .or_else(|| self.native_agent(name))
+    }
+
+    /// A registration as it is told: what a native one offers is what this
+    /// coordinator offers now, whatever it was when it was registered.
+    pub(crate) fn completed(&self, mut agent: v1::Agent) -> v1::Agent {
+        if let Some(Source::Native(_)) = agent.source {
+            agent.version.clone_from(&self.native.version);
+            agent.description = Some(self.native.clone());
+        }
+        agent
     }
 
     fn native_agent(&self, name: &str) -> Option<v1::Agent> {
@@ -89,6 +102,7 @@ impl Agents {
                 ..self.native.clone()
             }),
             registered_unix_us: 0,
+            options: Vec::new(),
             source: Some(Source::Native(v1::NativeSource {})),
         })
     }
@@ -102,7 +116,8 @@ impl Agents {
             .filter_map(|bot| self.native_agent(&bot.name));
         let mut all: BTreeMap<String, v1::Agent> =
             native.map(|agent| (agent.name.clone(), agent)).collect();
-        all.extend(self.registered.clone());
+        let registered = self.registered.values().cloned();
+        all.extend(registered.map(|agent| (agent.name.clone(), self.completed(agent))));
         all.into_values().collect()
     }
 
@@ -167,7 +182,11 @@ impl Agents {
             )));
         }
         check_source(&agent, uploaded)?;
-        check_description(&agent)?;
+        if let Some(Source::Native(_)) = agent.source {
+            agent.version.clear();
+            agent.description = None;
+        }
+        check_bot(&self.completed(agent.clone()))?;
         let described = agent.description.iter().map(|known| &known.version);
         if let Some(version) = described.into_iter().find(|version| !version.is_empty()) {
             agent.version = version.clone();
@@ -214,9 +233,12 @@ impl Agents {
         }
         if let Some(known) = self.registered.get(&agent.name) {
             return Err(Error::AgentConflict(format!(
-                "agent \"{}\" is registered already, with version \"{}\": \
-                 choose another name, or use --replace",
-                agent.name, known.version
+                "agent \"{}\" is registered already{}: choose another name, or use --replace",
+                agent.name,
+                match known.version.as_str() {
+                    "" => String::new(),
+                    version => format!(", with version \"{version}\""),
+                }
             )));
         }
         Ok(())
@@ -283,33 +305,90 @@ fn check_source(agent: &v1::Agent, uploaded: impl Fn(&[u8; 32]) -> bool) -> Resu
                 )))
             }
         }
+        Some(Source::Native(_)) if !agent.bot.is_empty() => Ok(()),
         Some(Source::Native(_)) | None => Err(Error::Request(format!(
-            "agent \"{}\" needs a binary or an endpoint",
+            "agent \"{}\" needs a binary, an endpoint, or a native bot's name",
             agent.name
         ))),
     }
 }
 
-fn check_description(agent: &v1::Agent) -> Result<(), Error> {
-    let Some(description) = &agent.description else {
-        return Ok(());
+/// Checks what a process says of itself, and the bot that was chosen of it.
+fn check_bot(agent: &v1::Agent) -> Result<(), Error> {
+    let bots = match &agent.description {
+        Some(description) => description.bots.as_slice(),
+        None => &[],
     };
-    for bot in &description.bots {
+    for bot in bots {
         bot.name.parse::<AgentName>()?;
         for option in &bot.options {
             option_spec_from_wire(option)?;
         }
     }
-    if agent.bot.is_empty() || description.bots.iter().any(|bot| bot.name == agent.bot) {
-        return Ok(());
+    let chosen = if agent.bot.is_empty() {
+        bots.first()
+    } else {
+        bots.iter().find(|bot| bot.name == agent.bot)
+    };
+    match chosen {
+        Some(bot) => check_options(agent, bot),
+        None if agent.bot.is_empty() || agent.description.is_none() => match agent.options[..] {
+            [] => Ok(()),
+            [..] => Err(Error::NoOptions {
+                agent: agent.name.clone(),
+            }),
+        },
+        None => Err(Error::UnknownBot {
+            agent: agent.name.clone(),
+            process: match agent.source {
+                Some(Source::Native(_)) => "arena".to_owned(),
+                _ => "its process".to_owned(),
+            },
+            bot: agent.bot.clone(),
+            nearest: nearest(&agent.bot, bots.iter().map(|bot| bot.name.as_str())),
+        }),
     }
-    Err(Error::UnknownBot {
-        agent: agent.name.clone(),
-        process: "its process".to_owned(),
-        bot: agent.bot.clone(),
-        nearest: nearest(
-            &agent.bot,
-            description.bots.iter().map(|bot| bot.name.as_str()),
-        ),
-    })
+}
+
+/// Checks that a bot's options may have these values on one ruleset at least:
+/// they may differ from ruleset to ruleset, and a tournament has but one.
+fn check_options(agent: &v1::Agent, bot: &v1::Bot) -> Result<(), Error> {
+    for (place, option) in agent.options.iter().enumerate() {
+        if agent.options[..place]
+            .iter()
+            .any(|other| other.name == option.name)
+        {
+            return Err(Error::Request(format!(
+                "agent \"{}\" has option \"{}\" twice",
+                agent.name, option.name
+            )));
+        }
+    }
+    let specs = bot
+        .options
+        .iter()
+        .map(option_spec_from_wire)
+        .collect::<Result<Vec<_>, _>>()?;
+    let given = options_from_wire(&agent.options);
+    let fits = |ruleset: &str| {
+        let specs = options::of_ruleset(&specs, ruleset);
+        options::resolve(&specs, &[], &given).map(|_| ())
+    };
+    let mut refused = None;
+    let all = arena_games::rulesets().iter().map(|info| info.name);
+    for ruleset in
+        all.filter(|name| bot.rulesets.is_empty() || bot.rulesets.iter().any(|plays| plays == name))
+    {
+        match fits(ruleset) {
+            Ok(()) => return Ok(()),
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    match refused {
+        None => Ok(()),
+        Some(error) => Err(Error::BotOption {
+            agent: agent.name.clone(),
+            error,
+        }),
+    }
 }

@@ -98,7 +98,7 @@ pub(crate) enum Error {
         name: String,
         nearest: Option<String>,
     },
-    #[error("agent \"{agent}\": {process} offers no bot \"{bot}\"{}", hint(.nearest.as_ref(), ""))]
+    #[error("agent \"{agent}\": {process} offers no bot \"{bot}\"{}", hint(.nearest.as_ref(), "; arena agent list shows all"))]
     UnknownBot {
         agent: String,
         process: String,

@@ -7,7 +7,7 @@ use arena_model::{
 };
 use arena_tournament::{Stages, format::Games};
 use arena_wire::{
-    convert::{option_spec_from_wire, options_to_wire},
+    convert::{option_spec_from_wire, options_from_wire, options_to_wire},
     v1::{self, agent::Source, agent_setup},
 };
 
@@ -151,7 +151,7 @@ fn resolve_agent(
         None => {
             registered = find(name.as_str(), spec, agents)?;
             let bot = registered.bot.as_str();
-            of_process(&registered, bot, Options::new())
+            of_process(&registered, bot, options_from_wire(&registered.options))
         }
     };
     let bot = find_bot(name, &chosen, &spec.ruleset)?;

@@ -7,7 +7,7 @@ use arena_engine::options::{Options, Value, nearest};
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use self::play::{PLAY_KEYS, Play, Timing};
-pub(crate) use self::whole::{some_whole, whole};
+pub use self::whole::{some_whole, whole};
 pub use crate::format::Format;
 use crate::{
     expect::{self, Claim, Expectation, Sentences},

@@ -15,7 +15,11 @@
 
 use std::cmp::Reverse;
 
-use arena_model::{TournamentSeed, engine::Stream};
+use arena_model::{
+    TournamentSeed,
+    engine::Stream,
+    spec::{some_whole, whole},
+};
 use serde::{Deserialize, Serialize};
 
 /// A player: the values of the numbers that evolve.
@@ -51,11 +55,14 @@ pub enum Parents {
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Players of a generation.
+    #[serde(deserialize_with = "whole::<2, usize, _>")]
     pub population: usize,
     /// Generations that play.
+    #[serde(deserialize_with = "whole::<1, u32, _>")]
     pub generations: u32,
-    /// The best that stay as they are.
-    pub elites: usize,
+    /// The best that stay as they are; none: a quarter, as the paper's 5 of 20.
+    #[serde(deserialize_with = "some_whole::<0, usize, _>")]
+    pub elites: Option<usize>,
     /// Whose genes the others get.
     pub parents: Parents,
     /// Least value of a gene at the start.
@@ -69,10 +76,13 @@ pub struct Settings {
     /// How much of itself a mutation adds to a gene or takes away at most.
     pub mutation_size: f64,
     /// Points for a win.
+    #[serde(deserialize_with = "whole::<0, u32, _>")]
     pub win: u32,
     /// Points for a draw.
+    #[serde(deserialize_with = "whole::<0, u32, _>")]
     pub draw: u32,
     /// Points for a loss.
+    #[serde(deserialize_with = "whole::<0, u32, _>")]
     pub loss: u32,
 }
 
@@ -81,7 +91,7 @@ impl Default for Settings {
         Self {
             population: 20,
             generations: 250,
-            elites: 5,
+            elites: None,
             parents: Parents::Rest,
             gene_min: -1.0,
             gene_max: 1.0,
@@ -92,6 +102,14 @@ impl Default for Settings {
             draw: 1,
             loss: 0,
         }
+    }
+}
+
+impl Settings {
+    /// How many of the best stay as they are.
+    #[must_use]
+    pub fn kept(&self) -> usize {
+        self.elites.unwrap_or(self.population / 4)
     }
 }
 
@@ -217,7 +235,7 @@ impl Evolution {
         let players = &generation.players;
         assert_eq!(points.len(), players.len(), "points of every player");
         let order = ranking(points);
-        let (elite, rest) = order.split_at(self.settings.elites);
+        let (elite, rest) = order.split_at(self.settings.kept());
         let parents = match self.settings.parents {
             Parents::Rest => rest,
             Parents::All => &order,
@@ -285,7 +303,7 @@ fn check(settings: &Settings, genes: &[Gene]) -> Result<(), EvolutionError> {
     within("generations", generations, 1.0, f64::from(GENERATIONS_MAX))?;
     // Two parents are drawn out of those that are left.
     let elites_max = population - 2.0;
-    within("elites", settings.elites as f64, 0.0, elites_max)?;
+    within("elites", settings.kept() as f64, 0.0, elites_max)?;
     for gene in genes.iter().filter(|gene| gene.start.is_none()) {
         let (least, greatest) = gene.bounds;
         within("gene_min", settings.gene_min, least, greatest)?;

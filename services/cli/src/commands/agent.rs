@@ -14,19 +14,22 @@ use crate::failure::Outcome;
 /// Register, check, list and serve agents
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentCommand {
-    /// Register an agent: a binary that workers fetch and start, or an
-    /// endpoint that runs elsewhere
+    /// Register an agent: a binary that workers fetch and start, an endpoint
+    /// that runs elsewhere, or a bot with options of its own
     #[command(after_help = "\
 A binary is any executable file: it listens where ARENA_LISTEN says and answers
 arena.v1.AgentService. It is started here once to ask what it offers, and kept
 by the coordinator. Listen on loopback only: to register a binary is to run code.
-A bot with options of its own, as `arena evolve` prints its champion, needs no
-registration: it is an [[agent]] table in the spec of a tournament.
+A bot with options of its own can also be an [[agent]] table in the spec of a
+tournament, without registration; such a table alone in a file is a --fragment.
 
 Examples:
   arena agent register mine --binary ./my-agent
-  arena agent register mine-d8 --binary ./my-agent --bot deep -- --threads 1
-  arena agent register far --endpoint http://10.0.0.7:5000")]
+  arena agent register mine-d8 --binary ./my-agent --bot deep --option depth=8 -- --threads 1
+  arena agent register far --endpoint http://10.0.0.7:5000
+  arena agent register oware-d5 --bot oware-minimax --option depth=5
+  arena evolve evolve.toml --champion champion.toml
+  arena agent register --fragment champion.toml")]
     Register(register::RegisterArgs),
     /// Ask an agent what it offers and play a game of it against itself
     #[command(after_help = "\

@@ -63,7 +63,7 @@ A spec:
   [evolution]                      # all of these may be left out
   population = 20                  # players
   generations = 250
-  elites   = 5                     # kept as they are
+  elites   = 5                     # kept as they are; a quarter by default
   parents  = \"rest\"                # or \"all\": whose genes children have
   gene_min = -1.0                  # genes at the start
   gene_max = 1.0
@@ -175,8 +175,8 @@ impl EvolveArgs {
         file: Option<WholeFile>,
     ) -> Outcome {
         note(format!(
-            "evolving {} numbers of {} on {}, seed {}",
-            course.genes(),
+            "evolving {} of {} on {}, seed {}",
+            units::plural(course.genes() as u64, "number"),
             spec.player.bot,
             spec.ruleset,
             course.seed()
@@ -216,11 +216,16 @@ impl EvolveArgs {
         fleet.stop().await;
         let champion = played?;
         report.finish(&champion)?;
-        let Some(mut file) = file else {
+        let (Some(mut file), Some(path)) = (file, &self.champion) else {
             return Ok(());
         };
         WholeFile::write(&mut file, champion.to_toml().as_bytes())?;
-        file.finish()
+        file.finish()?;
+        note(format!(
+            "the champion is in {0}; to register it: arena agent register --fragment {0}",
+            path.display()
+        ));
+        Ok(())
     }
 }
 

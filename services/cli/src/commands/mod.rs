@@ -10,6 +10,7 @@ mod expect;
 pub(crate) mod export;
 mod game;
 mod games;
+mod options;
 mod paper;
 mod play;
 mod report;

@@ -6,7 +6,10 @@ use arena_model::BlockSeed;
 use arena_wire::v1;
 use clap::{Args, ValueEnum};
 
-use super::game::{self, Told};
+use super::{
+    game::{self, Told},
+    options,
+};
 use crate::{
     access::AccessArgs,
     failure::{Failure, Outcome},
@@ -105,17 +108,10 @@ impl PlayArgs {
 
     /// The game as a tournament of one block, in the order of the seats.
     fn spec(&self) -> Outcome<String> {
-        let mut options = toml::Table::new();
-        for option in &self.options {
-            let Some((key, value)) = option.split_once('=') else {
-                return Err(Failure::usage(format!(
-                    "--option {option}: write KEY=VALUE, such as --option board=7"
-                )));
-            };
-            if options.insert(key.to_owned(), value.into()).is_some() {
-                return Err(Failure::usage(format!("--option names \"{key}\" twice")));
-            }
-        }
+        let options: toml::Table = options::pairs(&self.options, "board=7")?
+            .into_iter()
+            .map(|(key, value)| (key, value.into()))
+            .collect();
         let mut names: Vec<toml::Value> = Vec::new();
         let mut variants: Vec<toml::Value> = Vec::new();
         for seat in split_seats(&self.seats)? {

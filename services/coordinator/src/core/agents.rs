@@ -24,17 +24,18 @@ impl Core {
         let accepted = self
             .agents
             .check(agent, request.replace, unix_us(), uploaded)?;
-        let (agent, mut changes) = match accepted {
+        let (stored, mut changes) = match accepted {
             Accepted::Known(agent) => (agent, Vec::new()),
             Accepted::New(agent) => {
                 let change = change(&agent.name, Some(agent.encode_to_vec()));
                 (agent, vec![change])
             }
         };
+        let agent = self.agents.completed(stored.clone());
         let id = &request.request_id;
         changes.extend(self.answers.remember(id, METHOD, &request, &agent));
         self.persist(changes).await?;
-        self.agents.insert(agent.clone());
+        self.agents.insert(stored);
         tracing::info!(
             agent = agent.name,
             version = agent.version,

@@ -12,7 +12,7 @@ use serde::{
 ///
 /// # Errors
 /// Where it is something else, or does not fit its type.
-pub(crate) fn whole<'de, const LEAST: u64, T: TryFrom<u64>, D: Deserializer<'de>>(
+pub fn whole<'de, const LEAST: u64, T: TryFrom<u64>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<T, D::Error> {
     from.deserialize_u64(Whole::<LEAST, T>(PhantomData))
@@ -22,7 +22,7 @@ pub(crate) fn whole<'de, const LEAST: u64, T: TryFrom<u64>, D: Deserializer<'de>
 ///
 /// # Errors
 /// As [`whole`].
-pub(crate) fn some_whole<'de, const LEAST: u64, T: TryFrom<u64>, D: Deserializer<'de>>(
+pub fn some_whole<'de, const LEAST: u64, T: TryFrom<u64>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<T>, D::Error> {
     whole::<LEAST, T, D>(from).map(Some)

@@ -41,7 +41,7 @@ fn run(evolution: &Evolution, generations: u32) -> Vec<Generation> {
 #[test]
 fn the_defaults_are_the_papers_numbers() {
     let settings = Settings::default();
-    assert_eq!((settings.population, settings.elites), (20, 5));
+    assert_eq!((settings.population, settings.kept()), (20, 5));
     assert_eq!(settings.generations, 250);
     assert_eq!((settings.win, settings.draw, settings.loss), (3, 1, 0));
     assert_eq!((settings.gene_min, settings.gene_max), (-1.0, 1.0));
@@ -75,7 +75,7 @@ fn elites_stay_as_they_are_and_the_number_of_players_does_not_change() {
     for (population, elites) in [(20, 5), (6, 0), (7, 5), (2, 0)] {
         let evolution = evolution(Settings {
             population,
-            elites,
+            elites: Some(elites),
             ..Settings::default()
         });
         let all = run(&evolution, 8);
@@ -219,7 +219,7 @@ fn settings_that_cannot_be_are_named() {
             "population = 1: must be from 2 to 1000",
         ),
         (|s| s.generations = 0, "generations = 0: must be from 1"),
-        (|s| s.elites = 19, "elites = 19: must be from 0 to 18"),
+        (|s| s.elites = Some(19), "elites = 19: must be from 0 to 18"),
         (|s| s.gene_min = -9.0, "gene_min = -9: must be from -8 to 8"),
         (|s| s.gene_max = -2.0, "gene_max = -2: must be from -1 to 8"),
         (|s| s.gene_max = f64::NAN, "gene_max = NaN: must be"),

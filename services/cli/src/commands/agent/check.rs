@@ -15,6 +15,7 @@ use crate::{
 };
 
 #[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("where").required(true).args(["binary", "endpoint"]))]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     target: Target,
@@ -86,7 +87,7 @@ impl CheckArgs {
             bot: self.bot.clone().unwrap_or_default(),
             source: Some(found.source.clone()),
             description: Some(description.clone()),
-            registered_unix_us: 0,
+            ..v1::Agent::default()
         };
         super::list::print(&agent, self.output)?;
         let bot = self.bot(&description)?;

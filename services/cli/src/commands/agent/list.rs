@@ -119,7 +119,8 @@ fn shown_bots(agent: &v1::Agent) -> Vec<&v1::Bot> {
 
 fn reached(agent: &v1::Agent) -> String {
     match &agent.source {
-        Some(Source::Native(_)) => "built in".to_owned(),
+        Some(Source::Native(_)) if agent.name == agent.bot => "built in".to_owned(),
+        Some(Source::Native(_)) => format!("built in ({})", agent.bot),
         Some(Source::Binary(binary)) => {
             let digest = binary.sha256.get(..12).unwrap_or(&binary.sha256);
             format!("{} ({digest})", binary.file_name)
@@ -146,11 +147,34 @@ fn describe(agent: &v1::Agent) -> serde_json::Value {
         "agent": agent.name,
         "version": agent.version,
         "bot": agent.bot,
+        "options": given(agent),
         "source": source,
         "described": agent.description.is_some(),
         "bots": bots,
         "registered_unix_us": agent.registered_unix_us,
     })
+}
+
+/// The options that were given at registration, by name.
+fn given(agent: &v1::Agent) -> serde_json::Value {
+    let bot = chosen(agent);
+    let value = |option: &v1::OptionValue| {
+        let known = bot.and_then(|bot| bot.options.iter().find(|spec| spec.name == option.name));
+        known.map_or_else(
+            || option.value.as_str().into(),
+            |spec| typed(spec, &option.value),
+        )
+    };
+    let pairs = agent.options.iter();
+    pairs
+        .map(|option| (option.name.clone(), value(option)))
+        .collect()
+}
+
+/// The bot that plays when a spec names the agent.
+fn chosen(agent: &v1::Agent) -> Option<&v1::Bot> {
+    let mut bots = agent.description.iter().flat_map(|known| &known.bots);
+    bots.find(|bot| agent.bot.is_empty() || bot.name == agent.bot)
 }
 
 fn describe_bot(bot: &v1::Bot) -> serde_json::Value {
@@ -270,6 +294,13 @@ pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
     );
     if agent.description.is_none() {
         text += "it could not be asked what it offers\n";
+    }
+    if !agent.options.is_empty() {
+        let bot = chosen(agent).map_or("", |bot| bot.name.as_str());
+        let _ = writeln!(text, "plays as {bot} with");
+        for option in &agent.options {
+            let _ = writeln!(text, "  {} = {}", option.name, option.value);
+        }
     }
     for bot in shown_bots(agent) {
         let rulesets = if bot.rulesets.is_empty() {

@@ -6,13 +6,17 @@ use std::{
     time::Duration,
 };
 
-use arena_wire::v1::{self, agent::Source, upload_binary_request::Part};
+use arena_model::{AgentName, spec::Variant};
+use arena_wire::{
+    convert::options_to_wire,
+    v1::{self, agent::Source, upload_binary_request::Part},
+};
 use clap::Args;
 use sha2::{Digest, Sha256};
 
 use crate::{
     access::{AccessArgs, Client},
-    commands::request_id,
+    commands::{options, request_id},
     failure::{Failure, Outcome},
     output::{Format, note},
 };
@@ -21,17 +25,30 @@ use crate::{
 const CHUNK_BYTES: usize = 256 << 10;
 
 #[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true)
+    .args(["binary", "endpoint", "bot", "fragment"]))]
 pub(crate) struct RegisterArgs {
     /// Name of the agent: lower-case letters, digits and dashes
-    name: String,
+    /// [default: the fragment's]
+    #[arg(required_unless_present = "fragment")]
+    name: Option<String>,
 
     #[command(flatten)]
     target: Target,
 
     /// Which of the process's bots plays when a spec names this agent
-    /// [default: the first]
+    /// [default: the first]; without a process, one of the agents of the papers
     #[arg(long)]
     bot: Option<String>,
+
+    /// An option of that bot that differs from its default; may be repeated
+    #[arg(long = "option", value_name = "KEY=VALUE")]
+    options: Vec<String>,
+
+    /// A TOML file with one [[agent]] table, such as the champion that
+    /// `arena evolve` writes: its bot and options
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["binary", "endpoint", "bot", "options"])]
+    fragment: Option<PathBuf>,
 
     /// Accept another binary under a known version, or a name in use
     #[arg(long)]
@@ -48,10 +65,9 @@ pub(crate) struct RegisterArgs {
 /// Where an agent is.
 #[derive(Debug, Args)]
 #[group(skip)]
-#[command(group = clap::ArgGroup::new("where").required(true).args(["binary", "endpoint"]))]
 pub(super) struct Target {
     /// An executable file
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", conflicts_with = "endpoint")]
     pub(super) binary: Option<PathBuf>,
 
     /// Where the agent runs: http://HOST:PORT or unix:PATH
@@ -67,7 +83,7 @@ pub(super) struct Target {
     pub(super) memory: Option<u64>,
 
     /// Arguments of the binary
-    #[arg(last = true, value_name = "ARGS", conflicts_with = "endpoint")]
+    #[arg(last = true, value_name = "ARGS", requires = "binary")]
     pub(super) args: Vec<String>,
 }
 
@@ -144,50 +160,145 @@ fn read_executable(path: &Path) -> Outcome<Vec<u8>> {
     Ok(bytes)
 }
 
+/// What is to be registered.
+struct Wanted {
+    name: String,
+    bot: String,
+    options: Vec<v1::OptionValue>,
+    process: Process,
+}
+
+/// The process that offers the bot.
+enum Process {
+    /// This program.
+    Native,
+    /// One that is registered already, by name.
+    Registered(String),
+    /// One to be asked what it offers.
+    Found(Found),
+}
+
 impl RegisterArgs {
     pub(crate) async fn run(self) -> Outcome {
-        let _: arena_model::AgentName = self.name.parse().map_err(Failure::usage)?;
-        let found = self.target.find()?;
+        let wanted = self.wanted()?;
         let mut access = self.access.open_or_create().await?;
-        let outcome = self.register(&mut access.client, found).await;
+        let outcome = self.register(&mut access.client, wanted).await;
         outcome.and(access.close().await)
     }
 
-    async fn register(&self, client: &mut Client, found: Found) -> Outcome {
-        let description = match super::check::describe(&found, self.target.start_timeout).await {
-            Ok(description) => Some(description),
-            Err(error) if self.target.endpoint.is_some() => {
-                return Err(Failure::unreachable(format!(
-                    "agent {}: {error}",
-                    self.name
-                )));
-            }
-            Err(error) => {
-                note(format!(
-                    "warning: {} could not be asked what it offers: {error}\n\
-                     it is registered all the same, as one bot that plays every ruleset",
-                    self.name
-                ));
-                None
+    fn wanted(&self) -> Outcome<Wanted> {
+        if let Some(name) = &self.name {
+            let _: AgentName = name.parse().map_err(Failure::usage)?;
+        }
+        if let Some(path) = &self.fragment {
+            let variant = read_fragment(path)?;
+            return Ok(Wanted {
+                name: self
+                    .name
+                    .clone()
+                    .unwrap_or_else(|| variant.name.to_string()),
+                bot: variant.bot,
+                options: options_to_wire(&variant.options),
+                process: match variant.from {
+                    Some(process) => Process::Registered(process.to_string()),
+                    None => Process::Native,
+                },
+            });
+        }
+        let process = if self.target.binary.is_some() || self.target.endpoint.is_some() {
+            Process::Found(self.target.find()?)
+        } else {
+            Process::Native
+        };
+        let pairs = options::pairs(&self.options, "depth=3")?;
+        let value = |(name, value)| v1::OptionValue { name, value };
+        Ok(Wanted {
+            name: self.name.clone().unwrap_or_default(),
+            bot: self.bot.clone().unwrap_or_default(),
+            options: pairs.into_iter().map(value).collect(),
+            process,
+        })
+    }
+
+    async fn register(&self, client: &mut Client, wanted: Wanted) -> Outcome {
+        let (source, description) = match wanted.process {
+            Process::Native => (Source::Native(v1::NativeSource {}), None),
+            Process::Registered(name) => registered(client, name).await?,
+            Process::Found(found) => {
+                let description = self.ask(&wanted.name, &found).await?;
+                if let Source::Binary(binary) = &found.source {
+                    upload(client, &binary.sha256, &found.bytes).await?;
+                }
+                (found.source, description)
             }
         };
-        if let Source::Binary(binary) = &found.source {
-            upload(client, &binary.sha256, &found.bytes).await?;
-        }
         let request = v1::RegisterAgentRequest {
             request_id: request_id(),
             agent: Some(v1::Agent {
-                name: self.name.clone(),
-                version: String::new(),
-                bot: self.bot.clone().unwrap_or_default(),
-                source: Some(found.source),
+                name: wanted.name,
+                bot: wanted.bot,
+                options: wanted.options,
+                source: Some(source),
                 description,
-                registered_unix_us: 0,
+                ..v1::Agent::default()
             }),
             replace: self.replace,
         };
         let agent = client.register_agent(request).await?.into_inner().agent;
         super::list::print(&agent.unwrap_or_default(), self.output)
+    }
+
+    /// Asks a process what it offers; none where a binary does not say.
+    async fn ask(&self, name: &str, found: &Found) -> Outcome<Option<v1::DescribeResponse>> {
+        match super::check::describe(found, self.target.start_timeout).await {
+            Ok(description) => Ok(Some(description)),
+            Err(error) if self.target.endpoint.is_some() => {
+                Err(Failure::unreachable(format!("agent {name}: {error}")))
+            }
+            Err(error) => {
+                note(format!(
+                    "warning: {name} could not be asked what it offers: {error}\n\
+                     it is registered all the same, as one bot that plays every ruleset"
+                ));
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// How the process of a registered agent is reached, and what it offers.
+async fn registered(
+    client: &mut Client,
+    name: String,
+) -> Outcome<(Source, Option<v1::DescribeResponse>)> {
+    let request = v1::GetAgentRequest { name };
+    let agent = client.get_agent(request).await?.into_inner().agent;
+    let agent = agent.unwrap_or_default();
+    let native = || Source::Native(v1::NativeSource {});
+    Ok((agent.source.unwrap_or_else(native), agent.description))
+}
+
+/// A part of a spec with agents alone.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fragment {
+    #[serde(default)]
+    agent: Vec<Variant>,
+}
+
+fn read_fragment(path: &Path) -> Outcome<Variant> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
+    let fragment: Fragment = toml::from_str(&text)
+        .map_err(|error| Failure::usage(format!("{shown}: {}", error.to_string().trim_end())))?;
+    let count = fragment.agent.len();
+    let mut agents = fragment.agent.into_iter();
+    match (agents.next(), count) {
+        (Some(only), 1) => Ok(only),
+        _ => Err(Failure::usage(format!(
+            "{shown} has {count} [[agent]] tables: it must have one"
+        ))),
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) struct EvolveSpec {
     #[serde(default, deserialize_with = "spec::seed")]
     pub(super) seed: Option<TournamentSeed>,
     /// Games of two players on each seat.
-    #[serde(default = "one")]
+    #[serde(default = "one", deserialize_with = "spec::whole::<1, u64, _>")]
     pub(super) blocks: u64,
     #[serde(default)]
     pub(super) records: Records,
@@ -205,7 +205,11 @@ mod tests {
         let (_, rest) = help.split_once("A spec:\n").expect("a spec");
         let (text, _) = rest.split_once("\n\n").expect("an end");
         let spec = parse(text).expect("a spec");
-        assert_eq!(spec.evolution, Settings::default());
+        let shown = Settings {
+            elites: Some(Settings::default().kept()),
+            ..Settings::default()
+        };
+        assert_eq!(spec.evolution, shown);
         for key in EVOLUTION_KEYS.iter().chain(PLAYER_KEYS) {
             assert!(text.contains(&format!("{key} ")), "{key}");
         }
@@ -281,7 +285,15 @@ mod tests {
             ),
             (
                 "[player]\nbot = \"x\"\n[evolution]\nelites = -1",
-                "invalid value",
+                "invalid value: integer `-1`, expected a whole number, at least 0",
+            ),
+            (
+                "[player]\nbot = \"x\"\n[evolution]\npopulation = 2.5",
+                "`2.5`, expected a whole number, at least 2",
+            ),
+            (
+                "blocks = -1\n[player]\nbot = \"x\"",
+                "`-1`, expected a whole number, at least 1",
             ),
             (
                 "[player]\nbot = \"x\"\nevolve = \"w\"\noptions = { w = \"score\" }",
