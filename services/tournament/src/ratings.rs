@@ -96,8 +96,10 @@ impl Model {
 pub struct Rating {
     /// The rating.
     pub value: f64,
-    /// Its interval; none without two complete blocks.
+    /// Its interval, for one look; none without two complete blocks.
     pub interval: Option<(f64, f64)>,
+    /// Its interval for as many looks as one likes.
+    pub anytime: Option<(f64, f64)>,
 }
 
 /// A difference of two ratings, in Elo.
@@ -268,13 +270,16 @@ impl Evidence {
         let scale = Scale::new(ratings.ties[0]);
         let rating = |agent: usize| {
             let value = logs[agent] - origin;
-            let interval = spreads.as_ref().and_then(|spreads| {
-                let points = (Looks::One, ratings.freedom[agent]);
-                scale.around(value / share, spreads[agent].divided(share), points)
-            });
+            let around = |looks| {
+                let spread = spreads.as_ref()?[agent].divided(share);
+                let points = (looks, ratings.freedom[agent]);
+                let (low, high) = scale.around(value / share, spread, points)?;
+                Some((ELO * share * low, ELO * share * high))
+            };
             Rating {
                 value: ELO * value,
-                interval: interval.map(|(low, high)| (ELO * share * low, ELO * share * high)),
+                interval: around(Looks::One),
+                anytime: around(ratings.any_looks(agent, anchor.unwrap_or(agent))),
             }
         };
         ratings.agents = (0..agents).map(rating).collect();
@@ -374,6 +379,25 @@ impl Ratings {
         self.sets.level[one] != self.sets.level[other]
     }
 
+    /// How many blocks tell the difference of two agents, the harmonic mean of both
+    /// one's, and around how many of them its intervals for any number of looks are
+    /// narrowest.
+    fn told_by(&self, one: usize, other: usize) -> (f64, f64) {
+        let [first, second] = [one, other].map(|agent| self.blocks[agent] as f64);
+        let blocks = 2.0 * first * second / (first + second).max(1.0);
+        (
+            blocks,
+            f64::midpoint(self.horizons[one], self.horizons[other]),
+        )
+    }
+
+    /// As many looks as one likes at the difference of two agents, or at one's from
+    /// the mean of all.
+    fn any_looks(&self, one: usize, other: usize) -> Looks {
+        let (blocks, horizon) = self.told_by(one, other);
+        Looks::Any { blocks, horizon }
+    }
+
     /// One agent's rating beside another's.
     #[must_use]
     pub fn difference(&self, one: usize, other: usize) -> RatingDifference {
@@ -394,10 +418,7 @@ impl Ratings {
             let errors = 2.0 * libm::sinh(odds / 2.0) / variance.sqrt();
             errors.is_finite().then(|| student.cdf(errors))
         });
-        let [first, second] = [one, other].map(|agent| self.blocks[agent] as f64);
-        let blocks = 2.0 * first * second / (first + second).max(1.0);
-        let horizon = f64::midpoint(self.horizons[one], self.horizons[other]);
-        let any = Looks::Any { blocks, horizon };
+        let (blocks, horizon) = self.told_by(one, other);
         let elo = |ends: Option<(f64, f64)>| ends.map(|(low, high)| (ELO * low, ELO * high));
         let around = |looks| scale::around(odds, of_odds?, (looks, freedom));
         RatingDifference {
@@ -408,7 +429,7 @@ impl Ratings {
             superiority,
             elo: ELO * odds,
             elo_interval: elo(around(Looks::One)),
-            elo_anytime: elo(around(any)),
+            elo_anytime: elo(around(self.any_looks(one, other))),
             freedom,
             blocks,
             horizon,

@@ -16,8 +16,8 @@ const ANYTIME: f64 = 0.95;
 /// Odds of a tie.
 const TIE: f64 = 1.0;
 
-/// How often the difference of the first two agents' ratings was where intervals
-/// of either kind have it when a tournament was over.
+/// How often the first agent's rating, and the difference of the first two agents',
+/// was where intervals of either kind have it when a tournament was over.
 pub(super) struct Row {
     pub(super) name: String,
     adaptive: bool,
@@ -25,10 +25,26 @@ pub(super) struct Row {
     few: bool,
     tournaments: u64,
     told: u64,
+    rating: Held,
+    elo: Held,
+}
+
+/// How often intervals of either kind held.
+#[derive(Default)]
+struct Held {
     once: u64,
     always: u64,
     /// The truth was below the interval of either kind: more was claimed than is.
     misled: [u64; 2],
+}
+
+impl Held {
+    fn count(&mut self, truth: f64, once: (f64, f64), always: (f64, f64)) {
+        self.once += u64::from(once.0 <= truth && truth <= once.1);
+        self.always += u64::from(always.0 <= truth && truth <= always.1);
+        self.misled[0] += u64::from(truth < once.0);
+        self.misled[1] += u64::from(truth < always.0);
+    }
 }
 
 /// What rows are asked for by.
@@ -90,15 +106,16 @@ fn row(format: Format, tournaments: u64, seed: u64) -> Row {
     };
     let score = expected_score(world.field.elo[0] - world.field.elo[1], TIE);
     let truth = 400.0 * (score / (1.0 - score)).log10();
+    let elo = &world.field.elo;
+    let rated = elo[0] - elo.iter().sum::<f64>() / elo.len() as f64;
     let mut row = Row {
         name: format!("{} of {}, until its end", format.name(), names.len()),
         adaptive: format.looks_at_results(),
         few: format == Format::Fixed,
         tournaments,
         told: 0,
-        once: 0,
-        always: 0,
-        misled: [0; 2],
+        rating: Held::default(),
+        elo: Held::default(),
     };
     for number in 0..tournaments {
         let mut random = Random::new(seed << 32 | number);
@@ -107,14 +124,16 @@ fn row(format: Format, tournaments: u64, seed: u64) -> Row {
             continue;
         };
         let between = ratings.difference(0, 1);
-        let (Some(once), Some(always)) = (between.elo_interval, between.elo_anytime) else {
+        let rating = ratings.agents[0];
+        let ((Some(once), Some(always)), (Some(one), Some(any))) = (
+            (between.elo_interval, between.elo_anytime),
+            (rating.interval, rating.anytime),
+        ) else {
             continue;
         };
         row.told += 1;
-        row.once += u64::from(once.0 <= truth && truth <= once.1);
-        row.always += u64::from(always.0 <= truth && truth <= always.1);
-        row.misled[0] += u64::from(truth < once.0);
-        row.misled[1] += u64::from(truth < always.0);
+        row.elo.count(truth, once, always);
+        row.rating.count(rated, one, any);
     }
     row
 }
@@ -138,17 +157,24 @@ fn play(world: &World, tournament: &Tournament, random: &mut Random) -> Tally {
 }
 
 impl Row {
+    /// The intervals by name.
+    fn held(&self) -> [(&'static str, &Held); 2] {
+        [("elo", &self.elo), ("rating", &self.rating)]
+    }
+
     pub(super) fn shown(&self) -> String {
         let share = |count: u64| 100.0 * count as f64 / self.told.max(1) as f64;
-        format!(
-            "elo {:.2} %, too high {:.2} %; elo* {:.2} %, too high {:.2} %; told in {} of {}",
-            share(self.once),
-            share(self.misled[0]),
-            share(self.always),
-            share(self.misled[1]),
-            self.told,
-            self.tournaments,
-        )
+        let kinds = self.held().map(|(name, held)| {
+            format!(
+                "{name} {:.2} %, too high {:.2} %; {name}* {:.2} %, too high {:.2} %",
+                share(held.once),
+                share(held.misled[0]),
+                share(held.always),
+                share(held.misled[1]),
+            )
+        });
+        let kinds = kinds.join("; ");
+        format!("{kinds}; told in {} of {}", self.told, self.tournaments)
     }
 
     /// What is not as it should be.
@@ -157,13 +183,15 @@ impl Row {
         let mut wrong = Vec::new();
         let (least, most) = FIXED;
         let most = if self.few { 1.0 } else { most };
-        if !self.adaptive && !(least..=most).contains(&share(self.once)) {
-            let held = share(self.once) * 100.0;
-            wrong.push(format!("{}: elo held in {held:.2} %", self.name));
-        }
-        if share(self.always) < ANYTIME {
-            let held = share(self.always) * 100.0;
-            wrong.push(format!("{}: elo* held in {held:.2} %", self.name));
+        for (kind, held) in self.held() {
+            if !self.adaptive && !(least..=most).contains(&share(held.once)) {
+                let held = share(held.once) * 100.0;
+                wrong.push(format!("{}: {kind} held in {held:.2} %", self.name));
+            }
+            if share(held.always) < ANYTIME {
+                let held = share(held.always) * 100.0;
+                wrong.push(format!("{}: {kind}* held in {held:.2} %", self.name));
+            }
         }
         wrong
     }

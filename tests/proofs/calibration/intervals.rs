@@ -40,7 +40,7 @@ enum Kind {
 }
 
 /// The table's columns.
-const COLUMNS: [(&str, Kind); 14] = [
+const COLUMNS: [(&str, Kind); 15] = [
     ("score", Kind::Once),
     ("wins", Kind::Once),
     ("seat", Kind::Once),
@@ -55,6 +55,7 @@ const COLUMNS: [(&str, Kind); 14] = [
     ("score*", Kind::Always),
     ("differ*", Kind::Always),
     ("pair*", Kind::Always),
+    ("rating*", Kind::Always),
 ];
 /// The first of those that hold at all looks.
 const ALWAYS: usize = 11;
@@ -96,7 +97,7 @@ pub(super) fn fields() -> Result<Vec<Field>, Broken> {
 pub(super) fn header() -> String {
     let names = COLUMNS.iter().map(|(name, _)| format!("{name:>8} "));
     format!(
-        "{} - less luck; * at all looks; ~ outcomes too few for 94 to 96.5 % (99 %: 98.8 to 99.3 %); \
+        "{} - less luck; * at all looks (rating* at some); ~ outcomes too few for 94 to 96.5 % (99 %: 98.8 to 99.3 %); \
          ° not judged, and why: tests/data/calibration.toml",
         names.collect::<String>()
     )
@@ -147,15 +148,24 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
             score,
             apart,
             duel,
+            0.0,
         ],
     };
     for tournament in 0..tournaments {
         let mut random = Random::new(seed << 32 | tournament);
-        let mut always = [true; 3];
+        let mut always = [true; 4];
         let tally = world.play(&mut random, |tally, blocks| {
             // Rounds that are complete: what is true of a part of a round is
             // another truth.
-            if !blocks.is_multiple_of(groups) || !looked_at(blocks / groups) {
+            if !blocks.is_multiple_of(groups) {
+                return;
+            }
+            if rated_at(blocks / groups) {
+                let fitted = tally.evidence().ratings(None);
+                let (low, high) = fitted.and_then(|fitted| fitted.agents[0].anytime).unzip();
+                always[3] &= inside(low, high, ratings[0]);
+            }
+            if !looked_at(blocks / groups) {
                 return;
             }
             let standings = tally.standings();
@@ -238,6 +248,12 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
 /// Every one of the first rounds, then every twentieth part more.
 fn looked_at(rounds: u64) -> bool {
     rounds <= 20 || rounds.is_multiple_of(rounds / 20)
+}
+
+/// The rounds after which ratings are fitted, which takes long: powers of two and
+/// what lies in their middles.
+fn rated_at(rounds: u64) -> bool {
+    rounds > 0 && matches!(rounds >> rounds.trailing_zeros(), 1 | 3)
 }
 
 fn inside(low: Option<f64>, high: Option<f64>, truth: f64) -> bool {

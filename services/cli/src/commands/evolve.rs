@@ -24,6 +24,7 @@ use crate::{
     failure::{Failure, Kind as FailureKind, Outcome},
     output::{Format, note},
     signals::Interrupt,
+    units,
     whole_file::WholeFile,
     workers::{Builtin, Fleet},
 };

@@ -32,9 +32,9 @@ score alone; the latter is elo_difference of a pair, and what --expect and a
 sequential test go by.
 Intervals are 95 % intervals over blocks, for one look after a number of games
 fixed beforehand. Where results decide what is played or when it ends (ladder,
-swiss, knockout, sprt) those of ratings and scores may be too narrow, a ladder's
-are; score_anytime_low and _high (--wide) and elo_difference_anytime_low and _high
-of pairs hold there too.
+swiss, knockout, sprt) those would be too narrow, and the table has intervals that
+hold however often one looks. --wide and json have both: …_low and …_high,
+…_anytime_low and …_anytime_high.
 place is shared by those who are level; rank, in csv, numbers the lines.
 Where there are dice, the score without luck is that of the blocks less what the
 dice gave, times what that was worth in other blocks: unbiased, and surer.

@@ -9,7 +9,7 @@ use arena_wire::v1;
 use console::{Term, measure_text_width, truncate_str};
 
 use super::state_name;
-use crate::units;
+use crate::{looks, units};
 
 /// Lines beside those of agents.
 const OTHER_LINES: usize = 8;
@@ -129,7 +129,9 @@ fn course(standings: &v1::Standings) -> Option<String> {
 /// A table of the agents, as many as there is room for.
 fn agents(standings: &v1::Standings, room: usize) -> Vec<String> {
     let rated = standings.ratings.is_some();
+    // Whoever watches looks again and again.
     let cells = |agent: &v1::AgentStanding| {
+        let agent = &looks::at_any_time(agent);
         let mut cells = vec![
             agent
                 .place
@@ -143,9 +145,9 @@ fn agents(standings: &v1::Standings, room: usize) -> Vec<String> {
         cells.extend([units::count(agent.games), units::count(agent.faults)]);
         cells
     };
-    let mut header = vec!["#", "agent", "score [95%]"];
+    let mut header = vec!["#", "agent", "score [95%, any time]"];
     if rated {
-        header.push("rating [95%]");
+        header.push("rating [95%, any time]");
     }
     header.extend(["games", "faults"]);
     let mut table = vec![header.into_iter().map(str::to_owned).collect()];
@@ -203,8 +205,10 @@ mod tests {
             agent: format!("agent-{number}"),
             games: done,
             score: Some(0.5),
-            score_low: Some(0.25),
-            score_high: Some(0.75),
+            score_low: Some(0.4),
+            score_high: Some(0.6),
+            score_anytime_low: Some(0.25),
+            score_anytime_high: Some(0.75),
             ..v1::AgentStanding::default()
         };
         v1::WatchTournamentResponse {

@@ -11,6 +11,7 @@ use crate::{
     access::Client,
     commands::export,
     failure::{Failure, Outcome},
+    looks,
     model::{self, Rules},
 };
 
@@ -77,8 +78,8 @@ pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> 
     let verdicts = verdict::check(&expectations, &standings);
     let agents = order
         .iter()
-        .zip(&standings.agents)
-        .map(|(&number, standing)| agent(number, standing.clone(), &spec, &setup, &scan))
+        .zip(looks::at_the_end(&standings))
+        .map(|(&number, standing)| agent(number, standing, &spec, &setup, &scan))
         .collect();
     let registrations = registrations(&tournament.spec_toml, &setup);
     Ok(Report {
@@ -112,6 +113,7 @@ pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> 
         verdict: serde_json::from_str(&standings.verdict_json).ok(),
         opponents_differ,
         by_rating,
+        adaptive: standings.adaptive,
         ahead: lead::least(&standings, by_rating),
         starter_drawn: standings.starter_drawn,
         verdicts,

@@ -84,6 +84,10 @@ fn standings(report: &Report) -> String {
             units::count(standing.faults),
         );
     }
+    if report.adaptive {
+        out += "\nIntervals hold however often one looks: results decided what was played or when it \
+                ended.\n";
+    }
     out + "\n"
 }
 

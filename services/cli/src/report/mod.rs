@@ -84,6 +84,9 @@ pub(crate) struct Report {
     pub(crate) opponents_differ: bool,
     /// Ratings say it there, where there are any.
     pub(crate) by_rating: bool,
+    /// Whether results decided what was played or when it ended: intervals are those
+    /// that hold however often one looks.
+    pub(crate) adaptive: bool,
     /// The least by which the first agent is ahead of each other one, by the
     /// interval of their difference.
     pub(crate) ahead: Vec<Option<f64>>,

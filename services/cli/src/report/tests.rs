@@ -58,6 +58,7 @@ fn empty() -> Report {
         verdict: None,
         opponents_differ: false,
         by_rating: false,
+        adaptive: false,
         ahead: Vec::new(),
         starter_drawn: false,
         verdicts: Vec::new(),

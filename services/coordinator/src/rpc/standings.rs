@@ -75,7 +75,9 @@ pub(super) async fn get(
     // After places are told, which do not depend on the anchor.
     let unknown = |standing: &&mut v1::AgentStanding| untold.contains(&standing.agent);
     for standing in standings.agents.iter_mut().filter(unknown) {
-        (standing.rating, standing.rating_low, standing.rating_high) = (None, None, None);
+        standing.rating = None;
+        (standing.rating_low, standing.rating_high) = (None, None);
+        (standing.rating_anytime_low, standing.rating_anytime_high) = (None, None);
     }
     Ok(standings)
 }
@@ -102,6 +104,8 @@ fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison)
             standing.rating = Some(rating.value);
             standing.rating_low = rating.interval.map(|ends| ends.0);
             standing.rating_high = rating.interval.map(|ends| ends.1);
+            standing.rating_anytime_low = rating.anytime.map(|ends| ends.0);
+            standing.rating_anytime_high = rating.anytime.map(|ends| ends.1);
         }
         standing.nash = compared.nash.as_ref().map(|nash| nash[agent]);
     }

@@ -365,6 +365,36 @@ fn where_results_decide_what_is_played_intervals_are_said_to_be_too_narrow() {
 }
 
 #[test]
+fn a_rating_that_is_looked_at_often_has_the_errors_of_scores_looked_at_often() {
+    let mut draws = Draws(7);
+    let tally = played((2, 2, 60), |game| Some(drawn(&mut draws, &game.seats, 6)));
+    let evidence = tally.evidence();
+    let horizon = evidence.horizons[0];
+    for anchor in [None, Some(1)] {
+        let ratings = evidence.ratings(anchor).expect("games");
+        let rating = ratings.agents[0];
+        let (once, any) = (
+            rating.interval.expect("blocks"),
+            rating.anytime.expect("blocks"),
+        );
+        let looks = Looks::Any {
+            blocks: 60.0,
+            horizon,
+        };
+        // About no difference and without draws ends are even: their half widths are as
+        // far apart as the errors they reach.
+        let reach = |(low, high): (f64, f64)| {
+            let scale = if anchor.is_some() { 1.0 } else { 0.5 };
+            libm::sinh((high - low) / ELO / scale / 4.0)
+        };
+        let expected = looks.point(0.95, 59) / Looks::One.point(0.95, 59);
+        let found = reach(any) / reach(once);
+        assert!((found / expected - 1.0).abs() < 0.02, "{found} {expected}");
+        assert!(expected > 1.3, "{expected}");
+    }
+}
+
+#[test]
 fn nothing_is_invented_where_nothing_was_played() {
     let tally = played((3, 2, 4), |_| None);
     assert!(tally.evidence().ratings(None).is_none());

@@ -3,6 +3,7 @@
 use arena_wire::v1;
 
 use crate::{
+    looks,
     output::{self, Column},
     units,
 };
@@ -13,7 +14,7 @@ const WIDTH: usize = 100;
 /// The table, no wider than that, or [`WIDTH`] where there is no terminal, unless
 /// all of it is wanted; with what is left out.
 pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>) -> String {
-    let agents = &standings.agents;
+    let agents = &looks::at_the_end(standings);
     // What the order follows gives way last of all: ratings where scores do not
     // say it.
     let scores = agents.iter().map(|agent| agent.score);
@@ -86,7 +87,22 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
         add("win rate [95%]", 0, &|agent| {
             units::interval(agent.win_rate, agent.win_rate_low, agent.win_rate_high)
         });
-        add("score [95%, any time]", 0, &|agent| {
+        // The other ones, which are not shown yet.
+        let looks = if standings.adaptive {
+            "one look"
+        } else {
+            "any time"
+        };
+        if rated {
+            add(&format!("rating [95%, {looks}]"), 0, &|agent| {
+                units::rating(
+                    agent.rating,
+                    agent.rating_anytime_low,
+                    agent.rating_anytime_high,
+                )
+            });
+        }
+        add(&format!("score [95%, {looks}]"), 0, &|agent| {
             units::interval(
                 agent.score,
                 agent.score_anytime_low,
@@ -243,9 +259,8 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
         .any(|agent| agent.score_low.is_some())
     {
         text += if standings.adaptive {
-            "intervals: over blocks, for one look after a number of games fixed beforehand; here \
-             results decide what is played or when it ends: --wide has those of scores that \
-             hold then too\n"
+            "intervals: over blocks, however often one looks, since results decide what is played \
+             or when it ends (less luck: for one look); --wide has those for one look\n"
         } else {
             "intervals: over blocks, for one look after a number of games fixed beforehand; \
              --wide has those that hold however often one looks\n"
