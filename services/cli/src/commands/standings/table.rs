@@ -81,7 +81,11 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
     add("plies", 7, &|agent| units::mean(agent.plies_mean));
     add("move p50", 9, &|agent| units::latency(agent.latency_us_p50));
     add("move p99", 6, &|agent| units::latency(agent.latency_us_p99));
-    add("faults", 8, &|agent| agent.faults.to_string());
+    // Noughts may give way; who reads that somebody fails must not have to ask.
+    let faulty = agents.iter().any(|agent| agent.faults > 0);
+    add("faults", if faulty { 0 } else { 8 }, &|agent| {
+        units::count(agent.faults)
+    });
     if wide {
         add("win rate [95%]", 0, &|agent| {
             units::interval(agent.win_rate, agent.win_rate_low, agent.win_rate_high)
@@ -382,7 +386,7 @@ mod tests {
             "1012.5",
             "1.5 µs",
             "123.0 ms",
-            "4321",
+            "4,321",
         ];
         let standings = played();
         let whole = people(&standings, true, Some(60));
@@ -409,5 +413,24 @@ mod tests {
             assert_eq!(text.contains("--wide"), shown < cells.len(), "{text}");
         }
         assert_eq!(shown_before, cells.len());
+    }
+
+    #[test]
+    fn faults_give_way_only_where_nobody_has_one() {
+        let mut standings = played();
+        for agent in &mut standings.agents[1..] {
+            agent.faults = 0;
+        }
+        // Narrow, and on no terminal.
+        for width in [Some(60), Some(80), None] {
+            let text = people(&standings, false, width);
+            let (shown, left_out) = text.split_once("not shown").expect("too much");
+            assert!(shown.contains("faults") && shown.contains("4,321"), "{text}");
+            assert!(!left_out.contains("faults"), "{text}");
+        }
+        standings.agents[0].faults = 0;
+        let text = people(&standings, false, Some(80));
+        let (_, left_out) = text.split_once("not shown").expect("too much");
+        assert!(left_out.contains("faults"), "{text}");
     }
 }
