@@ -425,7 +425,10 @@ mod tests {
         for width in [Some(60), Some(80), None] {
             let text = people(&standings, false, width);
             let (shown, left_out) = text.split_once("not shown").expect("too much");
-            assert!(shown.contains("faults") && shown.contains("4,321"), "{text}");
+            assert!(
+                shown.contains("faults") && shown.contains("4,321"),
+                "{text}"
+            );
             assert!(!left_out.contains("faults"), "{text}");
         }
         standings.agents[0].faults = 0;
