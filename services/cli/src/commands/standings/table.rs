@@ -18,6 +18,7 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
     // say it.
     let scores = agents.iter().map(|agent| agent.score);
     let by_score = scores.is_sorted_by(|one, next| one >= next);
+    let swiss = agents.iter().any(|agent| agent.swiss_points.is_some());
     let mut columns = vec![Column {
         head: "#".to_owned(),
         cells: agents
@@ -35,15 +36,24 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
     };
     let seats = agents.iter().map(|agent| agent.ranks.len()).max();
     add("agent", 0, &|agent| agent.agent.clone());
+    if swiss {
+        add("points", 0, &|agent| units::swiss(agent.swiss_points));
+        add("Buchholz", 0, &|agent| units::swiss(agent.buchholz));
+        add("byes", 2, &|agent| {
+            agent.byes.map_or_else(|| "–".to_owned(), units::count)
+        });
+    }
     if agents.iter().any(|agent| agent.rating.is_some()) {
-        add("rating [95%]", usize::from(by_score), &|agent| {
+        add("rating [95%]", usize::from(by_score || swiss), &|agent| {
             units::rating(agent.rating, agent.rating_low, agent.rating_high)
         });
     }
     let rated = agents.iter().any(|agent| agent.rating.is_some());
-    add("score [95%]", usize::from(rated && !by_score), &|agent| {
-        units::interval(agent.score, agent.score_low, agent.score_high)
-    });
+    add(
+        "score [95%]",
+        usize::from(swiss || rated && !by_score),
+        &|agent| units::interval(agent.score, agent.score_low, agent.score_high),
+    );
     if agents.iter().any(|agent| agent.score_adjusted.is_some()) {
         add("less luck [95%]", 4, &|agent| {
             units::interval(
@@ -221,6 +231,13 @@ fn scores(
 /// What concerns all agents, a paragraph each.
 pub(super) fn remarks(standings: &v1::Standings) -> String {
     let mut text = String::new();
+    if standings
+        .agents
+        .iter()
+        .any(|agent| agent.swiss_points.is_some())
+    {
+        text += &format!("places: {}\n", swiss_told(standings.seats.len()));
+    }
     let seats: Vec<String> = standings
         .seats
         .iter()
@@ -256,6 +273,19 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
         };
     }
     text
+}
+
+/// What the places of a Swiss tournament go by.
+pub(crate) fn swiss_told(seats: usize) -> String {
+    let bye = if seats > 2 {
+        "half of a round"
+    } else {
+        "a whole round"
+    };
+    format!(
+        "by points, then by Buchholz, the points of all opponents; points are one for each seat \
+         beaten, a half for each tied, and for a bye those of {bye} won"
+    )
 }
 
 /// What blocks gained, in words.
@@ -413,6 +443,36 @@ mod tests {
             assert_eq!(text.contains("--wide"), shown < cells.len(), "{text}");
         }
         assert_eq!(shown_before, cells.len());
+    }
+
+    #[test]
+    fn what_decides_the_places_of_a_swiss_tournament_is_shown_however_narrow_it_is() {
+        let mut standings = played();
+        let decided = [
+            (1012.5, 2000.0, 0),
+            (1012.5, 1999.5, 1),
+            (12.0, 3.0, 2),
+            (0.0, 0.0, 0),
+        ];
+        for (agent, (points, buchholz, byes)) in standings.agents.iter_mut().zip(decided) {
+            agent.swiss_points = Some(points);
+            agent.buchholz = Some(buchholz);
+            agent.byes = Some(byes);
+        }
+        for width in [60, 80, 100] {
+            let text = people(&standings, false, Some(width));
+            assert!(
+                text.lines().all(|line| line.chars().count() <= width),
+                "{text}"
+            );
+            for part in ["points", "Buchholz", "1,012.5", "1,999.5", "2,000"] {
+                assert!(text.contains(part), "{width}: {part}: {text}");
+            }
+            assert!(text.contains("byes"), "{width}: {text}");
+        }
+        let remarks = remarks(&standings);
+        assert!(remarks.contains("by points, then by Buchholz"), "{remarks}");
+        assert!(!people(&played(), true, None).contains("Buchholz"));
     }
 
     #[test]
