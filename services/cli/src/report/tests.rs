@@ -398,7 +398,7 @@ fn a_swiss_report_has_what_decides_places_and_a_table_of_rounds() {
         "Buchholz</th>",
         "<td class=\"num\">6.5</td><td class=\"num\">9.5</td><td class=\"num\">0</td>",
         "href=\"#rounds\">Rounds<",
-        "<td>3.5–0.5 two</td><td>3–1 three</td>",
+        "<td>3.5–0.5 <span class=\"met\">two</span></td><td>3–1 <span class=\"met\">three</span></td>",
         "<td>bye</td>",
         "Places go by points, then by Buchholz",
     ] {

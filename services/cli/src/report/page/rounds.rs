@@ -14,8 +14,8 @@ const ROUNDS_ON_PAPER: usize = 4;
 /// A Swiss tournament, a line for each agent.
 pub(super) struct SwissRounds {
     pub(super) titles: Vec<String>,
-    /// Name, then a cell for each round.
-    pub(super) rows: Vec<(String, Vec<String>)>,
+    /// Name, then for each round what it got, and against whom.
+    pub(super) rows: Vec<(String, Vec<(String, String)>)>,
 }
 
 /// A knockout, a column for each round.
@@ -66,6 +66,11 @@ pub(super) fn swiss(report: &Report, rounds: &Rounds) -> Option<SwissRounds> {
     let agents = report.agents.iter();
     let agents: Vec<&str> = agents.map(|it| it.standing.agent.as_str()).collect();
     let cells = rounds::swiss_cells(rounds, &agents, |place| agents[place].to_owned());
+    let halves = |cell: &String| {
+        let (got, met) = cell.split_once(' ').unwrap_or((cell, ""));
+        (got.to_owned(), met.to_owned())
+    };
+    let cells = cells.iter().map(|row| row.iter().map(halves).collect());
     let names = agents.iter().map(|&name| name.to_owned());
     Some(SwissRounds {
         titles: rounds.titles(),
