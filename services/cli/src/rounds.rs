@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub(crate) use bracket::{Tie, bracket};
-pub(crate) use people::{lines, swiss_cells};
+pub(crate) use people::{lines, numbered, swiss_cells};
 pub(crate) use rows::{Row, rows};
 
 /// All rounds of a tournament, and what they are of.

@@ -126,7 +126,7 @@ pub(crate) fn points(value: f64) -> String {
     count(value as u64) + half
 }
 
-/// Points of a Swiss tournament, which games or byes may have given nobody yet.
+/// Points of a Swiss tournament; a dash where they are not known.
 pub(crate) fn swiss(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), points)
 }

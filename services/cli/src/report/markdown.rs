@@ -123,15 +123,18 @@ fn row(cells: &[impl AsRef<str>]) -> String {
 
 /// Who met whom in each round, where the format has rounds and is over.
 fn rounds(report: &Report) -> String {
-    let rounds = report.verdict.as_ref().and_then(Rounds::of);
-    let Some(rounds) = rounds.filter(|rounds| rounds.tables() <= TABLES_MAX) else {
+    let Some(rounds) = report.verdict.as_ref().and_then(Rounds::of) else {
         return String::new();
     };
+    if rounds.tables() > TABLES_MAX {
+        let id = &report.id;
+        return format!("Who met whom in each round: `arena standings {id} --rounds`\n\n");
+    }
     let mut out = "<details><summary>Round by round</summary>\n\n".to_owned();
     if rounds.kind == Kind::Swiss {
         let agents = report.agents.iter();
         let agents: Vec<&str> = agents.map(|it| it.standing.agent.as_str()).collect();
-        let cells = rounds::swiss_cells(&rounds, &agents, |place| format!("({})", place + 1));
+        let cells = rounds::swiss_cells(&rounds, &agents, rounds::numbered);
         let mut heads = vec!["".to_owned()];
         heads.extend(rounds.titles());
         out += &row(&heads);

@@ -85,12 +85,18 @@ fn many(table: &Table, names: &[String]) -> String {
     format!("on: {}; out: {}", on.join(", "), out.join(", "))
 }
 
-/// Of a Swiss tournament, by agent as listed and by round: what it got, against whom
-/// as `called` by their places in the list, or a bye.
+/// Agents by their numbers in a list: `(2, 5)`.
+pub(crate) fn numbered(places: &[usize]) -> String {
+    let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
+    format!("({})", numbers.join(", "))
+}
+
+/// Of a Swiss tournament, by agent as listed and by round: what it got, and against
+/// whom, as their places in the list are `called`; or a bye.
 pub(crate) fn swiss_cells(
     rounds: &Rounds,
     agents: &[&str],
-    called: impl Fn(usize) -> String,
+    called: impl Fn(&[usize]) -> String,
 ) -> Vec<Vec<String>> {
     debug_assert_eq!(rounds.kind, Kind::Swiss);
     let place = |name: &str| agents.iter().position(|known| *known == name);
@@ -106,13 +112,13 @@ pub(crate) fn swiss_cells(
                 let names = others
                     .clone()
                     .filter_map(|other| place(&table.agents[other]));
-                let names: Vec<String> = names.map(&called).collect();
+                let met = called(&names.collect::<Vec<_>>());
                 let got = |at: usize| units::points(table.points.get(at).copied().unwrap_or(0.0));
                 let mut score = got(own);
                 if let [other] = others.collect::<Vec<_>>()[..] {
                     score += &format!("–{}", got(other));
                 }
-                cells[agent][number] = format!("{score} {}", names.join(" "));
+                cells[agent][number] = format!("{score} {met}");
             }
         }
     }

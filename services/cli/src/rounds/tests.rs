@@ -76,6 +76,11 @@ fn knockout(elimination: Elimination) -> (Format, Option<Settings>) {
     (Format::Knockout, Some(Settings::Knockout(settings)))
 }
 
+fn swiss(rounds: u64) -> (Format, Option<Settings>) {
+    let rounds = Some(rounds);
+    (Format::Swiss, Some(Settings::Swiss(Swiss { rounds })))
+}
+
 fn of(format: (Format, Option<Settings>), agents: usize, seats: usize) -> Rounds {
     Rounds::of(&verdict(format, agents, seats)).expect("rounds")
 }
@@ -102,15 +107,21 @@ fn a_knockout_tells_its_rounds_with_byes_and_why_somebody_goes_on() {
 
 #[test]
 fn a_swiss_tournament_tells_whom_each_met_and_the_points() {
-    let swiss = Settings::Swiss(Swiss { rounds: Some(3) });
-    let rounds = of((Format::Swiss, Some(swiss)), 5, 2);
+    let rounds = of(swiss(3), 5, 2);
     let agents = ["alpha", "bravo", "charlie", "delta", "echo"];
-    let cells = swiss_cells(&rounds, &agents, |place| agents[place].to_owned());
+    let cells = swiss_cells(&rounds, &agents, |places| agents[places[0]].to_owned());
     let mut text = String::new();
     for (agent, cells) in agents.iter().zip(cells) {
         text += &format!("{agent}: {}\n", cells.join(" | "));
     }
     assert_eq!(text, include_str!("data/swiss.txt"), "\n{text}");
+    // At tables of four its own points and all three whom it met.
+    let rounds = of(swiss(2), 8, 4);
+    let first = &rounds.all[0].tables[0];
+    let agents: Vec<&str> = first.agents.iter().map(String::as_str).collect();
+    let cells = swiss_cells(&rounds, &agents, numbered);
+    let points = crate::units::points(first.points[1]);
+    assert_eq!(cells[1][0], format!("{points} (1, 3, 4)"));
 }
 
 #[test]
@@ -122,6 +133,14 @@ fn the_lines_of_a_bracket_lead_from_each_two_to_the_table_they_meet_at() {
         let sizes: Vec<usize> = tree.iter().map(Vec::len).collect();
         let halved = std::iter::successors(Some(first), |size| (*size > 1).then_some(size / 2));
         assert_eq!(sizes, halved.collect::<Vec<_>>(), "{agents} agents");
+        for (ties, round) in tree.iter().zip(&rounds.all) {
+            let tables = ties.iter().filter_map(|tie| match tie {
+                Tie::Table(table) => Some(&table.agents),
+                Tie::Bye(_) => None,
+            });
+            let listed = round.tables.iter().map(|table| &table.agents);
+            assert!(tables.eq(listed), "{agents} agents: another order");
+        }
         for pair in tree.windows(2) {
             for (place, tie) in pair[1].iter().enumerate() {
                 let Tie::Table(table) = tie else {

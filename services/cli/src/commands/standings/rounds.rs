@@ -54,7 +54,7 @@ pub(super) fn people(standings: &v1::Standings, asked: bool, width: Option<usize
 fn swiss(standings: &v1::Standings, rounds: &Rounds, width: Option<usize>) -> String {
     let agents = standings.agents.iter().map(|agent| agent.agent.as_str());
     let agents: Vec<&str> = agents.collect();
-    let cells = rounds::swiss_cells(rounds, &agents, |place| format!("({})", place + 1));
+    let cells = rounds::swiss_cells(rounds, &agents, rounds::numbered);
     let column = |head: String, cells: Vec<String>| Column {
         head,
         cells,

@@ -277,14 +277,10 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
 
 /// What the places of a Swiss tournament go by.
 pub(crate) fn swiss_told(seats: usize) -> String {
-    let bye = if seats > 2 {
-        "half of a round"
-    } else {
-        "a whole round"
-    };
+    let bye = if seats > 2 { "half a round" } else { "a round" };
     format!(
-        "by points, then by Buchholz, the points of all opponents; points are one for each seat \
-         beaten, a half for each tied, and for a bye those of {bye} won"
+        "by points, then by Buchholz, the points of all opponents; a seat beaten is one point, \
+         one tied a half, and a bye counts as {bye} won"
     )
 }
 

@@ -65,7 +65,10 @@ pub(super) fn swiss(report: &Report, rounds: &Rounds) -> Option<SwissRounds> {
     }
     let agents = report.agents.iter();
     let agents: Vec<&str> = agents.map(|it| it.standing.agent.as_str()).collect();
-    let cells = rounds::swiss_cells(rounds, &agents, |place| agents[place].to_owned());
+    let cells = rounds::swiss_cells(rounds, &agents, |places| {
+        let names: Vec<&str> = places.iter().map(|&place| agents[place]).collect();
+        names.join(", ")
+    });
     let halves = |cell: &String| {
         let (got, met) = cell.split_once(' ').unwrap_or((cell, ""));
         (got.to_owned(), met.to_owned())
