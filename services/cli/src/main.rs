@@ -10,6 +10,7 @@ mod model;
 mod output;
 mod progress;
 mod report;
+mod rounds;
 mod signals;
 mod units;
 mod whole_file;

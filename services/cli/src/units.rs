@@ -120,11 +120,39 @@ pub(crate) fn signed_count(value: i64) -> String {
     format!("{sign}{}", count(value.unsigned_abs()))
 }
 
+/// Points, which come in halves: `12`, `1,012.5`.
+pub(crate) fn points(value: f64) -> String {
+    let half = if value.fract() < 0.25 { "" } else { ".5" };
+    count(value as u64) + half
+}
+
+/// Points of a Swiss tournament; a dash where they are not known.
+pub(crate) fn swiss(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), points)
+}
+
 /// A share of either sign as `+1.25%`.
 pub(crate) fn signed_percent(share: f64) -> String {
     // No minus before a nought.
     format!("{:+.2}%", (share * 1e4).round() / 100.0 + 0.0)
 }
+
+/// Text in which no line is to be broken inside an interval: blanks of `[a, b]` are such
+/// as hold together.
+pub(crate) fn unbroken(text: &str) -> String {
+    let number = |c: char| c.is_ascii_digit() || " .,+-%".contains(c);
+    let pieces = text.split_inclusive(']').map(|piece| {
+        let interval = piece.strip_suffix(']').and_then(|it| it.rsplit_once('['));
+        match interval.filter(|(_, inside)| inside.chars().all(number)) {
+            Some((before, inside)) => format!("{before}[{}]", inside.replace(' ', HELD)),
+            None => piece.to_owned(),
+        }
+    });
+    pieces.collect()
+}
+
+/// A blank at which no line is broken.
+pub(crate) const HELD: &str = "\u{a0}";
 
 /// `1 game`, `2 games`
 pub(crate) fn plural(value: u64, noun: &str) -> String {
@@ -150,6 +178,7 @@ mod tests {
             [0.0125, -0.000_01, -0.1].map(signed_percent),
             ["+1.25%", "+0.00%", "-10.00%"]
         );
+        assert_eq!([12.0, 1012.5, 0.0].map(points), ["12", "1,012.5", "0"]);
         assert_eq!(duration(59.6), "1m 00s");
         assert_eq!(duration(3725.0), "1h 02m");
         assert_eq!(latency(Some(1500.0)), "1.5 ms");
@@ -170,6 +199,14 @@ mod tests {
         assert_eq!(
             interval(Some(0.5), Some(0.25), Some(0.75)),
             "50.0% [25.0, 75.0]"
+        );
+    }
+
+    #[test]
+    fn blanks_of_intervals_alone_hold_together() {
+        assert_eq!(
+            unbroken("+5 [-1, +11] Elo, 51.2% [48.0, 54.4] of [two, three] [1, 2"),
+            "+5 [-1,\u{a0}+11] Elo, 51.2% [48.0,\u{a0}54.4] of [two, three] [1, 2"
         );
     }
 }

@@ -20,7 +20,8 @@ pub(crate) fn tell_none(standings: &mut v1::Standings) {
     }
 }
 
-/// Puts the best first, and tells each its place.
+/// Puts the best first, and tells each its place, and what decided it where the
+/// verdict has that.
 pub(crate) fn arrange(standings: &mut v1::Standings, by: By, verdict: Option<&Verdict>) {
     let places = verdict.map(Verdict::places).unwrap_or_default();
     let agents = std::mem::take(&mut standings.agents);
@@ -38,4 +39,12 @@ pub(crate) fn arrange(standings: &mut v1::Standings, by: By, verdict: Option<&Ve
         },
         |standing, place| standing.place = place,
     );
+    for swiss in verdict.map(Verdict::swiss).unwrap_or_default() {
+        let mut all = standings.agents.iter_mut();
+        if let Some(standing) = all.find(|standing| standing.agent == swiss.agent) {
+            standing.swiss_points = Some(swiss.points);
+            standing.buchholz = Some(swiss.buchholz);
+            standing.byes = Some(swiss.byes);
+        }
+    }
 }

@@ -116,6 +116,14 @@ impl Evidence {
             ));
         }
         notes.extend(self.parted(ratings));
+        if !ratings.unheld.is_empty() {
+            notes.push(format!(
+                "No agent lost to one that it also won against ({}), and draws fit any distance: \
+                 how far ratings are apart is held finite by a prior alone and grows with the \
+                 games; the Elo differences of pairs, which are those of scores, hold.",
+                self.listed(&ratings.unheld)
+            ));
+        }
         for (all, told, end) in [(true, "won", "least"), (false, "lost", "most")] {
             let perfect = self.perfect(all);
             let shown = |agent: &usize| ratings.agents[*agent].interval.is_some();

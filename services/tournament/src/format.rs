@@ -31,7 +31,7 @@ use arena_model::{
 use crate::schedule::{Schedule, ScheduleError, Stage};
 pub(crate) use sums::pairs;
 pub use sums::{Meeting, StageSums, Units};
-pub use verdict::Verdict;
+pub use verdict::{SwissStanding, Verdict};
 
 /// The formats that there are.
 const ALL: &[(Format, New)] = &[

@@ -10,6 +10,7 @@
 //! Seats are not in the model: in blocks that rotate everybody has every seat.
 
 mod covariance;
+mod draws;
 mod fit;
 mod matrix;
 mod model;
@@ -53,6 +54,10 @@ pub struct Ratings {
     pub ties: [f64; 3],
     /// Sets of agents that are not linked by games.
     pub components: Vec<Vec<usize>>,
+    /// Agents whose distance from those they won against or lost to, and drew with, is
+    /// held finite by a prior alone: a rating of theirs says less than the Elo of a
+    /// score.
+    pub unheld: Vec<usize>,
     /// Whether an agent has a game.
     played: Vec<bool>,
     sets: Sets,
@@ -247,6 +252,7 @@ impl Evidence {
                 .ties
                 .map(|place| place.map_or(0.0, |place| libm::exp(fit.values[place]))),
             components: listed(&sets.linked),
+            unheld: draws::unheld(self, &sets.level),
             played: self.played(),
             sets,
             logs: logs.to_vec(),

@@ -1,6 +1,7 @@
 //! `arena standings`, and the standings at the end of `arena run`.
 
 mod csv;
+mod rounds;
 mod running;
 mod table;
 pub(crate) mod verdict;
@@ -19,6 +20,7 @@ use crate::{
 
 use super::expect::{self, ExpectArgs};
 use running::Ratings;
+pub(crate) use table::swiss_told;
 pub(super) use view::AuditsView;
 
 /// Show who stands where in a tournament
@@ -35,7 +37,10 @@ fixed beforehand. Where results decide what is played or when it ends (ladder,
 swiss, knockout, sprt) those would be too narrow, and the table has intervals that
 hold however often one looks. --wide and json have both: …_low and …_high,
 …_anytime_low and …_anytime_high.
-place is shared by those who are level; rank, in csv, numbers the lines.
+place is shared by those who are level; rank, in csv, numbers the lines. points are
+those of games, each from 0 to 1. What decides the places of a Swiss tournament stands
+beside that once it is finished: swiss_points, where a seat beaten is 1 and a bye counts
+too, then buchholz, and byes.
 Where there are dice, the score without luck is that of the blocks less what the
 dice gave, times what that was worth in other blocks: unbiased, and surer.
 
@@ -43,6 +48,7 @@ Examples:
   arena standings demo-3f9a0c1b22
   arena standings demo-3f9a0c1b22 --crosstable --anchor random
   arena standings demo-3f9a0c1b22 --ratings glicko2 --output csv
+  arena standings cup-3f9a0c1b22 --rounds
   arena standings demo-3f9a0c1b22 --expect \"mixed beats random by 50 elo at 95 %\"
   arena standings demo-3f9a0c1b22 --output json --coordinator http://127.0.0.1:7600")]
 pub(crate) struct StandingsArgs {
@@ -58,12 +64,18 @@ pub(crate) struct StandingsArgs {
     #[arg(long)]
     crosstable: bool,
 
+    /// Show who met whom in each round of a Swiss tournament or a knockout, once it is
+    /// finished (knockouts of up to 32 agents show it anyway); with csv and jsonl that
+    /// alone
+    #[arg(long)]
+    rounds: bool,
+
     /// Show all columns, however wide
     #[arg(long)]
     wide: bool,
 
     /// Running ratings instead, one game after the other in index order
-    #[arg(long, value_enum, conflicts_with_all = ["anchor", "wide"])]
+    #[arg(long, value_enum, conflicts_with_all = ["anchor", "wide", "rounds"])]
     ratings: Option<Ratings>,
 
     #[command(flatten)]
@@ -81,6 +93,7 @@ pub(crate) struct StandingsArgs {
 #[derive(Clone, Copy, Debug, Default)]
 struct Wanted {
     crosstable: bool,
+    rounds: bool,
     wide: bool,
     /// One worker played all, and no other one will come.
     alone: bool,
@@ -99,6 +112,11 @@ impl StandingsArgs {
                 "--ratings and --crosstable are two tables: with --output ask for one at a time",
             ));
         }
+        if self.rounds && self.crosstable && matches!(self.output, Format::Csv | Format::Jsonl) {
+            return Err(Failure::usage(
+                "--rounds and --crosstable are two tables: with --output ask for one at a time",
+            ));
+        }
         let expectations = self.expect.of(client, &self.id).await?;
         let request = v1::GetStandingsRequest {
             tournament_id: self.id.clone(),
@@ -107,6 +125,7 @@ impl StandingsArgs {
         };
         let wanted = Wanted {
             crosstable: self.crosstable,
+            rounds: self.rounds,
             wide: self.wide,
             alone: false,
         };
@@ -247,6 +266,8 @@ fn print(
             view.expectations = Some(verdicts).filter(|verdicts| !verdicts.is_empty());
             output::json(&view)
         }
+        Format::Jsonl if wanted.rounds => rounds::json_lines(standings),
+        Format::Csv if wanted.rounds => output::write(&rounds::csv(standings)?),
         Format::Jsonl if wanted.crosstable => {
             let mut pairs = standings.pairs.iter();
             pairs.try_for_each(|pair| output::json_line(&view::pair(pair)))
@@ -264,6 +285,7 @@ fn print(
                 let crosstable = table::crosstable(standings, wanted.wide, width);
                 text += &format!("\n{crosstable}\n");
             }
+            text += &rounds::people(standings, wanted.rounds, width);
             output::write(&(text + &told_lines(&table::remarks(standings))))?;
             print_remarks(standings, wanted.alone)
         }

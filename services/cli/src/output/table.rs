@@ -4,6 +4,9 @@
 use std::iter;
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use console::measure_text_width;
+
+use crate::units;
 
 /// A rule below the header and nothing else, so that rows can be grepped.
 const STYLE: TableStyle =
@@ -35,10 +38,10 @@ impl Column {
         })
     }
 
-    /// Characters of the longest text.
+    /// Columns of the longest text.
     fn width(&self) -> usize {
         let lines = self.texts().flat_map(str::lines);
-        lines.map(columns_of).max().unwrap_or_default()
+        lines.map(measure_text_width).max().unwrap_or_default()
     }
 
     /// The same where it may go over several lines between words.
@@ -47,12 +50,8 @@ impl Column {
             return self.width();
         }
         let words = self.texts().flat_map(str::split_whitespace);
-        words.map(columns_of).max().unwrap_or_default()
+        words.map(measure_text_width).max().unwrap_or_default()
     }
-}
-
-fn columns_of(text: &str) -> usize {
-    text.chars().count()
 }
 
 /// Draws a table within a width, if there is one: text goes over several lines,
@@ -125,31 +124,34 @@ fn draw(columns: &[Column], widths: Option<&[usize]>) -> String {
     format!("{table}\n")
 }
 
-/// Text whose lines are no wider than that, broken between words alone; what goes
-/// on is indented.
+/// Text whose lines are no wider than that, broken between words alone, of which an
+/// interval is one; what goes on is indented.
 pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> String {
     let mut lines = Vec::new();
     for whole in text.split('\n') {
-        if columns_of(whole) <= width {
+        if measure_text_width(whole) <= width {
             lines.push(whole.to_owned());
             continue;
         }
         // What stands indented goes on so.
         let lead = &whole[..whole.len() - whole.trim_start().len()];
-        let indent = format!("{lead}{indent}");
-        let mut line = String::new();
-        for word in whole.split_whitespace() {
-            let begins = line.is_empty();
-            if !begins && columns_of(&line) + 1 + columns_of(word) > width {
-                lines.push(std::mem::replace(&mut line, format!("{indent}{word}")));
+        let mut line = lead.to_owned();
+        for word in units::unbroken(whole).split_ascii_whitespace() {
+            let blank = if line.len() == lead.len() { "" } else { " " };
+            if !blank.is_empty() && measure_text_width(&line) + 1 + measure_text_width(word) > width
+            {
+                lines.push(std::mem::replace(
+                    &mut line,
+                    format!("{lead}{indent}{word}"),
+                ));
             } else {
-                line += if begins { lead } else { " " };
+                line += blank;
                 line += word;
             }
         }
         lines.push(line);
     }
-    lines.join("\n")
+    lines.join("\n").replace(units::HELD, " ")
 }
 
 #[cfg(test)]
@@ -184,7 +186,7 @@ mod tests {
         for width in [50, 60, 80, 100, 120] {
             let (text, left_out) = fitted(table(), Some(width));
             assert!(
-                text.lines().all(|line| columns_of(line) <= width),
+                text.lines().all(|line| measure_text_width(line) <= width),
                 "{width}: {text}"
             );
             for column in table() {
@@ -220,5 +222,21 @@ mod tests {
             "note: a word\n  averyveryverylongword\n    is left\n    whole, as\n    it is";
         assert_eq!(wrapped(text, 14, "  "), expected);
         assert_eq!(wrapped(text, 80, "  "), text);
+    }
+
+    #[test]
+    fn lines_are_as_wide_as_they_look_and_no_interval_is_on_two() {
+        // Two columns a sign, and a mark that takes none.
+        let wide = "日本 日本 e\u{301}t e\u{301}t";
+        assert_eq!(wrapped(wide, 9, ""), "日本 日本\ne\u{301}t e\u{301}t");
+        for width in 12..40 {
+            let text = wrapped("it scores 51.2% [48.0, 54.4], which is so", width, "  ");
+            assert!(text.contains("[48.0, 54.4],"), "{width}: {text}");
+            assert!(
+                text.lines()
+                    .all(|line| measure_text_width(line) <= width.max(15)),
+                "{text}"
+            );
+        }
     }
 }

@@ -1,10 +1,16 @@
 //! A report for a pull request, in GitHub's Markdown.
 
 use super::{Report, page::date, words};
-use crate::units;
+use crate::{
+    commands::swiss_told,
+    rounds::{self, Kind, Rounds},
+    units,
+};
 
 /// The most agents of a crosstable: wider ones cannot be read there.
 const CROSSTABLE_MAX: usize = 12;
+/// The most tables of rounds that are told.
+const TABLES_MAX: usize = 255;
 /// Faults that are listed.
 const FAULTS_MAX: usize = 10;
 
@@ -26,11 +32,12 @@ pub(crate) fn markdown(report: &Report) -> String {
     out += "\n\n";
     out += &expectations(report);
     for said in words::summary(report) {
-        out += &format!("- {}\n", escape(&said));
+        out += &format!("- {}\n", escape(&units::unbroken(&said)));
     }
     out.push('\n');
     if report.games > 0 {
         out += &standings(report);
+        out += &rounds(report);
         out += &crosstable(report);
         out += &faults(report);
     }
@@ -51,7 +58,7 @@ fn expectations(report: &Report) -> String {
                 "❌ does not hold"
             },
             escape(&verdict.expect),
-            escape(&verdict.says)
+            escape(&units::unbroken(&verdict.says))
         );
     }
     out + "\n"
@@ -59,36 +66,101 @@ fn expectations(report: &Report) -> String {
 
 fn standings(report: &Report) -> String {
     let rated = report.ratings.is_some();
-    let elo = if rated { " rating [95%] |" } else { "" };
-    let rule = if rated { " ---: |" } else { "" };
-    let mut out = format!(
-        "| # | agent |{elo} score [95%] | games | wins | draws | losses | faults |\n\
-         | ---: | --- |{rule} ---: | ---: | ---: | ---: | ---: | ---: |\n"
-    );
+    let mut agents = report.agents.iter().map(|agent| &agent.standing);
+    let swiss = agents.any(|standing| standing.swiss_points.is_some());
+    let mut heads = vec!["#", "agent"];
+    if swiss {
+        heads.extend(["points", "Buchholz", "byes"]);
+    }
+    if rated {
+        heads.push("rating [95%]");
+    }
+    heads.extend(["score [95%]", "games", "wins", "draws", "losses", "faults"]);
+    let rule = |head: &&str| if *head == "agent" { "---" } else { "---:" };
+    let rules: Vec<&str> = heads.iter().map(rule).collect();
+    let mut out = row(&heads) + &row(&rules);
     for agent in &report.agents {
         let standing = &agent.standing;
-        let rating = if rated {
-            format!(" {} |", words::rating(standing))
-        } else {
-            String::new()
-        };
-        out += &format!(
-            "| {} | {} |{rating} {} | {} | {} | {} | {} | {} |\n",
-            units::place(standing.place),
-            escape(&standing.agent),
-            units::interval(standing.score, standing.score_low, standing.score_high),
-            units::count(standing.games),
-            units::count(standing.wins),
-            units::count(standing.draws),
-            units::count(standing.losses),
-            units::count(standing.faults),
+        let mut cells = vec![units::place(standing.place), escape(&standing.agent)];
+        if swiss {
+            cells.extend([
+                units::swiss(standing.swiss_points),
+                units::swiss(standing.buchholz),
+                units::count(standing.byes.unwrap_or_default()),
+            ]);
+        }
+        if rated {
+            cells.push(words::rating(standing));
+        }
+        cells.push(units::interval(
+            standing.score,
+            standing.score_low,
+            standing.score_high,
+        ));
+        cells.extend(
+            [
+                standing.games,
+                standing.wins,
+                standing.draws,
+                standing.losses,
+                standing.faults,
+            ]
+            .map(units::count),
         );
+        out += &row(&cells);
+    }
+    if swiss {
+        out += &format!("\nPlaces go {}.\n", swiss_told(report.seats));
     }
     if report.adaptive {
         out += "\nIntervals hold however often one looks: results decided what was played or when it \
                 ended.\n";
     }
     out + "\n"
+}
+
+/// A row of a table.
+fn row(cells: &[impl AsRef<str>]) -> String {
+    let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Who met whom in each round, where the format has rounds and is over.
+fn rounds(report: &Report) -> String {
+    let Some(rounds) = report.verdict.as_ref().and_then(Rounds::of) else {
+        return String::new();
+    };
+    if rounds.tables() > TABLES_MAX {
+        let id = &report.id;
+        return format!("Who met whom in each round: `arena standings {id} --rounds`\n\n");
+    }
+    let mut out = "<details><summary>Round by round</summary>\n\n".to_owned();
+    if rounds.kind == Kind::Swiss {
+        let agents = report.agents.iter();
+        let agents: Vec<&str> = agents.map(|it| it.standing.agent.as_str()).collect();
+        let cells = rounds::swiss_cells(&rounds, &agents, rounds::numbered);
+        let mut heads = vec!["".to_owned()];
+        heads.extend(rounds.titles());
+        out += &row(&heads);
+        out += &row(&vec!["---"; heads.len()]);
+        for (place, (agent, cells)) in agents.iter().zip(cells).enumerate() {
+            let mut line = vec![format!("{} {}", place + 1, escape(agent))];
+            line.extend(cells);
+            out += &row(&line);
+        }
+        out += "\nPoints in each round; in brackets: against whom.\n";
+    } else {
+        for (title, lines) in rounds::lines(&rounds) {
+            out += &format!("**{}**\n\n", escape(&title));
+            for line in lines {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                out += &format!("- {}\n", escape(&words.join(" ")));
+            }
+            out.push('\n');
+        }
+        out += "Points: one for each seat beaten, a half for each tied. Who goes on comes first.\n";
+    }
+    out + "\n</details>\n\n"
 }
 
 fn crosstable(report: &Report) -> String {

@@ -3,6 +3,8 @@ use arena_model::GameRecord;
 
 use super::*;
 
+mod rounds;
+
 const HOSTILE: &str = "<script>alert(1)</script></pre>]]>\u{1}`|";
 
 fn agent(name: &str, score: Option<f64>) -> Agent {
@@ -359,6 +361,17 @@ fn where_the_starter_is_drawn_no_seat_is_said_to_begin() {
         assert_eq!(said.contains("moves first"), !drawn, "{said}");
         assert!(html(&report).expect("a page").contains(page));
     }
+}
+
+#[test]
+fn no_interval_of_a_sentence_is_on_two_lines() {
+    let report = Report {
+        notes: vec!["it is rated +20 [+5, +35] Elo".to_owned()],
+        ..played()
+    };
+    let page = html(&report).expect("a page");
+    assert!(page.contains("rated +20 [+5,\u{a0}+35] Elo"));
+    assert!(markdown(&report).contains("rated +20 \\[+5,\u{a0}+35\\] Elo"));
 }
 
 #[test]

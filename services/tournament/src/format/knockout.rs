@@ -235,6 +235,13 @@ impl Knockout {
         Verdict::new("winner", &self.field, text)
             .with("winner", json!(winner.map(|agent| self.field.name(agent))))
             .with("places", rows.collect())
+            .with(
+                "seeds",
+                self.seeds
+                    .iter()
+                    .map(|&agent| self.field.name(agent))
+                    .collect(),
+            )
             .with("rounds", json!(self.told))
     }
 }

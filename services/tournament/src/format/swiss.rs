@@ -2,8 +2,8 @@
 //! blocks.
 //!
 //! An agent's points are the units it won, as shares of a round; who is better
-//! has more points, then stronger opponents (Buchholz: the sum of their points),
-//! then the better place in the spec. Those who cannot be seated rest: the last
+//! has more points, then stronger opponents (Buchholz: the sum of their points);
+//! those who are level in both share a place. Those who cannot be seated rest: the last
 //! of those who rested least. A round of rest counts as one won where two play,
 //! and as half of one where more do, since there several rest at a time.
 

@@ -119,6 +119,8 @@ fn a_bracket_gives_byes_to_the_best_seeds_and_lets_them_meet_last() {
         [(1, "a0"), (2, "a1"), (3, "a3"), (3, "a2"), (5, "a4")]
     );
     assert_eq!(verdict.data["rounds"][0]["byes"], json!(["a0", "a1", "a2"]));
+    let seeds = json!(["a0", "a1", "a2", "a3", "a4"]);
+    assert_eq!(verdict.data["seeds"], seeds);
 }
 
 #[test]
@@ -241,11 +243,17 @@ fn swiss_rounds_pair_those_who_stand_alike_and_the_best_is_first() {
 fn a_bye_of_a_swiss_round_counts_as_a_win_and_comes_to_each_once() {
     let swiss = Settings::Swiss(Swiss { rounds: Some(4) });
     let (_, verdict) = play(&with(Format::Swiss, 5, 2, 1, Some(swiss)), |_, _| 1);
-    for row in verdict.data["places"].as_array().expect("rows") {
-        let byes = row["byes"].as_u64().expect("a number");
-        assert!(byes <= 1);
+    let standings = verdict.swiss();
+    assert_eq!(standings.len(), 5);
+    for of in standings {
+        assert!(of.byes <= 1);
         // A tied block is one point of two.
-        assert_eq!(row["points"], json!((4 - byes) as f64 + 2.0 * byes as f64));
+        assert_eq!(of.points, (4 - of.byes) as f64 + 2.0 * of.byes as f64);
+        let met = 4 - of.byes;
+        assert!(
+            (4 * met..=5 * met).contains(&(of.buchholz as u64)),
+            "{of:?}"
+        );
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use arena_model::format::Format;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -20,6 +21,19 @@ pub struct Verdict {
     /// What else the format tells.
     #[serde(flatten)]
     pub data: BTreeMap<String, Value>,
+}
+
+/// What parts the places of a Swiss tournament.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct SwissStanding {
+    /// Whose.
+    pub agent: String,
+    /// Seats beaten, those tied with a half, and what byes count.
+    pub points: f64,
+    /// Those of all opponents, one for each meeting.
+    pub buchholz: f64,
+    /// Rounds of rest.
+    pub byes: u64,
 }
 
 impl Verdict {
@@ -61,6 +75,17 @@ impl Verdict {
             Some((place, row.get("agent")?.as_str()?))
         });
         placed.collect()
+    }
+
+    /// What parts the places of a Swiss tournament, the best first; nothing of other
+    /// formats.
+    #[must_use]
+    pub fn swiss(&self) -> Vec<SwissStanding> {
+        if self.format != Format::Swiss.name() {
+            return Vec::new();
+        }
+        let rows = self.data.get("places").cloned().unwrap_or_default();
+        serde_json::from_value(rows).unwrap_or_default()
     }
 
     /// As JSON.

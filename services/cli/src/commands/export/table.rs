@@ -190,6 +190,8 @@ pub(crate) fn decisions(
 const STANDING: &[(&str, Kind)] = &[
     ("agent", Kind::Text),
     ("blocks", Kind::Int),
+    ("buchholz", Kind::Real),
+    ("byes", Kind::Int),
     ("draws", Kind::Int),
     ("faults", Kind::Int),
     ("faults_by_kind", Kind::Text),
@@ -220,6 +222,7 @@ const STANDING: &[(&str, Kind)] = &[
     ("score_anytime_low", Kind::Real),
     ("score_high", Kind::Real),
     ("score_low", Kind::Real),
+    ("swiss_points", Kind::Real),
     ("voids", Kind::Int),
     ("win_rate", Kind::Real),
     ("win_rate_high", Kind::Real),
@@ -278,6 +281,9 @@ mod tests {
         v1::AgentStanding {
             agent: "one".to_owned(),
             place: Some(1),
+            swiss_points: Some(13.5),
+            buchholz: Some(24.0),
+            byes: Some(1),
             ranks: vec![3, 1],
             score: Some(0.75),
             score_low: Some(0.5),

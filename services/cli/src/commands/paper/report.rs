@@ -263,7 +263,7 @@ pub(super) fn cells(ran: &Ran, runner: &Runner) -> String {
     for (place, reason) in reasons.into_iter().enumerate() {
         let mark = format!("[{}] ", place + 1);
         let indent = " ".repeat(mark.len());
-        text += &format!("{mark}{}\n", wrapped(reason, &indent));
+        text += &format!("{}\n", wrapped(&format!("{mark}{reason}"), &indent));
     }
     let rules = rules(&ran.findings);
     if !rules.is_empty() {
@@ -460,23 +460,8 @@ fn figure(value: f64) -> String {
     }
 }
 
-/// Text in lines of at most 96 characters, all but the first indented.
+/// Text in lines of at most 96 columns, all but the first indented.
 fn wrapped(text: &str, indent: &str) -> String {
-    const WIDTH: usize = 96;
-    let mut lines = String::new();
-    let mut length = 0;
-    for word in text.split_whitespace() {
-        let size = word.chars().count();
-        if length > 0 && length + 1 + size > WIDTH - indent.len() {
-            lines += "\n";
-            lines += indent;
-            length = 0;
-        } else if length > 0 {
-            lines.push(' ');
-            length += 1;
-        }
-        lines += word;
-        length += size;
-    }
-    lines
+    let words: Vec<&str> = text.split_whitespace().collect();
+    output::wrapped(&words.join(" "), 96, indent)
 }

@@ -8,6 +8,7 @@ use super::view;
 use crate::{
     failure::{Failure, Outcome},
     output::csv_line,
+    rounds::Row,
 };
 
 /// One line an agent; `rank` numbers the lines, while those who are level share a
@@ -25,6 +26,11 @@ pub(super) fn agents(standings: &v1::Standings) -> Outcome<String> {
 pub(super) fn pairs(standings: &v1::Standings) -> Outcome<String> {
     let rows = standings.pairs.iter().map(|pair| flat(&view::pair(pair)));
     text(rows.collect::<Outcome<_>>()?)
+}
+
+/// One line for each agent of each round.
+pub(super) fn rounds(rows: &[Row<'_>]) -> Outcome<String> {
+    text(rows.iter().map(flat).collect::<Outcome<_>>()?)
 }
 
 fn text(rows: Vec<Vec<(String, String)>>) -> Outcome<String> {

@@ -19,6 +19,7 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
     // say it.
     let scores = agents.iter().map(|agent| agent.score);
     let by_score = scores.is_sorted_by(|one, next| one >= next);
+    let swiss = agents.iter().any(|agent| agent.swiss_points.is_some());
     let mut columns = vec![Column {
         head: "#".to_owned(),
         cells: agents
@@ -36,15 +37,24 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
     };
     let seats = agents.iter().map(|agent| agent.ranks.len()).max();
     add("agent", 0, &|agent| agent.agent.clone());
+    if swiss {
+        add("points", 0, &|agent| units::swiss(agent.swiss_points));
+        add("Buchholz", 0, &|agent| units::swiss(agent.buchholz));
+        add("byes", 2, &|agent| {
+            agent.byes.map_or_else(|| "–".to_owned(), units::count)
+        });
+    }
     if agents.iter().any(|agent| agent.rating.is_some()) {
-        add("rating [95%]", usize::from(by_score), &|agent| {
+        add("rating [95%]", usize::from(by_score || swiss), &|agent| {
             units::rating(agent.rating, agent.rating_low, agent.rating_high)
         });
     }
     let rated = agents.iter().any(|agent| agent.rating.is_some());
-    add("score [95%]", usize::from(rated && !by_score), &|agent| {
-        units::interval(agent.score, agent.score_low, agent.score_high)
-    });
+    add(
+        "score [95%]",
+        usize::from(swiss || rated && !by_score),
+        &|agent| units::interval(agent.score, agent.score_low, agent.score_high),
+    );
     if agents.iter().any(|agent| agent.score_adjusted.is_some()) {
         add("less luck [95%]", 4, &|agent| {
             units::interval(
@@ -82,7 +92,11 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
     add("plies", 7, &|agent| units::mean(agent.plies_mean));
     add("move p50", 9, &|agent| units::latency(agent.latency_us_p50));
     add("move p99", 6, &|agent| units::latency(agent.latency_us_p99));
-    add("faults", 8, &|agent| agent.faults.to_string());
+    // Noughts may give way; who reads that somebody fails must not have to ask.
+    let faulty = agents.iter().any(|agent| agent.faults > 0);
+    add("faults", if faulty { 0 } else { 8 }, &|agent| {
+        units::count(agent.faults)
+    });
     if wide {
         add("win rate [95%]", 0, &|agent| {
             units::interval(agent.win_rate, agent.win_rate_low, agent.win_rate_high)
@@ -233,6 +247,13 @@ fn scores(
 /// What concerns all agents, a paragraph each.
 pub(super) fn remarks(standings: &v1::Standings) -> String {
     let mut text = String::new();
+    if standings
+        .agents
+        .iter()
+        .any(|agent| agent.swiss_points.is_some())
+    {
+        text += &format!("places: {}\n", swiss_told(standings.seats.len()));
+    }
     let seats: Vec<String> = standings
         .seats
         .iter()
@@ -267,6 +288,15 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
         };
     }
     text
+}
+
+/// What the places of a Swiss tournament go by.
+pub(crate) fn swiss_told(seats: usize) -> String {
+    let bye = if seats > 2 { "half a round" } else { "a round" };
+    format!(
+        "by points, then by Buchholz, the points of all opponents; a seat beaten is one point, \
+         one tied a half, and a bye counts as {bye} won"
+    )
 }
 
 /// What blocks gained, in words.
@@ -397,7 +427,7 @@ mod tests {
             "1012.5",
             "1.5 µs",
             "123.0 ms",
-            "4321",
+            "4,321",
         ];
         let standings = played();
         let whole = people(&standings, true, Some(60));
@@ -424,5 +454,57 @@ mod tests {
             assert_eq!(text.contains("--wide"), shown < cells.len(), "{text}");
         }
         assert_eq!(shown_before, cells.len());
+    }
+
+    #[test]
+    fn what_decides_the_places_of_a_swiss_tournament_is_shown_however_narrow_it_is() {
+        let mut standings = played();
+        let decided = [
+            (1012.5, 2000.0, 0),
+            (1012.5, 1999.5, 1),
+            (12.0, 3.0, 2),
+            (0.0, 0.0, 0),
+        ];
+        for (agent, (points, buchholz, byes)) in standings.agents.iter_mut().zip(decided) {
+            agent.swiss_points = Some(points);
+            agent.buchholz = Some(buchholz);
+            agent.byes = Some(byes);
+        }
+        for width in [60, 80, 100] {
+            let text = people(&standings, false, Some(width));
+            assert!(
+                text.lines().all(|line| line.chars().count() <= width),
+                "{text}"
+            );
+            for part in ["points", "Buchholz", "1,012.5", "1,999.5", "2,000"] {
+                assert!(text.contains(part), "{width}: {part}: {text}");
+            }
+            assert!(text.contains("byes"), "{width}: {text}");
+        }
+        let remarks = remarks(&standings);
+        assert!(remarks.contains("by points, then by Buchholz"), "{remarks}");
+        assert!(!people(&played(), true, None).contains("Buchholz"));
+    }
+
+    #[test]
+    fn faults_give_way_only_where_nobody_has_one() {
+        let mut standings = played();
+        for agent in &mut standings.agents[1..] {
+            agent.faults = 0;
+        }
+        // Narrow, and on no terminal.
+        for width in [Some(60), Some(80), None] {
+            let text = people(&standings, false, width);
+            let (shown, left_out) = text.split_once("not shown").expect("too much");
+            assert!(
+                shown.contains("faults") && shown.contains("4,321"),
+                "{text}"
+            );
+            assert!(!left_out.contains("faults"), "{text}");
+        }
+        standings.agents[0].faults = 0;
+        let text = people(&standings, false, Some(80));
+        let (_, left_out) = text.split_once("not shown").expect("too much");
+        assert!(left_out.contains("faults"), "{text}");
     }
 }

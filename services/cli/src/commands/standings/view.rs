@@ -73,7 +73,12 @@ pub(crate) struct AgentView<'a> {
     losses: u64,
     voids: u64,
     faults: u64,
+    /// Of its games, each from 0 to 1.
     points: f64,
+    /// Of the format, with byes: a seat beaten is one.
+    swiss_points: Option<f64>,
+    buchholz: Option<f64>,
+    byes: Option<u64>,
     score: Option<f64>,
     score_low: Option<f64>,
     score_high: Option<f64>,
@@ -210,6 +215,9 @@ pub(crate) fn agent(agent: &v1::AgentStanding) -> AgentView<'_> {
         voids: agent.voids,
         faults: agent.faults,
         points: agent.points,
+        swiss_points: agent.swiss_points,
+        buchholz: agent.buchholz,
+        byes: agent.byes,
         score: agent.score,
         score_low: agent.score_low,
         score_high: agent.score_high,

@@ -1,6 +1,8 @@
 //! A report as one page that needs nothing else: styles, script, drawings and
 //! games are in it, and its policy lets nothing be loaded.
 
+mod rounds;
+
 use std::{
     collections::BTreeMap,
     time::{Duration, UNIX_EPOCH},
@@ -14,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Agent, Measure, Report, chart, words};
 use crate::{
+    commands::swiss_told,
     failure::{Failure, Outcome},
     progress::state_name,
     units,
@@ -38,6 +41,12 @@ struct Page<'a> {
     started: Option<String>,
     finished: Option<String>,
     rows: Vec<Row<'a>>,
+    /// Rounds, where it is a Swiss tournament that is over.
+    swiss: Option<rounds::SwissRounds>,
+    /// What places go by there.
+    decided: String,
+    /// Rounds, where it is a knockout that is over.
+    bracket: Option<rounds::Bracket>,
     /// Luck is known of somebody.
     lucky: bool,
     ratings: Option<String>,
@@ -69,6 +78,9 @@ struct Page<'a> {
 struct Row<'a> {
     place: String,
     name: &'a str,
+    points: String,
+    buchholz: String,
+    byes: String,
     games: String,
     wins: String,
     draws: String,
@@ -104,12 +116,20 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
         .agents
         .iter()
         .any(|agent| agent.standing.score_adjusted.is_some());
+    let rounds = rounds::of(report);
+    let swiss = rounds.as_ref().and_then(|of| rounds::swiss(report, of));
+    let bracket = rounds.as_ref().and_then(rounds::bracket);
     let mut parts = vec![("summary", "In short")];
     if !report.verdicts.is_empty() {
         parts.push(("expected", "Expected"));
     }
     if report.games > 0 {
         parts.push(("standings", "Standings"));
+        if swiss.is_some() {
+            parts.push(("rounds", "Rounds"));
+        } else if bracket.is_some() {
+            parts.push(("rounds", "Bracket"));
+        }
         if lucky {
             parts.push(("luck", "Luck"));
         }
@@ -132,7 +152,10 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
     let page = Page {
         report,
         headline: words::headline(report),
-        summary: words::summary(report),
+        summary: words::summary(report)
+            .iter()
+            .map(|said| units::unbroken(said))
+            .collect(),
         parts,
         state: state_name(report.state),
         games: units::count(report.games),
@@ -140,6 +163,9 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
         started: date(report.created_unix_us),
         finished: date(report.finished_unix_us),
         rows: report.agents.iter().map(row).collect(),
+        swiss,
+        decided: swiss_told(report.seats),
+        bracket,
         lucky,
         ratings: chart::ratings(report),
         hundred: format!("{:.0}%", 100.0 * expected_score(100.0, tie)),
@@ -176,6 +202,9 @@ fn row(agent: &Agent) -> Row<'_> {
     Row {
         place: units::place(standing.place),
         name: &standing.agent,
+        points: units::swiss(standing.swiss_points),
+        buchholz: units::swiss(standing.buchholz),
+        byes: units::count(standing.byes.unwrap_or_default()),
         games: units::count(standing.games),
         wins: units::count(standing.wins),
         draws: units::count(standing.draws),

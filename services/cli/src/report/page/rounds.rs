@@ -1,0 +1,178 @@
+//! Rounds of a Swiss tournament as a table, those of a knockout as a bracket.
+
+use crate::{
+    report::Report,
+    rounds::{self, Kind, Rounds, Table, Tie},
+    units,
+};
+
+/// The most tables of a bracket: of more the last rounds are drawn.
+const TABLES_MAX: usize = 255;
+/// More rounds do not fit beside each other on paper.
+const ROUNDS_ON_PAPER: usize = 4;
+
+/// A Swiss tournament, a line for each agent.
+pub(super) struct SwissRounds {
+    pub(super) titles: Vec<String>,
+    /// Name, then for each round what it got, and against whom.
+    pub(super) rows: Vec<(String, Vec<(String, String)>)>,
+}
+
+/// A knockout, a column for each round.
+pub(super) struct Bracket {
+    /// Of how the columns are laid out.
+    pub(super) class: &'static str,
+    pub(super) is_double: bool,
+    pub(super) is_seeded: bool,
+    pub(super) columns: Vec<Column>,
+    /// Rounds that are left out at the beginning.
+    pub(super) left_out: usize,
+}
+
+pub(super) struct Column {
+    pub(super) title: String,
+    pub(super) parts: Vec<Part>,
+}
+
+pub(super) struct Part {
+    pub(super) class: &'static str,
+    pub(super) title: Option<&'static str>,
+    pub(super) ties: Vec<Meeting>,
+}
+
+/// A table, or a bye.
+pub(super) struct Meeting {
+    pub(super) sides: Vec<Side>,
+    pub(super) bye: bool,
+    pub(super) by_seed: bool,
+}
+
+pub(super) struct Side {
+    pub(super) seed: Option<usize>,
+    pub(super) agent: String,
+    pub(super) points: Option<String>,
+    pub(super) goes_on: bool,
+}
+
+/// The rounds of a report, where its format has some and is over.
+pub(super) fn of(report: &Report) -> Option<Rounds> {
+    Rounds::of(report.verdict.as_ref()?)
+}
+
+pub(super) fn swiss(report: &Report, rounds: &Rounds) -> Option<SwissRounds> {
+    if rounds.kind != Kind::Swiss {
+        return None;
+    }
+    let agents = report.agents.iter();
+    let agents: Vec<&str> = agents.map(|it| it.standing.agent.as_str()).collect();
+    let cells = rounds::swiss_cells(rounds, &agents, |places| {
+        let names: Vec<&str> = places.iter().map(|&place| agents[place]).collect();
+        names.join(", ")
+    });
+    let halves = |cell: &String| {
+        let (got, met) = cell.split_once(' ').unwrap_or((cell, ""));
+        (got.to_owned(), met.to_owned())
+    };
+    let cells = cells.iter().map(|row| row.iter().map(halves).collect());
+    let names = agents.iter().map(|&name| name.to_owned());
+    Some(SwissRounds {
+        titles: rounds.titles(),
+        rows: names.zip(cells).collect(),
+    })
+}
+
+pub(super) fn bracket(rounds: &Rounds) -> Option<Bracket> {
+    if rounds.kind != Kind::Knockout {
+        return None;
+    }
+    let mut left = rounds.tables();
+    let mut left_out = 0;
+    while left > TABLES_MAX {
+        left -= rounds.all[left_out].tables.len();
+        left_out += 1;
+    }
+    let tree = rounds::bracket(rounds, left_out);
+    let is_tree = tree.is_some();
+    let columns: Vec<Vec<Part>> = match tree {
+        Some(tree) => tree
+            .iter()
+            .map(|ties| vec![part(rounds, None, ties)])
+            .collect(),
+        None => {
+            let rounds_left = rounds.parts().into_iter().skip(left_out);
+            let columns = rounds_left.map(|parts| {
+                let parts = parts.iter().map(|of| {
+                    let tables = of.tables.iter().map(|&table| Tie::Table(table));
+                    let byes = of.byes.iter().map(|&agent| Tie::Bye(agent));
+                    part(rounds, of.side, &tables.chain(byes).collect::<Vec<_>>())
+                });
+                parts.collect()
+            });
+            columns.collect()
+        }
+    };
+    let titles = rounds.titles().into_iter().skip(left_out);
+    let long = columns.len() > ROUNDS_ON_PAPER;
+    let is_double = rounds.is_double();
+    Some(Bracket {
+        class: match (is_tree, is_double, long) {
+            (true, _, false) => "tree",
+            (true, _, true) => "tree long",
+            (false, true, _) => "sides long",
+            (false, false, false) => "",
+            (false, false, true) => "long",
+        },
+        is_double,
+        is_seeded: !rounds.seeds.is_empty(),
+        columns: titles
+            .zip(columns)
+            .map(|(title, parts)| Column { title, parts })
+            .collect(),
+        left_out,
+    })
+}
+
+fn part(rounds: &Rounds, side: Option<rounds::Side>, ties: &[Tie<'_>]) -> Part {
+    Part {
+        class: match side {
+            None => "",
+            Some(rounds::Side::Winners) => "unbeaten",
+            Some(rounds::Side::Losers) => "beaten",
+            Some(rounds::Side::Final | rounds::Side::Decider) => "last",
+        },
+        title: side.map(rounds::Side::title),
+        ties: ties.iter().map(|tie| meeting(rounds, tie)).collect(),
+    }
+}
+
+fn meeting(rounds: &Rounds, tie: &Tie<'_>) -> Meeting {
+    let side = |agent: &str, points: Option<f64>, goes_on: bool| Side {
+        seed: rounds.seed(agent),
+        agent: agent.to_owned(),
+        points: points.map(units::points),
+        goes_on,
+    };
+    match tie {
+        Tie::Bye(agent) => Meeting {
+            sides: vec![side(agent, None, true)],
+            bye: true,
+            by_seed: false,
+        },
+        Tie::Table(Table {
+            agents,
+            points,
+            go_on,
+            by_seed,
+            ..
+        }) => Meeting {
+            sides: agents
+                .iter()
+                .zip(points)
+                .enumerate()
+                .map(|(place, (agent, &points))| side(agent, Some(points), place < *go_on))
+                .collect(),
+            bye: false,
+            by_seed: *by_seed,
+        },
+    }
+}

@@ -1,0 +1,160 @@
+//! Where draws leave open how far ratings are apart.
+//!
+//! With x half the difference of two log strengths and ν the weight of ties, the
+//! odds of win, draw and loss are eˣ, ν and e⁻ˣ. Let x and ln ν grow alike: win and
+//! draw stay as likely as before, and a loss, which never came, gets less likely. So
+//! games have no likeliest strengths, and a prior alone ends it, where agents can be
+//! put on a line such that each is at least one ahead of whom it beat, and no more
+//! than one ahead of whom it drew with.
+
+use std::cmp::Ordering;
+
+use crate::tally::{Evidence, Ranking};
+
+/// With more agents it would take too long to tell.
+const AGENTS_MAX: usize = 300;
+
+/// Agents of games of two of whose distance from others on their level games tell
+/// nothing, given the level of each; in the order of the spec.
+pub(super) fn unheld(evidence: &Evidence, level: &[usize]) -> Vec<usize> {
+    let agents = evidence.names.len();
+    if evidence.seats != 2 || agents > AGENTS_MAX {
+        return Vec::new();
+    }
+    let mut apart = vec![false; agents];
+    // The second is at most so far ahead of the first.
+    let mut bounds: Vec<(usize, usize, i64)> = Vec::new();
+    for group in &evidence.groups {
+        let &[one, other] = group.agents() else {
+            continue;
+        };
+        let (one, other) = (usize::from(one), usize::from(other));
+        if one == other {
+            continue;
+        }
+        let games = group.games();
+        let came = |wanted: Ordering| {
+            let how = |&(ranking, _): &(Ranking, u64)| ranking.before(0).cmp(&ranking.before(1));
+            games.iter().any(|game| how(game) == wanted)
+        };
+        for (wanted, winner, loser) in [
+            (Ordering::Less, one, other),
+            (Ordering::Greater, other, one),
+        ] {
+            if came(wanted) {
+                bounds.push((winner, loser, -1));
+                if level[winner] == level[loser] {
+                    (apart[winner], apart[loser]) = (true, true);
+                }
+            }
+        }
+        if came(Ordering::Equal) {
+            bounds.extend([(one, other, 1), (other, one, 1)]);
+        }
+    }
+    let mut at = vec![0; agents];
+    let mut settled = || {
+        let mut moved = false;
+        for &(from, to, most) in &bounds {
+            if at[to] > at[from] + most {
+                at[to] = at[from] + most;
+                moved = true;
+            }
+        }
+        !moved
+    };
+    // A way that meets nobody twice has fewer steps than there are agents.
+    let there_is_a_line = (0..agents).any(|_| settled());
+    let unheld = |agent: &usize| there_is_a_line && apart[*agent];
+    (0..agents).filter(unheld).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        Schedule, Tally, Wanted,
+        testing::{result, tournament},
+    };
+
+    /// What came between two agents, one letter a block, over and over: who is
+    /// listed first wins, draws or loses both games.
+    type Came = (u16, u16, &'static str);
+
+    fn played((agents, blocks): (usize, u64), came: &[Came]) -> Tally {
+        let tournament = tournament(agents, 2, blocks);
+        let schedule = Schedule::new(&tournament).expect("a schedule");
+        let mut tally = Tally::new(&tournament).expect("a tally");
+        let mut games = vec![0; agents * agents];
+        for game in schedule.iter() {
+            let (low, high) = (
+                game.seats[0].min(game.seats[1]),
+                game.seats[0].max(game.seats[1]),
+            );
+            let of = came.iter().find(|it| (it.0, it.1) == (low, high));
+            let Some((_, _, letters)) = of else { continue };
+            let played = &mut games[usize::from(low) * agents + usize::from(high)];
+            let letter = letters.as_bytes()[*played / 2 % letters.len()];
+            *played += 1;
+            let first_is_low = game.seats[0] == low;
+            let placement = match letter {
+                b'd' => [1, 1],
+                letter if (letter == b'w') == first_is_low => [1, 2],
+                _ => [2, 1],
+            };
+            tally.add(&result(game, &placement, 10));
+        }
+        tally
+    }
+
+    #[test]
+    fn who_wins_or_draws_alone_is_told_to_be_apart_by_a_prior() {
+        const NOTE: &str = "held finite by a prior alone and grows with the games";
+        let cases: &[(usize, &[Came], Option<&str>)] = &[
+            (2, &[(0, 1, "wd")], Some("a0, a1")),
+            (2, &[(0, 1, "wwwd")], Some("a0, a1")),
+            // One loss holds it, and so does nothing but wins or draws, of which
+            // others notes and no distance tell.
+            (2, &[(0, 1, "wdddddddddddddddl")], None),
+            (2, &[(0, 1, "w")], None),
+            (2, &[(0, 1, "d")], None),
+            // Three in a row, each a step ahead: the ends, who drew, are held to one.
+            (3, &[(0, 1, "wd"), (1, 2, "wd"), (0, 2, "wd")], None),
+            (
+                3,
+                &[(0, 1, "wd"), (1, 2, "wd"), (0, 2, "w")],
+                Some("a0, a1, a2"),
+            ),
+            (3, &[(0, 1, "wd"), (1, 2, "wd")], Some("a0, a1, a2")),
+            // Beaten by one whom the other draws with, and level with nobody else.
+            (
+                3,
+                &[(0, 1, "wd"), (1, 2, "d"), (0, 2, "wd")],
+                Some("a0, a1, a2"),
+            ),
+            (3, &[(0, 1, "wd"), (1, 2, "wl")], None),
+            (3, &[(0, 1, "d"), (1, 2, "d"), (0, 2, "w")], Some("a0, a2")),
+        ];
+        for &(agents, came, expected) in cases {
+            let evidence = played((agents, 40), came).evidence();
+            let notes = evidence.compare(Wanted::default()).notes;
+            let told = notes.iter().find(|note| note.contains(NOTE));
+            let names = told.and_then(|note| Some(note.split_once('(')?.1.split_once(')')?.0));
+            assert_eq!(names, expected, "{came:?}: {notes:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_told_of_it_is_so() {
+        let differences = [20, 80].map(|blocks| {
+            let tally = played((2, blocks), &[(0, 1, "wd")]);
+            let ratings = tally.evidence().ratings(None).expect("games");
+            ratings.difference(0, 1)
+        });
+        let [few, many] = differences;
+        // Games alike, and the ratings part: the score's Elo is 191 for both.
+        assert!(many.value > few.value + 50.0, "{few:?} {many:?}");
+        assert!((few.elo - 191.0).abs() < 4.0 && (many.elo - 191.0).abs() < 4.0);
+        // It is for ratings alone: who is better, and by which score, is known.
+        assert!(!many.is_open && many.elo_interval.expect("blocks").0 > 100.0);
+    }
+}
