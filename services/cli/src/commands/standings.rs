@@ -65,8 +65,8 @@ pub(crate) struct StandingsArgs {
     crosstable: bool,
 
     /// Show who met whom in each round of a Swiss tournament or a knockout, once it is
-    /// finished (knockouts of up to 32 agents show it anyway); with csv and jsonl that
-    /// alone
+    /// finished (a knockout of up to 31 meetings shows it anyway); with csv and jsonl
+    /// that alone
     #[arg(long)]
     rounds: bool,
 
