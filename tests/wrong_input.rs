@@ -115,8 +115,35 @@ fn options_of_a_registration_are_checked() {
         "far.toml",
         "[[agent]]\nname = \"a\"\nbot = \"b\"\nfrom = \"nobody\"\n",
     );
-    let cases: [(&[&str], &[&str]); 11] = [
+    let one = "[[agent]]\nname = \"a\"\nbot = \"random\"\n";
+    let one = world.write("one.toml", one);
+    let _ = world
+        .arena(&[
+            "agent", "register", "mine", "--bot", "mcts", "--data", "data",
+        ])
+        .ok();
+    let cases: [(&[&str], &[&str]); 16] = [
         (&["x"], &["--bot", "--fragment"]),
+        (
+            &["x", "--bot", "mcts", "--memory", "100"],
+            &["--binary <PATH>"],
+        ),
+        (
+            &["--fragment", &one, "--start-timeout", "3"],
+            &["--fragment", "--start-timeout"],
+        ),
+        (
+            &["x", "--endpoint", "unix:/tmp/none", "--memory", "100"],
+            &["--endpoint", "--memory"],
+        ),
+        (
+            &["x", "--bot", "mine"],
+            &["\"mine\" is a registered agent and no bot"],
+        ),
+        (
+            &["x", "--bot", "chowka-random-dup", "--option", "lands=true"],
+            &["unknown option \"lands\": there is twice"],
+        ),
         (
             &["x", "--bot", "oware-minmax"],
             &["oware-minmax", "did you mean \"oware-minimax\"?"],
@@ -160,6 +187,17 @@ fn options_of_a_registration_are_checked() {
     for (arguments, words) in cases {
         let register = [&["agent", "register"], arguments, &["--data", "data"]].concat();
         let _ = world.arena(&register).fails(2, words);
+    }
+    for before in [
+        ["--endpoint", "unix:/tmp/none"],
+        ["--fragment", &one],
+        ["--bot", "mcts"],
+    ] {
+        let start = ["agent", "register", "x", "--data", "data"];
+        let register = [&start[..], &before, &["--", "--lost"]].concat();
+        let _ = world
+            .arena(&register)
+            .fails(2, &["ARGS", "--binary <PATH>"]);
     }
     nothing_lost(&world, &id, &games);
 }

@@ -138,7 +138,7 @@ def test_standings_of_a_swiss_tournament_have_what_decides_places(arena, played,
     assert [float(row["buchholz"]) for row in rows] == [row[2] for row in ours]
     with Page(browser, file) as open_page:
         head = open_page.page.locator("[aria-label='Standings in numbers'] thead th")
-        assert head.all_text_contents()[2:5] == ["points", "Buchholz", "byes"]
+        assert head.all_text_contents()[2:5] == ["Swiss points", "Buchholz", "byes"]
         cells = open_page.page.locator("[aria-label='Standings in numbers'] tbody tr").first
         assert cells.locator("td").all_text_contents()[1:3] == [number(value) for value in ours[0][1:3]]
     text = arena.run("report", identity, "--data", "data", "--markdown").stdout

@@ -4,7 +4,9 @@
 //! It was written after the paper's rules as its authors' program plays them (two
 //! players on the board of 5, one throw of four fair shells a turn, no gate), with
 //! the heuristics that program has and the search that the text has. What it and
-//! `arena paper run 001-i 001-ii` come to should be the same, up to chance.
+//! `arena paper run 001-i 001-ii` come to should be the same, up to chance. One thing
+//! that the rules do not settle is read alike in both: opponents that are home are not
+//! behind anybody.
 //!
 //! ```sh
 //! cargo run --release -p arena-agents --example chowka_again -- 20000
@@ -261,7 +263,7 @@ fn main() -> io::Result<()> {
     let mut out = io::stdout();
     writeln!(
         out,
-        "wins of 50 and turns a game, standard errors of {games} games"
+        "wins of 50 with their standard error, and turns a game: {games} games a row"
     )?;
     let rows = (1..=4).flat_map(|heuristic| {
         [(false, true), (false, false), (true, true), (true, false)]

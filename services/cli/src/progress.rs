@@ -14,6 +14,7 @@ use tonic::{Code, Status};
 use crate::{
     access::Client,
     failure::{Failure, Outcome},
+    looks,
     output::{drawable, interactive, note},
     units,
 };
@@ -92,11 +93,10 @@ impl Progress {
             .and_then(|standings| standings.agents.first())
             .filter(|agent| agent.score.is_some() && agent.place.is_some())
             .map_or_else(String::new, |agent| {
-                format!(
-                    ", {} leads with {}",
-                    agent.agent,
-                    units::interval(agent.score, agent.score_low, agent.score_high)
-                )
+                // Whoever watches looks again and again.
+                let agent = looks::at_any_time(agent);
+                let score = units::interval(agent.score, agent.score_low, agent.score_high);
+                format!(", {} leads with {score}", agent.agent)
             });
         let course = event
             .standings

@@ -7,7 +7,7 @@ use arena_model::{
     engine::options::{self, nearest},
 };
 use arena_wire::{
-    convert::{option_spec_from_wire, options_from_wire},
+    convert::{option_spec_from_wire, options_from_wire, options_to_wire},
     v1::{self, agent::Source},
 };
 use prost::Message;
@@ -185,8 +185,9 @@ impl Agents {
         if let Some(Source::Native(_)) = agent.source {
             agent.version.clear();
             agent.description = None;
+            self.check_bot_name(name.as_str(), &agent.bot)?;
         }
-        check_bot(&self.completed(agent.clone()))?;
+        agent.options = check_bot(&self.completed(agent.clone()))?;
         let described = agent.description.iter().map(|known| &known.version);
         if let Some(version) = described.into_iter().find(|version| !version.is_empty()) {
             agent.version = version.clone();
@@ -209,6 +210,18 @@ impl Agents {
             self.check_conflicts(&agent)?;
         }
         Ok(Accepted::New(agent))
+    }
+
+    /// Checks that what should be a native bot is not a registered agent instead.
+    pub(crate) fn check_bot_name(&self, agent: &str, bot: &str) -> Result<(), Error> {
+        let is_bot = self.native.bots.iter().any(|known| known.name == bot);
+        if is_bot || !self.registered.contains_key(bot) {
+            return Ok(());
+        }
+        Err(Error::BotIsAgent {
+            agent: agent.to_owned(),
+            bot: bot.to_owned(),
+        })
     }
 
     fn check_conflicts(&self, agent: &v1::Agent) -> Result<(), Error> {
@@ -313,8 +326,16 @@ fn check_source(agent: &v1::Agent, uploaded: impl Fn(&[u8; 32]) -> bool) -> Resu
     }
 }
 
-/// Checks what a process says of itself, and the bot that was chosen of it.
-fn check_bot(agent: &v1::Agent) -> Result<(), Error> {
+/// The bot that an agent plays when a spec names it without more, where its process
+/// describes it.
+pub(crate) fn chosen(agent: &v1::Agent) -> Option<&v1::Bot> {
+    let bots = agent.description.iter().flat_map(|known| &known.bots);
+    { bots }.find(|bot| agent.bot.is_empty() || bot.name == agent.bot)
+}
+
+/// Checks what a process says of itself, and the bot that was chosen of it; gives the
+/// options as they are kept.
+fn check_bot(agent: &v1::Agent) -> Result<Vec<v1::OptionValue>, Error> {
     let bots = match &agent.description {
         Some(description) => description.bots.as_slice(),
         None => &[],
@@ -325,15 +346,10 @@ fn check_bot(agent: &v1::Agent) -> Result<(), Error> {
             option_spec_from_wire(option)?;
         }
     }
-    let chosen = if agent.bot.is_empty() {
-        bots.first()
-    } else {
-        bots.iter().find(|bot| bot.name == agent.bot)
-    };
-    match chosen {
+    match chosen(agent) {
         Some(bot) => check_options(agent, bot),
         None if agent.bot.is_empty() || agent.description.is_none() => match agent.options[..] {
-            [] => Ok(()),
+            [] => Ok(Vec::new()),
             [..] => Err(Error::NoOptions {
                 agent: agent.name.clone(),
             }),
@@ -351,13 +367,11 @@ fn check_bot(agent: &v1::Agent) -> Result<(), Error> {
 }
 
 /// Checks that a bot's options may have these values on one ruleset at least:
-/// they may differ from ruleset to ruleset, and a tournament has but one.
-fn check_options(agent: &v1::Agent, bot: &v1::Bot) -> Result<(), Error> {
+/// they may differ from ruleset to ruleset, and a tournament has but one. Gives them
+/// by name, each written as its type is.
+fn check_options(agent: &v1::Agent, bot: &v1::Bot) -> Result<Vec<v1::OptionValue>, Error> {
     for (place, option) in agent.options.iter().enumerate() {
-        if agent.options[..place]
-            .iter()
-            .any(|other| other.name == option.name)
-        {
+        if { agent.options[..place].iter() }.any(|other| other.name == option.name) {
             return Err(Error::Request(format!(
                 "agent \"{}\" has option \"{}\" twice",
                 agent.name, option.name
@@ -370,25 +384,27 @@ fn check_options(agent: &v1::Agent, bot: &v1::Bot) -> Result<(), Error> {
         .map(option_spec_from_wire)
         .collect::<Result<Vec<_>, _>>()?;
     let given = options_from_wire(&agent.options);
-    let fits = |ruleset: &str| {
-        let specs = options::of_ruleset(&specs, ruleset);
-        options::resolve(&specs, &[], &given).map(|_| ())
-    };
-    let mut refused = None;
+    let mut refused: Vec<String> = Vec::new();
     let all = arena_games::rulesets().iter().map(|info| info.name);
-    for ruleset in
-        all.filter(|name| bot.rulesets.is_empty() || bot.rulesets.iter().any(|plays| plays == name))
-    {
-        match fits(ruleset) {
-            Ok(()) => return Ok(()),
-            Err(error) => refused = refused.or(Some(error)),
+    for ruleset in all {
+        if !bot.rulesets.is_empty() && !bot.rulesets.iter().any(|plays| plays == ruleset) {
+            continue;
+        }
+        let specs = options::of_ruleset(&specs, ruleset);
+        match options::resolve(&specs, &[], &given) {
+            Ok(mut resolved) => {
+                resolved.retain(|name, _| given.contains_key(name));
+                return Ok(options_to_wire(&resolved));
+            }
+            Err(error) => refused.push(error.to_string()),
         }
     }
-    match refused {
-        None => Ok(()),
-        Some(error) => Err(Error::BotOption {
-            agent: agent.name.clone(),
-            error,
-        }),
+    refused.dedup();
+    if refused.is_empty() {
+        return Ok(options_to_wire(&given));
     }
+    Err(Error::BotRefuses {
+        agent: agent.name.clone(),
+        reason: refused.join("; "),
+    })
 }

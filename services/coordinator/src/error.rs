@@ -105,6 +105,11 @@ pub(crate) enum Error {
         bot: String,
         nearest: Option<String>,
     },
+    #[error(
+        "agent \"{agent}\": \"{bot}\" is a registered agent and no bot: name it in from, and \
+         the bot that it plays in bot"
+    )]
+    BotIsAgent { agent: String, bot: String },
     #[error("agent \"{agent}\" does not play {ruleset}: it plays {}", .plays.join(", "))]
     RulesetUnsupported {
         agent: String,
@@ -197,7 +202,9 @@ impl Error {
             | Self::BotRefuses { .. }
             | Self::NoOptions { .. } => (InvalidArgument, reasons::OPTION_INVALID),
             Self::UnknownAgent { .. } => (InvalidArgument, reasons::UNKNOWN_AGENT),
-            Self::UnknownBot { .. } => (InvalidArgument, reasons::UNKNOWN_BOT),
+            Self::UnknownBot { .. } | Self::BotIsAgent { .. } => {
+                (InvalidArgument, reasons::UNKNOWN_BOT)
+            }
             Self::RulesetUnsupported { .. } => (InvalidArgument, reasons::RULESET_UNSUPPORTED),
             Self::AgentNotFound { .. } => (NotFound, reasons::UNKNOWN_AGENT),
             Self::AgentConflict(_) => (InvalidArgument, reasons::AGENT_CONFLICT),

@@ -11,7 +11,10 @@ use arena_wire::{
     v1::{self, agent::Source, agent_setup},
 };
 
-use crate::{agents::Agents, error::Error};
+use crate::{
+    agents::{self, Agents},
+    error::Error,
+};
 
 /// The most games of a tournament: what is done is kept in memory, one bit
 /// each.
@@ -151,7 +154,7 @@ fn resolve_agent(
         None => {
             registered = find(name.as_str(), spec, agents)?;
             let bot = registered.bot.as_str();
-            of_process(&registered, bot, options_from_wire(&registered.options))
+            of_process(&registered, bot, given(&registered, bot))
         }
     };
     let bot = find_bot(name, &chosen, &spec.ruleset)?;
@@ -216,6 +219,7 @@ fn find(name: &str, spec: &Spec, agents: &Agents) -> Result<v1::Agent, Error> {
 
 fn of_variant<'a>(variant: &'a Variant, agents: &Agents) -> Result<Chosen<'a>, Error> {
     let Some(from) = &variant.from else {
+        agents.check_bot_name(variant.name.as_str(), &variant.bot)?;
         return Ok(Chosen {
             process: "arena".to_owned(),
             source: agent_setup::Source::Native(v1::NativeSource {}),
@@ -231,7 +235,22 @@ fn of_variant<'a>(variant: &'a Variant, agents: &Agents) -> Result<Chosen<'a>, E
             name: from.to_string(),
             nearest: agents.nearest(from.as_str(), std::iter::empty()),
         })?;
-    Ok(of_process(&process, &variant.bot, variant.options.clone()))
+    let mut options = given(&process, &variant.bot);
+    options.extend(variant.options.clone());
+    Ok(of_process(&process, &variant.bot, options))
+}
+
+/// What an agent was registered with, where this is the bot that it plays.
+fn given(agent: &v1::Agent, bot: &str) -> Options {
+    let played = match agents::chosen(agent) {
+        Some(chosen) => chosen.name.as_str(),
+        None => agent.bot.as_str(),
+    };
+    if bot.is_empty() || bot == played {
+        options_from_wire(&agent.options)
+    } else {
+        Options::new()
+    }
 }
 
 fn of_process<'a>(agent: &v1::Agent, bot: &'a str, options: Options) -> Chosen<'a> {

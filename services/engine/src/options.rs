@@ -107,7 +107,10 @@ impl fmt::Display for Kind {
         match self {
             Self::Bool => f.write_str("true or false"),
             Self::Int { min, max } => write!(f, "a whole number from {min} to {max}"),
-            Self::Real { min, max } => write!(f, "a number from {min} to {max}"),
+            Self::Real { min, max } => {
+                f.write_str("a number")?;
+                write_range(f, *min, *max)
+            }
             Self::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Self::Text => f.write_str("text"),
             Self::Numbers {
@@ -116,7 +119,8 @@ impl fmt::Display for Kind {
                 length,
                 names,
             } => {
-                write!(f, "a list of {length} numbers from {min} to {max}")?;
+                write!(f, "a list of {length} numbers")?;
+                write_range(f, *min, *max)?;
                 if names.is_empty() {
                     Ok(())
                 } else {
@@ -124,6 +128,16 @@ impl fmt::Display for Kind {
                 }
             }
         }
+    }
+}
+
+/// What a number may be, where it is not any.
+fn write_range(f: &mut fmt::Formatter<'_>, min: f64, max: f64) -> fmt::Result {
+    match (min > f64::MIN, max < f64::MAX) {
+        (true, true) => write!(f, " from {min} to {max}"),
+        (true, false) => write!(f, " of at least {min}"),
+        (false, true) => write!(f, " of at most {max}"),
+        (false, false) => Ok(()),
     }
 }
 
@@ -276,6 +290,7 @@ fn hint(nearest: Option<&String>, known: &[String]) -> String {
     match nearest {
         Some(nearest) => format!(", did you mean \"{nearest}\"?"),
         None if known.is_empty() => ": there are none".to_owned(),
+        None if known.len() == 1 => format!(": there is {}", known[0]),
         None => format!(": there are {}", known.join(", ")),
     }
 }

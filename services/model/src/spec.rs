@@ -96,7 +96,8 @@ pub struct Variant {
     /// The registered process that offers the bot; none: the native bots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<AgentName>,
-    /// Values that differ from the bot's defaults.
+    /// Values that differ from the bot's defaults; those that `from` was registered
+    /// with, where it plays this bot, stand unless they are given here.
     #[serde(default, skip_serializing_if = "Options::is_empty")]
     pub options: Options,
 }

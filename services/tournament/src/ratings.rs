@@ -35,6 +35,11 @@ pub const ELO: f64 = 400.0 / std::f64::consts::LN_10;
 /// Standard deviation of the prior, in log strengths.
 pub const PRIOR: f64 = 5.0;
 
+/// Who is so many Elo stronger loses one game in ten billion: an interval for any
+/// number of looks that reaches further, as those of two or three blocks do, tells
+/// nothing.
+pub const FAR: f64 = 4000.0;
+
 /// Up to so many agents covariances are reckoned in full; above it, that of one
 /// agent's own games stands for all (see [`Errors`]).
 const AGENTS_FULL: usize = 300;
@@ -103,7 +108,8 @@ pub struct Rating {
     pub value: f64,
     /// Its interval, for one look; none without two complete blocks.
     pub interval: Option<(f64, f64)>,
-    /// Its interval for as many looks as one likes.
+    /// Its interval for as many looks as one likes; none where it would reach further
+    /// than [`FAR`] Elo, which tells nothing.
     pub anytime: Option<(f64, f64)>,
 }
 
@@ -285,7 +291,8 @@ impl Evidence {
             Rating {
                 value: ELO * value,
                 interval: around(Looks::One),
-                anytime: around(ratings.any_looks(agent, anchor.unwrap_or(agent))),
+                anytime: around(ratings.any_looks(agent, anchor.unwrap_or(agent)))
+                    .filter(|(low, high)| ELO * value - low <= FAR && high - ELO * value <= FAR),
             }
         };
         ratings.agents = (0..agents).map(rating).collect();

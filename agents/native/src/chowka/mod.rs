@@ -103,8 +103,8 @@ pub(crate) fn random_dup_specs() -> Vec<Spec> {
         "twice",
         Kind::choice(&["stands", "lands"]),
         "stands",
-        "what is drawn twice: a piece that stands on an inner ring, as the paper has it, or \
-         also one that the throw takes there",
+        "what is drawn twice: a piece that stands on an inner ring, as in the program behind \
+         the paper's tables, or also one that the throw takes there",
     )]
 }
 

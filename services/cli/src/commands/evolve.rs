@@ -223,7 +223,7 @@ impl EvolveArgs {
         WholeFile::write(&mut file, champion.to_toml().as_bytes())?;
         file.finish()?;
         note(format!(
-            "the champion is in {0}; to register it: arena agent register --fragment {0}",
+            "the champion is in {}; arena agent register --fragment takes it",
             path.display()
         ));
         Ok(())

@@ -37,10 +37,10 @@ fixed beforehand. Where results decide what is played or when it ends (ladder,
 swiss, knockout, sprt) those would be too narrow, and the table has intervals that
 hold however often one looks. --wide and json have both: …_low and …_high,
 …_anytime_low and …_anytime_high.
-place is shared by those who are level; rank, in csv, numbers the lines. points are
-those of games, each from 0 to 1. What decides the places of a Swiss tournament stands
-beside that once it is finished: swiss_points, where a seat beaten is 1 and a bye counts
-too, then buchholz, and byes.
+place is shared by those who are level; rank, in csv, numbers the lines. points in
+json and csv are those of games, each from 0 to 1. What decides the places of a Swiss
+tournament stands beside that once it is finished: swiss_points, where a seat beaten is
+1 and a bye counts too, then buchholz, and byes; the points of --rounds are such ones.
 Where there are dice, the score without luck is that of the blocks less what the
 dice gave, times what that was worth in other blocks: unbiased, and surer.
 

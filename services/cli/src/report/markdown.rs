@@ -70,7 +70,7 @@ fn standings(report: &Report) -> String {
     let swiss = agents.any(|standing| standing.swiss_points.is_some());
     let mut heads = vec!["#", "agent"];
     if swiss {
-        heads.extend(["points", "Buchholz", "byes"]);
+        heads.extend(["Swiss points", "Buchholz", "byes"]);
     }
     if rated {
         heads.push("rating [95%]");
@@ -113,8 +113,8 @@ fn standings(report: &Report) -> String {
         out += &format!("\nPlaces go {}.\n", swiss_told(report.seats));
     }
     if report.adaptive {
-        out += "\nIntervals hold however often one looks: results decided what was played or when it \
-                ended.\n";
+        out += "\nThese intervals hold however often one looks: results decided what was played or \
+                when it ended.\n";
     }
     out + "\n"
 }

@@ -265,3 +265,100 @@ async fn an_agent_that_does_not_describe_itself_has_no_options() {
     refused(answer, Code::InvalidArgument, reasons::OPTION_INVALID);
     arena.start(&variant("")).await;
 }
+
+/// A process with one bot that has a depth and weights, and plays any ruleset.
+fn described(name: &str) -> v1::Agent {
+    let option = |name: &str, kind: v1::OptionType, default: &str| v1::BotOption {
+        name: name.to_owned(),
+        r#type: kind.into(),
+        default_value: default.to_owned(),
+        length: if kind == v1::OptionType::Numbers {
+            2
+        } else {
+            0
+        },
+        ..Default::default()
+    };
+    v1::Agent {
+        description: Some(v1::DescribeResponse {
+            name: "program".to_owned(),
+            bots: vec![v1::Bot {
+                name: "deep".to_owned(),
+                options: vec![
+                    option("depth", v1::OptionType::Integer, "1"),
+                    option("weights", v1::OptionType::Numbers, "[0.0, 0.0]"),
+                ],
+                ..Default::default()
+            }],
+            ..Default::default()
+        }),
+        ..endpoint(name, "unix:/run/deep")
+    }
+}
+
+fn options(pairs: &[(&str, &str)]) -> Vec<v1::OptionValue> {
+    let pairs = pairs.iter();
+    pairs
+        .map(|(name, value)| v1::OptionValue {
+            name: (*name).to_owned(),
+            value: (*value).to_owned(),
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn options_of_a_registration_are_kept_as_their_types_are_written() {
+    let mut arena = Fixture::new().await;
+    let given = |pairs: &[(&str, &str)]| v1::Agent {
+        options: options(pairs),
+        ..described("mine")
+    };
+    let kept = options(&[("depth", "2"), ("weights", "[0.5, -1.2435865769793337]")]);
+    for pairs in [
+        [("depth", "02"), ("weights", ".5, -1.2435865769793337")],
+        [("weights", "[0.5,-1.2435865769793337]"), ("depth", "2")],
+    ] {
+        let agent = register(&mut arena, given(&pairs), false).await;
+        assert_eq!(agent.expect("the same").options, kept);
+    }
+    for pairs in [
+        &[("depth", "2"), ("depth", "3")][..],
+        &[("depth", "deep")],
+        &[("width", "2")],
+        &[("weights", "1, 2, 3")],
+    ] {
+        let answer = register(&mut arena, given(pairs), true).await;
+        assert_eq!(
+            answer.expect_err("not possible").code(),
+            Code::InvalidArgument
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_an_agent_was_registered_with_stands_under_other_names_too() {
+    let mut arena = Fixture::new().await;
+    let agent = v1::Agent {
+        options: options(&[("depth", "4"), ("weights", "[1, 2]")]),
+        ..described("mine")
+    };
+    register(&mut arena, agent, false).await.expect("new");
+    let spec = |more: &str| {
+        let listed = SPEC.replace("minimax", "variant");
+        format!("{listed}[[agent]]\nname = \"variant\"\n{more}")
+    };
+    arena
+        .start(&spec(
+            "bot = \"deep\"\nfrom = \"mine\"\noptions = { depth = 3 }\n",
+        ))
+        .await;
+    let lease = arena.join("one").await.lease().await;
+    let variant = &lease.setup.expect("sent").agents[1];
+    let resolved = options(&[("depth", "3"), ("weights", "[1.0, 2.0]")]);
+    assert_eq!(
+        (variant.bot.as_str(), &variant.options),
+        ("deep", &resolved)
+    );
+    let answer = arena.try_start(&spec("bot = \"mine\"\n"), false).await;
+    refused(answer, Code::InvalidArgument, reasons::UNKNOWN_BOT);
+}

@@ -270,7 +270,10 @@ impl Rules for Knockout {
         Course {
             round: self.round,
             rounds: Some(self.rounds),
-            text: format!("round {}: {left} left, {tables} tables", self.round),
+            text: match tables {
+                1 => format!("round {}: {left} left, 1 table", self.round),
+                _ => format!("round {}: {left} left, {tables} tables", self.round),
+            },
             ..Course::default()
         }
     }

@@ -395,6 +395,28 @@ fn a_rating_that_is_looked_at_often_has_the_errors_of_scores_looked_at_often() {
 }
 
 #[test]
+fn an_interval_for_any_number_of_looks_that_reaches_too_far_is_none() {
+    let mut draws = Draws(3);
+    let (mut told, mut untold) = (0, 0);
+    for blocks in [1, 1, 1, 1, 30] {
+        let tally = played((4, 2, blocks), |game| {
+            Some(drawn(&mut draws, &game.seats, 6))
+        });
+        for rating in tally.evidence().ratings(None).expect("games").agents {
+            assert!(rating.interval.is_some());
+            match rating.anytime {
+                Some((low, high)) => {
+                    assert!(rating.value - low <= FAR && high - rating.value <= FAR);
+                    told += 1;
+                }
+                None => untold += 1,
+            }
+        }
+    }
+    assert!(told >= 4 && untold >= 1, "{told} {untold}");
+}
+
+#[test]
 fn nothing_is_invented_where_nothing_was_played() {
     let tally = played((3, 2, 4), |_| None);
     assert!(tally.evidence().ratings(None).is_none());

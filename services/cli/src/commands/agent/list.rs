@@ -74,7 +74,7 @@ async fn list(client: &mut Client, format: Format) -> Outcome {
 
 fn listing(rows: Vec<(Vec<String>, serde_json::Value)>) -> Listing<serde_json::Value> {
     Listing {
-        header: vec!["agent", "version", "reached", "rulesets", "bots"],
+        header: vec!["agent", "version", "reached", "rulesets", "bots", "options"],
         rows,
         empty: "no agents",
     }
@@ -100,6 +100,10 @@ fn row(agent: &v1::Agent) -> (Vec<String>, serde_json::Value) {
         },
         bots.iter()
             .map(|bot| bot.name.as_str())
+            .collect::<Vec<_>>()
+            .join(" "),
+        { agent.options.iter() }
+            .map(|option| format!("{}={}", option.name, option.value))
             .collect::<Vec<_>>()
             .join(" "),
     ];
@@ -172,7 +176,7 @@ fn given(agent: &v1::Agent) -> serde_json::Value {
 }
 
 /// The bot that plays when a spec names the agent.
-fn chosen(agent: &v1::Agent) -> Option<&v1::Bot> {
+pub(super) fn chosen(agent: &v1::Agent) -> Option<&v1::Bot> {
     let mut bots = agent.description.iter().flat_map(|known| &known.bots);
     bots.find(|bot| agent.bot.is_empty() || bot.name == agent.bot)
 }
@@ -426,6 +430,13 @@ mod tests {
                 option(Numbers, "[0.2, 1.0]", "0.0", "9.0"),
                 json!([0.2, 1.0]),
                 json!(0.0),
+                json!(9.0),
+            ),
+            // To the last bit.
+            (
+                option(Real, "-1.2435865769793337", "-9.0", "9.0"),
+                json!(-1.2435865769793337),
+                json!(-9.0),
                 json!(9.0),
             ),
             (

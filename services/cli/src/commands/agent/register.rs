@@ -37,7 +37,7 @@ pub(crate) struct RegisterArgs {
     target: Target,
 
     /// Which of the process's bots plays when a spec names this agent
-    /// [default: the first]; without a process, one of the agents of the papers
+    /// [default: the first]; without a process, one of those that are built in
     #[arg(long)]
     bot: Option<String>,
 
@@ -47,7 +47,9 @@ pub(crate) struct RegisterArgs {
 
     /// A TOML file with one [[agent]] table, such as the champion that
     /// `arena evolve` writes: its bot and options
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["binary", "endpoint", "bot", "options"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "binary", "endpoint", "bot", "options", "start_timeout", "memory", "args",
+    ])]
     fragment: Option<PathBuf>,
 
     /// Accept another binary under a known version, or a name in use
@@ -75,15 +77,25 @@ pub(super) struct Target {
     pub(super) endpoint: Option<String>,
 
     /// Seconds a binary may take until it is ready
-    #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600), requires = "binary", conflicts_with = "endpoint")]
     pub(super) start_timeout: u64,
 
     /// Mebibytes of memory a binary may use [default: no limit]
-    #[arg(long, value_name = "MIB")]
+    #[arg(
+        long,
+        value_name = "MIB",
+        requires = "binary",
+        conflicts_with = "endpoint"
+    )]
     pub(super) memory: Option<u64>,
 
     /// Arguments of the binary
-    #[arg(last = true, value_name = "ARGS", requires = "binary")]
+    #[arg(
+        last = true,
+        value_name = "ARGS",
+        requires = "binary",
+        conflicts_with = "endpoint"
+    )]
     pub(super) args: Vec<String>,
 }
 
@@ -220,10 +232,11 @@ impl RegisterArgs {
         })
     }
 
-    async fn register(&self, client: &mut Client, wanted: Wanted) -> Outcome {
-        let (source, description) = match wanted.process {
+    async fn register(&self, client: &mut Client, mut wanted: Wanted) -> Outcome {
+        let process = std::mem::replace(&mut wanted.process, Process::Native);
+        let (source, description) = match process {
             Process::Native => (Source::Native(v1::NativeSource {}), None),
-            Process::Registered(name) => registered(client, name).await?,
+            Process::Registered(name) => registered(client, name, &mut wanted).await?,
             Process::Found(found) => {
                 let description = self.ask(&wanted.name, &found).await?;
                 if let Source::Binary(binary) = &found.source {
@@ -255,6 +268,10 @@ impl RegisterArgs {
             Err(error) if self.target.endpoint.is_some() => {
                 Err(Failure::unreachable(format!("agent {name}: {error}")))
             }
+            Err(error) if !self.options.is_empty() => Err(Failure::usage(format!(
+                "agent {name} could not be asked what it offers, so it can have no --option: \
+                 {error}"
+            ))),
             Err(error) => {
                 note(format!(
                     "warning: {name} could not be asked what it offers: {error}\n\
@@ -266,14 +283,23 @@ impl RegisterArgs {
     }
 }
 
-/// How the process of a registered agent is reached, and what it offers.
+/// How the process of a registered agent is reached, and what it offers. Options that
+/// the agent was registered with stand where it plays the same bot, as in a spec.
 async fn registered(
     client: &mut Client,
     name: String,
+    wanted: &mut Wanted,
 ) -> Outcome<(Source, Option<v1::DescribeResponse>)> {
     let request = v1::GetAgentRequest { name };
     let agent = client.get_agent(request).await?.into_inner().agent;
     let agent = agent.unwrap_or_default();
+    if super::list::chosen(&agent).is_some_and(|bot| bot.name == wanted.bot) {
+        for option in &agent.options {
+            if { wanted.options.iter() }.all(|given| given.name != option.name) {
+                wanted.options.push(option.clone());
+            }
+        }
+    }
     let native = || Source::Native(v1::NativeSource {});
     Ok((agent.source.unwrap_or_else(native), agent.description))
 }

@@ -16,16 +16,34 @@ fn rounds(standings: &v1::Standings) -> Option<Rounds> {
     Rounds::of(&verdict::object(&standings.verdict_json)?)
 }
 
+/// Why there are no rounds.
+fn untold(standings: &v1::Standings) -> &'static str {
+    if standings.verdict_json.is_empty() {
+        "rounds: told once the tournament is finished"
+    } else {
+        "rounds: this format has none"
+    }
+}
+
+/// Rounds, or a note on stderr why there are none.
+fn told(standings: &v1::Standings) -> Option<Rounds> {
+    let rounds = rounds(standings);
+    if rounds.is_none() {
+        output::note(untold(standings));
+    }
+    rounds
+}
+
 /// Everybody in every round, a JSON object a line.
 pub(super) fn json_lines(standings: &v1::Standings) -> Outcome {
-    let rounds = rounds(standings);
+    let rounds = told(standings);
     let rows = rounds.iter().flat_map(rounds::rows);
     rows.into_iter().try_for_each(|row| output::json_line(&row))
 }
 
 /// The same as comma-separated values.
 pub(super) fn csv(standings: &v1::Standings) -> Outcome<String> {
-    let rounds = rounds(standings);
+    let rounds = told(standings);
     csv::rounds(&rounds.as_ref().map(rounds::rows).unwrap_or_default())
 }
 
@@ -33,10 +51,9 @@ pub(super) fn csv(standings: &v1::Standings) -> Outcome<String> {
 pub(super) fn people(standings: &v1::Standings, asked: bool, width: Option<usize>) -> String {
     let id = &standings.tournament_id;
     let Some(rounds) = rounds(standings) else {
-        return match (asked, standings.verdict_json.is_empty()) {
-            (false, _) => String::new(),
-            (true, true) => "\nrounds: told once the tournament is finished\n".to_owned(),
-            (true, false) => "\nrounds: this format has none\n".to_owned(),
+        return match asked {
+            true => format!("\n{}\n", untold(standings)),
+            false => String::new(),
         };
     };
     let short = rounds.kind == Kind::Knockout && rounds.tables() <= TABLES_UNASKED;

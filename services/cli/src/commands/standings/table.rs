@@ -38,7 +38,7 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
     let seats = agents.iter().map(|agent| agent.ranks.len()).max();
     add("agent", 0, &|agent| agent.agent.clone());
     if swiss {
-        add("points", 0, &|agent| units::swiss(agent.swiss_points));
+        add("Swiss", 0, &|agent| units::swiss(agent.swiss_points));
         add("Buchholz", 0, &|agent| units::swiss(agent.buchholz));
         add("byes", 2, &|agent| {
             agent.byes.map_or_else(|| "–".to_owned(), units::count)
@@ -56,7 +56,12 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
         &|agent| units::interval(agent.score, agent.score_low, agent.score_high),
     );
     if agents.iter().any(|agent| agent.score_adjusted.is_some()) {
-        add("less luck [95%]", 4, &|agent| {
+        let head = if standings.adaptive {
+            "less luck [95%, one look]"
+        } else {
+            "less luck [95%]"
+        };
+        add(head, 4, &|agent| {
             units::interval(
                 agent.score_adjusted,
                 agent.score_adjusted_low,
@@ -98,7 +103,12 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
         units::count(agent.faults)
     });
     if wide {
-        add("win rate [95%]", 0, &|agent| {
+        let head = if standings.adaptive {
+            "win rate [95%, one look]"
+        } else {
+            "win rate [95%]"
+        };
+        add(head, 0, &|agent| {
             units::interval(agent.win_rate, agent.win_rate_low, agent.win_rate_high)
         });
         // The other ones, which are not shown yet.
@@ -280,8 +290,9 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
         .any(|agent| agent.score_low.is_some())
     {
         text += if standings.adaptive {
-            "intervals: over blocks, however often one looks, since results decide what is played \
-             or when it ends (less luck: for one look); --wide has those for one look\n"
+            "intervals: over blocks; those of ratings and agents' scores hold however often one \
+             looks, since results decide what is played or when it ends, all others for one look; \
+             --wide has both\n"
         } else {
             "intervals: over blocks, for one look after a number of games fixed beforehand; \
              --wide has those that hold however often one looks\n"
@@ -476,7 +487,7 @@ mod tests {
                 text.lines().all(|line| line.chars().count() <= width),
                 "{text}"
             );
-            for part in ["points", "Buchholz", "1,012.5", "1,999.5", "2,000"] {
+            for part in ["Swiss", "Buchholz", "1,012.5", "1,999.5", "2,000"] {
                 assert!(text.contains(part), "{width}: {part}: {text}");
             }
             assert!(text.contains("byes"), "{width}: {text}");

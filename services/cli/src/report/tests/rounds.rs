@@ -35,7 +35,7 @@ fn a_swiss_report_has_what_decides_places_and_a_table_of_rounds() {
     }
     let text = markdown(&report);
     for part in [
-        "| # | agent | points | Buchholz | byes | score [95%] |",
+        "| # | agent | Swiss points | Buchholz | byes | score [95%] |",
         "| 1 | one | 6.5 | 9.5 | 0 |",
         "| 1 one | 3.5–0.5 (2) | 3–1 (3) |",
     ] {
