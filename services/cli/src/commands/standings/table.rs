@@ -291,8 +291,8 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
     {
         text += if standings.adaptive {
             "intervals: over blocks; those of ratings and agents' scores hold however often one \
-             looks, since results decide what is played or when it ends, all others for one look; \
-             --wide has both\n"
+             looks, since results decide what is played or when it ends (a rating has none where \
+             blocks are too few to tell), all others for one look; --wide has both\n"
         } else {
             "intervals: over blocks, for one look after a number of games fixed beforehand; \
              --wide has those that hold however often one looks\n"
