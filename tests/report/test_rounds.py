@@ -142,7 +142,7 @@ def test_standings_of_a_swiss_tournament_have_what_decides_places(arena, played,
         cells = open_page.page.locator("[aria-label='Standings in numbers'] tbody tr").first
         assert cells.locator("td").all_text_contents()[1:3] == [number(value) for value in ours[0][1:3]]
     text = arena.run("report", identity, "--data", "data", "--markdown").stdout
-    assert "| # | agent | points | Buchholz | byes |" in text
+    assert "| # | agent | Swiss points | Buchholz | byes |" in text
 
 
 def test_rounds_are_told_where_they_are_asked_for(arena, played):
