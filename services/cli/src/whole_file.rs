@@ -1,6 +1,7 @@
 //! Files that are written whole or not at all.
 
 use std::{
+    fs::{File, OpenOptions},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
@@ -10,20 +11,48 @@ use tempfile::NamedTempFile;
 use crate::failure::{Failure, Outcome};
 
 /// A file under a temporary name in its folder, which gets its own name when
-/// it is finished; dropped before that, nothing of it stays.
+/// it is finished; dropped before that, nothing of it stays. What is no regular file,
+/// such as /dev/stdout or a pipe, is written as it comes, and stays what it is.
 pub(crate) struct WholeFile {
     path: PathBuf,
-    file: BufWriter<NamedTempFile>,
+    file: BufWriter<Target>,
+}
+
+enum Target {
+    Whole(NamedTempFile),
+    AsItComes(File),
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Whole(file) => file.write(bytes),
+            Self::AsItComes(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Whole(file) => file.flush(),
+            Self::AsItComes(file) => file.flush(),
+        }
+    }
 }
 
 impl WholeFile {
     /// Begins a file.
     pub(crate) fn create(path: &Path) -> Outcome<Self> {
         let folder = check(path)?;
-        let made = tempfile::Builder::new()
-            .prefix(".arena-")
-            .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
-            .tempfile_in(folder);
+        let made = if path.metadata().is_ok_and(|known| !known.is_file()) {
+            let opened = OpenOptions::new().write(true).open(path);
+            opened.map(Target::AsItComes)
+        } else {
+            let made = tempfile::Builder::new()
+                .prefix(".arena-")
+                .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
+                .tempfile_in(folder);
+            made.map(Target::Whole)
+        };
         match made {
             Ok(file) => Ok(Self {
                 path: path.to_owned(),
@@ -46,6 +75,9 @@ impl WholeFile {
             .file
             .into_inner()
             .map_err(|error| failed(&path, error.error()))?;
+        let Target::Whole(file) = file else {
+            return Ok(());
+        };
         file.as_file()
             .sync_all()
             .map_err(|error| failed(&path, &error))?;
@@ -132,6 +164,19 @@ mod tests {
         WholeFile::write(&mut file, b"half").expect("room");
         drop(file);
         assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn what_is_no_regular_file_stays_what_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("full");
+        std::os::unix::fs::symlink("/dev/full", &path).expect("a link");
+        let mut file = WholeFile::create(&path).expect("it is there");
+        WholeFile::write(&mut file, b"page").expect("kept back");
+        let error = file.finish().expect_err("no room").to_string();
+        assert!(error.contains("the disk is full"), "{error}");
+        assert!(path.is_symlink());
+        assert_eq!(names(folder.path()), ["full"]);
     }
 
     #[test]

@@ -13,6 +13,9 @@ use crate::{
     output::{self, Format, Listing},
 };
 
+/// A list shows values of options of so many bytes.
+const VALUE_SHOWN: usize = 24;
+
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     #[command(flatten)]
@@ -103,7 +106,12 @@ fn row(agent: &v1::Agent) -> (Vec<String>, serde_json::Value) {
             .collect::<Vec<_>>()
             .join(" "),
         { agent.options.iter() }
-            .map(|option| format!("{}={}", option.name, option.value))
+            .map(|option| match option.value.as_str() {
+                // Weights would make the table as wide as they are many; showing the
+                // agent tells them.
+                long if long.len() > VALUE_SHOWN => format!("{}=…", option.name),
+                value => format!("{}={value}", option.name),
+            })
             .collect::<Vec<_>>()
             .join(" "),
     ];

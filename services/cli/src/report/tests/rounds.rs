@@ -97,7 +97,7 @@ fn a_knockout_is_drawn_as_its_bracket() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // Not yet.
+    // A tournament that still runs has no verdict, and no rounds to show.
     let report = Report {
         verdict: None,
         ..report
