@@ -2,11 +2,15 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, OnceLock, PoisonError, RwLock},
     time::Duration,
 };
 
-use arena_model::{GameRecord, Tournament, result::GameResult};
+use arena_model::{
+    GameRecord, Tournament,
+    engine::{ActionId, OpeningBook},
+    result::GameResult,
+};
 use arena_store::{Position, Sha256Digest, Store, StoredGame};
 use arena_telemetry::LatencyHistogram;
 use arena_tournament::{Schedule, ScheduleError, SeatStanding, Stages, Standings, Tally};
@@ -17,6 +21,7 @@ use crate::{
     checkpoint,
     error::{Error, StartError},
     ledger::{Bitmap, Patience},
+    openings,
 };
 
 /// The longest cause in a last fault, in bytes.
@@ -44,6 +49,8 @@ pub(crate) struct Info {
     pub(crate) agents: Vec<String>,
     /// What metrics call them, by index.
     pub(crate) labels: Vec<String>,
+    /// Made when a game is first assigned or checked.
+    book: OnceLock<Option<OpeningBook>>,
 }
 
 /// What metrics call an agent.
@@ -77,6 +84,7 @@ impl Info {
                 .map(|agent| agent.name.to_string())
                 .collect(),
             labels: setup.agents.iter().map(label).collect(),
+            book: OnceLock::new(),
             tournament,
             schedule: RwLock::new(Arc::new(stages.schedule().clone())),
             games_most: stages.games().most,
@@ -94,6 +102,20 @@ impl Info {
     pub(crate) fn follow(&self, schedule: &Schedule) {
         let known = self.schedule.write();
         *known.unwrap_or_else(PoisonError::into_inner) = Arc::new(schedule.clone());
+    }
+
+    /// The actions of an opening by its number; none where games have no given
+    /// opening.
+    pub(crate) fn opening(&self, number: Option<u64>) -> Option<&[ActionId]> {
+        let book = self.book.get_or_init(|| {
+            openings::book(&self.tournament)
+                .inspect_err(|error| {
+                    tracing::error!(tournament = %self.id, %error, "it has no openings");
+                })
+                .ok()
+        });
+        let openings = &book.as_ref()?.openings;
+        Some(openings.get(usize::try_from(number?).ok()?)?)
     }
 
     /// How many games are known so far.
@@ -157,8 +179,24 @@ impl Info {
         if record.events.is_empty() && record.plies > 0 && !self.hash_only() {
             return wrong("has no events, and its tournament keeps them");
         }
+        if let Some(opening) = game.opening.and_then(|number| self.opening(Some(number)))
+            && !record.events.is_empty()
+            && !begins_with(record, opening)
+        {
+            return wrong("does not begin with the opening of its block");
+        }
         Ok(())
     }
+}
+
+/// Whether the actions of a record begin with an opening, marked as one.
+fn begins_with(record: &GameRecord, opening: &[ActionId]) -> bool {
+    let actions = record.events.iter().filter(|event| event.is_action());
+    record.opening_plies as usize == opening.len()
+        && actions
+            .map(|event| event.id())
+            .take(opening.len())
+            .eq(opening.iter().copied())
 }
 
 /// Sums over the durable games of a tournament.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     interval::{self, Blocks, Difference, Moments},
-    tally::{self, Adjusting, Evidence, GroupSums, LuckSums, Ranking, TogetherLuck},
+    tally::{self, Adjusting, Evidence, GroupSums, LuckSums, Played, Ranking, TogetherLuck},
 };
 
 /// Two agents beside each other, from the first one's side.
@@ -30,8 +30,18 @@ pub struct PairStanding {
     pub draws: u64,
     /// The others.
     pub losses: u64,
-    /// Complete blocks of them.
+    /// Complete blocks of them that count: without those that repeat games which
+    /// were fixed by their opening.
     pub blocks: u64,
+    /// Complete blocks of them that were played.
+    #[serde(default)]
+    pub blocks_played: u64,
+    /// How many different games were seen.
+    #[serde(default)]
+    pub distinct_games: u64,
+    /// Whether there were more different games than are counted.
+    #[serde(default)]
+    pub distinct_games_more: bool,
     /// Degrees of freedom of its variance.
     #[serde(default)]
     pub score_freedom: u64,
@@ -90,6 +100,7 @@ struct Pair {
     together: Together,
     adjusting: Adjusting,
     luck: TogetherLuck,
+    played: Played,
 }
 
 /// What an agent has by itself.
@@ -106,7 +117,7 @@ impl Evidence {
         let agents = self.names.len();
         let mut alone = vec![Alone::default(); agents];
         let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
-        for (group, luck) in self.groups.iter().zip(&self.luck) {
+        for ((group, luck), played) in self.groups.iter().zip(&self.luck).zip(&self.played) {
             let sides = sides(group);
             let of_game = 2 * (self.seats as u64 - 1);
             let most = of_game * self.rotations;
@@ -121,6 +132,9 @@ impl Evidence {
             for (place, (first, own)) in sides.iter().enumerate() {
                 for (offset, (second, others)) in sides.iter().enumerate().skip(place + 1) {
                     let pair = pairs.entry((*first, *second)).or_default();
+                    pair.played.blocks += played.blocks;
+                    pair.played.distinct += played.distinct;
+                    pair.played.more |= played.more;
                     let places = [place, offset];
                     let duel = luck.as_ref().and_then(|luck| luck.duel(place, offset));
                     pair.add(group, self, [own, others], duel);
@@ -169,6 +183,9 @@ impl Evidence {
             draws,
             losses,
             blocks: pair.blocks.count(),
+            blocks_played: pair.played.blocks,
+            distinct_games: pair.played.distinct,
+            distinct_games_more: pair.played.more,
             score_freedom: pair.blocks.spread().1,
             score_horizon: self.horizon_pair,
             score,

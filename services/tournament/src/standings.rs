@@ -59,9 +59,24 @@ pub struct Standings {
     /// What each seat scored, whoever sat there; seat 0 moves first.
     #[serde(default)]
     pub seats: Vec<SeatStanding>,
+    /// The openings of a game without chance.
+    #[serde(default)]
+    pub openings: Option<OpeningsStanding>,
     /// What it gained that games were played in blocks, where it can be told.
     #[serde(default)]
     pub pairing: Option<Pairing>,
+}
+
+/// The openings that a tournament without chance has, each as likely as another.
+/// Scores are means over them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpeningsStanding {
+    /// Moves of each.
+    pub plies: u32,
+    /// How many there are.
+    pub size: u64,
+    /// Whether these are all openings of so many moves; else they are a sample.
+    pub complete: bool,
 }
 
 /// One seat in the standings.
@@ -144,8 +159,14 @@ pub struct AgentStanding {
     pub win_rate_high: Option<f64>,
     /// Mean plies of its games.
     pub plies_mean: Option<f64>,
-    /// Complete blocks: all games there, none void.
+    /// Complete blocks that count: all games there, none void, and no repeat of
+    /// games that were fixed by their opening.
     pub blocks: u64,
+    /// Games that repeat others: without chance, from an opening that was played
+    /// before, by agents that answered the same. They are in the numbers of games,
+    /// and in no score and no interval.
+    #[serde(default)]
+    pub games_repeated: u64,
     /// Degrees of freedom of the score's variance.
     #[serde(default)]
     pub score_freedom: u64,

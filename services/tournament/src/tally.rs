@@ -5,6 +5,7 @@
 //! narrow no interval; where such a mean lies outside the interval of the
 //! complete blocks, the interval is stretched to it.
 
+mod courses;
 mod evidence;
 mod group;
 mod horizon;
@@ -16,20 +17,23 @@ mod state;
 
 use std::collections::{BTreeMap, HashMap};
 
-use arena_model::{Tournament, engine::MAX_SEATS, result::GameResult};
+use arena_model::{Openings, Tournament, engine::MAX_SEATS, result::GameResult};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     interval::{self, Blocks, Moments, stretched},
     places::{self, By, Merit},
     schedule::{Schedule, ScheduleError},
-    standings::{AgentStanding, SeatStanding, Standings, TournamentState},
+    standings::{AgentStanding, OpeningsStanding, SeatStanding, Standings, TournamentState},
 };
+use courses::{Courses, Held};
 use group::{Block, UnitsBySeat};
 use horizon::Horizons;
 use ranking::{members, ranking};
 
+pub(crate) use courses::{BlockCourse, Sameness};
 pub use evidence::Evidence;
+pub(crate) use evidence::Played;
 pub(crate) use group::{GroupSums, distinct};
 pub(crate) use luck::{
     Adjusting, GroupLuck, LuckSums, TogetherLuck, difference as adjusted_difference,
@@ -52,7 +56,11 @@ pub struct Tally {
     partial: HashMap<u64, Partial>,
     games: u64,
     voids: u64,
-    sameness: Sameness,
+    /// By group.
+    courses: BTreeMap<u64, Courses>,
+    /// How many openings there are; none where there is chance.
+    openings: Option<Openings>,
+    opening_plies: u32,
     /// Agents meet different opponents.
     opponents_differ: bool,
     /// Some agent sits at some seats more than at others.
@@ -99,8 +107,7 @@ struct Partial {
     /// Games whose luck is known, as bits, and its sums by member.
     lucky: u32,
     luck: [i64; MAX_SEATS],
-    /// Sum of what [`outcome_hash`] says of its games.
-    outcome: u64,
+    course: BlockCourse,
 }
 
 impl Partial {
@@ -114,31 +121,12 @@ impl Partial {
     }
 }
 
-/// Whether all blocks of a group that had the same base order came out alike.
-#[derive(Clone, Debug, Default)]
-struct Sameness {
-    /// A pair of blocks was found that differs; nothing is kept from then on.
-    differs: bool,
-    blocks: u64,
-    /// Outcome of the first block seen of a group and an order.
-    outcomes: HashMap<(u64, u64), u64>,
-}
-
-impl Sameness {
-    fn add(&mut self, key: (u64, u64), outcome: u64) {
-        if self.differs {
-            return;
-        }
-        self.blocks += 1;
-        if *self.outcomes.entry(key).or_insert(outcome) != outcome {
-            self.differs = true;
-            self.outcomes = HashMap::new();
-        }
-    }
-
-    fn all_alike(&self) -> bool {
-        !self.differs && self.blocks > self.outcomes.len() as u64
-    }
+/// Games of one agent that do not count as evidence.
+#[derive(Clone, Copy, Debug, Default)]
+struct HeldSums {
+    games: u64,
+    units: u64,
+    wins: u64,
 }
 
 /// Complete blocks of one agent.
@@ -178,7 +166,9 @@ impl Tally {
             partial: HashMap::new(),
             games: 0,
             voids: 0,
-            sameness: Sameness::default(),
+            courses: BTreeMap::new(),
+            openings: tournament.openings,
+            opening_plies: tournament.play.opening_plies.unwrap_or(0),
             opponents_differ: tournament.opponents_differ(),
             confounded: notes::confounded(tournament, seats),
             horizons: Horizons::of(tournament, seats),
@@ -224,6 +214,13 @@ impl Tally {
         }
         self.games += 1;
         self.voids += u64::from(ranking.is_none());
+        if ranking.is_some() {
+            let block = result.index / u64::from(self.schedule.rotations());
+            let courses = self.courses.entry(self.schedule.group_of(block));
+            courses
+                .or_default()
+                .add_game(result.course, self.openings.is_none());
+        }
         for (seat, (&agent, member)) in result.seats.iter().zip(members).enumerate() {
             let sums = &mut self.agents[usize::from(agent)];
             for kind in result.faults_of(seat) {
@@ -238,6 +235,36 @@ impl Tally {
             self.seats[seat].games += 1;
             self.seats[seat].units += ranking.units(usize::from(member), seats);
         }
+    }
+
+    /// Whether a block has an opening that its group had before, and nothing shows
+    /// that the agents play another game then.
+    fn is_repeated(&self, block: u64) -> bool {
+        let Some(openings) = self.openings else {
+            return false;
+        };
+        let courses = self.courses.get(&self.schedule.group_of(block));
+        self.schedule.before(block) >= openings.size && !courses.is_some_and(Courses::differs)
+    }
+
+    /// What each agent has in blocks that are held back.
+    fn held(&self) -> Vec<HeldSums> {
+        let mut sums = vec![HeldSums::default(); self.agents.len()];
+        let (size, rotations) = (self.seats.len(), self.schedule.rotations() as usize);
+        for (&group, courses) in self.courses.iter().filter(|(_, it)| !it.held.is_empty()) {
+            let agents = self.schedule.group(group);
+            for (block, times) in &courses.held {
+                for (member, &agent) in agents.iter().enumerate() {
+                    let sums = &mut sums[usize::from(agent)];
+                    for ranking in &block.rankings[..rotations] {
+                        sums.games += times;
+                        sums.units += times * ranking.units(member, size);
+                        sums.wins += times * u64::from(ranking.wins(member, size));
+                    }
+                }
+            }
+        }
+        sums
     }
 
     /// Adds a game to its block; false where it is there already.
@@ -258,7 +285,7 @@ impl Tally {
             return false;
         }
         partial.played |= bit;
-        partial.outcome = partial.outcome.wrapping_add(outcome_hash(rotation, result));
+        partial.course.add(rotation, result);
         match ranking {
             None => partial.void |= bit,
             Some(ranking) => {
@@ -291,31 +318,50 @@ impl Tally {
     /// Takes in a block all games of which are there.
     fn complete(&mut self, block: u64, partial: &Partial, seats: &[u16]) {
         let group = self.schedule.group_of(block);
-        let sums = self.groups.entry(group).or_insert_with(|| {
+        let before = self.schedule.before(block);
+        let courses = self.courses.entry(group).or_default();
+        if partial.void != 0 {
+            self.group(group, seats).add_games(partial.rankings());
+            return;
+        }
+        courses.blocks += 1;
+        match self.openings {
+            None => self.count(group, seats, &Held::of(partial), 1),
+            Some(openings) => {
+                for (block, times) in courses.add_block(before, openings.size, partial) {
+                    self.count(group, seats, &block, times);
+                }
+            }
+        }
+        if partial.lucky == partial.played {
+            self.add_luck((group, before), partial, seats);
+        }
+    }
+
+    fn group(&mut self, group: u64, seats: &[u16]) -> &mut GroupSums {
+        self.groups.entry(group).or_insert_with(|| {
             let mut agents = seats.to_vec();
             agents.sort_unstable();
             GroupSums::new(&agents)
-        });
-        partial
-            .rankings()
-            .for_each(|ranking| sums.add_game(ranking));
-        if partial.void != 0 {
-            return;
-        }
-        sums.add_block(Block {
-            rankings: &partial.rankings[..self.schedule.rotations() as usize],
-            units: &partial.units,
-        });
-        if partial.lucky == partial.played {
-            let before = self.schedule.before(block);
-            self.add_luck((group, before), partial, seats);
+        })
+    }
+
+    /// Counts a complete block as evidence, so many times.
+    fn count(&mut self, group: u64, seats: &[u16], block: &Held, times: u64) {
+        let rotations = self.schedule.rotations() as usize;
+        let rankings = &block.rankings[..rotations];
+        let sums = self.group(group, seats);
+        for _ in 0..times {
+            sums.add_games(rankings.iter().copied());
+            sums.add_block(Block {
+                rankings,
+                units: &block.units,
+            });
         }
         for (seat, sums) in self.seats.iter_mut().enumerate() {
-            let units = partial.units.iter().map(|units| u64::from(units[seat]));
-            sums.blocks.add(units.sum());
+            let units = block.units.iter().map(|units| u64::from(units[seat]));
+            sums.blocks.add_alike(times, units.sum());
         }
-        let order = self.schedule.order_of(block);
-        self.sameness.add((group, order), partial.outcome);
     }
 
     /// The standings: `finished` where every game has a result, else `running`,
@@ -342,12 +388,15 @@ impl Tally {
                 );
             }
         }
+        let held = self.held();
         let agents: Vec<AgentStanding> = self
             .names
             .iter()
             .zip(self.agents.iter().zip(&self.horizons.agents))
-            .zip(&blocks)
-            .map(|((name, (sums, &horizon)), blocks)| self.standing(name, sums, (blocks, horizon)))
+            .zip(blocks.iter().zip(&held))
+            .map(|((name, (sums, &horizon)), (blocks, held))| {
+                self.standing(name, sums, (blocks, horizon), held)
+            })
             .collect();
         let agents = places::arrange(agents, By::Score, merit, |standing, place| {
             standing.place = place;
@@ -366,26 +415,47 @@ impl Tally {
             agents,
             notes,
             seats: self.seat_standings(),
+            openings: self.openings.map(|openings| OpeningsStanding {
+                plies: self.opening_plies,
+                size: openings.size,
+                complete: openings.complete,
+            }),
             pairing: self.pairing(),
         }
+    }
+
+    /// Games and units of each seat in blocks that are held back.
+    fn held_by_seat(&self) -> Vec<(u64, u64)> {
+        let mut sums = vec![(0, 0); self.seats.len()];
+        let rotations = u64::from(self.schedule.rotations());
+        for (block, times) in self.courses.values().flat_map(|courses| &courses.held) {
+            for (seat, (games, units)) in sums.iter_mut().enumerate() {
+                let of_block: u64 = block.units.iter().map(|units| u64::from(units[seat])).sum();
+                *games += times * rotations;
+                *units += times * of_block;
+            }
+        }
+        sums
     }
 
     fn seat_standings(&self) -> Vec<SeatStanding> {
         let most = self.units_most();
         let rotations = u64::from(self.schedule.rotations());
-        let standing = |(seat, sums): (usize, &SeatSums)| {
-            let score = mean(sums.units, sums.games * most);
+        let standing = |((seat, sums), (games, units)): ((usize, &SeatSums), (u64, u64))| {
+            let games = sums.games - games;
+            let score = mean(sums.units - units, games * most);
             let interval = interval::of_mean([sums.blocks].into_iter(), rotations * most);
             let (score_low, score_high) = stretched(interval, score);
             SeatStanding {
                 seat: seat as u32,
-                games: sums.games,
+                games,
                 score,
                 score_low,
                 score_high,
             }
         };
-        self.seats.iter().enumerate().map(standing).collect()
+        let seats = self.seats.iter().enumerate();
+        seats.zip(self.held_by_seat()).map(standing).collect()
     }
 
     /// The most units of one game.
@@ -398,11 +468,12 @@ impl Tally {
         name: &str,
         sums: &Sums,
         (blocks, horizon): (&AgentBlocks, f64),
+        held: &HeldSums,
     ) -> AgentStanding {
         let games = sums.wins + sums.draws + sums.losses;
         let most = self.units_most();
-        let score = mean(sums.units, games * most);
-        let win_rate = mean(sums.wins, games);
+        let score = mean(sums.units - held.units, (games - held.games) * most);
+        let win_rate = mean(sums.wins - held.wins, games - held.games);
         let (score_low, score_high) = stretched(blocks.score.fixed(), score);
         let (score_anytime_low, score_anytime_high) =
             stretched(blocks.score.anytime(horizon), score);
@@ -434,6 +505,7 @@ impl Tally {
             win_rate_high,
             plies_mean: mean(sums.plies, games),
             blocks: blocks.score.count(),
+            games_repeated: held.games,
             score_freedom: blocks.score.spread().1,
             horizon,
             latency_us_p50: None,
@@ -463,21 +535,6 @@ impl Sums {
             self.draws += 1;
         }
     }
-}
-
-/// What tells one outcome of a game from another, without its moves: FNV-1a
-/// (Fowler, Noll, Vo), since it is kept beyond this process.
-fn outcome_hash(rotation: u32, result: &GameResult) -> u64 {
-    let parts = [
-        &rotation.to_le_bytes()[..],
-        &result.placement,
-        &result.plies.to_le_bytes(),
-        result.termination.name().as_bytes(),
-    ];
-    let bytes = parts.into_iter().flatten();
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 fn merit(standing: &AgentStanding) -> Merit<'_> {

@@ -41,6 +41,10 @@ pub fn blocks_to_look(test: &Test, groups: u64, cap: u64, played: u64) -> u64 {
     }
 }
 
+/// A test ends without an answer where a stage repeats games alone, after so many
+/// blocks: agents that use their seeds now and then have differed by then.
+const REPEATS_MIN: u64 = 64;
+
 /// Who fills the seats of the first agent, 0, and the second, 1, in blocks that
 /// alternate.
 #[must_use]
@@ -110,7 +114,9 @@ impl Sprt {
         blocks_to_look(&self.test, self.groups.len() as u64, self.cap, played)
     }
 
-    fn settle(&mut self, sums: &StageSums) {
+    /// Takes the sums of a stage; false where no block of it counts.
+    fn settle(&mut self, sums: &StageSums) -> bool {
+        let before: u64 = self.outcomes.iter().sum();
         for meeting in &sums.meetings {
             if self.outcomes.len() < meeting.outcomes.len() {
                 self.outcomes.resize(meeting.outcomes.len(), 0);
@@ -120,7 +126,9 @@ impl Sprt {
             }
         }
         self.looks += 1;
+        let after: u64 = self.outcomes.iter().sum();
         self.llr = gsprt::llr(&self.outcomes, self.field.rotations as u32, &self.test);
+        after > before
     }
 
     /// Mean score of the first agent over whole blocks.
@@ -193,11 +201,15 @@ impl Sprt {
 impl Rules for Sprt {
     fn next(&mut self, ended: Option<&StageSums>) -> Next {
         if let Some(sums) = ended {
-            self.settle(sums);
+            let grown = self.settle(sums);
             let (low, high) = gsprt::bounds(&self.test);
             match self.llr {
                 Some(llr) if llr >= high => return Next::Over(self.verdict("h1")),
                 Some(llr) if llr <= low => return Next::Over(self.verdict("h0")),
+                // Whatever is played now repeats games that were played.
+                _ if !grown && sums.voids == 0 && self.asked >= REPEATS_MIN => {
+                    return Next::Over(self.verdict("inconclusive"));
+                }
                 _ => {}
             }
         }

@@ -66,6 +66,11 @@ impl GroupSums {
         }
     }
 
+    /// Adds games that are not void.
+    pub(crate) fn add_games(&mut self, rankings: impl Iterator<Item = Ranking>) {
+        rankings.for_each(|ranking| self.add_game(ranking));
+    }
+
     /// Adds a game that is not void, whether its block is complete or not.
     pub(crate) fn add_game(&mut self, ranking: Ranking) {
         match self {

@@ -189,6 +189,7 @@ impl CheckArgs {
             seed: 1,
             seats: vec![0; seats],
             attempts: 0,
+            opening: Vec::new(),
         };
         let provider = Arc::new(LocalBinary(found.path.clone()));
         let program = std::env::current_exe()?;

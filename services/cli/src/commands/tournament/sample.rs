@@ -7,7 +7,8 @@ use std::{
 };
 
 use arena_agents::{Bot, Decision, Stop};
-use arena_engine::{Game, Match, Setup, Status};
+use arena_coordinator::openings;
+use arena_engine::{ActionId, Game, Match, Opening, Setup, Status};
 use arena_games::Visitor;
 use arena_model::{Tournament, format::Settings};
 use arena_tournament::{Schedule, ScheduledGame};
@@ -63,12 +64,21 @@ impl Sample {
 pub(super) fn play(tournament: &Tournament, seconds: f64) -> Outcome<Sample> {
     let mut tournament = tournament.clone();
     tournament.blocks = tournament.blocks.max(BLOCKS_LEAST);
+    let mut book = Vec::new();
+    if let Some(openings) = tournament.openings {
+        // More blocks than there are openings would play the same games again.
+        tournament.blocks = tournament.blocks.min(openings.size);
+        book = openings::book(&tournament)
+            .map_err(Failure::failed)?
+            .openings;
+    }
     if let Some(Settings::Sprt(test)) = &mut tournament.settings {
         // There is more to play than what comes before its first look.
         test.step = Some(tournament.blocks);
     }
     let player = Player {
         tournament: &tournament,
+        openings: &book,
         limit: Duration::try_from_secs_f64(seconds).map_err(Failure::usage)?,
     };
     arena_games::visit(
@@ -82,6 +92,7 @@ pub(super) fn play(tournament: &Tournament, seconds: f64) -> Outcome<Sample> {
 
 struct Player<'a> {
     tournament: &'a Tournament,
+    openings: &'a [Vec<ActionId>],
     limit: Duration,
 }
 
@@ -180,7 +191,10 @@ impl Player<'_> {
         let settings = &self.tournament.play;
         let setup = Setup {
             keys: scheduled.seed.keys(&names),
-            opening_plies: settings.opening_plies,
+            opening: match scheduled.opening {
+                Some(number) => Opening::Given(self.openings[number as usize].clone()),
+                None => Opening::Drawn(settings.opening_plies.unwrap_or(0)),
+            },
             on_fault: settings.on_fault,
             ask_forced: settings.ask_forced,
         };
