@@ -395,6 +395,7 @@ impl Results {
             notes,
             seats,
             pairing,
+            openings,
             ..
         } = standings;
         let agents = agents
@@ -437,6 +438,7 @@ impl Results {
                     luck_games_saved: standing.luck_games_saved,
                     score_freedom: standing.score_freedom,
                     horizon: standing.horizon,
+                    games_repeated: standing.games_repeated,
                     ..v1::AgentStanding::default()
                 }
             })
@@ -453,6 +455,11 @@ impl Results {
                 blocks: pairing.blocks,
                 variance_reduction: pairing.variance_reduction,
                 games_saved: pairing.games_saved,
+            }),
+            openings: openings.map(|openings| v1::Openings {
+                plies: openings.plies,
+                size: openings.size,
+                complete: openings.complete,
             }),
             course: Some(self.course()),
             starter_drawn: starter_drawn(&info.tournament),

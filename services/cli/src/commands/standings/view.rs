@@ -19,6 +19,8 @@ pub(crate) struct View<'a> {
     seats: Vec<SeatView>,
     ratings: Option<RatingsView<'a>>,
     pairs: Vec<PairView<'a>>,
+    /// Null where the game has chance.
+    openings: Option<OpeningsView>,
     pairing: Option<PairingView>,
     intervals: IntervalsView,
     verdict: Option<serde_json::Value>,
@@ -101,7 +103,10 @@ pub(crate) struct AgentView<'a> {
     win_rate_low: Option<f64>,
     win_rate_high: Option<f64>,
     ranks: &'a [u64],
+    /// Blocks that count.
     blocks: u64,
+    /// Games that repeat others, and are in no score.
+    games_repeated: u64,
     latency_us_p50: Option<f64>,
     latency_us_p99: Option<f64>,
     faults_by_kind: &'a BTreeMap<String, u64>,
@@ -116,6 +121,16 @@ struct SeatView {
     score: Option<f64>,
     score_low: Option<f64>,
     score_high: Option<f64>,
+}
+
+/// What scores are means over, in a game without chance.
+#[derive(Serialize)]
+struct OpeningsView {
+    /// Moves of each.
+    plies: u32,
+    size: u64,
+    /// All openings of that length; else they are a sample.
+    complete: bool,
 }
 
 #[derive(Serialize)]
@@ -146,7 +161,12 @@ pub(crate) struct PairView<'a> {
     wins: u64,
     draws: u64,
     losses: u64,
+    /// Blocks that count.
     blocks: u64,
+    blocks_played: u64,
+    distinct_games: u64,
+    /// There were more different games than are counted.
+    distinct_games_more: bool,
     score: Option<f64>,
     score_low: Option<f64>,
     score_high: Option<f64>,
@@ -189,6 +209,11 @@ pub(crate) fn view(standings: &v1::Standings) -> View<'_> {
         seats: standings.seats.iter().map(seat).collect(),
         ratings: standings.ratings.as_ref().map(ratings),
         pairs: standings.pairs.iter().map(pair).collect(),
+        openings: standings.openings.map(|openings| OpeningsView {
+            plies: openings.plies,
+            size: openings.size,
+            complete: openings.complete,
+        }),
         pairing: standings.pairing.map(|pairing| PairingView {
             blocks: pairing.blocks,
             variance_reduction: pairing.variance_reduction,
@@ -241,6 +266,7 @@ pub(crate) fn agent(agent: &v1::AgentStanding) -> AgentView<'_> {
         win_rate_high: agent.win_rate_high,
         ranks: &agent.ranks,
         blocks: agent.blocks,
+        games_repeated: agent.games_repeated,
         latency_us_p50: agent.latency_us_p50,
         latency_us_p99: agent.latency_us_p99,
         faults_by_kind: &agent.faults_by_kind,
@@ -280,6 +306,9 @@ pub(crate) fn pair(pair: &v1::PairStanding) -> PairView<'_> {
         draws: pair.draws,
         losses: pair.losses,
         blocks: pair.blocks,
+        blocks_played: pair.blocks_played,
+        distinct_games: pair.distinct_games,
+        distinct_games_more: pair.distinct_games_more,
         score: pair.score,
         score_low: pair.score_low,
         score_high: pair.score_high,

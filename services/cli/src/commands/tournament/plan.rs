@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use arena_model::{
     Tournament,
     format::{Format::Knockout, Settings},
+    spec::Spec,
 };
 use arena_tournament::interval::{self, Moments};
 use arena_wire::v1::{self, agent_setup::Source};
@@ -98,7 +99,10 @@ pub(super) async fn plan(client: &mut Client, args: PlanArgs) -> Outcome {
     } else {
         None
     };
-    let plan = Plan::new(&tournament, &planned, args.rate, sample.as_ref());
+    let blocks = Spec::parse(&message.spec_toml)
+        .map_err(Failure::failed)?
+        .blocks;
+    let plan = Plan::new(&tournament, blocks, &planned, args.rate, sample.as_ref());
     plan.print(&message.tournament_id, args.output)
 }
 
@@ -112,6 +116,8 @@ fn all_native(tournament: &v1::Tournament) -> bool {
 
 struct Plan<'a> {
     tournament: &'a Tournament,
+    /// Blocks that the spec asks for.
+    blocks: u64,
     least: u64,
     most: u64,
     expected: u64,
@@ -126,6 +132,7 @@ struct Plan<'a> {
 impl<'a> Plan<'a> {
     fn new(
         tournament: &'a Tournament,
+        blocks: u64,
         planned: &v1::PlanTournamentResponse,
         rate: Option<f64>,
         sample: Option<&sample::Sample>,
@@ -157,6 +164,7 @@ impl<'a> Plan<'a> {
         });
         Self {
             tournament,
+            blocks,
             least: planned.games_least,
             most: planned.games_most,
             expected: planned.games_expected,
@@ -223,6 +231,11 @@ impl<'a> Plan<'a> {
             "format": self.tournament.format,
             "agents": self.tournament.agents.len(),
             "seats": self.tournament.seats,
+            "blocks": self.tournament.blocks,
+            "blocks_asked": self.blocks,
+            "opening_plies": self.tournament.play.opening_plies,
+            "openings": self.tournament.openings.map(|openings| openings.size),
+            "openings_complete": self.tournament.openings.map(|openings| openings.complete),
             "games_least": self.least,
             "games_most": self.most,
             "games_expected": self.expected,
@@ -257,6 +270,35 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// Where the games begin; none where there is chance.
+    fn openings_text(&self) -> Option<String> {
+        let openings = self.tournament.openings?;
+        let plies = self.tournament.play.opening_plies.unwrap_or(0);
+        let mut text = if plies == 0 {
+            "every game begins from the start".to_owned()
+        } else {
+            format!(
+                "{}{} of {}, each from every seat; a score is the mean over them",
+                if openings.complete {
+                    "all "
+                } else {
+                    "a sample of "
+                },
+                units::count(openings.size),
+                units::plural(plies.into(), "move")
+            )
+        };
+        if self.tournament.blocks < self.blocks {
+            text += &format!(
+                "; blocks lowered from {} to {}: more would repeat games, since the game has no \
+                 chance and agents do not use their seeds",
+                units::count(self.blocks),
+                units::count(self.tournament.blocks)
+            );
+        }
+        Some(text)
+    }
+
     fn text(&self, id: &str) -> String {
         let games = if self.least == self.most {
             units::plural(self.most, "game")
@@ -287,6 +329,9 @@ impl<'a> Plan<'a> {
             units::plural(self.tournament.agents.len() as u64, "agent"),
             self.tournament.seats,
         );
+        if let Some(openings) = self.openings_text() {
+            text += &format!("openings  {openings}\n");
+        }
         for side in self.sides() {
             text += &format!(
                 "interval  {about} ±{} points of 100 for the score of {} (95 %, over {}), {}\n",
