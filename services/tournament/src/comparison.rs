@@ -177,20 +177,26 @@ impl Evidence {
 
     /// Agents that came before all others in every game, or behind.
     fn perfect(&self, all: bool) -> Vec<usize> {
-        let mut games = vec![0_u64; self.names.len()];
+        let mut most = vec![0_u64; self.names.len()];
         let mut units = vec![0_u64; self.names.len()];
         for group in &self.groups {
             for (ranking, count) in group.games() {
                 for (member, &agent) in group.agents().iter().enumerate() {
-                    games[usize::from(agent)] += count;
-                    units[usize::from(agent)] += count * ranking.units(member, self.seats);
+                    for (other, _) in group
+                        .agents()
+                        .iter()
+                        .enumerate()
+                        .filter(|of| *of.1 != agent)
+                    {
+                        most[usize::from(agent)] += 2 * count;
+                        units[usize::from(agent)] += count * ranking.units_against(member, other);
+                    }
                 }
             }
         }
-        let most = 2 * (self.seats as u64 - 1);
         let wanted = |agent: &usize| {
-            let expected = if all { games[*agent] * most } else { 0 };
-            games[*agent] > 0 && units[*agent] == expected
+            let expected = if all { most[*agent] } else { 0 };
+            most[*agent] > 0 && units[*agent] == expected
         };
         (0..self.names.len()).filter(wanted).collect()
     }

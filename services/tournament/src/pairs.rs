@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     interval::{self, Blocks, Difference, Moments},
-    tally::{self, Adjusting, Evidence, GroupSums, LuckSums, Ranking, TogetherLuck},
+    tally::{self, Adjusting, Evidence, GroupSums, LuckSums, Ranking, TogetherLuck, units_within},
 };
 
 /// Two agents beside each other, from the first one's side.
@@ -108,15 +108,14 @@ impl Evidence {
         let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
         for (group, luck) in self.groups.iter().zip(&self.luck) {
             let sides = sides(group);
-            let of_game = 2 * (self.seats as u64 - 1);
-            let most = of_game * self.rotations;
             let shares: Vec<_> = group.shares(self.rotations);
             for (place, share) in shares.iter().enumerate() {
                 let alone = &mut alone[usize::from(share.agent)];
-                alone.blocks.add(share.sums.units, share.seats * most);
+                let blocks = (share.sums.units, share.most(self.rotations));
+                alone.blocks.add(blocks.0, blocks.1);
                 let luck = luck.as_ref().and_then(|luck| luck.agent(place));
-                let games = share.seats * self.rotations;
-                alone.adjusting.add(share.sums.units, luck, games, of_game);
+                let games = share.luck_games(self.seats, self.rotations);
+                alone.adjusting.add(blocks, luck, games);
             }
             for (place, (first, own)) in sides.iter().enumerate() {
                 for (offset, (second, others)) in sides.iter().enumerate().skip(place + 1) {
@@ -125,15 +124,18 @@ impl Evidence {
                     let duel = luck.as_ref().and_then(|luck| luck.duel(place, offset));
                     pair.add(group, self, [own, others], duel);
                     let moments = places.map(|side| shares[side].sums.units);
-                    let most = places.map(|side| shares[side].seats * most);
+                    let most = places.map(|side| shares[side].most(self.rotations));
+                    let within = places.map(|side| units_within(shares[side].seats));
                     let both = group.moments(self.rotations, |ranking| {
                         let members = own.iter().chain(others);
-                        members.map(|&m| ranking.units(m, self.seats)).sum()
+                        let units: u64 = members.map(|&m| ranking.units(m, self.seats)).sum();
+                        units.saturating_sub(within.iter().sum())
                     });
                     pair.together.add(moments, both, most);
                     if let Some(luck) = luck {
-                        let games = places.map(|side| shares[side].seats * self.rotations);
-                        pair.luck.add(luck, places, (moments, both), games, of_game);
+                        let games =
+                            places.map(|side| shares[side].luck_games(self.seats, self.rotations));
+                        pair.luck.add(luck, places, (moments, both), most, games);
                     }
                 }
             }
@@ -230,7 +232,7 @@ impl Pair {
         let games = couples().count() as u64 * evidence.rotations;
         let moments = group.moments(evidence.rotations, worth);
         self.blocks.add(moments, 2 * games);
-        self.adjusting.add(moments, luck, games, 2);
+        self.adjusting.add((moments, 2 * games), luck, games as f64);
     }
 }
 

@@ -310,15 +310,15 @@ impl Evidence {
         played
     }
 
-    /// Each agent's own blocks, and the most seats that it has in a game.
+    /// Each agent's own blocks, and the most pairs of a seat of its own and a seat of
+    /// another one that it has in a game.
     fn alone(&self) -> Vec<(Blocks, u64)> {
-        let most = 2 * (self.seats as u64 - 1) * self.rotations;
-        let mut alone = vec![(Blocks::default(), 1); self.names.len()];
+        let mut alone = vec![(Blocks::default(), self.seats as u64 - 1); self.names.len()];
         for group in &self.groups {
             for share in group.shares(self.rotations) {
-                let (blocks, seats) = &mut alone[usize::from(share.agent)];
-                blocks.add(share.sums.units, share.seats * most);
-                *seats = share.seats.max(*seats);
+                let (blocks, pairs) = &mut alone[usize::from(share.agent)];
+                blocks.add(share.sums.units, share.most(self.rotations));
+                *pairs = share.pairs.max(*pairs);
             }
         }
         alone

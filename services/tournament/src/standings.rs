@@ -88,9 +88,21 @@ pub struct Pairing {
     /// By how much the variance of scores was lower, as a share of that of
     /// single games; below 0 where it was higher.
     pub variance_reduction: f64,
-    /// As many single games more would have told as much; none where nothing
+    /// Lower end of its 95 % interval.
+    #[serde(default)]
+    pub variance_reduction_low: f64,
+    /// Upper end.
+    #[serde(default)]
+    pub variance_reduction_high: f64,
+    /// Extra single games needed for the same precision; none where nothing
     /// varied between blocks.
     pub games_saved: Option<i64>,
+    /// Lower end of its 95 % interval.
+    #[serde(default)]
+    pub games_saved_low: Option<i64>,
+    /// Upper end; none where it has none.
+    #[serde(default)]
+    pub games_saved_high: Option<i64>,
 }
 
 /// One agent in the standings.

@@ -25,12 +25,12 @@ use crate::{
     schedule::{Schedule, ScheduleError},
     standings::{AgentStanding, SeatStanding, Standings, TournamentState},
 };
-use group::{Block, UnitsBySeat};
+use group::{Block, CLUSTERS, UnitsBySeat};
 use horizon::Horizons;
-use ranking::{members, ranking};
+use ranking::{members, ranking, seat_units, units_against_others};
 
 pub use evidence::Evidence;
-pub(crate) use group::{GroupSums, distinct};
+pub(crate) use group::{GroupSums, distinct, units_within};
 pub(crate) use luck::{
     Adjusting, GroupLuck, LuckSums, TogetherLuck, difference as adjusted_difference,
 };
@@ -62,6 +62,10 @@ pub struct Tally {
     adaptive: bool,
 }
 
+/// A game's score is a whole number of such parts, however its agents share up to
+/// four seats: two units for each of 1, 2, 3 or 4 pairs of seats.
+const PARTS: u64 = 24;
+
 /// Sums over the games of one agent.
 #[derive(Clone, Debug, Default)]
 struct Sums {
@@ -69,8 +73,12 @@ struct Sums {
     draws: u64,
     losses: u64,
     voids: u64,
-    /// Two for each seat beaten, one for each tied.
-    units: u64,
+    /// Games in which it sat, however many seats it had.
+    sat: u64,
+    /// Sum over them of its score, in parts of which a game has [`PARTS`].
+    score: u64,
+    /// The same of the share of its seats that won.
+    won: u64,
     plies: u64,
     /// Games by how many came before it.
     ranks: [u64; MAX_SEATS],
@@ -224,6 +232,7 @@ impl Tally {
         }
         self.games += 1;
         self.voids += u64::from(ranking.is_none());
+        let of_seats = seat_units(&result.placement);
         for (seat, (&agent, member)) in result.seats.iter().zip(members).enumerate() {
             let sums = &mut self.agents[usize::from(agent)];
             for kind in result.faults_of(seat) {
@@ -235,8 +244,13 @@ impl Tally {
             };
             sums.add(ranking, usize::from(member), seats);
             sums.plies += u64::from(result.plies);
+            let own = result.seats.iter().filter(|&&other| other == agent).count() as u64;
+            let (units, others) = units_against_others(&result.seats, &result.placement, seat);
+            sums.sat += u64::from(!result.seats[..seat].contains(&agent));
+            sums.score += (units * PARTS / 2).checked_div(own * others).unwrap_or(0);
+            sums.won += u64::from(ranking.wins(usize::from(member), seats)) * PARTS / own;
             self.seats[seat].games += 1;
-            self.seats[seat].units += ranking.units(usize::from(member), seats);
+            self.seats[seat].units += u64::from(of_seats[seat]);
         }
     }
 
@@ -270,13 +284,9 @@ impl Tally {
                     partial.luck[usize::from(member)] += i64::from(luck);
                 }
                 partial.rankings[rotation as usize] = ranking;
-                for (seat, member) in members
-                    .iter()
-                    .take(size)
-                    .map(|&m| usize::from(m))
-                    .enumerate()
-                {
-                    partial.units[member][seat] += ranking.units(member, size) as u8;
+                let units = seat_units(&result.placement);
+                for (seat, &member) in members.iter().enumerate().take(size) {
+                    partial.units[usize::from(member)][seat] += units[seat];
                 }
             }
         }
@@ -302,12 +312,13 @@ impl Tally {
         if partial.void != 0 {
             return;
         }
+        let before = self.schedule.before(block);
         sums.add_block(Block {
             rankings: &partial.rankings[..self.schedule.rotations() as usize],
             units: &partial.units,
+            cluster: (group.wrapping_add(before) % CLUSTERS) as u8,
         });
         if partial.lucky == partial.played {
-            let before = self.schedule.before(block);
             self.add_luck((group, before), partial, seats);
         }
         for (seat, sums) in self.seats.iter_mut().enumerate() {
@@ -324,21 +335,17 @@ impl Tally {
     #[must_use]
     pub fn standings(&self) -> Standings {
         let rotations = u64::from(self.schedule.rotations());
-        let most = self.units_most();
         let mut blocks = vec![AgentBlocks::default(); self.agents.len()];
         for (id, group) in &self.groups {
             let luck = self.luck.get(id);
             for (place, share) in group.shares(rotations).into_iter().enumerate() {
                 let of_agent = &mut blocks[usize::from(share.agent)];
-                of_agent
-                    .score
-                    .add(share.sums.units, share.seats * rotations * most);
+                of_agent.score.add(share.sums.units, share.most(rotations));
                 of_agent.wins.add(share.sums.wins, share.seats * rotations);
                 of_agent.adjusting.add(
-                    share.sums.units,
+                    (share.sums.units, share.most(rotations)),
                     luck.and_then(|luck| luck.agent(place)),
-                    share.seats * rotations,
-                    most,
+                    share.luck_games(self.seats.len(), rotations),
                 );
             }
         }
@@ -400,9 +407,8 @@ impl Tally {
         (blocks, horizon): (&AgentBlocks, f64),
     ) -> AgentStanding {
         let games = sums.wins + sums.draws + sums.losses;
-        let most = self.units_most();
-        let score = mean(sums.units, games * most);
-        let win_rate = mean(sums.wins, games);
+        let score = mean(sums.score, sums.sat * PARTS);
+        let win_rate = mean(sums.won, sums.sat * PARTS);
         let (score_low, score_high) = stretched(blocks.score.fixed(), score);
         let (score_anytime_low, score_anytime_high) =
             stretched(blocks.score.anytime(horizon), score);
@@ -425,7 +431,7 @@ impl Tally {
             score,
             score_low,
             score_high,
-            points: sums.units as f64 / most as f64,
+            points: sums.score as f64 / PARTS as f64,
             score_anytime_low,
             score_anytime_high,
             ranks: sums.ranks[..self.seats.len()].to_vec(),
@@ -453,7 +459,6 @@ impl Tally {
 impl Sums {
     fn add(&mut self, ranking: Ranking, member: usize, size: usize) {
         let before = ranking.before(member);
-        self.units += ranking.units(member, size);
         self.ranks[usize::from(before)] += 1;
         if before > 0 {
             self.losses += 1;

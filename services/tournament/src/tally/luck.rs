@@ -94,14 +94,13 @@ struct Left {
 }
 
 impl Adjusting {
-    /// Adds the blocks of one group, of `games` games of the agent with at most
-    /// `most` units each, and their luck by halves.
+    /// Adds the blocks of one group with the most units of one, and their luck by
+    /// halves, which is in parts of the score of so many games.
     pub(crate) fn add(
         &mut self,
-        units: Moments,
+        (units, most): (Moments, u64),
         luck: Option<[LuckSums; 2]>,
-        games: u64,
-        most: u64,
+        games: f64,
     ) {
         if units.blocks == 0 {
             return;
@@ -113,11 +112,11 @@ impl Adjusting {
         };
         let score = |sum: u64| Part {
             sum: sum.into(),
-            scale: (games * most) as f64,
+            scale: most as f64,
         };
         let luck = |half: LuckSums| Part {
             sum: half.luck,
-            scale: POINT * games as f64,
+            scale: POINT * games,
         };
         let [even, odd] = halves.map(luck);
         let parts = [score(units.sum), even, odd];

@@ -1,3 +1,5 @@
+mod several_seats;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;

@@ -150,7 +150,7 @@ fn over_all_that_can_happen_the_adjusted_score_is_the_score() {
         for (odd, of_odd, other) in &halves {
             let units = *of_even + *of_odd;
             let mut adjusting = Adjusting::default();
-            adjusting.add(units, Some([*even, *odd]), 2, 2);
+            adjusting.add((units, 4), Some([*even, *odd]), 2.0);
             let raw = units.sum as f64 / (8.0 * BLOCKS as f64);
             let told = adjusting.adjusted(4 * BLOCKS);
             let without = told.map_or(raw, |told| told.score);
