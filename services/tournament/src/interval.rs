@@ -351,9 +351,18 @@ pub(crate) fn stretched(
 /// The 95 % interval of a mean that has no steps, within 0 and 1 unless it lies
 /// beyond them itself.
 pub(crate) fn around(of: Estimate) -> (f64, f64) {
+    around_within(of, NORMAL)
+}
+
+/// The same for as many looks as one likes, narrowest around so many blocks.
+pub(crate) fn around_at_any_time(of: Estimate, horizon: f64) -> (f64, f64) {
+    around_within(of, confidence::bound(of.blocks, horizon, ALPHA))
+}
+
+fn around_within(of: Estimate, errors: f64) -> (f64, f64) {
     let share = share(of.blocks, of.variance, of.observed, UNITS_FINE);
     let mean = of.mean.clamp(0.0, 1.0);
-    let (low, high) = wilson(mean, of.blocks / share, NORMAL, of.freedom);
+    let (low, high) = wilson(mean, of.blocks / share, errors, of.freedom);
     (low.min(of.mean), high.max(of.mean))
 }
 

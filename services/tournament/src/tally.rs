@@ -20,7 +20,7 @@ use arena_model::{Tournament, engine::MAX_SEATS, result::GameResult};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    interval::{self, Blocks, Moments, stretched},
+    interval::{Blocks, Moments, stretched},
     places::{self, By, Merit},
     schedule::{Schedule, ScheduleError},
     standings::{AgentStanding, SeatStanding, Standings, TournamentState},
@@ -349,12 +349,30 @@ impl Tally {
                 );
             }
         }
+        let mut shapes = vec![0.0; self.agents.len()];
+        for (id, group) in &self.groups {
+            let Some(luck) = self.luck.get(id) else {
+                continue;
+            };
+            for (place, share) in group.shares(rotations).into_iter().enumerate() {
+                let agent = usize::from(share.agent);
+                let scale = (
+                    share.most(rotations),
+                    share.luck_games(self.seats.len(), rotations),
+                );
+                let more = blocks[agent].adjusting.shape(place, luck, scale);
+                shapes[agent] += more.unwrap_or(0.0);
+            }
+        }
+        let blocks: Vec<(AgentBlocks, f64)> = blocks.into_iter().zip(shapes).collect();
         let agents: Vec<AgentStanding> = self
             .names
             .iter()
             .zip(self.agents.iter().zip(&self.horizons.agents))
             .zip(&blocks)
-            .map(|((name, (sums, &horizon)), blocks)| self.standing(name, sums, (blocks, horizon)))
+            .map(|((name, (sums, &horizon)), (blocks, shape))| {
+                self.standing(name, sums, (blocks, *shape), horizon)
+            })
             .collect();
         let agents = places::arrange(agents, By::Score, merit, |standing, place| {
             standing.place = place;
@@ -382,14 +400,19 @@ impl Tally {
         let rotations = u64::from(self.schedule.rotations());
         let standing = |(seat, sums): (usize, &SeatSums)| {
             let score = mean(sums.units, sums.games * most);
-            let interval = interval::of_mean([sums.blocks].into_iter(), rotations * most);
-            let (score_low, score_high) = stretched(interval, score);
+            let mut blocks = Blocks::default();
+            blocks.add(sums.blocks, rotations * most);
+            let (score_low, score_high) = stretched(blocks.fixed(), score);
+            let anytime = blocks.anytime(self.horizons.of_seat(self.seats.len()));
+            let (score_anytime_low, score_anytime_high) = stretched(anytime, score);
             SeatStanding {
                 seat: seat as u32,
                 games: sums.games,
                 score,
                 score_low,
                 score_high,
+                score_anytime_low,
+                score_anytime_high,
             }
         };
         self.seats.iter().enumerate().map(standing).collect()
@@ -404,7 +427,8 @@ impl Tally {
         &self,
         name: &str,
         sums: &Sums,
-        (blocks, horizon): (&AgentBlocks, f64),
+        (blocks, shape): (&AgentBlocks, f64),
+        horizon: f64,
     ) -> AgentStanding {
         let games = sums.wins + sums.draws + sums.losses;
         let score = mean(sums.score, sums.sat * PARTS);
@@ -413,7 +437,26 @@ impl Tally {
         let (score_anytime_low, score_anytime_high) =
             stretched(blocks.score.anytime(horizon), score);
         let (win_rate_low, win_rate_high) = stretched(blocks.wins.fixed(), win_rate);
-        let adjusted = blocks.adjusting.adjusted(games);
+        let adjusted = blocks.adjusting.adjusted(horizon);
+        let has_luck = !self.luck.is_empty();
+        // Where luck cannot be taken out, the score as it came.
+        let shown = adjusted.map_or(
+            (
+                score,
+                score_low,
+                score_high,
+                score_anytime_low,
+                score_anytime_high,
+            ),
+            |of| {
+                let [low, high] = [of.fixed, of.anytime].map(|ends| (Some(ends.0), Some(ends.1)));
+                (Some(of.score), low.0, low.1, high.0, high.1)
+            },
+        );
+        let shown = if has_luck { shown } else { Default::default() };
+        let explained = blocks.adjusting.explained(shape);
+        let share = explained.map_or([None; 3], |of| of.share().map(Some));
+        let saved = explained.map_or([None; 3], |of| of.games_saved(games));
         AgentStanding {
             agent: name.to_owned(),
             place: None,
@@ -446,12 +489,19 @@ impl Tally {
             latency_us_p99: None,
             non_deterministic: false,
             last_fault: None,
-            score_adjusted: adjusted.map(|adjusted| adjusted.score),
-            score_adjusted_low: adjusted.map(|adjusted| adjusted.low),
-            score_adjusted_high: adjusted.map(|adjusted| adjusted.high),
+            score_adjusted: shown.0,
+            score_adjusted_low: shown.1,
+            score_adjusted_high: shown.2,
+            score_adjusted_anytime_low: shown.3,
+            score_adjusted_anytime_high: shown.4,
+            score_adjusted_is_raw: has_luck && adjusted.is_none() && score.is_some(),
             luck_mean: blocks.adjusting.luck_mean(),
-            luck_share: adjusted.map(|adjusted| adjusted.share),
-            luck_games_saved: adjusted.and_then(|adjusted| adjusted.games_saved),
+            luck_share: share[0],
+            luck_share_low: share[1],
+            luck_share_high: share[2],
+            luck_games_saved: saved[0],
+            luck_games_saved_low: saved[1],
+            luck_games_saved_high: saved[2],
         }
     }
 }

@@ -23,8 +23,8 @@ use crate::{
     standings::Pairing,
 };
 
-/// With fewer blocks nothing is said.
-const BLOCKS_MIN: u64 = 30;
+/// With fewer degrees of freedom nothing is said: those of 30 blocks of one group.
+const FREEDOM_MIN: u64 = 29;
 
 /// Sums of squares of some blocks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,18 +58,18 @@ impl Tally {
                 apart + many * squares.apart,
             )
         });
-        if rotations < 2 || blocks < BLOCKS_MIN || apart <= 0.0 {
+        let freedom: u64 = groups.iter().map(|group| group.blocks - 1).sum();
+        if rotations < 2 || freedom < FREEDOM_MIN || apart <= 0.0 {
             return None;
         }
         let ratio = together / apart;
         let most = rotations as f64;
-        let (variance, clusters) = variance(&groups, ratio, self.seats.len() == 2);
-        let freedom: u64 = groups.iter().map(|group| group.blocks - 1).sum();
+        let (variance, clusters) = variance(&groups, (ratio, apart), self.seats.len() == 2);
         let share = (ratio / most).min(1.0);
         let (low, high) = interval::around(Estimate {
             mean: share,
             observed: share,
-            variance: blocks as f64 * variance / (apart * apart) / (most * most),
+            variance: blocks as f64 * variance / (most * most),
             blocks: blocks as f64,
             freedom: freedom.min(clusters.saturating_sub(1)).max(1),
         });
@@ -135,27 +135,37 @@ fn squares(cluster: &Cluster, means: &[[f64; 4]; 4]) -> Squares {
     found
 }
 
-/// Variance of the sum that the ratio of squares comes from, and of how many
-/// clusters it is: each block of two members is one, and else all blocks with the
-/// same cluster's number.
-fn variance(groups: &[Group], ratio: f64, alone: bool) -> (f64, u64) {
-    let mut sums: BTreeMap<u64, f64> = BTreeMap::new();
+/// Variance of the ratio of squares, and of how many clusters it is: each block of two
+/// members is one, and else all blocks with the same cluster's number. How much a
+/// cluster moves the ratio is how far it lies from it without the cluster.
+fn variance(groups: &[Group], (ratio, apart): (f64, f64), alone: bool) -> (f64, u64) {
+    let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
     let (mut squares, mut count) = (0.0, 0);
+    let moves = |(left, part): (f64, f64)| {
+        let others = apart - part;
+        if others > 0.0 {
+            left / others
+        } else {
+            left / apart
+        }
+    };
     for group in groups {
         let blocks = group.blocks as f64;
         let widened = (blocks / (blocks - 1.0)).sqrt();
         for (number, many, of) in &group.clusters {
             let left = widened * (of.together - ratio * of.apart);
             if alone {
-                squares += *many as f64 * left * left;
+                squares += *many as f64 * moves((left, widened * widened * of.apart)).powi(2);
                 count += many;
             } else {
-                *sums.entry(*number).or_default() += left;
+                let sum = sums.entry(*number).or_default();
+                sum.0 += left;
+                sum.1 += of.apart;
             }
         }
     }
     if !alone {
-        squares = sums.values().map(|left| left * left).sum();
+        squares = sums.values().map(|&of| moves(of).powi(2)).sum();
         count = sums.len() as u64;
     }
     let more = count as f64 / (count.max(2) - 1) as f64;

@@ -1,3 +1,4 @@
+mod gains;
 mod several_seats;
 
 use std::collections::BTreeMap;

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Adjusting, LuckSums, POINT, Part, ScoreLuck, table};
+use super::{Adjusting, LuckSums, POINT, Part, ScoreLuck, ShapeSums, table};
 use crate::{
     interval::{self, Difference, Moments},
     tally::{Partial, Ranking, units_within},
@@ -25,6 +25,7 @@ pub(crate) struct GroupLuck {
 struct HalfLuck {
     /// By agent.
     agents: Vec<LuckSums>,
+    shapes: Vec<ShapeSums>,
     /// Each agent with each later one.
     pairs: Vec<PairSums>,
 }
@@ -46,6 +47,7 @@ impl GroupLuck {
     pub(super) fn new(agents: usize) -> Self {
         let half = HalfLuck {
             agents: vec![LuckSums::default(); agents],
+            shapes: vec![ShapeSums::default(); agents],
             pairs: vec![PairSums::default(); agents * agents.saturating_sub(1) / 2],
         };
         Self {
@@ -72,6 +74,9 @@ impl GroupLuck {
         };
         let told: Vec<(i64, u64)> = members.iter().map(of).collect();
         for (sums, &(luck, units)) in half.agents.iter_mut().zip(&told) {
+            sums.add(luck, units);
+        }
+        for (sums, &(luck, units)) in half.shapes.iter_mut().zip(&told) {
             sums.add(luck, units);
         }
         let mut pairs = half.pairs.iter_mut();
@@ -105,6 +110,13 @@ impl GroupLuck {
     pub(crate) fn agent(&self, place: usize) -> Option<[LuckSums; 2]> {
         let [even, odd] = &self.halves;
         Some([*even.agents.get(place)?, *odd.agents.get(place)?])
+    }
+
+    /// One agent's by halves, with sums of higher powers.
+    pub(super) fn shape<'a>(&'a self, place: usize) -> Option<[(&'a LuckSums, &'a ShapeSums); 2]> {
+        let [even, odd] = &self.halves;
+        let of = |half: &'a HalfLuck| half.agents.get(place).zip(half.shapes.get(place));
+        Some([of(even)?, of(odd)?])
     }
 
     /// Two agents' by halves, by their places; the other one is the later.
