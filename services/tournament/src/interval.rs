@@ -171,17 +171,32 @@ impl Blocks {
         self.within_errors(confidence::bound(self.count as f64, horizon, ALPHA))
     }
 
-    /// What lies within so many standard errors of the mean, were they known.
-    fn within_errors(&self, errors: f64) -> Option<(f64, f64)> {
+    /// How likely it is that the true mean is above one half: by how many errors, as
+    /// they are at one half, the mean is above it. None without two blocks.
+    pub(crate) fn superiority(&self) -> Option<f64> {
         let mean = self.mean()?;
-        if self.count == 1 {
-            return Some((0.0, 1.0));
-        }
+        let (n, freedom) = self.effective()?;
+        let student = StudentsT::new(0.0, 1.0, freedom as f64).ok()?;
+        Some(student.cdf(2.0 * (mean - 0.5) * n.sqrt()))
+    }
+
+    /// The effective number of blocks and the degrees of freedom; none without two
+    /// blocks.
+    fn effective(&self) -> Option<(f64, u64)> {
+        let mean = self.mean().filter(|_| self.count > 1)?;
         let (spread, freedom) = self.spread();
         let n = self.count as f64;
         let variance = spread / freedom as f64;
-        let share = share(n, variance, mean, self.most);
-        Some(wilson(mean, n / share, errors, freedom))
+        Some((n / share(n, variance, mean, self.most), freedom))
+    }
+
+    /// What lies within so many standard errors of the mean, were they known.
+    fn within_errors(&self, errors: f64) -> Option<(f64, f64)> {
+        let mean = self.mean()?;
+        let Some((n, freedom)) = self.effective() else {
+            return Some((0.0, 1.0));
+        };
+        Some(wilson(mean, n, errors, freedom))
     }
 
     /// The highest possible sum of squared distances of blocks with this mean,

@@ -49,6 +49,9 @@ pub struct PairStanding {
     pub score_anytime_low: Option<f64>,
     /// Upper end.
     pub score_anytime_high: Option<f64>,
+    /// How likely it is that the true score is above one half, for one look.
+    #[serde(default)]
+    pub superiority: Option<f64>,
     /// The first one's score over all games less the other's, over complete
     /// blocks.
     pub difference: Option<f64>,
@@ -202,6 +205,7 @@ impl Evidence {
             score_high: fixed.1,
             score_anytime_low: anytime.0,
             score_anytime_high: anytime.1,
+            superiority: pair.blocks.superiority(),
             difference: difference.map(|difference| difference.mean),
             difference_low: apart_fixed.map(|ends| ends.0),
             difference_high: apart_fixed.map(|ends| ends.1),
