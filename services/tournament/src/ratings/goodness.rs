@@ -6,7 +6,7 @@
 //! that are estimated from each pair's own blocks (S. Johansen, "The Welch–James
 //! approximation to the distribution of the residual sum of squares in a weighted
 //! linear regression", Biometrika 67, 1980). The logarithm of ties' weight may move
-//! too, by about 1: draws need not become rarer with distance just as the model has
+//! too: draws need not become rarer with distance just as the model has
 //! it. The crate's README.md has the formulas.
 
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,8 @@ const BLOCKS_MIN: u64 = 10;
 const AGENTS_MAX: usize = 128;
 /// A column whose square is reduced to less of itself by others is one of theirs.
 const DEPENDENT: f64 = 1e-9;
+/// By about so much the logarithm of ties' weight may move.
+const TIE: f64 = 3.0;
 /// Beyond it degrees of freedom change nothing.
 const FREEDOM_MAX: f64 = 1e7;
 
@@ -71,7 +73,7 @@ pub(super) fn test(evidence: &Evidence, fit: &Fit) -> Option<Goodness> {
         }
     };
     let mut gram = Matrix::zero(columns.len());
-    gram.add(columns.len() - 1, columns.len() - 1, 1.0);
+    gram.add(columns.len() - 1, columns.len() - 1, 1.0 / (TIE * TIE));
     let mut moved = vec![0.0; columns.len()];
     for row in &rows {
         let cells: Vec<f64> = columns.iter().map(|&column| of(row, column)).collect();
@@ -199,25 +201,23 @@ mod tests {
         testing::{Draws, result, tournament},
     };
 
-    /// Blocks of games in which one beats another with these chances in a hundred, and
-    /// draws in so many; in half of the blocks dice decide for the first seat.
+    /// Games in which one beats another with these odds, and a draw has this weight.
     fn played(
         (agents, blocks): (usize, u64),
-        chance: impl Fn(u16, u16) -> f64,
-        draws: u64,
+        odds: impl Fn(u16, u16) -> f64,
+        tie: f64,
         of: &mut Draws,
     ) -> Evidence {
         let tournament = tournament(agents, 2, blocks);
         let schedule = Schedule::new(&tournament).expect("a schedule");
         let mut tally = Tally::new(&tournament).expect("a tally");
         for game in schedule.iter() {
-            let wins = 100.0 * chance(game.seats[0], game.seats[1]);
-            let placement = if of.below(100) < draws {
-                [1, 1]
-            } else if (of.below(10_000) as f64) < 100.0 * wins {
-                [1, 2]
-            } else {
-                [2, 1]
+            let win = odds(game.seats[0], game.seats[1]).sqrt();
+            let at = of.below(1_000_000) as f64 / 1e6 * (win + 1.0 / win + tie);
+            let placement = match at {
+                at if at < win => [1, 2],
+                at if at < win + tie => [1, 1],
+                _ => [2, 1],
             };
             tally.add(&result(game, &placement, 10));
         }
@@ -225,17 +225,17 @@ mod tests {
     }
 
     fn strengths(a: u16, b: u16) -> f64 {
-        1.0 / (1.0 + (0.5 * (f64::from(a) - f64::from(b))).exp())
+        (0.5 * (f64::from(b) - f64::from(a))).exp()
     }
 
     #[test]
     fn a_model_that_is_true_is_rejected_as_rarely_as_the_test_says() {
-        for (agents, blocks, draws) in [(3, 10, 0), (4, 20, 0), (6, 40, 30)] {
+        for (agents, blocks, tie) in [(3, 10, 0.0), (4, 20, 0.0), (6, 40, 1.0)] {
             let mut of = Draws(0x5eed);
             let mut rejected = 0;
             let runs = 2000;
             for _ in 0..runs {
-                let evidence = played((agents, blocks), strengths, draws, &mut of);
+                let evidence = played((agents, blocks), strengths, tie, &mut of);
                 let ratings = evidence.ratings(None).expect("games");
                 let found = ratings.goodness.expect("pairs");
                 rejected += u64::from(found.p < 0.05);
@@ -255,8 +255,8 @@ mod tests {
 
     #[test]
     fn a_circle_is_found_and_told() {
-        let circle = |a: u16, b: u16| if (a + 1) % 3 == b { 0.75 } else { 0.25 };
-        let evidence = played((3, 60), circle, 10, &mut Draws(1));
+        let circle = |a: u16, b: u16| if (a + 1) % 3 == b { 3.0 } else { 1.0 / 3.0 };
+        let evidence = played((3, 60), circle, 0.2, &mut Draws(1));
         let found = evidence.ratings(None).expect("games").goodness;
         let found = found.expect("pairs");
         assert_eq!((found.pairs, found.freedom), (3, 1));
@@ -264,7 +264,7 @@ mod tests {
         let notes = evidence.compare(Wanted::default()).notes;
         let told = notes.iter().any(|note| note.contains("do not fit"));
         assert!(told, "{notes:?}");
-        let fits = played((3, 60), strengths, 10, &mut Draws(1));
+        let fits = played((3, 60), strengths, 0.2, &mut Draws(1));
         let notes = fits.compare(Wanted::default()).notes;
         assert!(
             !notes.iter().any(|note| note.contains("do not fit")),
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn two_agents_leave_nothing_to_test() {
-        let evidence = played((2, 60), strengths, 0, &mut Draws(1));
+        let evidence = played((2, 60), strengths, 0.0, &mut Draws(1));
         assert_eq!(evidence.ratings(None).expect("games").goodness, None);
     }
 }
