@@ -436,6 +436,13 @@ impl Results {
                     luck_mean: standing.luck_mean,
                     luck_share: standing.luck_share,
                     luck_games_saved: standing.luck_games_saved,
+                    score_adjusted_anytime_low: standing.score_adjusted_anytime_low,
+                    score_adjusted_anytime_high: standing.score_adjusted_anytime_high,
+                    score_adjusted_is_raw: standing.score_adjusted_is_raw,
+                    luck_share_low: standing.luck_share_low,
+                    luck_share_high: standing.luck_share_high,
+                    luck_games_saved_low: standing.luck_games_saved_low,
+                    luck_games_saved_high: standing.luck_games_saved_high,
                     score_freedom: standing.score_freedom,
                     horizon: standing.horizon,
                     games_repeated: standing.games_repeated,
@@ -455,6 +462,10 @@ impl Results {
                 blocks: pairing.blocks,
                 variance_reduction: pairing.variance_reduction,
                 games_saved: pairing.games_saved,
+                variance_reduction_low: pairing.variance_reduction_low,
+                variance_reduction_high: pairing.variance_reduction_high,
+                games_saved_low: pairing.games_saved_low,
+                games_saved_high: pairing.games_saved_high,
             }),
             openings: openings.map(|openings| v1::Openings {
                 plies: openings.plies,
@@ -493,6 +504,8 @@ fn seat_message(seat: SeatStanding) -> v1::SeatStanding {
         score: seat.score,
         score_low: seat.score_low,
         score_high: seat.score_high,
+        score_anytime_low: seat.score_anytime_low,
+        score_anytime_high: seat.score_anytime_high,
     }
 }
 

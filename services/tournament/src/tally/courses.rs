@@ -10,7 +10,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Partial, group::UnitsBySeat, ranking::Ranking};
+use super::{
+    Partial,
+    group::{CLUSTERS, UnitsBySeat},
+    ranking::Ranking,
+};
 
 /// Different games of a group are counted up to so many where there is chance, and
 /// where there is none.
@@ -71,11 +75,14 @@ impl BlockCourse {
 pub(super) struct Held {
     pub(super) rankings: [Ranking; 4],
     pub(super) units: UnitsBySeat,
+    pub(super) cluster: u8,
 }
 
 impl Held {
-    pub(super) fn of(partial: &Partial) -> Self {
+    /// The `before`-th block of a group, from 0.
+    pub(super) fn of(partial: &Partial, group: u64, before: u64) -> Self {
         Self {
+            cluster: (group.wrapping_add(before) % CLUSTERS) as u8,
             rankings: partial.rankings,
             units: partial.units,
         }
@@ -91,7 +98,7 @@ pub(super) struct Courses {
     /// Ascending; empty where there are more than are counted.
     distinct: Vec<u64>,
     more: bool,
-    /// Blocks held back, with how many of each there are.
+    /// Blocks held back, ascending, with how many of each there are.
     pub(super) held: Vec<(Held, u64)>,
 }
 
@@ -131,10 +138,10 @@ impl Courses {
         &mut self,
         number: u64,
         openings: u64,
-        block: &Partial,
+        block: Held,
+        course: BlockCourse,
     ) -> Vec<(Held, u64)> {
-        self.sameness.add(number % openings, block.course.known());
-        let block = Held::of(block);
+        self.sameness.add(number % openings, course.known());
         if self.sameness.differs {
             let mut counted = std::mem::take(&mut self.held);
             counted.push((block, 1));
@@ -143,9 +150,9 @@ impl Courses {
         if number < openings {
             return vec![(block, 1)];
         }
-        match self.held.iter_mut().find(|(known, _)| *known == block) {
-            Some((_, count)) => *count += 1,
-            None => self.held.push((block, 1)),
+        match self.held.binary_search_by_key(&block, |(known, _)| *known) {
+            Ok(place) => self.held[place].1 += 1,
+            Err(place) => self.held.insert(place, (block, 1)),
         }
         Vec::new()
     }

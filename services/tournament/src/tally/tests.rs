@@ -1,3 +1,6 @@
+mod gains;
+mod several_seats;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;

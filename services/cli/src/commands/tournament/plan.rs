@@ -7,7 +7,10 @@ use arena_model::{
     format::{Format::Knockout, Settings},
     spec::Spec,
 };
-use arena_tournament::interval::{self, Moments};
+use arena_tournament::{
+    format::sprt,
+    interval::{self, Moments},
+};
 use arena_wire::v1::{self, agent_setup::Source};
 use clap::Args;
 use serde_json::json;
@@ -121,6 +124,8 @@ struct Plan<'a> {
     least: u64,
     most: u64,
     expected: u64,
+    /// At what results so many games are to be expected, where that depends on them.
+    expected_from: Option<String>,
     rate: Option<Told>,
     spread: Told,
     /// Whether scores may be spread by less than that.
@@ -162,12 +167,14 @@ impl<'a> Plan<'a> {
                 },
             })
         });
+        let (expected, expected_from) = expected(tournament, planned, sample);
         Self {
             tournament,
             blocks,
             least: planned.games_least,
             most: planned.games_most,
-            expected: planned.games_expected,
+            expected,
+            expected_from,
             rate: given.or(measured),
             at_most: spread.is_none(),
             gave_up: sample.is_some_and(|sample| sample.games == 0),
@@ -239,6 +246,7 @@ impl<'a> Plan<'a> {
             "games_least": self.least,
             "games_most": self.most,
             "games_expected": self.expected,
+            "games_expected_from": self.expected_from,
             "games_per_second": self.rate.as_ref().map(|rate| rate.value),
             "games_per_second_from": self.rate.as_ref().map(from),
             "seconds_least": self.seconds(self.least),
@@ -303,11 +311,13 @@ impl<'a> Plan<'a> {
         let games = if self.least == self.most {
             units::plural(self.most, "game")
         } else {
+            let from = self.expected_from.as_ref();
             format!(
-                "{} to {} games, about {}",
+                "{} to {} games, about {}{}",
                 units::count(self.least),
                 units::count(self.most),
-                units::count(self.expected)
+                units::count(self.expected),
+                from.map_or_else(String::new, |from| format!(" {from}"))
             )
         };
         let time = match &self.rate {
@@ -343,6 +353,38 @@ impl<'a> Plan<'a> {
         }
         text
     }
+}
+
+/// Games to expect, and at what results: of a sequential test those at the score of the
+/// sample, where there is one.
+fn expected(
+    tournament: &Tournament,
+    planned: &v1::PlanTournamentResponse,
+    sample: Option<&sample::Sample>,
+) -> (u64, Option<String>) {
+    let Some(Settings::Sprt(test)) = &tournament.settings else {
+        return (planned.games_expected, None);
+    };
+    let seats = tournament.seats as u64;
+    let pairs = (seats / 2) * (seats - seats / 2);
+    let most = 2 * pairs * seats;
+    let counts = sample
+        .map(|sample| sample.outcomes(most))
+        .unwrap_or_default();
+    let blocks = sprt::expected_blocks(test, tournament.seats, &counts, tournament.blocks);
+    let Some(blocks) = blocks else {
+        let from = "where the true score is half-way between the hypotheses (Wald's approximation)";
+        return (planned.games_expected, Some(from.to_owned()));
+    };
+    let played: u64 = counts.iter().sum();
+    let got = counts.iter().zip(0..).map(|(count, units)| count * units);
+    let score = got.sum::<u64>() as f64 / (played * most) as f64;
+    let from = format!(
+        "at the score of {:.1} % that {} of a trial had (Wald's approximation)",
+        100.0 * score,
+        units::plural(played, "block")
+    );
+    (blocks * seats, Some(from))
 }
 
 /// That of blocks of one group, half of whose points an agent gets, and which differ by
@@ -390,6 +432,42 @@ mod tests {
             (widths[2] / (1.96 * 0.25 / 100.0) - 1.0).abs() < 0.01,
             "{widths:?}"
         );
+    }
+
+    #[test]
+    fn a_test_is_planned_for_the_score_that_its_trial_had() {
+        let spec = "name = \"t\"\nruleset = \"kalah\"\nformat = \"sprt\"\nblocks = 50000\n\
+                    agents = [\"random\", \"greedy\"]\nseed = \"0x5eed\"\n";
+        let spec = arena_model::spec::Spec::parse(spec).expect("a spec");
+        let tables = arena_model::format::Tables::default();
+        let format = arena_model::format::Format::Sprt;
+        let settings = Settings::resolve(format, &tables, spec.blocks, &spec.agents);
+        let tournament = Tournament {
+            name: spec.name.clone(),
+            ruleset: spec.ruleset.clone(),
+            rules_version: 1,
+            options: Default::default(),
+            seed: spec.seed.expect("a seed"),
+            format,
+            settings: settings.expect("settings"),
+            blocks: 50_000,
+            seats: 2,
+            agents: Vec::new(),
+            play: Default::default(),
+        };
+        let planned = v1::PlanTournamentResponse {
+            games_expected: 40_000,
+            ..Default::default()
+        };
+        let trial =
+            sample::Sample::of_scores(&[1.0, 1.0, 0.75, 1.0, 0.5, 1.0, 1.0, 1.0, 1.0, 0.75]);
+        let (games, from) = expected(&tournament, &planned, Some(&trial));
+        assert!((32..500).contains(&games), "{games}");
+        let from = from.expect("a score");
+        assert!(from.contains("90.0 % that 10 blocks"), "{from}");
+        let (games, from) = expected(&tournament, &planned, None);
+        assert_eq!(games, 40_000);
+        assert!(from.expect("words").contains("half-way"));
     }
 
     #[test]

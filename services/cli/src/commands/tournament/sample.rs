@@ -39,9 +39,33 @@ pub(super) struct Sample {
 }
 
 impl Sample {
+    /// A sample of one group, by the first agent's scores over blocks.
+    #[cfg(test)]
+    pub(super) fn of_scores(scores: &[f64]) -> Self {
+        Self {
+            games: 2 * scores.len() as u64,
+            blocks: scores.len() as u64,
+            seconds: 1.0,
+            scores: BTreeMap::from([((0, 0), scores.to_vec())]),
+        }
+    }
+
     /// Games a second; none where none was played.
     pub(super) fn rate(&self) -> Option<f64> {
         (self.games > 0 && self.seconds > 0.0).then(|| self.games as f64 / self.seconds)
+    }
+
+    /// Blocks by what the first agent got of so many units that a block has.
+    pub(super) fn outcomes(&self, units: u64) -> Vec<u64> {
+        let mut counts = vec![0; units as usize + 1];
+        let first = self.scores.iter().filter(|((_, agent), _)| *agent == 0);
+        for score in first.flat_map(|(_, scores)| scores) {
+            let got = (score * units as f64).round() as usize;
+            if let Some(count) = counts.get_mut(got) {
+                *count += 1;
+            }
+        }
+        counts
     }
 
     /// Standard deviation of an agent's score over blocks of one group; none
