@@ -21,6 +21,8 @@ mod hosts;
 mod lifecycle;
 /// Any fleet, killed or not, leaves the same records.
 mod one_result;
+/// Games that repeat count once.
+mod repeats;
 /// Metrics, dashboards, rules, and all of `deploy/`.
 mod prometheus;
 /// An agent in Python at a board of four.
