@@ -17,6 +17,8 @@ mod formats;
 mod hashes;
 /// One bad host spoils no tournament.
 mod hosts;
+/// A tournament is played by the content that was registered, and by no other.
+mod identity;
 /// Pause, resume, cancel, Ctrl-C and restarts.
 mod lifecycle;
 /// Any fleet, killed or not, leaves the same records.

@@ -12,6 +12,8 @@ pub(crate) fn tournament(agents: usize, seats: usize, blocks: u64) -> Tournament
         bot: String::new(),
         options: Default::default(),
         version: "1".to_owned(),
+        content: String::new(),
+        registration: None,
     };
     Tournament {
         name: "test".parse().expect("a name"),

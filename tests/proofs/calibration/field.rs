@@ -112,6 +112,8 @@ impl World {
             bot: String::new(),
             options: Default::default(),
             version: "1".to_owned(),
+            content: String::new(),
+            registration: None,
         };
         let tournament = Tournament {
             name: "simulated".parse().expect("a name"),

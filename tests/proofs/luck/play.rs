@@ -111,6 +111,8 @@ pub(super) fn course(
             bot: bot.clone(),
             options: Options::new(),
             version: "1".to_owned(),
+            content: String::new(),
+            registration: None,
         })
     };
     let tournament = Tournament {

@@ -91,6 +91,8 @@ mod tests {
             bot: String::new(),
             options: Options::new(),
             version: String::new(),
+            content: String::new(),
+            registration: None,
         };
         Tournament {
             name: "cup".parse().expect("a name"),

@@ -26,6 +26,8 @@ fn verdict((format, settings): (Format, Option<Settings>), agents: usize, seats:
         bot: String::new(),
         options: Options::new(),
         version: String::new(),
+        content: String::new(),
+        registration: None,
     };
     let tournament = Tournament {
         name: "cup".parse().expect("a name"),

@@ -92,6 +92,8 @@ fn seat<G: Game>(game: &G, spec: &Spec) -> Outcome<(Vec<AgentRef>, Bots<G>)> {
             bot: bot.to_owned(),
             options,
             version: String::new(),
+            content: String::new(),
+            registration: None,
         });
     }
     Ok((agents, bots))
