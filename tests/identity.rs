@@ -77,7 +77,10 @@ fn edited_agent_under_one_version_plays_a_new_tournament() {
     let (other, edited, told) = run(&world, &[]);
     assert_ne!(id, other);
     assert!(!told.contains("finished already"), "{told}");
-    assert_ne!(of(&standings, "mine")["score"], of(&edited, "mine")["score"]);
+    assert_ne!(
+        of(&standings, "mine")["score"],
+        of(&edited, "mine")["score"]
+    );
     assert_eq!(of(&standings, "mine")["content"], before.as_str());
     assert_eq!(of(&edited, "mine")["content"], after.as_str());
     assert_eq!(of(&edited, "mine")["version"], "1");
@@ -110,7 +113,10 @@ fn edited_agent_under_one_version_plays_a_new_tournament() {
     assert_eq!(content(&linked.ok().json()), before);
     let (anew, replayed, _) = run(&world, &["--again"]);
     assert_eq!(anew, format!("{id}-2"));
-    assert_eq!(of(&replayed, "mine")["score"], of(&standings, "mine")["score"]);
+    assert_eq!(
+        of(&replayed, "mine")["score"],
+        of(&standings, "mine")["score"]
+    );
 
     // Its content gone, it is not asked in another one's place.
     for entry in fs::read_dir(world.folder().join("data/binaries")).expect("a folder") {
@@ -118,7 +124,11 @@ fn edited_agent_under_one_version_plays_a_new_tournament() {
     }
     let refused = world.arena(&rerun);
     assert_ne!(refused.code, Some(0), "{}", refused.told());
-    assert!(refused.stderr.contains("upload it first"), "{}", refused.told());
+    assert!(
+        refused.stderr.contains("upload it first"),
+        "{}",
+        refused.told()
+    );
     world.nothing_runs();
 }
 
@@ -142,7 +152,11 @@ fn two_files_of_one_name_and_version_are_two_agents() {
     for (name, content) in ["first", "other"].iter().zip(&contents) {
         assert_eq!(of(&standings, name)["content"], content.as_str());
     }
-    assert_ne!(of(&standings, "first")["score"], 0.5, "they play differently");
+    assert_ne!(
+        of(&standings, "first")["score"],
+        0.5,
+        "they play differently"
+    );
     world.nothing_runs();
 }
 
@@ -260,7 +274,15 @@ fn endpoint_registered_again_plays_a_new_tournament() {
     let endpoint = world.server(&["agent", "serve", "--bot", "random"]);
     let at = format!("http://{}", endpoint.listen());
     let register = [
-        "agent", "register", "mine", "--endpoint", &at, "--data", "data", "--output", "json",
+        "agent",
+        "register",
+        "mine",
+        "--endpoint",
+        &at,
+        "--data",
+        "data",
+        "--output",
+        "json",
     ];
     let first = world.arena(&register).ok().json();
     let (id, standings, _) = run(&world, &[]);
@@ -282,7 +304,11 @@ fn endpoint_registered_again_plays_a_new_tournament() {
         .arena(&rerun)
         .fails(2, &["mine", "registered again", "arena game replay"]);
     let table = world.arena(&["standings", &other, "--data", "data"]).ok();
-    assert!(table.stdout.contains("endpoint registered 20"), "{}", table.told());
+    assert!(
+        table.stdout.contains("endpoint registered 20"),
+        "{}",
+        table.told()
+    );
     let remove = ["agent", "remove", "mine", "--data", "data"];
     let _ = world.arena(&remove).ok();
     let _ = world.arena(&rerun).fails(2, &["mine", "removed since"]);
@@ -296,7 +322,15 @@ fn endpoint_is_asked_at_each_start_whether_it_is_what_was_registered() {
     let endpoint = world.server(&["agent", "serve", "--bot", "random"]);
     let at = format!("http://{}", endpoint.listen());
     let listen = endpoint.listen().to_owned();
-    let register = ["agent", "register", "mine", "--endpoint", &at, "--data", "data"];
+    let register = [
+        "agent",
+        "register",
+        "mine",
+        "--endpoint",
+        &at,
+        "--data",
+        "data",
+    ];
     let _ = world.arena(&register).ok();
     let (id, ..) = run(&world, &[]);
     endpoint.stop();
@@ -306,7 +340,10 @@ fn endpoint_is_asked_at_each_start_whether_it_is_what_was_registered() {
     assert!(told.contains("could not ask endpoint"), "{told}");
     let other = ["agent", "serve", "--bot", "aggressive", "--listen", &listen];
     let other = world.server(&other);
-    let path = world.write("spec.toml", spec("edited", "cowry", 10, &["mine", "random"], ""));
+    let path = world.write(
+        "spec.toml",
+        spec("edited", "cowry", 10, &["mine", "random"], ""),
+    );
     let _ = world
         .arena(&["run", &path, "--data", "data"])
         .fails(2, &["mine", "has changed", "register it again"]);

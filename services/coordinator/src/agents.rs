@@ -75,6 +75,16 @@ impl Agents {
         })
     }
 
+    /// Whether an endpoint of a tournament was registered again or removed since.
+    pub(crate) fn lacks_endpoint_of(&self, tournament: &Tournament) -> bool {
+        let mut registrations =
+            { tournament.agents.iter() }.filter_map(|it| it.registration.as_ref());
+        registrations.any(|played| {
+            let now = self.registered.get(&played.name);
+            now.is_none_or(|now| now.registered_unix_us != played.registered_unix_us)
+        })
+    }
+
     /// The agent of a name: registered, or a native bot.
     pub(crate) fn get(&self, name: &str) -> Option<v1::Agent> {
         let registered = self.registered.get(name).cloned();

@@ -216,7 +216,9 @@ impl Error {
             }
             Self::RulesetUnsupported { .. } => (InvalidArgument, reasons::RULESET_UNSUPPORTED),
             Self::AgentNotFound { .. } => (NotFound, reasons::UNKNOWN_AGENT),
-            Self::AgentConflict(_) | Self::EndpointChanged { .. } => (InvalidArgument, reasons::AGENT_CONFLICT),
+            Self::AgentConflict(_) | Self::EndpointChanged { .. } => {
+                (InvalidArgument, reasons::AGENT_CONFLICT)
+            }
             Self::Name(_) => (InvalidArgument, reasons::NAME_INVALID),
             Self::BinaryInvalid(_) => (InvalidArgument, reasons::BINARY_INVALID),
             Self::UnknownBinary { .. } => (NotFound, reasons::UNKNOWN_BINARY),

@@ -82,7 +82,11 @@ impl Tournament {
             fields.remove("name");
         }
         let agents = value["agents"].as_array_mut();
-        for agent in agents.into_iter().flatten().filter_map(|it| it.as_object_mut()) {
+        for agent in agents
+            .into_iter()
+            .flatten()
+            .filter_map(|it| it.as_object_mut())
+        {
             // With an identity of its own, an agent's version is only a label.
             if agent.contains_key("content") || agent.contains_key("registration") {
                 agent.remove("version");

@@ -111,7 +111,11 @@ fn standings(report: &Report) -> String {
     }
     for agent in &report.agents {
         if let Some(identity) = units::identity(&agent.standing) {
-            out += &format!("\n{}: {}\n", escape(&agent.standing.agent), escape(&identity));
+            out += &format!(
+                "\n{}: {}\n",
+                escape(&agent.standing.agent),
+                escape(&identity)
+            );
         }
     }
     if swiss {

@@ -104,7 +104,10 @@ impl CoordinatorService for CoordinatorRpc {
             .handle
             .ask(|reply| Command::Start(request, reply))
             .await?;
-        Ok(Response::new(v1::StartTournamentResponse { notes, ..started }))
+        Ok(Response::new(v1::StartTournamentResponse {
+            notes,
+            ..started
+        }))
     }
 
     async fn get_tournament(

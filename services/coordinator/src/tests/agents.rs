@@ -7,7 +7,7 @@ use arena_wire::{
 use sha2::{Digest, Sha256};
 use tonic::{Code, Status};
 
-use super::fixture::{Fixture, SPEC, refused};
+use super::fixture::{Fixture, SPEC, memory, options as options_of, refused};
 
 fn sha256(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
@@ -159,11 +159,7 @@ async fn a_name_stays_with_its_content_unless_replaced() {
         .expect("another agent");
     let answer = register(&mut arena, binary("mine", b"other", "1"), false).await;
     let message = refused(answer, Code::InvalidArgument, reasons::AGENT_CONFLICT);
-    for named in [
-        &registered.content[..12],
-        &other.content[..12],
-        "--replace",
-    ] {
+    for named in [&registered.content[..12], &other.content[..12], "--replace"] {
         assert!(message.contains(named), "{message}");
     }
     let answer = register(&mut arena, binary("mine", b"other", "2"), false).await;
@@ -390,4 +386,24 @@ async fn what_an_agent_was_registered_with_stands_under_other_names_too() {
     );
     let answer = arena.try_start(&spec("bot = \"mine\"\n"), false).await;
     refused(answer, Code::InvalidArgument, reasons::UNKNOWN_BOT);
+}
+
+#[tokio::test]
+async fn audits_do_not_ask_an_endpoint_that_was_registered_again() {
+    let mut arena = Fixture::with(crate::Options {
+        audit_share: 1.0,
+        ..options_of(memory())
+    })
+    .await;
+    let far = || endpoint("far", "unix:/run/far");
+    register(&mut arena, far(), false).await.expect("new");
+    arena.start(&SPEC.replace("minimax", "far")).await;
+    assert_eq!(arena.join("player").await.play_all().await, 40);
+    let mut auditor = arena.join("auditor").await;
+    let lease = auditor.lease().await;
+    assert!(lease.audit);
+    auditor.play(&lease).await;
+    register(&mut arena, far(), false).await.expect("again");
+    let lease = auditor.try_lease(0).await.expect("answered");
+    assert_eq!(lease, None, "another agent answers there now");
 }
