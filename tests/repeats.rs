@@ -52,7 +52,15 @@ fn a_plan_names_its_openings() {
     let world = World::new();
     let plan = |name: &str, play: &str| {
         let path = world.write(name, &sprt(play));
-        let plan = ["tournament", "plan", &path, "--measure", "0", "--output", "json"];
+        let plan = [
+            "tournament",
+            "plan",
+            &path,
+            "--measure",
+            "0",
+            "--output",
+            "json",
+        ];
         world.arena(&plan).ok().json()
     };
     let book = plan("book.toml", "");
@@ -68,7 +76,11 @@ fn a_plan_names_its_openings() {
 fn games_of_an_agent_that_hides_that_it_ignores_its_seed_count_once() {
     let world = World::new();
     world.register("silent", "tests/agents/silent.py", &["--data", "silent"]);
-    world.register("liar", "tests/agents/silent.py", &["--data", "silent", "--", "yes"]);
+    world.register(
+        "liar",
+        "tests/agents/silent.py",
+        &["--data", "silent", "--", "yes"],
+    );
     let spec = "name = \"silent\"\nruleset = \"kalah\"\nseed = \"0x5eed\"\nblocks = 20\n\
                 agents = [\"silent\", \"liar\"]\n[play]\nopening_plies = 0\n";
     let standings = run(&world, spec, "silent", 0);
@@ -76,7 +88,11 @@ fn games_of_an_agent_that_hides_that_it_ignores_its_seed_count_once() {
     let found = ["blocks", "blocks_played", "distinct_games"].map(|key| pair[key].as_u64());
     assert_eq!(found, [Some(1), Some(20), Some(2)], "{pair}");
     assert_eq!(standings["agents"][0]["games_repeated"], 38);
-    assert_eq!(pair["score_low"].as_f64().map(|low| low < 0.2), Some(true), "{pair}");
+    assert_eq!(
+        pair["score_low"].as_f64().map(|low| low < 0.2),
+        Some(true),
+        "{pair}"
+    );
 
     let test = spec.replace("blocks = 20", "blocks = 2000\nformat = \"sprt\"");
     let standings = run(&world, &test, "silent", 0);

@@ -10,6 +10,8 @@ use crate::{
 
 /// What fits a page.
 const WIDTH: usize = 100;
+/// So many agents with one identity are named.
+const IDENTICAL_SHOWN: usize = 5;
 
 /// The table, no wider than that, or [`WIDTH`] where there is no terminal, unless
 /// all of it is wanted; with what is left out.
@@ -134,6 +136,9 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
     }
     let room = (!wide).then(|| width.unwrap_or(WIDTH));
     let (mut text, left_out) = output::fitted(columns, room);
+    for line in identities(agents) {
+        text += &remark(&line, width);
+    }
     if !left_out.is_empty() {
         let left_out = left_out.join(", ");
         let id = &standings.tournament_id;
@@ -143,6 +148,29 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
         );
     }
     text
+}
+
+/// What identifies agents that are registered, those that share it in one line.
+fn identities(agents: &[v1::AgentStanding]) -> Vec<String> {
+    let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
+    for agent in agents {
+        let Some(identity) = units::identity(agent) else {
+            continue;
+        };
+        match lines.iter_mut().find(|(known, _)| *known == identity) {
+            Some((_, names)) => names.push(&agent.agent),
+            None => lines.push((identity, vec![&agent.agent])),
+        }
+    }
+    let line = |(identity, names): (String, Vec<&str>)| {
+        let (shown, more) = names.split_at(names.len().min(IDENTICAL_SHOWN));
+        let more = match more.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{}{more}: {identity}", shown.join(", "))
+    };
+    lines.into_iter().map(line).collect()
 }
 
 /// A line below the table, broken between words where it is wider than a terminal.
