@@ -60,7 +60,10 @@ fn the_shortest_openings_of_which_there_are_enough_are_taken() {
     let shortest = book(&kalah, OpeningLength::Shortest, 20);
     assert_eq!((shortest.plies, shortest.openings.len()), (2, KALAH_2));
     let same = book(&kalah, OpeningLength::Plies(2), 1);
-    assert_eq!(shortest, same, "the order does not depend on what is asked for");
+    assert_eq!(
+        shortest, same,
+        "the order does not depend on what is asked for"
+    );
 }
 
 #[test]
