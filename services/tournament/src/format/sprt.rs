@@ -342,7 +342,6 @@ mod tests {
         ] {
             let found = expected_blocks(test, seats, counts, 20_000).expect("a trial") as f64;
             let mean = simulated(test, seats, counts, 20_000);
-            println!("{found} {mean}");
             assert!(
                 (0.8..1.25).contains(&(found / mean)),
                 "{counts:?}: {found} {mean}"
