@@ -414,6 +414,49 @@ mod tests {
         assert!(!crosstable(&unknown, true, None).contains("less luck"));
     }
 
+    #[test]
+    fn gains_have_intervals_and_raw_scores_a_mark() {
+        let mut standings = standings(2);
+        standings.pairing = Some(v1::Pairing {
+            blocks: 50,
+            variance_reduction: 0.106,
+            games_saved: Some(12),
+            variance_reduction_low: -0.2,
+            variance_reduction_high: 0.35,
+            games_saved_low: Some(-17),
+            games_saved_high: None,
+        });
+        standings.agents[0].score_low = Some(0.4);
+        let text = remarks(&standings);
+        for part in [
+            "variance 11 % lower",
+            "[95%: -20 to 35]",
+            "12 more games had been played [-17 to ∞]",
+            "pointwise",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("as it came"), "{text}");
+        standings.agents[0].score_adjusted = Some(0.5);
+        standings.agents[0].score_adjusted_is_raw = true;
+        assert!(remarks(&standings).contains("* luck cannot be taken out"));
+        assert!(people(&standings, true, None).contains("50.0%*"));
+        // After results decided: intervals that hold then, and no figures of elsewhere.
+        standings.adaptive = true;
+        standings.seats = vec![v1::SeatStanding {
+            score: Some(0.5),
+            score_low: Some(0.45),
+            score_high: Some(0.55),
+            score_anytime_low: Some(0.4),
+            score_anytime_high: Some(0.6),
+            ..v1::SeatStanding::default()
+        }];
+        let text = remarks(&standings);
+        assert!(text.contains("50.0% [40.0, 60.0]"), "{text}");
+        assert!(text.contains("anytime-valid"), "{text}");
+        assert!(!people(&standings, true, None).contains("win rate ["));
+    }
+
     /// Four agents that played enough for long numbers.
     fn played() -> v1::Standings {
         let agents = [
