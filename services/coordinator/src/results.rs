@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use arena_model::{GameRecord, Tournament, result::GameResult};
+use arena_model::{GameRecord, Tournament, record::opening_events, result::GameResult};
 use arena_store::{Position, Sha256Digest, Store, StoredGame};
 use arena_telemetry::LatencyHistogram;
 use arena_tournament::{Schedule, ScheduleError, SeatStanding, Stages, Standings, Tally};
@@ -508,7 +508,9 @@ pub(crate) fn stored(info: &Info, mut record: v1::GameRecord, side: &v1::GameRep
 /// Takes off a report what a tournament that keeps hashes alone does not keep:
 /// all that neither results nor standings are made of.
 pub(crate) fn shorten(record: &mut v1::GameRecord, side: &mut v1::GameReport) {
-    record.events = Vec::new();
+    let actions = record.events.iter().map(|event| event & 1 == 1);
+    let kept = opening_events(record.opening_plies, actions);
+    record.events.truncate(kept);
     side.timing = side
         .timing
         .take()

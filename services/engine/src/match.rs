@@ -136,6 +136,9 @@ pub struct Finished {
 pub struct Match<G: Game> {
     game: G,
     setup: Setup,
+    /// Actions of the opening, where they are given and not drawn.
+    given: Vec<ActionId>,
+    illegal: Option<IllegalAction>,
     state: G::State,
     status: Status,
     legal: Vec<ActionId>,
@@ -157,10 +160,26 @@ impl<G: Game> Match<G> {
     /// Starts a game and plays it to its first question.
     #[must_use]
     pub fn new(game: G, setup: Setup) -> Self {
+        Self::begin(game, setup, Vec::new())
+    }
+
+    /// As [`Match::new`], with an opening of these actions in place of one that
+    /// is drawn; where there are none, it is drawn.
+    ///
+    /// # Errors
+    /// [`IllegalAction`] where the rules do not allow one of them.
+    pub fn open(game: G, setup: Setup, opening: Vec<ActionId>) -> Result<Self, IllegalAction> {
+        let this = Self::begin(game, setup, opening);
+        this.illegal.map_or(Ok(this), Err)
+    }
+
+    fn begin(game: G, setup: Setup, given: Vec<ActionId>) -> Self {
         let state = game.initial();
         let mut this = Self {
             game,
             setup,
+            given,
+            illegal: None,
             state,
             status: Status::Over(Termination::Normal),
             legal: Vec::with_capacity(32),
@@ -292,7 +311,10 @@ impl<G: Game> Match<G> {
         let seats = self.game.seats();
         let placement = match termination {
             Termination::Void => Vec::new(),
-            Termination::Forfeit => self.forfeit_placement(),
+            Termination::Forfeit => forfeit_placement(
+                &self.forfeited[..seats],
+                &self.game.placement(&self.state)[..seats],
+            ),
             _ => self.game.placement(&self.state)[..seats].to_vec(),
         };
         Finished {
@@ -359,7 +381,18 @@ impl<G: Game> Match<G> {
         let seed = self.agents[index]
             .get_or_insert_with(|| Stream::new(key))
             .word();
-        if self.opened < self.setup.opening_plies {
+        if let Some(&action) = self.given.get(self.opened as usize) {
+            if !self.legal.contains(&action) {
+                let action = action.into();
+                self.illegal = Some(IllegalAction { action, seat });
+                self.void();
+                return false;
+            }
+            self.opened += 1;
+            self.play(seat, action);
+            return true;
+        }
+        if self.given.is_empty() && self.opened < self.setup.opening_plies {
             let key = &self.setup.keys.opening;
             let stream = self.opening.get_or_insert_with(|| Stream::new(key));
             let action = self.legal[stream.below(self.legal.len() as u32) as usize];
@@ -399,25 +432,26 @@ impl<G: Game> Match<G> {
         self.plies += 1;
         self.decisions[usize::from(seat)] += 1;
     }
+}
 
-    /// Ranks of the seats that did not forfeit among themselves, by what the
-    /// rules say of the position; the others share the last rank. Where every
-    /// seat forfeited, the last rank is the first: all share it, a draw.
-    fn forfeit_placement(&self) -> Vec<u8> {
-        let seats = self.game.seats();
-        let forfeited = &self.forfeited[..seats];
-        let standing = forfeited.iter().filter(|&&gone| !gone).count() as u8;
-        let placement = self.game.placement(&self.state);
-        (0..seats)
-            .map(|seat| {
-                if forfeited[seat] {
-                    return standing + 1;
-                }
-                let ahead = (0..seats)
-                    .filter(|&other| !forfeited[other] && placement[other] < placement[seat])
-                    .count();
-                1 + ahead as u8
-            })
-            .collect()
-    }
+/// Ranks of the seats that did not forfeit among themselves, by the ranks that
+/// the rules give; the others share the last rank. Where every seat forfeited,
+/// the last rank is the first: all share it, a draw.
+///
+/// # Panics
+/// Where the two slices differ in length.
+#[must_use]
+pub fn forfeit_placement(forfeited: &[bool], placement: &[u8]) -> Vec<u8> {
+    assert_eq!(forfeited.len(), placement.len(), "one value for each seat");
+    let standing = forfeited.iter().filter(|&&gone| !gone).count() as u8;
+    let seats = || forfeited.iter().zip(placement);
+    seats()
+        .map(|(&gone, &rank)| {
+            if gone {
+                return standing + 1;
+            }
+            let ahead = seats().filter(|&(&gone, &other)| !gone && other < rank);
+            1 + ahead.count() as u8
+        })
+        .collect()
 }

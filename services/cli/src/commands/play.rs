@@ -93,6 +93,7 @@ impl PlayArgs {
             seed: self.seed.0,
             seats: (0..count).collect(),
             attempts: 0,
+            opening: Vec::new(),
         };
         let outcome = self.play(&told, &assignment).await;
         outcome.and(told.close().await)

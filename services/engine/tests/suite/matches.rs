@@ -275,6 +275,23 @@ fn openings_are_random_seeded_and_the_same_for_all() {
 }
 
 #[test]
+fn a_given_opening_is_played_in_place_of_a_drawn_one() {
+    let opened = Setup {
+        opening_plies: 6,
+        ..setup(4)
+    };
+    let drawn = finish(Match::new(Toy::new(2), opened.clone()), |_, _| 0);
+    let actions = drawn.events.iter().filter(|event| event.is_action());
+    let given: Vec<u16> = actions.take(6).map(|event| event.id()).collect();
+    for setup in [setup(4), opened] {
+        let again = Match::open(Toy::new(2), setup, given.clone()).expect("legal actions");
+        assert_eq!(finish(again, |_, _| 0), drawn);
+    }
+    let refused = Match::open(Toy::new(2), setup(4), vec![given[0], 77]);
+    assert_eq!(refused.map(|_| ()).expect_err("no action").action, 77);
+}
+
+#[test]
 fn opening_moves_count_as_decisions_with_their_seeds() {
     let opened = Setup {
         opening_plies: 6,

@@ -25,7 +25,7 @@ use crate::{
     agent::Event,
     meter::Meter,
     report::{Answered, Known, Sealer, Timed, micros},
-    table::Rules,
+    table::{Rules, opening},
 };
 
 /// Games of a lease that one thread plays before it looks up.
@@ -284,7 +284,12 @@ impl<G: Game> Hall for Seated<G> {
         };
         let (mut latencies_us, mut details) = (Vec::new(), Vec::new());
         let mut played = Answered::default();
-        let mut game = Match::new(self.game.clone(), rules.setup(assignment));
+        let mut game = Match::open(
+            self.game.clone(),
+            rules.setup(assignment),
+            opening(assignment),
+        )
+        .map_err(|error| error.to_string())?;
         while let Status::Asks(question) = game.status() {
             if errand.unwanted.load(Ordering::Relaxed) {
                 return Ok(None);

@@ -99,6 +99,7 @@ pub(crate) fn setup(ruleset: &str, agents: Vec<v1::AgentSetup>) -> v1::Tournamen
         }),
         hash_only: false,
         luck: true,
+        play_json: String::new(),
     }
 }
 
@@ -115,6 +116,7 @@ pub(crate) fn games(count: u64) -> Vec<v1::GameAssignment> {
                 vec![1, 0]
             },
             attempts: 0,
+            opening: Vec::new(),
         })
         .collect()
 }

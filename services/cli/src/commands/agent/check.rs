@@ -170,6 +170,7 @@ impl CheckArgs {
             omit_move_details: description.omit_move_details,
             deterministic: bot.deterministic,
             source: Some(source),
+            record_json: String::new(),
         };
         let play = arena_model::spec::Play::default();
         let setup = v1::TournamentSetup {
@@ -182,6 +183,7 @@ impl CheckArgs {
             play: Some((&play).into()),
             hash_only: false,
             luck: true,
+            play_json: String::new(),
         };
         let game = v1::GameAssignment {
             index: 0,
@@ -189,6 +191,7 @@ impl CheckArgs {
             seed: 1,
             seats: vec![0; seats],
             attempts: 0,
+            opening: Vec::new(),
         };
         let provider = Arc::new(LocalBinary(found.path.clone()));
         let program = std::env::current_exe()?;
