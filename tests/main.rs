@@ -29,6 +29,9 @@ mod prometheus;
 mod python;
 /// The commands of the README, as they stand there.
 mod readme;
+/// Dice are those of the seed, a line alone plays its game again, and older rules
+/// stay readable.
+mod records;
 /// Games that repeat count once.
 mod repeats;
 /// Reports, tables and claims say the same, and a report stays small.

@@ -13,7 +13,7 @@ use arena_games::Visitor;
 use arena_model::{BlockSeed, GameRecord, RecordHeader, Tournament, record::LineWriter};
 use arena_tournament::Schedule;
 use arena_wire::{
-    convert::{fault_policy, options_from_wire},
+    convert::{fault_policy, options_from_wire, record_setup},
     v1,
 };
 use prost::{Message, bytes::Bytes};
@@ -85,6 +85,7 @@ impl Book {
                 .iter()
                 .map(|agent| agent.name.clone())
                 .collect(),
+            setup: record_setup(&setup),
         };
         let games = (0..schedule.games()).map(|_| OnceLock::new()).collect();
         let book = Self {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arena_engine::{
-    AgentRng, AnyGame, FaultKind, FaultPolicy, GameKeys, Setup, Status, Termination,
+    AgentRng, AnyGame, FaultKind, FaultPolicy, Setup, Status, Termination,
     options::{Kind, Options, Value},
 };
 use arena_games::{GamesError, RulesetInfo, build, resolve, rulesets};
@@ -186,8 +186,10 @@ fn line(info: &RulesetInfo, seats: usize, play: &Play) -> String {
     let (options, seats) = resolve(info.name, &given, Some(seats)).expect("a cap fits");
     let game = build(info.name, &options, seats).expect("resolved");
     let mut rng = AgentRng::new(3);
+    let names: Vec<String> = (0..seats).map(|seat| format!("a{seat}")).collect();
+    let keys = BlockSeed(7).keys(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let mut running = game.start(Setup {
-        keys: GameKeys::drawn(&mut rng),
+        keys,
         opening: arena_engine::Opening::Drawn(play.opening_plies),
         on_fault: play.on_fault,
         ask_forced: false,
@@ -208,11 +210,12 @@ fn line(info: &RulesetInfo, seats: usize, play: &Play) -> String {
         }
     }
     let header = RecordHeader {
+        setup: None,
         tournament_id: "fuzz-0123456789".to_owned(),
         ruleset: info.name.to_owned(),
         rules_version: info.version,
         options,
-        agents: (0..seats).map(|seat| format!("a{seat}")).collect(),
+        agents: names,
     };
     let agents = (0..seats as u16).collect();
     let mut record = GameRecord::new(3, 1, BlockSeed(7), agents, running.finish());

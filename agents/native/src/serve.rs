@@ -116,20 +116,14 @@ impl Process for NativeBots {
 
     fn player(&self, context: &v1::GameContext) -> Result<Box<dyn Player>, Refusal> {
         let info = self.find(&context.bot)?;
-        let ruleset = arena_games::ruleset(&context.ruleset).map_err(refuse)?;
-        if context.rules_version != ruleset.version {
-            return Err(Refusal::new(format!(
-                "version {} of the rules of {} is asked for, this process plays version {}",
-                context.rules_version, ruleset.name, ruleset.version,
-            )));
-        }
+        let (ruleset, version) = (&context.ruleset, context.rules_version);
         let given = options_from_wire(&context.options);
+        let seats = Some(context.seats as usize);
         let (options, seats) =
-            arena_games::resolve(ruleset.name, &given, Some(context.seats as usize))
-                .map_err(refuse)?;
+            arena_games::resolve_version(ruleset, version, &given, seats).map_err(refuse)?;
         let bot_options = options_from_wire(&context.bot_options);
         let seat = TakeSeat { info, bot_options };
-        arena_games::visit(ruleset.name, &options, seats, seat).map_err(refuse)?
+        arena_games::visit_version(ruleset, version, &options, seats, seat).map_err(refuse)?
     }
 }
 

@@ -88,6 +88,11 @@ impl AccessArgs {
         Access::embedded(embedded).await
     }
 
+    /// Whether arguments or environment say where to go.
+    pub(crate) fn is_named(&self) -> bool {
+        !matches!(self.place(), Place::Unsaid)
+    }
+
     /// The data folder that [`AccessArgs::open_or_create`] would make.
     pub(crate) fn creates(&self) -> Option<PathBuf> {
         let data = match self.place() {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arena_engine::AnyGame;
+use arena_games::GamesError;
 use arena_model::{GameRecord, RecordHeader, record::LineWriter};
 use arena_wire::{convert, v1};
 
@@ -13,24 +14,18 @@ pub(crate) struct Rules {
     pub(crate) game: Arc<dyn AnyGame>,
     pub(crate) header: RecordHeader,
     lines: LineWriter,
+    hash_only: bool,
 }
 
 impl Rules {
     pub(crate) fn of(setup: &v1::TournamentSetup) -> Outcome<Self> {
         let seats = setup.seats as usize;
         let given = convert::options_from_wire(&setup.options);
-        let (options, seats) =
-            arena_games::resolve(&setup.ruleset, &given, Some(seats)).map_err(Failure::failed)?;
-        let game = arena_games::build(&setup.ruleset, &options, seats).map_err(Failure::failed)?;
-        if game.version() != setup.rules_version {
-            return Err(Failure::failed(format!(
-                "tournament {} was played by {} rules version {}, this program has version {}",
-                setup.tournament_id,
-                setup.ruleset,
-                setup.rules_version,
-                game.version()
-            )));
-        }
+        let (ruleset, version) = (&setup.ruleset, setup.rules_version);
+        let (options, seats) = arena_games::resolve_version(ruleset, version, &given, Some(seats))
+            .map_err(|error| unknown_rules(setup, error))?;
+        let game = arena_games::build_version(ruleset, version, &options, seats)
+            .map_err(|error| unknown_rules(setup, error))?;
         let agents = setup.agents.iter();
         let header = RecordHeader {
             tournament_id: setup.tournament_id.clone(),
@@ -38,11 +33,35 @@ impl Rules {
             rules_version: setup.rules_version,
             options,
             agents: agents.map(|agent| agent.name.clone()).collect(),
+            setup: convert::record_setup(setup),
         };
         Ok(Self {
             game,
             lines: LineWriter::new(&header),
+            hash_only: setup.hash_only,
             header,
+        })
+    }
+
+    /// Checks a record against rules, seed and hash.
+    pub(crate) fn verify(&self, record: &GameRecord) -> Outcome {
+        self.header
+            .verify(record, &*self.game)
+            .map_err(Failure::differs)
+    }
+
+    /// Checks a record's events against rules and seed, and its result and luck
+    /// against what follows from them. Where events are not kept there is nothing
+    /// to check.
+    pub(crate) fn check(&self, record: &GameRecord) -> Outcome {
+        if self.hash_only {
+            return Ok(());
+        }
+        record.check(&*self.game).map_err(|error| {
+            Failure::differs(format!(
+                "game {}/{}: {error}",
+                self.header.tournament_id, record.index
+            ))
         })
     }
 
@@ -63,15 +82,28 @@ impl Rules {
 
 impl Rules {
     /// A record's line whose events are not kept, or not wanted: `null` in
-    /// their place. Its hash is that of the whole line.
+    /// their place, and the actions of an opening. Its hash is that of the whole
+    /// line.
     pub(crate) fn short_line(&self, record: &GameRecord) -> Outcome<String> {
         let short = GameRecord {
             events: Vec::new(),
             ..record.clone()
         };
         let line = self.line(&short)?;
-        Ok(line.replacen("\"events\":[]", "\"events\":null", 1))
+        let opening = record.opening();
+        let events = if opening.is_empty() {
+            "\"events\":null".to_owned()
+        } else {
+            let actions: Vec<String> = opening.iter().map(ToString::to_string).collect();
+            format!("\"events\":null,\"opening\":[{}]", actions.join(","))
+        };
+        Ok(line.replacen("\"events\":[]", &events, 1))
     }
+}
+
+/// Names the tournament whose rules are not there.
+fn unknown_rules(setup: &v1::TournamentSetup, error: GamesError) -> Failure {
+    Failure::failed(format!("tournament {}: {error}", setup.tournament_id))
 }
 
 /// Tells that the moves of a game are not there.

@@ -1,8 +1,10 @@
 //! Two records of one game that should be the same.
 
+use std::sync::Arc;
+
 use arena_model::{
     GameRecord,
-    engine::{FaultKind, SeatFault, Termination},
+    engine::{AnyGame, CheckError, FaultKind, SeatFault, Termination},
 };
 
 use crate::results::Info;
@@ -16,14 +18,44 @@ pub(crate) struct Parting {
     pub(crate) agent: Option<u16>,
     /// A chance event differs: a defect of ours.
     pub(crate) chance: bool,
+    /// Dice of one of the records, or of both, that its seed does not draw: a
+    /// defect of what played, not of an agent.
+    pub(crate) dice: Option<String>,
 }
 
 /// Finds where two records of a game part.
 ///
 /// Which seat made a move is not in the packed events: the rules say it, so
 /// they are applied to the durable record, as far as needed. Where events are
-/// not kept, no event can be named.
+/// not kept, no event can be named. Where one of the records has dice that
+/// its seed does not draw, that is the reason, and no agent is named.
 pub(crate) fn parting(info: &Info, durable: &GameRecord, other: &GameRecord) -> Parting {
+    let parting = first_difference(info, durable, other);
+    let dice = wrong_dice(info, durable, other);
+    Parting {
+        agent: parting.agent.filter(|_| dice.is_none()),
+        dice,
+        ..parting
+    }
+}
+
+/// Dice of these records that their seed does not draw; none where events are
+/// not kept.
+fn wrong_dice(info: &Info, durable: &GameRecord, other: &GameRecord) -> Option<String> {
+    let game = rules(info)?;
+    let records = [("durable record", durable), ("other record", other)];
+    let wrong = records.into_iter().filter_map(|(which, record)| {
+        let keys = record.seed.chance_keys(record.seats.len());
+        match game.check(&record.events, &keys) {
+            Err(CheckError::Dice(error)) => Some(format!("{which}: {error}")),
+            Err(CheckError::Replay(_)) | Ok(_) => None,
+        }
+    });
+    let wrong: Vec<String> = wrong.collect();
+    (!wrong.is_empty()).then(|| wrong.join("; "))
+}
+
+fn first_difference(info: &Info, durable: &GameRecord, other: &GameRecord) -> Parting {
     let same = durable
         .events
         .iter()
@@ -35,12 +67,13 @@ pub(crate) fn parting(info: &Info, durable: &GameRecord, other: &GameRecord) -> 
         event,
         agent: None,
         chance: false,
+        dice: None,
     };
     if info.hash_only() {
         return Parting {
             event: 0,
             agent: faulty(durable, other).and_then(|seat| durable.seats.get(seat).copied()),
-            chance: false,
+            ..nobody
         };
     }
     match (durable.events.get(same), other.events.get(same)) {
@@ -60,11 +93,21 @@ pub(crate) fn parting(info: &Info, durable: &GameRecord, other: &GameRecord) -> 
     }
 }
 
+/// The rules of a tournament, where they are kept.
+fn rules(info: &Info) -> Option<Arc<dyn AnyGame>> {
+    let tournament = &info.tournament;
+    arena_games::build_version(
+        &tournament.ruleset,
+        tournament.rules_version,
+        &tournament.options,
+        tournament.seats,
+    )
+    .ok()
+}
+
 /// The seat that made an event.
 fn seat_at(info: &Info, record: &GameRecord, event: usize) -> Option<usize> {
-    let tournament = &info.tournament;
-    let game =
-        arena_games::build(&tournament.ruleset, &tournament.options, tournament.seats).ok()?;
+    let game = rules(info)?;
     let mut seats = Vec::with_capacity(record.events.len());
     // An event that the rules refuse ends the list, which is then short.
     let _ = game.replay(&record.events, &mut |described| seats.push(described.seat));
@@ -86,7 +129,8 @@ pub(crate) fn tells(durable: &GameRecord, other: &GameRecord) -> bool {
     let plies = same.filter(|(event, _)| event.is_action()).count() as u64;
     // Of what differs before the fault, the fault is no excuse. Where events are
     // not kept, it is the first thing known.
-    let kept = !durable.events.is_empty() || !other.events.is_empty();
+    let has_moves = |record: &GameRecord| !record.events.is_empty() && record.is_whole();
+    let kept = has_moves(durable) || has_moves(other);
     if kept && u64::from(fault.ply) > plies {
         return true;
     }

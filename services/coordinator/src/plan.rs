@@ -3,7 +3,8 @@
 use arena_model::{
     AgentName, AgentRef, Registration, Tournament, TournamentSeed, canonical_json,
     engine::options::{self, Options, nearest},
-    spec::{Records, Spec, Variant},
+    record::{Program, RecordAgent},
+    spec::{GamePlay, Records, Spec, Variant},
 };
 use arena_tournament::{Stages, format::Games};
 use arena_wire::{
@@ -72,6 +73,7 @@ impl Plan {
             play: None,
             hash_only: spec.records == Records::Hash,
             luck: true,
+            play_json: canonical_json(&GamePlay::from(&spec.play)),
         };
         let settings = spec.settings()?;
         let mut tournament = Tournament {
@@ -216,6 +218,7 @@ fn resolve_agent(
         deterministic: bot.is_some_and(|bot| bot.deterministic),
         source: Some(chosen.source.clone()),
         label: label(variant, &bot_name, spec).to_owned(),
+        record_json: recorded(&chosen, &bot_name, &options).to_json(),
     };
     let agent = AgentRef {
         name: name.clone(),
@@ -234,6 +237,25 @@ fn resolve_agent(
         },
     };
     Ok((agent, setup))
+}
+
+/// What records say of an agent.
+fn recorded(chosen: &Chosen<'_>, bot: &str, options: &Options) -> RecordAgent {
+    let (program, sha256, args) = match &chosen.source {
+        agent_setup::Source::Native(_) => (Program::Native, String::new(), Vec::new()),
+        agent_setup::Source::Binary(binary) => {
+            (Program::Package, binary.sha256.clone(), binary.args.clone())
+        }
+        agent_setup::Source::Endpoint(_) => (Program::Endpoint, String::new(), Vec::new()),
+    };
+    RecordAgent {
+        bot: bot.to_owned(),
+        options: options.clone(),
+        version: chosen.version.clone(),
+        program,
+        sha256,
+        args,
+    }
 }
 
 /// So many variants of a bot have series of their own in metrics. More of them

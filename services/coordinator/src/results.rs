@@ -9,6 +9,7 @@ use std::{
 use arena_model::{
     GameRecord, Tournament,
     engine::{ActionId, OpeningBook},
+    record::opening_events,
     result::GameResult,
 };
 use arena_store::{Position, Sha256Digest, Store, StoredGame};
@@ -572,7 +573,9 @@ pub(crate) fn stored(info: &Info, mut record: v1::GameRecord, side: &v1::GameRep
 /// Takes off a report what a tournament that keeps hashes alone does not keep:
 /// all that neither results nor standings are made of.
 pub(crate) fn shorten(record: &mut v1::GameRecord, side: &mut v1::GameReport) {
-    record.events = Vec::new();
+    let actions = record.events.iter().map(|event| event & 1 == 1);
+    let kept = opening_events(record.opening_plies, actions);
+    record.events.truncate(kept);
     side.timing = side
         .timing
         .take()

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use crate::{
+    check::{ChanceKeys, CheckError, Checked, check},
     fault::{FaultKind, SeatFault},
     game::{ActionId, Game, Node, PerSeat},
-    luck::luck,
     r#match::{Event, Finished, IllegalAction, Match, Setup, Status},
     openings::{OpeningBook, OpeningError, OpeningLength, opening_book},
     perft::perft,
@@ -23,6 +23,11 @@ pub trait AnyGame: Send + Sync {
     fn seats(&self) -> usize;
     /// Starts a match.
     fn start(&self, setup: Setup) -> Box<dyn AnyMatch>;
+    /// See [`Match::open`].
+    ///
+    /// # Errors
+    /// As there.
+    fn open(&self, setup: Setup) -> Result<Box<dyn AnyMatch>, IllegalAction>;
     /// See [`replay()`].
     ///
     /// # Errors
@@ -32,11 +37,11 @@ pub trait AnyGame: Send + Sync {
         events: &[Event],
         visit: &mut dyn FnMut(Described<'_>),
     ) -> Result<Outcome, ReplayError>;
-    /// See [`luck()`].
+    /// See [`check()`].
     ///
     /// # Errors
     /// As there.
-    fn luck(&self, events: &[Event]) -> Result<Vec<i32>, ReplayError>;
+    fn check(&self, events: &[Event], keys: &ChanceKeys) -> Result<Checked, CheckError>;
     /// See [`resolve_steps`].
     ///
     /// # Errors
@@ -117,6 +122,10 @@ impl<G: Game> AnyGame for G {
         Box::new(Match::new(self.clone(), setup))
     }
 
+    fn open(&self, setup: Setup) -> Result<Box<dyn AnyMatch>, IllegalAction> {
+        Ok(Box::new(Match::open(self.clone(), setup)?))
+    }
+
     fn replay(
         &self,
         events: &[Event],
@@ -125,8 +134,8 @@ impl<G: Game> AnyGame for G {
         replay(self, events, |_, described| visit(described))
     }
 
-    fn luck(&self, events: &[Event]) -> Result<Vec<i32>, ReplayError> {
-        luck(self, events)
+    fn check(&self, events: &[Event], keys: &ChanceKeys) -> Result<Checked, CheckError> {
+        check(self, events, keys)
     }
 
     fn resolve_steps(&self, steps: &[Step]) -> Result<Vec<Event>, ReplayError> {

@@ -8,7 +8,8 @@
 //! - [`Game`] is what a ruleset implements; [`Node`] says what comes next.
 //! - [`Match`] is one game in progress, as a state machine: it draws chance by
 //!   itself and stops where a seat has to be asked.
-//! - [`replay()`] applies the events of a finished game again, checking each.
+//! - [`replay()`] applies the events of a finished game again, checking each;
+//!   [`check()`] also checks that its chance outcomes are those of its seed.
 //! - [`AnyGame`] and [`AnyMatch`] are the same without the type parameter, for
 //!   code that handles any ruleset.
 //! - [`values`] says what positions are worth, in whole numbers, and [`luck()`]
@@ -17,6 +18,7 @@
 
 #![deny(clippy::float_arithmetic)]
 
+mod check;
 mod erased;
 mod fault;
 mod game;
@@ -29,12 +31,14 @@ mod random;
 mod replay;
 pub mod values;
 
+pub use check::{ChanceKeys, CheckError, Checked, DiceError, check};
 pub use erased::{AnyGame, AnyMatch};
 pub use fault::{FaultKind, SeatFault, Termination};
 pub use game::{ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat};
 pub use luck::luck;
 pub use r#match::{
     Event, FaultPolicy, Finished, IllegalAction, Match, Opening, Question, Setup, Status,
+    forfeit_placement,
 };
 pub use openings::{OpeningBook, OpeningError, OpeningLength, opening_book};
 pub use perft::perft;

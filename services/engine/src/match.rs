@@ -25,7 +25,7 @@ pub struct Setup {
 pub enum Opening {
     /// So many, each drawn uniformly from those that are legal.
     Drawn(u32),
-    /// These, as far as they are legal.
+    /// These. The first that is not legal ends the opening, see [`Match::open`].
     Given(Vec<ActionId>),
 }
 
@@ -150,6 +150,8 @@ pub struct Finished {
 pub struct Match<G: Game> {
     game: G,
     setup: Setup,
+    /// What ended a given opening.
+    illegal: Option<IllegalAction>,
     state: G::State,
     status: Status,
     legal: Vec<ActionId>,
@@ -175,6 +177,7 @@ impl<G: Game> Match<G> {
         let mut this = Self {
             game,
             setup,
+            illegal: None,
             state,
             status: Status::Over(Termination::Normal),
             legal: Vec::with_capacity(32),
@@ -193,6 +196,15 @@ impl<G: Game> Match<G> {
         };
         this.advance();
         this
+    }
+
+    /// As [`Match::new`], where the opening may be one that the rules do not allow.
+    ///
+    /// # Errors
+    /// [`IllegalAction`] at the first action of a given opening that is not legal.
+    pub fn open(game: G, setup: Setup) -> Result<Self, IllegalAction> {
+        let this = Self::new(game, setup);
+        this.illegal.map_or(Ok(this), Err)
     }
 
     /// The rules.
@@ -306,7 +318,10 @@ impl<G: Game> Match<G> {
         let seats = self.game.seats();
         let placement = match termination {
             Termination::Void => Vec::new(),
-            Termination::Forfeit => self.forfeit_placement(),
+            Termination::Forfeit => forfeit_placement(
+                &self.forfeited[..seats],
+                &self.game.placement(&self.state)[..seats],
+            ),
             _ => self.game.placement(&self.state)[..seats].to_vec(),
         };
         Finished {
@@ -373,7 +388,7 @@ impl<G: Game> Match<G> {
         let seed = self.agents[index]
             .get_or_insert_with(|| Stream::new(key))
             .word();
-        if let Some(action) = self.opening_action() {
+        if let Some(action) = self.opening_action(seat) {
             self.opened += 1;
             self.play(seat, action);
             return true;
@@ -397,7 +412,7 @@ impl<G: Game> Match<G> {
     }
 
     /// The next action of the opening; none where it is over.
-    fn opening_action(&mut self) -> Option<ActionId> {
+    fn opening_action(&mut self, seat: Seat) -> Option<ActionId> {
         match &self.setup.opening {
             Opening::Drawn(plies) if self.opened < *plies => {
                 let key = &self.setup.keys.opening;
@@ -405,11 +420,15 @@ impl<G: Game> Match<G> {
                 Some(self.legal[stream.below(self.legal.len() as u32) as usize])
             }
             Opening::Drawn(_) => None,
-            // One that is not legal ends the opening.
-            Opening::Given(_) if self.plies > self.opened => None,
+            Opening::Given(_) if self.illegal.is_some() => None,
             Opening::Given(actions) => {
-                let action = actions.get(self.opened as usize).copied();
-                action.filter(|action| self.legal.contains(action))
+                let action = actions.get(self.opened as usize).copied()?;
+                if !self.legal.contains(&action) {
+                    let action = action.into();
+                    self.illegal = Some(IllegalAction { action, seat });
+                    return None;
+                }
+                Some(action)
             }
         }
     }
@@ -428,25 +447,26 @@ impl<G: Game> Match<G> {
         self.plies += 1;
         self.decisions[usize::from(seat)] += 1;
     }
+}
 
-    /// Ranks of the seats that did not forfeit among themselves, by what the
-    /// rules say of the position; the others share the last rank. Where every
-    /// seat forfeited, the last rank is the first: all share it, a draw.
-    fn forfeit_placement(&self) -> Vec<u8> {
-        let seats = self.game.seats();
-        let forfeited = &self.forfeited[..seats];
-        let standing = forfeited.iter().filter(|&&gone| !gone).count() as u8;
-        let placement = self.game.placement(&self.state);
-        (0..seats)
-            .map(|seat| {
-                if forfeited[seat] {
-                    return standing + 1;
-                }
-                let ahead = (0..seats)
-                    .filter(|&other| !forfeited[other] && placement[other] < placement[seat])
-                    .count();
-                1 + ahead as u8
-            })
-            .collect()
-    }
+/// Ranks of the seats that did not forfeit among themselves, by the ranks that
+/// the rules give; the others share the last rank. Where every seat forfeited,
+/// the last rank is the first: all share it, a draw.
+///
+/// # Panics
+/// Where the two slices differ in length.
+#[must_use]
+pub fn forfeit_placement(forfeited: &[bool], placement: &[u8]) -> Vec<u8> {
+    assert_eq!(forfeited.len(), placement.len(), "one value for each seat");
+    let standing = forfeited.iter().filter(|&&gone| !gone).count() as u8;
+    let seats = || forfeited.iter().zip(placement);
+    seats()
+        .map(|(&gone, &rank)| {
+            if gone {
+                return standing + 1;
+            }
+            let ahead = seats().filter(|&(&gone, &other)| !gone && other < rank);
+            1 + ahead.count() as u8
+        })
+        .collect()
 }

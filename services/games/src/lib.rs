@@ -8,12 +8,15 @@ mod placement;
 mod proto;
 mod read;
 mod registry;
+#[cfg(feature = "trial")]
+pub mod trial;
 
 pub use cowry::Cowry;
 pub use kalah::Kalah;
 pub use ludo::ChineseLudo;
 pub use oware::{Abapa, AnanAnan};
 pub use registry::{
-    EachRuleset, GamesError, Ruleset, RulesetInfo, Visitor, build, each_ruleset, resolve, ruleset,
-    rulesets, visit,
+    EachRuleset, GamesError, Ruleset, RulesetInfo, Visitor, build, build_version, each_ruleset,
+    resolve, resolve_version, ruleset, ruleset_version, rulesets, unlisted_rulesets, visit,
+    visit_version,
 };

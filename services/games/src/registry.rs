@@ -69,6 +69,20 @@ pub enum GamesError {
         /// All known names.
         known: Vec<String>,
     },
+    /// Its rules of this version are not kept.
+    #[error(
+        "{ruleset} is asked for in rules version {version}, this program has {}; \
+         use the arena that played it",
+        known.iter().map(|known| format!("version {known}")).collect::<Vec<_>>().join(", "),
+    )]
+    Version {
+        /// Name of the ruleset.
+        ruleset: &'static str,
+        /// What was asked for.
+        version: u32,
+        /// All versions that there are.
+        known: Vec<u32>,
+    },
     /// Its options do not fit.
     #[error("ruleset {ruleset}: {error}")]
     Options {
@@ -95,32 +109,47 @@ pub trait EachRuleset {
     fn ruleset<G: Ruleset>(&mut self);
 }
 
-/// Makes the list: one line a ruleset.
+/// Makes the list: one line a ruleset, by ascending name. Behind the semicolon are
+/// rulesets that are found and not listed: versions of before, each behind its
+/// newer one.
 macro_rules! rulesets {
-    ($($game:ty,)*) => {
+    ($($game:ty,)* ; $($unlisted:ty,)*) => {
         static RULESETS: LazyLock<Vec<RulesetInfo>> =
             LazyLock::new(|| vec![$(<$game as Ruleset>::info(),)*]);
 
-        /// Calls the visitor with each ruleset's type, by ascending name.
+        static UNLISTED: LazyLock<Vec<RulesetInfo>> =
+            LazyLock::new(|| vec![$(<$unlisted as Ruleset>::info(),)*]);
+
+        /// Calls the visitor with each ruleset's type, by ascending name, then with
+        /// those that are not listed.
         pub fn each_ruleset(visitor: &mut impl EachRuleset) {
             $(visitor.ruleset::<$game>();)*
+            $(visitor.ruleset::<$unlisted>();)*
         }
 
-        /// Calls the visitor with the game of this name.
+        /// Calls the visitor with the game of this name and version of its rules.
         ///
         /// # Errors
         /// [`GamesError`] where there is no such ruleset, or the options,
         /// which must be resolved, do not go together.
-        pub fn visit<V: Visitor>(
+        pub fn visit_version<V: Visitor>(
             name: &str,
+            version: u32,
             options: &Options,
             seats: usize,
             visitor: V,
         ) -> Result<V::Out, GamesError> {
-            let info = ruleset(name)?;
+            let info = ruleset_version(name, version)?;
             $(
-                if name == <$game as Game>::NAME {
+                if (name, version) == (<$game as Game>::NAME, <$game as Game>::VERSION) {
                     let game = <$game as Ruleset>::with_options(options, seats)
+                        .map_err(|error| GamesError::Options { ruleset: info.name, error })?;
+                    return Ok(visitor.visit(game));
+                }
+            )*
+            $(
+                if (name, version) == (<$unlisted as Game>::NAME, <$unlisted as Game>::VERSION) {
+                    let game = <$unlisted as Ruleset>::with_options(options, seats)
                         .map_err(|error| GamesError::Options { ruleset: info.name, error })?;
                     return Ok(visitor.visit(game));
                 }
@@ -130,27 +159,69 @@ macro_rules! rulesets {
     };
 }
 
+#[cfg(not(feature = "trial"))]
 rulesets! {
     ChineseLudo,
     Cowry,
     Kalah,
     Abapa,
     AnanAnan,
+    ;
 }
 
-/// All rulesets, by ascending name.
+#[cfg(feature = "trial")]
+rulesets! {
+    ChineseLudo,
+    Cowry,
+    Kalah,
+    Abapa,
+    AnanAnan,
+    ;
+    crate::trial::Trial<2>,
+    crate::trial::Trial<1>,
+}
+
+/// All rulesets in the newest versions of their rules, by ascending name.
 #[must_use]
 pub fn rulesets() -> &'static [RulesetInfo] {
     &RULESETS
 }
 
-/// The ruleset of a name.
+/// Rulesets that are found by name and version, and not listed: versions of before.
+#[must_use]
+pub fn unlisted_rulesets() -> &'static [RulesetInfo] {
+    &UNLISTED
+}
+
+/// The ruleset of a name in a version of its rules.
+///
+/// # Errors
+/// [`GamesError::Unknown`] and [`GamesError::Version`].
+pub fn ruleset_version(name: &str, version: u32) -> Result<&'static RulesetInfo, GamesError> {
+    let of_name = || {
+        RULESETS
+            .iter()
+            .chain(&*UNLISTED)
+            .filter(|info| info.name == name)
+    };
+    if let Some(info) = of_name().find(|info| info.version == version) {
+        return Ok(info);
+    }
+    Err(GamesError::Version {
+        ruleset: ruleset(name)?.name,
+        version,
+        known: of_name().map(|info| info.version).collect(),
+    })
+}
+
+/// The ruleset of a name, in the newest version of its rules.
 ///
 /// # Errors
 /// [`GamesError::Unknown`].
 pub fn ruleset(name: &str) -> Result<&'static RulesetInfo, GamesError> {
-    rulesets()
+    RULESETS
         .iter()
+        .chain(&*UNLISTED)
         .find(|info| info.name == name)
         .ok_or_else(|| GamesError::Unknown {
             name: name.to_owned(),
@@ -170,7 +241,20 @@ pub fn resolve(
     given: &Options,
     seats: Option<usize>,
 ) -> Result<(Options, usize), GamesError> {
-    let info = ruleset(name)?;
+    resolve_version(name, ruleset(name)?.version, given, seats)
+}
+
+/// As [`resolve`], by a version of the rules.
+///
+/// # Errors
+/// As there.
+pub fn resolve_version(
+    name: &str,
+    version: u32,
+    given: &Options,
+    seats: Option<usize>,
+) -> Result<(Options, usize), GamesError> {
+    let info = ruleset_version(name, version)?;
     let fail = |error| GamesError::Options {
         ruleset: info.name,
         error,
@@ -218,15 +302,41 @@ pub fn resolve(
 
         fn visit<G: Game>(self, _: G) {}
     }
-    visit(name, &resolved, seats, Check)?;
+    visit_version(name, version, &resolved, seats, Check)?;
     Ok((resolved, seats))
 }
 
-/// The game of a name with resolved options.
+/// Calls the visitor with the game of this name, in the newest version of its rules.
+///
+/// # Errors
+/// As [`visit_version`].
+pub fn visit<V: Visitor>(
+    name: &str,
+    options: &Options,
+    seats: usize,
+    visitor: V,
+) -> Result<V::Out, GamesError> {
+    visit_version(name, ruleset(name)?.version, options, seats, visitor)
+}
+
+/// The game of a name with resolved options, in the newest version of its rules.
 ///
 /// # Errors
 /// As [`visit`].
 pub fn build(name: &str, options: &Options, seats: usize) -> Result<Arc<dyn AnyGame>, GamesError> {
+    build_version(name, ruleset(name)?.version, options, seats)
+}
+
+/// As [`build`], by a version of the rules.
+///
+/// # Errors
+/// As [`visit_version`].
+pub fn build_version(
+    name: &str,
+    version: u32,
+    options: &Options,
+    seats: usize,
+) -> Result<Arc<dyn AnyGame>, GamesError> {
     struct Erase;
     impl Visitor for Erase {
         type Out = Arc<dyn AnyGame>;
@@ -235,5 +345,5 @@ pub fn build(name: &str, options: &Options, seats: usize) -> Result<Arc<dyn AnyG
             Arc::new(game)
         }
     }
-    visit(name, options, seats, Erase)
+    visit_version(name, version, options, seats, Erase)
 }

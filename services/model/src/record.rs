@@ -1,6 +1,7 @@
 //! The record of a finished game: packed, and as the line of JSON that is its
 //! public form. The line is a contract; see `arena export`.
 
+mod agent;
 mod read;
 mod verify;
 mod write;
@@ -9,6 +10,7 @@ use arena_engine::{Event, Finished, SeatFault, Termination, options::Options};
 
 use crate::{result::GameResult, seed::BlockSeed};
 
+pub use agent::{Program, RECORD_VERSION, RecordAgent, RecordSetup};
 pub use read::{LineError, ParsedRecord};
 pub use verify::VerifyError;
 pub use write::LineWriter;
@@ -82,7 +84,7 @@ impl GameRecord {
     /// events are not known.
     #[must_use]
     pub fn course(&self) -> u64 {
-        if self.events.is_empty() {
+        if self.events.is_empty() || !self.is_whole() {
             return self.course;
         }
         let bytes = self.events.iter().flat_map(|it| it.to_bits().to_le_bytes());
@@ -91,10 +93,29 @@ impl GameRecord {
         })
     }
 
-    /// Drops the events, and keeps what tells one course of a game from another.
-    pub fn drop_events(&mut self) {
+    /// Whether the events are those of the whole game.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let actions = self.events.iter().filter(|event| event.is_action());
+        actions.count() == self.plies as usize
+    }
+
+    /// The actions of the opening, as far as events are kept.
+    #[must_use]
+    pub fn opening(&self) -> Vec<u16> {
+        let actions = self.events.iter().filter(|event| event.is_action());
+        let opening = actions.take(self.opening_plies as usize);
+        opening.map(|event| event.id()).collect()
+    }
+
+    /// Forgets all events behind the opening, which another play of the game
+    /// cannot do without, and keeps what tells one course of a game from another.
+    pub fn forget_moves(&mut self) {
         self.course = self.course();
-        self.events = Vec::new();
+        self.events.truncate(opening_events(
+            self.opening_plies,
+            self.events.iter().map(|event| event.is_action()),
+        ));
     }
 
     /// What statistics need of it.
@@ -114,6 +135,15 @@ impl GameRecord {
     }
 }
 
+/// How many events there are up to the last action of the opening, of events of
+/// which it is known whether they are actions.
+#[must_use]
+pub fn opening_events(opening_plies: u32, actions: impl Iterator<Item = bool>) -> usize {
+    let places = actions.enumerate().filter(|(_, is_action)| *is_action);
+    let last = places.take(opening_plies as usize).last();
+    last.map_or(0, |(place, _)| place + 1)
+}
+
 /// What the lines of one tournament have in common.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordHeader {
@@ -127,4 +157,6 @@ pub struct RecordHeader {
     pub options: Options,
     /// Names of the tournament's agents, in the order of the spec.
     pub agents: Vec<String>,
+    /// What lines say of agents and settings; none in lines of version 1.
+    pub setup: Option<RecordSetup>,
 }

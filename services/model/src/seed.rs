@@ -23,7 +23,7 @@
 
 use std::{fmt, str::FromStr};
 
-use arena_engine::{GameKeys, Key, MAX_SEATS};
+use arena_engine::{ChanceKeys, GameKeys, Key, MAX_SEATS};
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
@@ -148,7 +148,7 @@ impl fmt::Debug for TournamentSeed {
 }
 
 /// The seed of a block (or, unpaired, of one game): 64 bits, `0x` and 16 hex
-/// digits in text. With ruleset, options and seats it is all a game needs.
+/// digits in text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct BlockSeed(pub u64);
@@ -161,6 +161,21 @@ impl BlockSeed {
             &self.0.to_be_bytes(),
             &[b"rotation", &rotation.to_le_bytes()],
         )))
+    }
+
+    /// The keys of the dice of a game for this many players: those of
+    /// [`Self::keys`], without the others.
+    #[must_use]
+    pub fn chance_keys(self, seats: usize) -> ChanceKeys {
+        let root = Root::new(&self.0.to_be_bytes());
+        let mut dice = [[0; 32]; MAX_SEATS];
+        for (seat, key) in (0_u8..).zip(dice.iter_mut().take(seats)) {
+            *key = root.derive(&[b"dice", &[seat]]);
+        }
+        ChanceKeys {
+            dice,
+            table: root.derive(&[b"table"]),
+        }
     }
 
     /// The keys of a game between agents of these names, in seat order.
@@ -288,6 +303,7 @@ mod tests {
             assert_eq!(block.rotation(1), case.rotation_1);
             let names: Vec<&str> = case.names.iter().map(String::as_str).collect();
             let keys = block.keys(&names);
+            assert_eq!(block.chance_keys(names.len()), (&keys).into());
             assert_eq!(hex::encode(keys.table), case.table);
             assert_eq!(hex::encode(keys.opening), case.opening);
             for seat in 0..names.len() {

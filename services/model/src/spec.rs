@@ -6,7 +6,7 @@ mod whole;
 use arena_engine::options::{Options, Value, nearest};
 use serde::{Deserialize, Deserializer, Serialize};
 
-pub use self::play::{PLAY_KEYS, Play, Timing};
+pub use self::play::{GamePlay, PLAY_KEYS, Play, Timing};
 pub use self::whole::{some_whole, whole};
 pub use crate::format::Format;
 use crate::{

@@ -65,7 +65,7 @@ pub use sled_store::{Options, SledStore};
 pub use store::{
     Change, Collection, Commit, Done, Position, Positions, Stats, Store, StoredGame, Watcher,
 };
-pub use verify::{Repaired, Report, repair, verify};
+pub use verify::{Examine, Repaired, Report, repair, verify, verify_with};
 
 /// A SHA-256, raw.
 pub type Sha256Digest = [u8; 32];

@@ -11,7 +11,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Change, Options, StoreError, StoredGame,
+    Change, Collection, Options, StoreError, StoredGame,
     binary::Binaries,
     carve::Carved,
     core::Core,
@@ -67,6 +67,15 @@ impl Report {
     }
 }
 
+/// What looks at the content of a store that is being verified, see
+/// [`verify_with`].
+pub trait Examine {
+    /// A whole document. All of them come before the games.
+    fn document(&mut self, collection: Collection, key: &str, value: &[u8]);
+    /// A whole game.
+    fn game(&mut self, game: &StoredGame);
+}
+
 /// Checks everything in a data folder: every result, document and binary.
 /// Damage is in the report, not an error. The database is checked on a copy,
 /// unless there is no room for one.
@@ -74,10 +83,22 @@ impl Report {
 /// # Errors
 /// `Locked`, `NotFound`, `NewerVersion`, or an error of the disk.
 pub fn verify(data: impl AsRef<Path>) -> Result<Report, StoreError> {
-    check(&Folder::open(data.as_ref(), LOCK_WAIT, false)?)
+    check(&Folder::open(data.as_ref(), LOCK_WAIT, false)?, None)
 }
 
-fn check(folder: &Folder) -> Result<Report, StoreError> {
+/// As [`verify`], and shows every whole document and game.
+///
+/// # Errors
+/// As there.
+pub fn verify_with(
+    data: impl AsRef<Path>,
+    examine: &mut dyn Examine,
+) -> Result<Report, StoreError> {
+    let folder = Folder::open(data.as_ref(), LOCK_WAIT, false)?;
+    check(&folder, Some(examine))
+}
+
+fn check(folder: &Folder, mut examine: Option<&mut dyn Examine>) -> Result<Report, StoreError> {
     let scratch = Scratch::of(folder)?;
     let mut report = Report {
         path: folder.path.clone(),
@@ -98,7 +119,14 @@ fn check(folder: &Folder) -> Result<Report, StoreError> {
                 locked.pack(pack.sequence, Fault::LockedUp);
             }
         }
-        Item::Document(_) => report.documents += 1,
+        Item::Document(document) => {
+            report.documents += 1;
+            if let Some(examine) = &mut examine
+                && let Some((collection, name)) = documents::parse_key(document.key)
+            {
+                examine.document(collection, name, document.content);
+            }
+        }
     }) {
         Ok((walk, bytes)) => {
             match folder.label {
@@ -113,6 +141,18 @@ fn check(folder: &Folder) -> Result<Report, StoreError> {
         }
         Err(StoreError::Corrupt { damage, .. }) => report.damages.push(damage),
         Err(error) => return Err(error),
+    }
+    if let Some(examine) = examine {
+        // Games mean something once the documents are known, which come last.
+        let walked = read(folder, scratch.database(), |item| {
+            let games = item.games().unwrap_or_default();
+            games.iter().for_each(|game| examine.game(game));
+        });
+        match walked {
+            // What is damaged was found before.
+            Ok(_) | Err(StoreError::Corrupt { .. }) => {}
+            Err(error) => return Err(error),
+        }
     }
     report.damages.extend(locked.lines());
     let mut damages = Damages::default();
@@ -176,7 +216,7 @@ pub fn repair(data: impl AsRef<Path>) -> Result<Repaired, StoreError> {
     // Before the database is opened, which changes it where there is no room for
     // a copy.
     let carved = Carved::of(&folder.database(folder.generation).join("sled"))?;
-    let report = check(&folder)?;
+    let report = check(&folder, None)?;
     let mut repaired = Repaired {
         path: folder.path.clone(),
         games: report.games,

@@ -6,7 +6,8 @@ use arena_model::{
         Event, FaultKind, FaultPolicy, SeatFault, Termination,
         options::{Kind, OptionError, Options, Spec, Value, coerce},
     },
-    spec::{Play, Timing},
+    record::RecordSetup,
+    spec::{GamePlay, Play, Timing},
 };
 
 use crate::v1;
@@ -206,6 +207,18 @@ impl From<&Play> for v1::PlaySettings {
     }
 }
 
+impl From<&GamePlay> for v1::PlaySettings {
+    fn from(play: &GamePlay) -> Self {
+        Self::from(&Play {
+            timing: play.timing,
+            move_timeout: play.move_timeout,
+            on_fault: play.on_fault,
+            ask_forced: play.ask_forced,
+            ..Play::default()
+        })
+    }
+}
+
 /// The policy of a message; what is not told is the default.
 #[must_use]
 pub fn fault_policy(play: &v1::PlaySettings) -> FaultPolicy {
@@ -213,6 +226,16 @@ pub fn fault_policy(play: &v1::PlaySettings) -> FaultPolicy {
         v1::FaultPolicy::RandomMove => FaultPolicy::RandomMove,
         v1::FaultPolicy::Forfeit | v1::FaultPolicy::Unspecified => FaultPolicy::Forfeit,
     }
+}
+
+/// What lines say of agents and settings; none where they are of version 1.
+#[must_use]
+pub fn record_setup(setup: &v1::TournamentSetup) -> Option<RecordSetup> {
+    let agents = setup.agents.iter().map(|agent| agent.record_json.clone());
+    (!setup.play_json.is_empty()).then(|| RecordSetup {
+        agents: agents.collect(),
+        play: setup.play_json.clone(),
+    })
 }
 
 impl From<FaultKind> for v1::FaultKind {

@@ -317,7 +317,14 @@ impl Driver {
             }
             return;
         }
-        let active = Active::new(lease, errand.plies, table, game, given_up);
+        let opened = Active::new(lease, errand.plies, table.clone(), game.clone(), given_up);
+        let active = match opened {
+            Ok(active) => active,
+            Err(error) => {
+                let report = table.sealer().void(&game, format!("its opening: {error}"));
+                return self.finish(lease, report);
+            }
+        };
         let token = self.games.insert(active);
         self.go_on(token);
     }

@@ -102,7 +102,7 @@ impl Sealer {
             return self.void(game, format!("the game cannot be recorded: {error}"));
         }
         if self.rules.wire().hash_only {
-            record.drop_events();
+            record.forget_moves();
         }
         v1::GameReport {
             record: Some((&record).into()),

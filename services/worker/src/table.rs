@@ -2,12 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use arena_engine::{ActionId, AnyGame, Opening, Setup, options::Options};
+use arena_engine::{ActionId, AnyGame, AnyMatch, IllegalAction, Opening, Setup, options::Options};
 use arena_games::{GamesError, Visitor};
 use arena_model::{BlockSeed, RecordHeader};
 use arena_telemetry::WorkerMetrics;
 use arena_wire::{
-    convert::{fault_policy, options_from_wire},
+    convert::{fault_policy, options_from_wire, record_setup},
     v1,
 };
 
@@ -22,19 +22,6 @@ pub enum SetupError {
     /// Its ruleset or options are not known here.
     #[error(transparent)]
     Games(#[from] GamesError),
-    /// Its rules are of another version.
-    #[error(
-        "{ruleset} is asked for in rules version {asked}, this program plays version {known}; \
-         use the same version of arena everywhere"
-    )]
-    Version {
-        /// Name of the ruleset.
-        ruleset: String,
-        /// What was asked for.
-        asked: u32,
-        /// What there is.
-        known: u32,
-    },
     /// A game that does not fit the setup.
     #[error("game {index}: its seats are not agents of the tournament")]
     Seats {
@@ -57,16 +44,10 @@ impl Rules {
     pub(crate) fn new(setup: v1::TournamentSetup) -> Result<Self, SetupError> {
         let given = options_from_wire(&setup.options);
         // Text becomes what each option is.
-        let (options, seats) =
-            arena_games::resolve(&setup.ruleset, &given, Some(setup.seats as usize))?;
-        let game = arena_games::build(&setup.ruleset, &options, seats)?;
-        if game.version() != setup.rules_version {
-            return Err(SetupError::Version {
-                ruleset: setup.ruleset,
-                asked: setup.rules_version,
-                known: game.version(),
-            });
-        }
+        let (ruleset, version) = (&setup.ruleset, setup.rules_version);
+        let seats = Some(setup.seats as usize);
+        let (options, seats) = arena_games::resolve_version(ruleset, version, &given, seats)?;
+        let game = arena_games::build_version(ruleset, version, &options, seats)?;
         let header = RecordHeader {
             tournament_id: setup.tournament_id.clone(),
             ruleset: setup.ruleset.clone(),
@@ -77,6 +58,7 @@ impl Rules {
                 .iter()
                 .map(|agent| agent.name.clone())
                 .collect(),
+            setup: record_setup(&setup),
         };
         Ok(Self {
             latencies: Arc::new(Latencies::new(setup.agents.len())),
@@ -116,8 +98,9 @@ impl Rules {
     }
 
     pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> Result<V::Out, GamesError> {
-        arena_games::visit(
+        arena_games::visit_version(
             &self.setup.ruleset,
+            self.setup.rules_version,
             &self.options,
             self.game.seats(),
             visitor,
@@ -138,6 +121,14 @@ impl Rules {
     /// Latencies that were not reported yet.
     pub(crate) fn latencies(&self) -> &Latencies {
         &self.latencies
+    }
+
+    /// Starts a game.
+    pub(crate) fn open(
+        &self,
+        game: &v1::GameAssignment,
+    ) -> Result<Box<dyn AnyMatch>, IllegalAction> {
+        self.game.open(self.setup(game))
     }
 
     /// Fails where a game names agents that are not there.
@@ -200,7 +191,10 @@ impl Rules {
             opening: if game.opening.is_empty() {
                 Opening::Drawn(self.play.opening_plies)
             } else {
-                Opening::Given(game.opening.iter().map(|&id| id as ActionId).collect())
+                // What is no action is none that is legal either.
+                let actions = game.opening.iter();
+                let actions = actions.map(|&id| ActionId::try_from(id).unwrap_or(ActionId::MAX));
+                Opening::Given(actions.collect())
             },
             on_fault: fault_policy(&self.play),
             ask_forced: self.play.ask_forced,

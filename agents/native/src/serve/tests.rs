@@ -217,7 +217,7 @@ async fn what_makes_no_sense_is_refused_with_its_reason() {
         ),
         (
             with(&|context, _| context.rules_version = 9),
-            "version 9 of the rules of kalah",
+            "kalah is asked for in rules version 9",
         ),
         (
             with(&|context, _| context.seats = 3),

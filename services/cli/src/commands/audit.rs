@@ -127,6 +127,7 @@ fn row(difference: &v1::Difference) -> (Vec<String>, serde_json::Value) {
     let agent = known(&difference.agent);
     let shown = match (&agent, difference.hash_only) {
         (Some(agent), _) => agent.clone(),
+        (None, _) if !difference.dice.is_empty() => format!("none: {}", difference.dice),
         (None, true) => "unknown: hashes alone".to_owned(),
         (None, false) => String::new(),
     };
@@ -142,6 +143,7 @@ fn row(difference: &v1::Difference) -> (Vec<String>, serde_json::Value) {
         "game_id": difference.game_id,
         "event": event,
         "agent": agent,
+        "dice": known(&difference.dice),
         "worker": difference.worker,
         "durable_hash": difference.durable_hash,
         "other_hash": difference.other_hash,

@@ -2,27 +2,29 @@
 
 mod compare;
 mod list;
+mod programs;
+mod rerun;
 mod show;
+mod texts;
 mod told;
 
-use std::{fs::File, io::Read, path::PathBuf};
+use std::path::{Path, PathBuf};
 
 use arena_model::{GameRecord, record::ParsedRecord};
 use arena_wire::v1;
 use clap::{Args, Subcommand};
-use tonic::Code;
 
 use crate::{
     access::{AccessArgs, Client},
     failure::{Failure, Outcome},
     model::{self, Rules},
     output::{self, Format, note},
-    units,
-    workers::Builtin,
 };
 
 pub(crate) use show::{print_faults, print_record};
 pub(crate) use told::{Told, play};
+
+use self::texts::Text;
 
 /// List, show, replay and rerun games of a tournament
 #[derive(Debug, Subcommand)]
@@ -36,7 +38,7 @@ Examples:
   arena game show demo-3f9a0c1b22/17 --watch
   arena game show demo-3f9a0c1b22/17 --output json > game.json")]
     Show(ShowArgs),
-    /// Apply a record again and check its hash; asks no agent
+    /// Apply a record again and check dice, result and hash; asks no agent
     #[command(after_help = "\
 Exits with 3 where the record does not hold.
 
@@ -46,11 +48,15 @@ Examples:
     Replay(ReplayArgs),
     /// Play a game again from its seed and compare; asks the agents
     #[command(after_help = "\
-Exits with 3 where a ply differs, and names the first.
+Exits with 3 where a ply differs, and names the first. With --file the line alone is
+enough: it names ruleset, seed, opening, and each agent's bot, options and program.
+A registered agent has to be at hand, by --agent, --data or --coordinator.
 
 Examples:
-  arena game rerun demo-3f9a0c1b22/17")]
-    Rerun(RerunArgs),
+  arena game rerun demo-3f9a0c1b22/17
+  arena game rerun --file game.json
+  arena game rerun --file games.jsonl --agent greedy-py=./greedy.py")]
+    Rerun(rerun::RerunArgs),
 }
 
 #[derive(Debug, Args)]
@@ -89,23 +95,6 @@ pub(crate) struct ReplayArgs {
     output: Format,
 }
 
-#[derive(Debug, Args)]
-pub(crate) struct RerunArgs {
-    /// Id of the game: TOURNAMENT/INDEX
-    game: String,
-
-    #[command(flatten)]
-    access: AccessArgs,
-
-    /// How the papers' agents are run
-    #[arg(long, value_enum, default_value_t)]
-    builtin: Builtin,
-
-    /// How to print; json is the record of the rerun
-    #[arg(long, value_enum, default_value_t)]
-    output: Format,
-}
-
 impl GameCommand {
     pub(crate) async fn run(self) -> Outcome {
         match self {
@@ -123,7 +112,7 @@ impl GameCommand {
                     outcome.and(access.close().await)
                 }
             },
-            Self::Rerun(args) => args.rerun().await,
+            Self::Rerun(args) => args.run().await,
         }
     }
 }
@@ -167,58 +156,37 @@ impl ReplayArgs {
         let rules = Rules::of(&setup)?;
         let record = model::record(game.record.as_ref())?;
         rules
-            .header
-            .verify(&record, &*rules.game)
-            .map_err(|error| Failure::differs(format!("game {id}: {error}")))?;
+            .verify(&record)
+            .map_err(|failure| Failure::differs(format!("game {id}: {failure}")))?;
         let line = rules.line(&record)?;
         self.tell(id, &record, &line)
     }
 
-    fn replay_file(&self, file: &PathBuf) -> Outcome {
-        let mut bytes = Vec::new();
-        if file.as_os_str() == "-" {
-            std::io::stdin().read_to_end(&mut bytes)
-        } else {
-            File::open(file).and_then(|mut file| file.read_to_end(&mut bytes))
-        }
-        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
-        // What is no text is no record either, and is told as that.
-        let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<&str> = text
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .collect();
-        if lines.is_empty() {
-            return Err(Failure::usage(format!(
-                "{} holds no record",
-                file.display()
-            )));
-        }
-        // A record may also be spread over lines, as `jq` writes it.
-        if lines.len() > 1 && ParsedRecord::parse(&text).is_ok() {
-            return self.replay_line(&text, &file.display().to_string());
-        }
-        for (number, line) in lines.iter().enumerate() {
-            self.replay_line(line, &format!("{} line {}", file.display(), number + 1))?;
-        }
-        Ok(())
+    fn replay_file(&self, file: &Path) -> Outcome {
+        let texts = texts::texts(file)?;
+        texts.iter().try_for_each(|text| self.replay_text(text))
     }
 
-    fn replay_line(&self, text: &str, place: &str) -> Outcome {
+    fn replay_text(&self, Text { place, text }: &Text) -> Outcome {
         let differs = |error: &dyn std::fmt::Display| Failure::differs(format!("{place}: {error}"));
-        let parsed = ParsedRecord::parse(text).map_err(|error| match short_line(text) {
-            Some(id) => Failure::usage(format!(
+        let parsed = ParsedRecord::parse(text).map_err(|error| differs(&error))?;
+        let id = parsed.game_id();
+        if !parsed.has_events() {
+            let tournament = id.rsplit_once('/').map_or(id, |(tournament, _)| tournament);
+            return Err(Failure::usage(format!(
                 "{place}: {}",
-                model::not_kept(id.rsplit_once('/').map_or(&id, |(of, _)| of), &id)
-            )),
-            None => differs(&error),
-        })?;
+                model::not_kept(tournament, id)
+            )));
+        }
         let seats = parsed.seats().len();
-        let game = arena_games::resolve(parsed.ruleset(), parsed.options(), Some(seats))
-            .and_then(|(options, seats)| arena_games::build(parsed.ruleset(), &options, seats))
+        let (ruleset, version) = (parsed.ruleset(), parsed.rules_version());
+        let game = arena_games::resolve_version(ruleset, version, parsed.options(), Some(seats))
+            .and_then(|(options, seats)| {
+                arena_games::build_version(ruleset, version, &options, seats)
+            })
             .map_err(|error| differs(&error))?;
         let (_, record) = parsed.verify(&*game).map_err(|error| differs(&error))?;
-        self.tell(parsed.game_id(), &record, text.trim())
+        self.tell(id, &record, text.trim())
     }
 
     fn tell(&self, id: &str, record: &GameRecord, line: &str) -> Outcome {
@@ -241,124 +209,5 @@ impl ReplayArgs {
                 ))
             }
         }
-    }
-}
-
-/// The game's id, where this is a line whose events are not kept.
-fn short_line(text: &str) -> Option<String> {
-    let line: serde_json::Value = serde_json::from_str(text).ok()?;
-    let id = line.get("game_id")?.as_str()?;
-    line.get("events")?.is_null().then(|| id.to_owned())
-}
-
-/// The actions of the opening that a game began with.
-fn opening(record: &arena_model::GameRecord) -> Vec<u32> {
-    let actions = record.events.iter().filter(|event| event.is_action());
-    let ids = actions.map(|event| u32::from(event.id()));
-    ids.take(record.opening_plies as usize).collect()
-}
-
-impl RerunArgs {
-    async fn rerun(self) -> Outcome {
-        let mut access = self.access.open().await?;
-        let outcome = self.compare(&mut access).await;
-        outcome.and(access.close().await)
-    }
-
-    /// Fails where an endpoint that played was registered anew or removed since: what
-    /// answers there now is another agent. The exact content of a binary is kept.
-    async fn check_endpoints(
-        &self,
-        client: &mut Client,
-        setup: &v1::TournamentSetup,
-        stored: &GameRecord,
-    ) -> Outcome {
-        for &seat in &stored.seats {
-            let agent = setup.agents.get(usize::from(seat));
-            let source = agent.and_then(|agent| agent.source.as_ref());
-            let Some(v1::agent_setup::Source::Endpoint(played)) = source else {
-                continue;
-            };
-            if played.registered_unix_us == 0 {
-                note(format!(
-                    "endpoint {} played before registrations were kept: whether the same agent \
-                     still answers there is not known",
-                    played.url
-                ));
-                continue;
-            }
-            let request = v1::GetAgentRequest {
-                name: played.name.clone(),
-            };
-            let now = match client.get_agent(request).await {
-                Ok(answer) => answer.into_inner().agent.unwrap_or_default(),
-                Err(status) if status.code() == Code::NotFound => v1::Agent::default(),
-                Err(status) => return Err(status.into()),
-            };
-            if now.registered_unix_us == played.registered_unix_us {
-                continue;
-            }
-            let since = match now.registered_unix_us {
-                0 => "it was removed since".to_owned(),
-                at => format!("it was registered again {}", units::utc(at)),
-            };
-            return Err(Failure::usage(format!(
-                "game {} was played by agent \"{}\" at endpoint {}, registered {}; {since}, so \
-                 what answers there now is another agent and is not asked: use arena game replay",
-                self.game,
-                played.name,
-                played.url,
-                units::utc(played.registered_unix_us),
-            )));
-        }
-        Ok(())
-    }
-
-    async fn compare(&self, access: &mut crate::access::Access) -> Outcome {
-        let game = fetch(&mut access.client, &self.game).await?;
-        let mut setup = game.setup.unwrap_or_default();
-        let rules = Rules::of(&setup)?;
-        let stored = model::record(game.record.as_ref())?;
-        self.check_endpoints(&mut access.client, &setup, &stored)
-            .await?;
-        // The game that is played here is wanted whole.
-        let hash_only = std::mem::take(&mut setup.hash_only);
-        let assignment = v1::GameAssignment {
-            index: stored.index,
-            block: stored.block,
-            seed: stored.seed.0,
-            seats: stored.seats.iter().map(|&agent| agent.into()).collect(),
-            attempts: 0,
-            opening: opening(&stored),
-        };
-        let told = Told::new(setup, access.url.clone());
-        let again = play(&told, &assignment, self.builtin).await?;
-        if again.record == stored || hash_only && again.record.hash == stored.hash {
-            return match self.output {
-                Format::Json | Format::Jsonl => {
-                    output::write(&format!("{}\n", rules.line(&again.record)?))
-                }
-                Format::Csv => output::write(&format!("game_id,same\n{},true\n", self.game)),
-                Format::Table => output::write(&format!(
-                    "{}: the agents played the same game again, {} plies, same hash\n",
-                    self.game, stored.plies
-                )),
-            };
-        }
-        if matches!(self.output, Format::Json | Format::Jsonl) {
-            output::write(&format!("{}\n", rules.line(&again.record)?))?;
-        }
-        // Whether the agent changed or never plays alike shows in a third game.
-        let third = play(&told, &assignment, self.builtin).await?;
-        let stable = third.record == again.record;
-        Err(Failure::differs(format!(
-            "game {}: {}",
-            self.game,
-            if hash_only {
-                compare::explain_hashes(&told.setup, &stored, &again.record, stable)
-            } else {
-                compare::explain(&rules, &told.setup, &stored, &again.record, stable)
-            }
-        )))
     }
 }

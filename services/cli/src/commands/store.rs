@@ -1,10 +1,14 @@
 //! `arena store …`
 
+mod records;
+
 use std::path::PathBuf;
 
 use arena_store::{BackupReport, StoreError};
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
+use self::records::{Checked, Records};
 use crate::{
     access::DEFAULT_DATA,
     failure::{Failure, Outcome},
@@ -16,6 +20,9 @@ use crate::{
 pub(crate) enum StoreCommand {
     /// Check every record of a data folder that nobody uses
     #[command(after_help = "\
+Checks the store's own checksums, and each record: its hash, its events against
+the rules, its dice against its seed, its luck and its result.
+
 Exits with 3 where something is damaged, and says what. With --repair it exits
 with 0 where the store then has all that was ever acknowledged, and with 3 where
 it was repaired, and something is lost.
@@ -103,17 +110,24 @@ fn failure(error: StoreError) -> Failure {
 }
 
 fn verify(args: &VerifyArgs) -> Outcome {
-    let report = arena_store::verify(&args.data.data).map_err(failure)?;
+    let mut records = Records::default();
+    let report = arena_store::verify_with(&args.data.data, &mut records).map_err(failure)?;
+    let records = records.checked;
+    let whole = Verified {
+        report: &report,
+        records: &records,
+    };
     match args.output {
-        Format::Json => output::json(&report)?,
-        Format::Jsonl => output::json_line(&report)?,
+        Format::Json => output::json(&whole)?,
+        Format::Jsonl => output::json_line(&whole)?,
         Format::Csv => output::write(&format!(
-            "games,documents,binaries,bytes,damages\n{},{},{},{},{}\n",
+            "games,documents,binaries,bytes,damages,unsound\n{},{},{},{},{},{}\n",
             report.games,
             report.documents,
             report.binaries,
             report.bytes_on_disk,
-            report.damages.len()
+            report.damages.len(),
+            records.unsound
         ))?,
         Format::Table => output::write(&format!(
             "{}: {} games, {} documents, {} binaries, {} bytes\n",
@@ -124,19 +138,53 @@ fn verify(args: &VerifyArgs) -> Outcome {
             report.bytes_on_disk
         ))?,
     }
+    if records.hashes_alone > 0 {
+        note(format!(
+            "{} games keep no moves (records = \"hash\"): `arena game rerun` checks them one by one",
+            records.hashes_alone
+        ));
+    }
+    for (why, games) in &records.unchecked {
+        note(format!("{games} games cannot be checked: {why}"));
+    }
     if report.in_place {
         note(
             "checked in place, since there is no room for a copy: a torn end of the log is cut off",
         );
     }
-    if report.is_sound() {
+    let mut found = report.damages.clone();
+    found.extend(report.remedy.clone());
+    found.extend(unsound(&records));
+    if found.is_empty() {
         return Ok(());
     }
-    Err(Failure::differs(format!(
-        "{}\n{}",
-        report.damages.join("\n"),
-        report.remedy.unwrap_or_default()
-    )))
+    Err(Failure::differs(found.join("\n")))
+}
+
+/// What a verification prints as JSON.
+#[derive(Serialize)]
+struct Verified<'a> {
+    #[serde(flatten)]
+    report: &'a arena_store::Report,
+    records: &'a Checked,
+}
+
+/// The records that are wrong, and what to do.
+fn unsound(records: &Checked) -> Vec<String> {
+    if records.unsound == 0 {
+        return Vec::new();
+    }
+    let mut lines = records.unsound_records.clone();
+    let unnamed = records.unsound - lines.len() as u64;
+    if unnamed > 0 {
+        lines.push(format!("{unnamed} more records are wrong"));
+    }
+    lines.push(
+        "these records were not played by these rules and seeds: play their tournaments again \
+         with `arena run SPEC --again`"
+            .to_owned(),
+    );
+    lines
 }
 
 fn repair(args: &VerifyArgs) -> Outcome {

@@ -145,6 +145,7 @@ async fn read_games(
         let page = client.list_games(request).await?.into_inner();
         for game in &page.games {
             let record = model::record(game.record.as_ref())?;
+            rules.check(&record)?;
             scan.add(&record, game, &rules.short_line(&record)?);
             sampler.add(&record);
         }

@@ -69,7 +69,8 @@ impl Sampler {
 
     /// Looks at a game.
     pub(super) fn add(&mut self, record: &GameRecord) {
-        if record.termination == Termination::Void || record.events.is_empty() {
+        if record.termination == Termination::Void || record.events.is_empty() || !record.is_whole()
+        {
             return;
         }
         for fault in &record.faults {

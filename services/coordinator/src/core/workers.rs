@@ -20,6 +20,12 @@ const SERVE_MAX: Duration = Duration::from_millis(20);
 /// The longest that a request for games waits.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
+/// Whether a worker that names these rulesets plays this one.
+fn plays(rulesets: &BTreeMap<String, u32>, ruleset: &str, version: u32) -> bool {
+    rulesets.get(ruleset) == Some(&version)
+        || rulesets.get(&format!("{ruleset}@{version}")) == Some(&version)
+}
+
 /// A worker that is here.
 pub(super) struct Present {
     name: String,
@@ -209,7 +215,7 @@ impl Core {
             let rulesets = workers.get(&worker).map(|present| &present.rulesets);
             entry.zip(rulesets).is_some_and(|(entry, rulesets)| {
                 let tournament = &entry.info.tournament;
-                let knows = rulesets.get(&tournament.ruleset) == Some(&tournament.rules_version);
+                let knows = plays(rulesets, &tournament.ruleset, tournament.rules_version);
                 // What is left of a finished one are audits, which an endpoint that was
                 // registered again would answer for another agent.
                 let over = entry.document.state() == v1::TournamentState::Finished;

@@ -297,10 +297,12 @@ fn difference(
         .and_then(|agent| info.agents.get(usize::from(agent)).cloned())
         .unwrap_or_default();
     let game = format!("{}/{}", info.id, durable.index);
-    if parting.chance {
+    let dice = parting.dice.unwrap_or_default();
+    if parting.chance || !dice.is_empty() {
         tracing::error!(
             game,
             event = parting.event,
+            dice,
             "DEFECT: the same game drew other chance events, please report it"
         );
     } else {
@@ -319,5 +321,6 @@ fn difference(
         event: parting.event,
         agent,
         hash_only: info.hash_only(),
+        dice,
     }
 }

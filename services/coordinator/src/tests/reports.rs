@@ -92,6 +92,33 @@ async fn the_agent_whose_move_differs_is_marked() {
 }
 
 #[tokio::test]
+async fn dice_that_the_seed_does_not_draw_are_named_in_place_of_an_agent() {
+    let mut arena = Fixture::new().await;
+    let spec = SPEC
+        .replace("kalah", "cowry")
+        .replace("minimax", "aggressive");
+    let id = arena.start(&spec).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    let lease = worker.lease().await;
+    // One of two throws at least is not that of the seed.
+    for thrown in [0, 1] {
+        let mut report = won(&lease.games[0], 0);
+        if let Some(record) = &mut report.record {
+            record.events = vec![thrown << 1];
+            record.hash = vec![thrown as u8 + 1; 32];
+        }
+        worker.report(&lease, vec![report]).await.expect("taken");
+    }
+    let found = arena.differences(&id).await;
+    assert_eq!((found[0].event, found[0].agent.as_str()), (0, ""));
+    assert!(
+        found[0].dice.contains("ply 0 (event 0): the seed draws"),
+        "{}",
+        found[0].dice
+    );
+}
+
+#[tokio::test]
 async fn a_record_that_is_not_of_the_schedule_is_refused() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;

@@ -275,6 +275,21 @@ fn openings_are_random_seeded_and_the_same_for_all() {
 }
 
 #[test]
+fn a_given_opening_is_played_in_place_of_a_drawn_one() {
+    let opened = |opening| Setup {
+        opening,
+        ..setup(4)
+    };
+    let drawn = finish(Match::new(Toy::new(2), opened(Opening::Drawn(6))), |_, _| 0);
+    let actions = drawn.events.iter().filter(|event| event.is_action());
+    let given: Vec<u16> = actions.take(6).map(|event| event.id()).collect();
+    let again = Match::open(Toy::new(2), opened(Opening::Given(given.clone())));
+    assert_eq!(finish(again.expect("legal actions"), |_, _| 0), drawn);
+    let refused = Match::open(Toy::new(2), opened(Opening::Given(vec![given[0], 77])));
+    assert_eq!(refused.map(|_| ()).expect_err("no action").action, 77);
+}
+
+#[test]
 fn opening_moves_count_as_decisions_with_their_seeds() {
     let opened = Setup {
         opening: Opening::Drawn(6),

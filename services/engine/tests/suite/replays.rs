@@ -1,7 +1,8 @@
 //! Replay: what is accepted, and how each thing that cannot be is named.
 
 use arena_engine::{
-    AnyGame, Ending, Event, Game, Match, ReplayError, Status, Step, perft, replay, resolve_steps,
+    AnyGame, CheckError, DiceError, Ending, Event, Game, Match, ReplayError, Status, Step, check,
+    perft, replay, resolve_steps,
 };
 
 use crate::toy::{Toy, setup};
@@ -26,6 +27,41 @@ fn a_replay_ends_as_the_game_did_and_shows_each_event() {
     assert_eq!(shown, events);
     assert_eq!(outcome.ending, Some(Ending::Normal));
     assert_eq!(outcome.to_move, None);
+}
+
+#[test]
+fn chance_outcomes_are_held_against_the_keys_they_are_drawn_from() {
+    let toy = Toy::new(2);
+    let events = played(&toy);
+    let checked = check(&toy, &events, &(&setup(6).keys).into()).expect("its own keys");
+    assert_eq!(checked.outcome.ending, Some(Ending::Normal));
+    let outcome = replay(&toy, &events, |_, _| {}).expect("a game");
+    assert_eq!(checked.outcome, outcome);
+
+    let mut other = events.clone();
+    let place = other
+        .iter()
+        .rposition(|event| !event.is_action())
+        .expect("dice");
+    // The draw of the table, which is 0 or 2.
+    other[place] = Event::chance(2 - events[place].id());
+    let ply = events[..place]
+        .iter()
+        .filter(|event| event.is_action())
+        .count();
+    let refused = check(&toy, &other[..=place], &(&setup(6).keys).into());
+    let Err(CheckError::Dice(DiceError {
+        ply: at,
+        event,
+        seat,
+        ..
+    })) = refused
+    else {
+        panic!("{refused:?}");
+    };
+    assert_eq!((at as usize, event), (ply, place));
+    assert_eq!(seat, None);
+    assert!(check(&toy, &events, &(&setup(7).keys).into()).is_err());
 }
 
 #[test]

@@ -7,11 +7,17 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use arena_engine::{AnyGame, Event, Game, Match, Status, Stream, options::Options};
+use arena_engine::{
+    AnyGame, Event, Game, Match, Setup, Status, Stream,
+    options::{Options, Value},
+};
 use arena_games::{RulesetInfo, Visitor, build, resolve, rulesets, visit};
 use arena_model::{
     BlockSeed, GameRecord, RecordHeader,
-    record::{LineWriter, ParsedRecord, VerifyError},
+    record::{
+        LineWriter, ParsedRecord, Program, RECORD_VERSION, RecordAgent, RecordSetup, VerifyError,
+    },
+    spec::{GamePlay, Play},
 };
 use sha2::{Digest, Sha256};
 
@@ -26,22 +32,42 @@ fn options_of(info: &RulesetInfo) -> (Options, usize) {
 }
 
 /// A finished game at random.
-struct Play(u64);
+struct PlayOut(BlockSeed);
 
-impl Visitor for Play {
+impl Visitor for PlayOut {
     type Out = arena_engine::Finished;
 
     fn visit<G: Game>(self, game: G) -> Self::Out {
-        play_at_random(&game, setup(self.0))
+        let names: Vec<String> = (0..game.seats())
+            .map(|seat| format!("agent-{seat}"))
+            .collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let keys = self.0.keys(&names);
+        play_at_random(&game, Setup { keys, ..setup(0) })
     }
 }
 
 /// The line of a game without `,"hash":"…"}`, and the rules it was played by.
-fn line(info: &RulesetInfo) -> (String, Arc<dyn AnyGame>) {
+/// `version` is that of the line.
+fn line(info: &RulesetInfo, version: u32) -> (String, Arc<dyn AnyGame>) {
     let (options, seats) = options_of(info);
     let game = build(info.name, &options, seats).expect("resolved");
-    let finished = visit(info.name, &options, seats, Play(5)).expect("resolved");
+    let finished = visit(info.name, &options, seats, PlayOut(BlockSeed(7))).expect("resolved");
+    let agent = RecordAgent {
+        bot: "greedy".to_owned(),
+        options: Options::from([
+            ("depth".to_owned(), 3.into()),
+            ("x".to_owned(), Value::Real(0.5)),
+        ]),
+        version: "1.2.3".to_owned(),
+        program: Program::Package,
+        sha256: "ab".repeat(32),
+        args: vec!["a \"quoted\" one".to_owned()],
+    };
+    let play = GamePlay::from(&Play::default());
+    let setup = RecordSetup::new(&vec![agent; seats], &play);
     let header = RecordHeader {
+        setup: (version >= RECORD_VERSION).then_some(setup),
         tournament_id: "damaged-0123456789".to_owned(),
         ruleset: info.name.to_owned(),
         rules_version: info.version,
@@ -94,7 +120,7 @@ fn damage(text: &mut Vec<u8>, stream: &mut Stream) {
 fn damaged_records_are_refused_by_name_and_never_panic() {
     let mut outcomes: BTreeMap<&str, u32> = BTreeMap::new();
     for info in rulesets() {
-        let (body, game) = line(info);
+        let (body, game) = line(info, RECORD_VERSION);
         let whole = ParsedRecord::parse(&sealed(&body)).expect("a record");
         whole.verify(&*game).expect("an undamaged record holds");
         let mut stream = Stream::new(&[11; 32]);
@@ -124,8 +150,10 @@ fn damaged_records_are_refused_by_name_and_never_panic() {
                         match error {
                             VerifyError::Hash { .. } => "hash",
                             VerifyError::Replay(_) => "replay",
+                            VerifyError::Dice(_) => "dice",
                             VerifyError::Differs { .. } => "differs",
                             VerifyError::Version { .. } => "version",
+                            VerifyError::NoEvents => "no events",
                         }
                     }
                 },
@@ -136,6 +164,7 @@ fn damaged_records_are_refused_by_name_and_never_panic() {
     // All that can be wrong was.
     let kinds: Vec<&str> = outcomes.keys().copied().collect();
     let expected = [
+        "dice",
         "differs",
         "hash",
         "holds",
@@ -151,7 +180,7 @@ fn invented_events_are_refused_and_never_panic() {
     for info in rulesets() {
         let (options, seats) = options_of(info);
         let game = build(info.name, &options, seats).expect("resolved");
-        let played = visit(info.name, &options, seats, Play(6)).expect("resolved");
+        let played = visit(info.name, &options, seats, PlayOut(BlockSeed(6))).expect("resolved");
         let mut stream = Stream::new(&[12; 32]);
         let mut refused = 0;
         for _ in 0..CASES {
@@ -271,7 +300,7 @@ fn invented_positions_are_refused_or_read() {
 fn a_records_luck_is_held_against_the_rules_and_one_without_stays_as_it_was() {
     let mut dice = Vec::new();
     for info in rulesets() {
-        let (body, game) = line(info);
+        let (body, game) = line(info, 1);
         let Some(start) = body.find(",\"luck\":[") else {
             continue;
         };
@@ -321,7 +350,7 @@ fn holds_laid_out_anew(body: &str, game: &dyn AnyGame) -> Result<(), String> {
 #[test]
 fn a_record_that_would_be_written_otherwise_is_refused() {
     for info in rulesets() {
-        let (body, game) = line(info);
+        let (body, game) = line(info, 1);
         assert_eq!(holds_laid_out_anew(&body, &*game), Ok(()), "{}", info.name);
         for (from, to, reason) in [
             // The index of the game.

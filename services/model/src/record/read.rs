@@ -5,11 +5,11 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::{
-    GameRecord, RecordHeader,
-    verify::{VerifyError, check_result},
-    write::{write_common, write_event, write_head, write_tail},
+    GameRecord, RECORD_VERSION, RecordAgent, RecordHeader, RecordSetup,
+    verify::VerifyError,
+    write::{EVENTS, write_common, write_event, write_head, write_setup, write_tail},
 };
-use crate::{canonical::canonical_json, seed::BlockSeed};
+use crate::{canonical::canonical_json, seed::BlockSeed, spec::GamePlay};
 
 /// Text that is not a record.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +32,7 @@ struct Line {
     game_id: String,
     index: u64,
     block: u64,
+    record: Option<u32>,
     ruleset: String,
     rules_version: u32,
     options: Options,
@@ -39,7 +40,12 @@ struct Line {
     seed: BlockSeed,
     #[serde(deserialize_with = "all_plain")]
     seats: Vec<String>,
-    events: Vec<LineEvent>,
+    agents: Option<Vec<RecordAgent>>,
+    play: Option<GamePlay>,
+    /// None where they are not kept.
+    events: Option<Vec<LineEvent>>,
+    /// Actions of the opening, where events are not kept.
+    opening: Option<Vec<u16>>,
     placement: Option<Vec<u8>>,
     scores: Vec<i64>,
     #[serde(default)]
@@ -159,10 +165,86 @@ impl ParsedRecord {
     /// # Errors
     /// [`LineError`] where it is not a record.
     pub fn parse(text: &str) -> Result<Self, LineError> {
+        let line: Line = serde_json::from_str(text)?;
+        line.check_version()
+            .map_err(<serde_json::Error as serde::de::Error>::custom)?;
         Ok(Self {
-            line: serde_json::from_str(text)?,
+            line,
             text_hash: text_hash(text.trim()),
         })
+    }
+
+    /// False for a line that has `null` in the place of its events.
+    #[must_use]
+    pub fn has_events(&self) -> bool {
+        self.line.events.is_some()
+    }
+
+    /// Its place in the schedule, the number of its block, and its seed.
+    #[must_use]
+    pub fn place(&self) -> (u64, u64, BlockSeed) {
+        (self.line.index, self.line.block, self.line.seed)
+    }
+
+    /// Version of the rules.
+    #[must_use]
+    pub fn rules_version(&self) -> u32 {
+        self.line.rules_version
+    }
+
+    /// Its agents in seat order and the settings of play; none where it is of
+    /// version 1, which does not say.
+    #[must_use]
+    pub fn setup(&self) -> Option<(&[RecordAgent], &GamePlay)> {
+        self.line.agents.as_deref().zip(self.line.play.as_ref())
+    }
+
+    /// The actions of its opening.
+    #[must_use]
+    pub fn opening(&self) -> Vec<u16> {
+        match &self.line.events {
+            Some(events) => {
+                let actions = events.iter().filter_map(|event| match event {
+                    LineEvent::Action(action) => action.opening.then_some(action.action),
+                    LineEvent::Chance(_) => None,
+                });
+                actions.collect()
+            }
+            None => self.line.opening.clone().unwrap_or_default(),
+        }
+    }
+
+    /// The hash that it says it has.
+    #[must_use]
+    pub fn stated_hash(&self) -> &str {
+        &self.line.hash
+    }
+
+    /// What its line has in common with others of its tournament. In it the agents
+    /// are the seats.
+    #[must_use]
+    pub fn header(&self) -> RecordHeader {
+        let line = &self.line;
+        RecordHeader {
+            tournament_id: line
+                .game_id
+                .rsplit_once('/')
+                .map_or(line.game_id.as_str(), |(tournament, _)| tournament)
+                .to_owned(),
+            ruleset: line.ruleset.clone(),
+            rules_version: line.rules_version,
+            options: line.options.clone(),
+            agents: line.seats.clone(),
+            setup: self
+                .setup()
+                .map(|(agents, play)| RecordSetup::new(agents, play)),
+        }
+    }
+
+    /// The result without events, as the line states it.
+    #[must_use]
+    pub fn stated_result(&self) -> GameRecord {
+        self.packed(Vec::new(), [0; 32])
     }
 
     /// Id of the game.
@@ -196,6 +278,9 @@ impl ParsedRecord {
     /// [`VerifyError`] at the first thing that does not hold.
     pub fn verify(&self, game: &dyn AnyGame) -> Result<(RecordHeader, GameRecord), VerifyError> {
         let line = &self.line;
+        let Some(events) = &line.events else {
+            return Err(VerifyError::NoEvents);
+        };
         let computed = self.content_hash();
         for hash in [self.text_hash.unwrap_or(computed), computed] {
             if hex::encode(hash) != line.hash {
@@ -212,8 +297,7 @@ impl ParsedRecord {
                 known: game.version(),
             });
         }
-        let steps: Vec<Step> = line
-            .events
+        let steps: Vec<Step> = events
             .iter()
             .map(|event| match event {
                 LineEvent::Chance(chance) => Step::Chance(chance.chance.clone()),
@@ -221,17 +305,7 @@ impl ParsedRecord {
             })
             .collect();
         let record = self.packed(game.resolve_steps(&steps)?, computed);
-        let header = RecordHeader {
-            tournament_id: line
-                .game_id
-                .rsplit_once('/')
-                .map_or(line.game_id.as_str(), |(tournament, _)| tournament)
-                .to_owned(),
-            ruleset: line.ruleset.clone(),
-            rules_version: line.rules_version,
-            options: line.options.clone(),
-            agents: line.seats.clone(),
-        };
+        let header = self.header();
         let game_id = format!("{}/{}", header.tournament_id, record.index);
         if game_id != line.game_id {
             return Err(VerifyError::Differs {
@@ -241,17 +315,13 @@ impl ParsedRecord {
             });
         }
         self.check_events(&record, game)?;
-        check_result(&record, game)?;
+        record.check_luck(game, header.setup.is_some() || !record.luck.is_empty())?;
         Ok((header, record))
     }
 
     fn packed(&self, events: Vec<Event>, hash: [u8; 32]) -> GameRecord {
         let line = &self.line;
-        let opening_plies = line
-            .events
-            .iter()
-            .filter(|event| matches!(event, LineEvent::Action(action) if action.opening))
-            .count();
+        let opening_plies = self.opening().len();
         GameRecord {
             index: line.index,
             block: line.block,
@@ -277,13 +347,25 @@ impl ParsedRecord {
         let record = self.packed(Vec::new(), [0; 32]);
         let options = canonical_json(&line.options);
         let mut common = String::with_capacity(options.len() + 128);
-        write_common(&mut common, &line.ruleset, line.rules_version, &options);
+        let setup = self.header().setup;
+        write_common(
+            &mut common,
+            &line.ruleset,
+            line.rules_version,
+            &options,
+            setup.is_some(),
+        );
         let mut out = String::with_capacity(8192);
         out.push_str("{\"game_id\":\"");
         out.push_str(&line.game_id);
         let names = line.seats.iter().map(String::as_str);
         write_head(&mut out, &record, &common, names);
-        for (place, event) in line.events.iter().enumerate() {
+        if let Some(setup) = &setup {
+            let agents = setup.agents.iter().map(String::as_str);
+            write_setup(&mut out, agents, &setup.play);
+        }
+        out.push_str(EVENTS);
+        for (place, event) in line.events.iter().flatten().enumerate() {
             if place > 0 {
                 out.push(',');
             }
@@ -317,7 +399,7 @@ impl ParsedRecord {
             let opening = if opening { " in the opening" } else { "" };
             format!("{name} by seat {seat:?}{opening}")
         };
-        let mut stated = self.line.events.iter();
+        let mut stated = self.line.events.iter().flatten();
         let mut plies = 0;
         let mut differs = None;
         game.replay(&record.events, &mut |described| {
@@ -339,6 +421,28 @@ impl ParsedRecord {
             }
         })?;
         differs.map_or(Ok(()), Err)
+    }
+}
+
+impl Line {
+    /// A version is known by what a line has, and the other way round.
+    fn check_version(&self) -> Result<(), String> {
+        let agents = self.agents.as_ref().map(Vec::len);
+        match (self.record, agents, &self.play) {
+            (None, None, None) => Ok(()),
+            (Some(RECORD_VERSION), Some(agents), Some(_)) if agents == self.seats.len() => Ok(()),
+            (Some(RECORD_VERSION), ..) => Err(format!(
+                "version {RECORD_VERSION} needs \"play\", and in \"agents\" one entry for each seat"
+            )),
+            (None, ..) => Err("\"agents\" and \"play\" without \"record\"".to_owned()),
+            (Some(version), ..) => Err(format!(
+                "its version is {version}, this program reads up to {RECORD_VERSION}: use a newer arena"
+            )),
+        }?;
+        if self.events.is_some() && self.opening.is_some() {
+            return Err("both \"events\" and \"opening\"".to_owned());
+        }
+        Ok(())
     }
 }
 

@@ -1,6 +1,10 @@
 //! Holding a record against the rules.
 
-use arena_engine::{AnyGame, ReplayError, Termination};
+use std::fmt::Debug;
+
+use arena_engine::{
+    AnyGame, CheckError, Checked, DiceError, ReplayError, Termination, forfeit_placement,
+};
 
 use super::{GameRecord, LineWriter, RecordHeader};
 
@@ -15,9 +19,15 @@ pub enum VerifyError {
         /// What its content gives.
         computed: String,
     },
+    /// There are no events to apply.
+    #[error("the record keeps no moves (records = \"hash\")")]
+    NoEvents,
     /// The rules do not allow these events.
     #[error("{0}")]
     Replay(#[from] ReplayError),
+    /// The seed draws other dice.
+    #[error("{0}")]
+    Dice(#[from] DiceError),
     /// The rules give another result.
     #[error("{key} is {stated} in the record, but the rules give {computed}")]
     Differs {
@@ -40,55 +50,71 @@ pub enum VerifyError {
     },
 }
 
-/// Holds a record's result against the rules.
-pub(super) fn check_result(record: &GameRecord, game: &dyn AnyGame) -> Result<(), VerifyError> {
-    let outcome = game.replay(&record.events, &mut |_| {})?;
-    let differs = |key, stated: String, computed: String| {
-        if stated == computed {
-            Ok(())
-        } else {
-            Err(VerifyError::Differs {
-                key,
-                stated,
-                computed,
-            })
+impl From<CheckError> for VerifyError {
+    fn from(error: CheckError) -> Self {
+        match error {
+            CheckError::Replay(error) => Self::Replay(error),
+            CheckError::Dice(error) => Self::Dice(error),
         }
-    };
-    if record.termination == Termination::Void {
-        return differs("plies", record.plies.to_string(), "0".to_owned());
     }
-    differs("plies", record.plies.to_string(), outcome.plies.to_string())?;
-    differs(
-        "decisions",
-        format!("{:?}", record.decisions),
-        format!("{:?}", outcome.decisions),
-    )?;
-    differs(
-        "scores",
-        format!("{:?}", record.scores),
-        format!("{:?}", outcome.scores),
-    )?;
-    if !record.luck.is_empty() {
-        differs(
-            "luck",
-            format!("{:?}", record.luck),
-            format!("{:?}", game.luck(&record.events)?),
-        )?;
+}
+
+impl GameRecord {
+    /// Applies the events again: the rules have to allow them, the seed has to
+    /// draw their dice, and result and luck have to be what follows. The hash is
+    /// left alone.
+    ///
+    /// # Errors
+    /// [`VerifyError`] at the first thing that is wrong.
+    pub fn check(&self, game: &dyn AnyGame) -> Result<(), VerifyError> {
+        self.check_luck(game, !self.luck.is_empty())
     }
-    if record.termination == Termination::Forfeit {
+
+    /// As [`Self::check`]; `has_luck` says whether the record has to state its luck.
+    pub(super) fn check_luck(&self, game: &dyn AnyGame, has_luck: bool) -> Result<(), VerifyError> {
+        let keys = self.seed.chance_keys(self.seats.len());
+        let Checked { outcome, luck } = game.check(&self.events, &keys)?;
+        if self.termination == Termination::Void {
+            return same("plies", &self.plies, &0);
+        }
+        same("plies", &self.plies, &outcome.plies)?;
+        same("decisions", &self.decisions, &outcome.decisions)?;
+        same("scores", &self.scores, &outcome.scores)?;
+        if has_luck {
+            same("luck", &self.luck, &luck)?;
+        }
+        if self.termination == Termination::Forfeit {
+            let forfeited: Vec<bool> = (0..self.seats.len())
+                .map(|seat| self.faults.iter().any(|of| usize::from(of.seat) == seat))
+                .collect();
+            let placement = forfeit_placement(&forfeited, &outcome.placement);
+            return same("placement", &self.placement, &placement);
+        }
+        let computed = outcome.ending.map(Termination::from);
+        if Some(self.termination) != computed {
+            return Err(VerifyError::Differs {
+                key: "termination",
+                stated: self.termination.name().to_owned(),
+                computed: computed.map_or("unfinished", Termination::name).to_owned(),
+            });
+        }
+        same("placement", &self.placement, &outcome.placement)
+    }
+}
+
+fn same<T: PartialEq + Debug>(
+    key: &'static str,
+    stated: &T,
+    computed: &T,
+) -> Result<(), VerifyError> {
+    if stated == computed {
         return Ok(());
     }
-    let computed = outcome.ending.map(Termination::from);
-    differs(
-        "termination",
-        record.termination.name().to_owned(),
-        computed.map_or("unfinished", Termination::name).to_owned(),
-    )?;
-    differs(
-        "placement",
-        format!("{:?}", record.placement),
-        format!("{:?}", outcome.placement),
-    )
+    Err(VerifyError::Differs {
+        key,
+        stated: format!("{stated:?}"),
+        computed: format!("{computed:?}"),
+    })
 }
 
 impl RecordHeader {
@@ -112,6 +138,6 @@ impl RecordHeader {
                 computed: hex::encode(copy.hash),
             });
         }
-        check_result(record, game)
+        record.check_luck(game, self.setup.is_some() || !record.luck.is_empty())
     }
 }

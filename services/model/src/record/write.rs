@@ -6,7 +6,7 @@ use std::fmt::Write;
 use arena_engine::{AnyGame, Event, ReplayError};
 use sha2::{Digest, Sha256};
 
-use super::{GameRecord, RecordHeader};
+use super::{GameRecord, RECORD_VERSION, RecordHeader, RecordSetup};
 use crate::canonical::canonical_json;
 
 /// Writes the lines of one tournament: what they have in common is made once,
@@ -18,6 +18,7 @@ pub struct LineWriter {
     /// See [`write_common`].
     common: String,
     agents: Vec<String>,
+    setup: Option<RecordSetup>,
     line: String,
 }
 
@@ -27,11 +28,18 @@ impl LineWriter {
     pub fn new(header: &RecordHeader) -> Self {
         let options = canonical_json(&header.options);
         let mut common = String::with_capacity(options.len() + 128);
-        write_common(&mut common, &header.ruleset, header.rules_version, &options);
+        write_common(
+            &mut common,
+            &header.ruleset,
+            header.rules_version,
+            &options,
+            header.setup.is_some(),
+        );
         Self {
             opening: format!("{{\"game_id\":\"{}/", header.tournament_id),
             common,
             agents: header.agents.clone(),
+            setup: header.setup.clone(),
             line: String::with_capacity(16 << 10),
         }
     }
@@ -53,6 +61,12 @@ impl LineWriter {
         let seats = record.seats.iter();
         let names = seats.map(|&agent| self.agents[usize::from(agent)].as_str());
         write_head(out, record, &self.common, names);
+        if let Some(setup) = &self.setup {
+            let seats = record.seats.iter();
+            let agents = seats.map(|&agent| setup.agents[usize::from(agent)].as_str());
+            write_setup(out, agents, &setup.play);
+        }
+        out.push_str(EVENTS);
         let mut plies = 0;
         let mut first = true;
         game.replay(&record.events, &mut |described| {
@@ -91,7 +105,16 @@ impl LineWriter {
 }
 
 /// What all lines have in common between a game's block and its seed.
-pub(super) fn write_common(out: &mut String, ruleset: &str, rules_version: u32, options: &str) {
+pub(super) fn write_common(
+    out: &mut String,
+    ruleset: &str,
+    rules_version: u32,
+    options: &str,
+    names_agents: bool,
+) {
+    if names_agents {
+        let _ = write!(out, ",\"record\":{RECORD_VERSION}");
+    }
     let _ = write!(
         out,
         ",\"ruleset\":\"{ruleset}\",\"rules_version\":{rules_version},\"options\":{options},\
@@ -99,7 +122,20 @@ pub(super) fn write_common(out: &mut String, ruleset: &str, rules_version: u32, 
     );
 }
 
-/// What follows the game's id and precedes its events.
+/// What begins the events.
+pub(super) const EVENTS: &str = ",\"events\":[";
+
+/// What a line says of its agents, in seat order, and of how it was played.
+pub(super) fn write_setup<'a>(out: &mut String, agents: impl Iterator<Item = &'a str>, play: &str) {
+    for (place, agent) in agents.enumerate() {
+        out.push_str(if place > 0 { "," } else { ",\"agents\":[" });
+        out.push_str(agent);
+    }
+    out.push_str("],\"play\":");
+    out.push_str(play);
+}
+
+/// What follows the game's id, up to the names of the seats.
 pub(super) fn write_head<'a>(
     out: &mut String,
     record: &GameRecord,
@@ -118,7 +154,7 @@ pub(super) fn write_head<'a>(
         out.push_str(name);
         out.push('"');
     }
-    out.push_str("],\"events\":[");
+    out.push(']');
 }
 
 pub(super) fn write_event(

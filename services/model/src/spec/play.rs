@@ -59,6 +59,34 @@ impl Default for Play {
     }
 }
 
+/// The settings of [`Play`] that a single game depends on. It needs its seed and the
+/// opening of its record too, and no other setting.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GamePlay {
+    /// How decisions are sent.
+    pub timing: Timing,
+    /// Time for one decision.
+    #[serde(with = "duration")]
+    pub move_timeout: Duration,
+    /// What a fault costs.
+    #[serde(with = "fault_policy")]
+    pub on_fault: FaultPolicy,
+    /// Ask also where only one move is legal.
+    pub ask_forced: bool,
+}
+
+impl From<&Play> for GamePlay {
+    fn from(play: &Play) -> Self {
+        Self {
+            timing: play.timing,
+            move_timeout: play.move_timeout,
+            on_fault: play.on_fault,
+            ask_forced: play.ask_forced,
+        }
+    }
+}
+
 /// All keys of `[play]`.
 pub const PLAY_KEYS: &[&str] = &[
     "rotate",

@@ -41,11 +41,11 @@ impl Active {
         table: Rc<Table>,
         assignment: v1::GameAssignment,
         given_up: GivenUp,
-    ) -> Self {
+    ) -> Result<Self, IllegalAction> {
         let rules = table.rules();
-        Self {
+        Ok(Self {
             lease,
-            game: rules.game().start(rules.setup(&assignment)),
+            game: rules.open(&assignment)?,
             seats: rules.seats(&assignment),
             plies,
             assignment,
@@ -56,7 +56,7 @@ impl Active {
             job: None,
             answered: Answered::default(),
             table,
-        }
+        })
     }
 
     /// Asks its open question; false where it is over.

@@ -284,7 +284,8 @@ impl<G: Game> Hall for Seated<G> {
         };
         let (mut latencies_us, mut details) = (Vec::new(), Vec::new());
         let mut played = Answered::default();
-        let mut game = Match::new(self.game.clone(), rules.setup(assignment));
+        let mut game = Match::open(self.game.clone(), rules.setup(assignment))
+            .map_err(|error| error.to_string())?;
         while let Status::Asks(question) = game.status() {
             if errand.unwanted.load(Ordering::Relaxed) {
                 return Ok(None);

@@ -197,6 +197,7 @@ impl Fleet {
                     rulesets: arena_games::rulesets()
                         .iter()
                         .map(|info| (info.name.to_owned(), info.version))
+                        .chain(older_rules())
                         .collect(),
                     process: self.options.seed,
                 };
@@ -466,4 +467,17 @@ fn unplayable(index: u64, why: String) -> v1::GameReport {
         void_reason: why,
         ..Default::default()
     }
+}
+
+/// Rulesets that are not listed, as a request to join names them: a version that is
+/// not the newest has its number in the name.
+fn older_rules() -> impl Iterator<Item = (String, u32)> {
+    arena_games::unlisted_rulesets().iter().map(|info| {
+        let newest = arena_games::ruleset(info.name).is_ok_and(|it| it.version == info.version);
+        let name = match newest {
+            true => info.name.to_owned(),
+            false => format!("{}@{}", info.name, info.version),
+        };
+        (name, info.version)
+    })
 }

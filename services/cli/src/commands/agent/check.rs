@@ -175,6 +175,7 @@ impl CheckArgs {
             omit_move_details: description.omit_move_details,
             deterministic: bot.deterministic,
             source: Some(source),
+            record_json: String::new(),
         };
         let play = arena_model::spec::Play::default();
         let setup = v1::TournamentSetup {
@@ -187,6 +188,7 @@ impl CheckArgs {
             play: Some((&play).into()),
             hash_only: false,
             luck: true,
+            play_json: String::new(),
         };
         let game = v1::GameAssignment {
             index: 0,

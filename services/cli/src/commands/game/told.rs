@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arena_wire::v1;
-use arena_worker::{AgentOptions, CoordinatorBinaries, play_one};
+use arena_worker::{AgentOptions, BinaryProvider, CoordinatorBinaries, play_one};
 
 use crate::{
     access::{Access, AccessArgs},
@@ -69,17 +69,22 @@ pub(crate) async fn play(
     game: &v1::GameAssignment,
     builtin: Builtin,
 ) -> Outcome<Played> {
-    let mut options = AgentOptions::of_executable(std::env::current_exe()?);
-    options.builtin = builtin.into();
     let temp = tempfile::tempdir()?;
     let binaries = CoordinatorBinaries::new(&told.url, temp.path()).map_err(Failure::failed)?;
+    play_with(&told.setup, game, builtin, Arc::new(binaries)).await
+}
+
+/// As [`play`], with packages from elsewhere.
+pub(super) async fn play_with(
+    setup: &v1::TournamentSetup,
+    game: &v1::GameAssignment,
+    builtin: Builtin,
+    binaries: Arc<dyn BinaryProvider>,
+) -> Outcome<Played> {
+    let mut options = AgentOptions::of_executable(std::env::current_exe()?);
+    options.builtin = builtin.into();
     let mut interrupt = Interrupt::listen()?;
-    let played = play_one(
-        told.setup.clone(),
-        game.clone(),
-        Arc::new(binaries),
-        options,
-    );
+    let played = play_one(setup.clone(), game.clone(), binaries, options);
     tokio::select! {
         played = played => played.map_err(Failure::failed),
         () = interrupt.asked() => Err(Failure::new(

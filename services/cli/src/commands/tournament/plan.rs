@@ -454,6 +454,7 @@ mod tests {
             seats: 2,
             agents: Vec::new(),
             play: Default::default(),
+            openings: None,
         };
         let planned = v1::PlanTournamentResponse {
             games_expected: 40_000,

@@ -95,6 +95,10 @@ impl Boards {
     /// Those of a tournament.
     pub(crate) fn of(header: &RecordHeader, seats: usize) -> Self {
         fn drawn<G: Drawn>(header: &RecordHeader, seats: usize) -> Option<Box<dyn Stepper>> {
+            // Of rules of before there are lines alone.
+            if header.rules_version != G::VERSION {
+                return None;
+            }
             // Options that were good enough to play with are good enough here.
             let game = G::with_options(&header.options, seats).ok()?;
             Some(Box::new(Drawing(game)))

@@ -21,6 +21,7 @@ fn random_game(game: &dyn AnyGame) -> Vec<Event> {
 
 fn header(ruleset: &str, options: Options) -> RecordHeader {
     RecordHeader {
+        setup: None,
         tournament_id: "t-0123456789".to_owned(),
         ruleset: ruleset.to_owned(),
         rules_version: 1,

@@ -1,0 +1,144 @@
+//! The programs of a record's agents: packages from files or a coordinator,
+//! endpoints by their URLs.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use arena_model::record::{Program, RecordAgent};
+use arena_wire::v1::{self, agent_setup::Source};
+use arena_worker::{BinaryError, BinaryProvider, CoordinatorBinaries, Provided};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    access::Access,
+    failure::{Failure, Outcome},
+};
+
+/// Where the programs of agents are.
+pub(super) struct Programs {
+    /// By agent: what `--agent` says.
+    given: BTreeMap<String, String>,
+    /// By SHA-256.
+    files: Mutex<BTreeMap<String, PathBuf>>,
+    coordinator: Option<CoordinatorBinaries>,
+    _folder: tempfile::TempDir,
+}
+
+impl Programs {
+    /// `given` are `NAME=PATH` and `NAME=URL`; a coordinator is asked where there
+    /// is a way to one.
+    pub(super) fn new(given: &[String], access: Option<&Access>) -> Outcome<Arc<Self>> {
+        let mut places = BTreeMap::new();
+        for pair in given {
+            let place = pair.split_once('=').filter(|(name, _)| !name.is_empty());
+            let Some((name, place)) = place else {
+                return Err(Failure::usage(format!(
+                    "--agent {pair}: write NAME=PATH, or NAME=URL for an endpoint"
+                )));
+            };
+            if places.insert(name.to_owned(), place.to_owned()).is_some() {
+                return Err(Failure::usage(format!("--agent names {name} twice")));
+            }
+        }
+        let folder = tempfile::tempdir()?;
+        let coordinator = access
+            .map(|access| CoordinatorBinaries::new(&access.url, folder.path()))
+            .transpose()
+            .map_err(Failure::failed)?;
+        Ok(Arc::new(Self {
+            given: places,
+            files: Mutex::default(),
+            coordinator,
+            _folder: folder,
+        }))
+    }
+
+    /// How an agent of a record is reached.
+    pub(super) async fn source(&self, name: &str, agent: &RecordAgent) -> Outcome<Source> {
+        let given = self.given.get(name).cloned();
+        match (agent.program, given) {
+            (Program::Native, None) => Ok(Source::Native(v1::NativeSource {})),
+            (Program::Native, Some(_)) => Err(Failure::usage(format!(
+                "--agent {name}: the record says that arena's own bot \"{}\" played, which needs \
+                 no program",
+                agent.bot
+            ))),
+            (Program::Endpoint, Some(url)) => Ok(Source::Endpoint(v1::EndpointSource {
+                url,
+                ..Default::default()
+            })),
+            (Program::Endpoint, None) => Err(Failure::usage(format!(
+                "agent {name} was an endpoint, which a record cannot name: say where one like it \
+                 runs with --agent {name}=URL"
+            ))),
+            (Program::Package, given) => {
+                let source = v1::BinarySource {
+                    sha256: agent.sha256.clone(),
+                    file_name: name.to_owned(),
+                    args: agent.args.clone(),
+                    limits: None,
+                };
+                if let Some(path) = given {
+                    self.take_file(name, &agent.sha256, Path::new(&path))?;
+                }
+                // Whether it can be had shows before anything is played.
+                self.provide(&source).await.map_err(|error| {
+                    Failure::usage(format!(
+                        "agent {name}: {error}; give its file with --agent {name}=PATH, or the \
+                         --data folder or --coordinator that it is registered at"
+                    ))
+                })?;
+                Ok(Source::Binary(source))
+            }
+        }
+    }
+
+    /// Takes a file for a package, if it is that package.
+    fn take_file(&self, name: &str, sha256: &str, path: &Path) -> Outcome {
+        if self.file(sha256).is_some() {
+            return Ok(());
+        }
+        let fail = |problem: String| {
+            Failure::usage(format!("--agent {name}={}: {problem}", path.display()))
+        };
+        let path = path
+            .canonicalize()
+            .map_err(|error| fail(error.to_string()))?;
+        let content = fs::read(&path).map_err(|error| fail(error.to_string()))?;
+        let found = hex::encode(Sha256::digest(content));
+        if found != sha256 {
+            return Err(fail(format!(
+                "its SHA-256 is {found}, but the game was played by {sha256}"
+            )));
+        }
+        let mode = fs::metadata(&path)?.permissions().mode();
+        if mode & 0o111 == 0 {
+            return Err(fail("it is not executable; run chmod +x on it".to_owned()));
+        }
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.insert(sha256.to_owned(), path);
+        Ok(())
+    }
+
+    fn file(&self, sha256: &str) -> Option<PathBuf> {
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.get(sha256).cloned()
+    }
+}
+
+impl BinaryProvider for Programs {
+    fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a> {
+        Box::pin(async move {
+            match (self.file(&binary.sha256), &self.coordinator) {
+                (Some(path), _) => Ok(path),
+                (None, Some(coordinator)) => coordinator.provide(binary).await,
+                (None, None) => Err(BinaryError::new(binary, "it is not here".to_owned())),
+            }
+        })
+    }
+}

@@ -1,0 +1,359 @@
+//! `arena game rerun`: by id, or from a record alone.
+
+use std::{path::PathBuf, sync::Arc};
+
+use arena_engine::{AnyGame, FaultPolicy, IllegalAction, Opening, Setup};
+use arena_model::{
+    GameRecord,
+    record::{ParsedRecord, Program, RecordAgent},
+    spec::GamePlay,
+};
+use arena_wire::{convert, v1};
+use arena_worker::BinaryProvider;
+use clap::Args;
+use tonic::Code;
+
+use super::{
+    compare, fetch,
+    programs::Programs,
+    texts::{Text, texts},
+    told::{Played, Told, play, play_with},
+};
+use crate::{
+    access::{Access, AccessArgs, Client},
+    failure::{Failure, Outcome},
+    model::{self, Rules},
+    output::{self, Format, note},
+    units,
+    workers::Builtin,
+};
+
+#[derive(Debug, Args)]
+pub(crate) struct RerunArgs {
+    /// Id of the game: TOURNAMENT/INDEX
+    #[arg(required_unless_present = "file", conflicts_with = "file")]
+    game: Option<String>,
+
+    /// A record, as `arena export` writes it, with its moves or without; several
+    /// lines are several games, - is stdin
+    #[arg(long, value_name = "RECORD")]
+    file: Option<PathBuf>,
+
+    /// With --file: the file of a registered agent, or the URL of an endpoint; may
+    /// be repeated. Packages that are not named are taken from --data or
+    /// --coordinator, by their SHA-256
+    #[arg(long = "agent", value_name = "NAME=PATH", requires = "file")]
+    agents: Vec<String>,
+
+    #[command(flatten)]
+    access: AccessArgs,
+
+    /// How the papers' agents are run
+    #[arg(long, value_enum, default_value_t)]
+    builtin: Builtin,
+
+    /// How to print; json is the record of the rerun
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+/// A game that was played before.
+struct Before<'a> {
+    id: &'a str,
+    stored: GameRecord,
+    /// Its moves are not known.
+    hash_only: bool,
+}
+
+impl RerunArgs {
+    pub(super) async fn run(self) -> Outcome {
+        let Some(file) = &self.file else {
+            let mut access = self.access.open().await?;
+            let outcome = self.rerun_stored(&mut access).await;
+            return outcome.and(access.close().await);
+        };
+        let texts = texts(file)?;
+        let access = match self.access.is_named() {
+            true => Some(self.access.open().await?),
+            false => None,
+        };
+        let outcome = self.rerun_texts(&texts, access.as_ref()).await;
+        match access {
+            Some(access) => outcome.and(access.close().await),
+            None => outcome,
+        }
+    }
+
+    async fn rerun_texts(&self, texts: &[Text], access: Option<&Access>) -> Outcome {
+        let programs = Programs::new(&self.agents, access)?;
+        for text in texts {
+            let game = Game::read(text, &programs).await?;
+            self.rerun_game(&game, &programs).await?;
+        }
+        Ok(())
+    }
+
+    async fn rerun_stored(&self, access: &mut Access) -> Outcome {
+        let id = self.game.as_deref().unwrap_or_default();
+        let game = fetch(&mut access.client, id).await?;
+        let mut setup = game.setup.unwrap_or_default();
+        let rules = Rules::of(&setup)?;
+        let stored = model::record(game.record.as_ref())?;
+        rules.check(&stored)?;
+        check_endpoints(&mut access.client, id, &setup, &stored).await?;
+        // The game that is played here is wanted whole.
+        let hash_only = std::mem::take(&mut setup.hash_only);
+        let assignment = assignment(&stored, stored.opening());
+        let told = Told::new(setup, access.url.clone());
+        let before = Before {
+            id,
+            stored,
+            hash_only,
+        };
+        let again = play(&told, &assignment, self.builtin).await?;
+        if self.is_same(&before, &again, &rules)? {
+            return Ok(());
+        }
+        // Whether the agent changed or never plays alike shows in a third game.
+        let third = play(&told, &assignment, self.builtin).await?;
+        Err(before.differs(&rules, &told.setup, &again, &third))
+    }
+
+    /// Plays a record's game from its line.
+    async fn rerun_game(&self, game: &Game, programs: &Arc<Programs>) -> Outcome {
+        let play = || {
+            let binaries: Arc<dyn BinaryProvider> = programs.clone();
+            play_with(&game.setup, &game.assignment, self.builtin, binaries)
+        };
+        let before = Before {
+            id: game.parsed.game_id(),
+            stored: game.stored.clone(),
+            hash_only: !game.parsed.has_events(),
+        };
+        let again = play().await?;
+        if self.is_same(&before, &again, &game.rules)? {
+            return Ok(());
+        }
+        let third = play().await?;
+        Err(before.differs(&game.rules, &game.setup, &again, &third))
+    }
+
+    /// Whether a game came out as before; prints it.
+    fn is_same(&self, before: &Before<'_>, again: &Played, rules: &Rules) -> Outcome<bool> {
+        let Before {
+            id,
+            stored,
+            hash_only,
+        } = before;
+        let is_same = again.record == *stored || *hash_only && again.record.hash == stored.hash;
+        if matches!(self.output, Format::Json | Format::Jsonl) {
+            output::write(&format!("{}\n", rules.line(&again.record)?))?;
+        } else if is_same {
+            output::write(&match self.output {
+                Format::Csv => format!("game_id,same\n{id},true\n"),
+                _ => format!(
+                    "{id}: the agents played the same game again, {} plies, same hash\n",
+                    stored.plies
+                ),
+            })?;
+        }
+        Ok(is_same)
+    }
+}
+
+impl Before<'_> {
+    fn differs(
+        &self,
+        rules: &Rules,
+        setup: &v1::TournamentSetup,
+        again: &Played,
+        third: &Played,
+    ) -> Failure {
+        let stable = third.record == again.record;
+        let (stored, again) = (&self.stored, &again.record);
+        let why = if self.hash_only {
+            compare::explain_hashes(setup, stored, again, stable)
+        } else {
+            compare::explain(rules, setup, stored, again, stable)
+        };
+        Failure::differs(format!("game {}: {why}", self.id))
+    }
+}
+
+/// Fails where an endpoint that played was registered anew or removed since: what
+/// answers there now is another agent. The exact content of a binary is kept.
+async fn check_endpoints(
+    client: &mut Client,
+    game: &str,
+    setup: &v1::TournamentSetup,
+    stored: &GameRecord,
+) -> Outcome {
+    for &seat in &stored.seats {
+        let agent = setup.agents.get(usize::from(seat));
+        let source = agent.and_then(|agent| agent.source.as_ref());
+        let Some(v1::agent_setup::Source::Endpoint(played)) = source else {
+            continue;
+        };
+        if played.registered_unix_us == 0 {
+            note(format!(
+                "endpoint {} played before registrations were kept: whether the same agent \
+                 still answers there is not known",
+                played.url
+            ));
+            continue;
+        }
+        let request = v1::GetAgentRequest {
+            name: played.name.clone(),
+        };
+        let now = match client.get_agent(request).await {
+            Ok(answer) => answer.into_inner().agent.unwrap_or_default(),
+            Err(status) if status.code() == Code::NotFound => v1::Agent::default(),
+            Err(status) => return Err(status.into()),
+        };
+        if now.registered_unix_us == played.registered_unix_us {
+            continue;
+        }
+        let since = match now.registered_unix_us {
+            0 => "it was removed since".to_owned(),
+            at => format!("it was registered again {}", units::utc(at)),
+        };
+        return Err(Failure::usage(format!(
+            "game {game} was played by agent \"{}\" at endpoint {}, registered {}; {since}, so \
+             what answers there now is another agent and is not asked: use arena game replay",
+            played.name,
+            played.url,
+            units::utc(played.registered_unix_us),
+        )));
+    }
+    Ok(())
+}
+
+fn assignment(record: &GameRecord, opening: Vec<u16>) -> v1::GameAssignment {
+    v1::GameAssignment {
+        index: record.index,
+        block: record.block,
+        seed: record.seed.0,
+        seats: record.seats.iter().map(|&agent| agent.into()).collect(),
+        attempts: 0,
+        opening: opening.into_iter().map(Into::into).collect(),
+    }
+}
+
+/// A game as its line says that it was played.
+struct Game {
+    parsed: ParsedRecord,
+    setup: v1::TournamentSetup,
+    rules: Rules,
+    stored: GameRecord,
+    assignment: v1::GameAssignment,
+}
+
+impl Game {
+    async fn read(text: &Text, programs: &Programs) -> Outcome<Self> {
+        let place = &text.place;
+        let differs = |error: &dyn std::fmt::Display| Failure::differs(format!("{place}: {error}"));
+        let usage = |error: &dyn std::fmt::Display| Failure::usage(format!("{place}: {error}"));
+        let parsed = ParsedRecord::parse(&text.text).map_err(|error| differs(&error))?;
+        let Some((agents, play)) = parsed.setup() else {
+            return Err(usage(&format!(
+                "{} is a record of version 1, which does not say what its agents were: rerun it \
+                 by its id with --data or --coordinator",
+                parsed.game_id()
+            )));
+        };
+        let mut setup = setup(&parsed, play);
+        let rules = Rules::of(&setup).map_err(|failure| usage(&failure))?;
+        let stored = if parsed.has_events() {
+            let verified = parsed.verify(&*rules.game);
+            verified.map_err(|error| differs(&error))?.1
+        } else {
+            check_opening(&parsed, &*rules.game).map_err(|error| differs(&error))?;
+            let mut stated = parsed.stated_result();
+            hex::decode_to_slice(parsed.stated_hash(), &mut stated.hash)
+                .map_err(|error| differs(&format!("\"hash\": {error}")))?;
+            stated
+        };
+        for (name, agent) in parsed.seats().iter().zip(agents) {
+            check_native(&rules, name, agent).map_err(|failure| usage(&failure))?;
+            let source = programs.source(name, agent).await;
+            let source = source.map_err(|failure| usage(&failure))?;
+            setup.agents.push(agent_setup(name, agent, source));
+        }
+        // The lines of what is played name the agents.
+        let rules = Rules::of(&setup)?;
+        Ok(Self {
+            assignment: assignment(&stored, parsed.opening()),
+            parsed,
+            setup,
+            rules,
+            stored,
+        })
+    }
+}
+
+/// Whether the rules allow the opening of a line that has nothing else to show.
+fn check_opening(parsed: &ParsedRecord, game: &dyn AnyGame) -> Result<(), IllegalAction> {
+    let (_, _, seed) = parsed.place();
+    let names: Vec<&str> = parsed.seats().iter().map(String::as_str).collect();
+    let setup = Setup {
+        keys: seed.keys(&names),
+        opening: Opening::Given(parsed.opening()),
+        on_fault: FaultPolicy::default(),
+        ask_forced: true,
+    };
+    game.open(setup).map(drop)
+}
+
+/// A tournament of one game, still without agents.
+fn setup(parsed: &ParsedRecord, play: &GamePlay) -> v1::TournamentSetup {
+    let header = parsed.header();
+    v1::TournamentSetup {
+        tournament_id: header.tournament_id,
+        ruleset: header.ruleset,
+        rules_version: header.rules_version,
+        options: convert::options_to_wire(&header.options),
+        seats: parsed.seats().len() as u32,
+        agents: Vec::new(),
+        play: Some(play.into()),
+        hash_only: false,
+        luck: true,
+        play_json: header.setup.map(|setup| setup.play).unwrap_or_default(),
+    }
+}
+
+fn agent_setup(name: &str, agent: &RecordAgent, source: v1::agent_setup::Source) -> v1::AgentSetup {
+    v1::AgentSetup {
+        name: name.to_owned(),
+        bot: agent.bot.clone(),
+        options: convert::options_to_wire(&agent.options),
+        // Whether it is shows when it plays.
+        deterministic: true,
+        source: Some(source),
+        record_json: agent.to_json(),
+        ..v1::AgentSetup::default()
+    }
+}
+
+/// Whether this program has a bot of its own that the record names.
+fn check_native(rules: &Rules, name: &str, agent: &RecordAgent) -> Outcome {
+    if agent.program != Program::Native {
+        return Ok(());
+    }
+    let header = &rules.header;
+    arena_agents::check(
+        &agent.bot,
+        &agent.options,
+        &header.ruleset,
+        &header.options,
+        rules.game.seats(),
+    )
+    .map_err(|error| Failure::usage(format!("agent {name}: {error}")))?;
+    let own = arena_agents::serve::describe().version;
+    if agent.version != own {
+        note(format!(
+            "agent {name} was played by arena's bots of version {}, these are of version {own}",
+            agent.version
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! Records in a file.
+
+use std::{fs::File, io::Read, path::Path};
+
+use arena_model::record::ParsedRecord;
+
+use crate::failure::{Failure, Outcome};
+
+/// The text of a record.
+pub(super) struct Text {
+    /// File and line.
+    pub(super) place: String,
+    pub(super) text: String,
+}
+
+/// The records of a file, one a line, or one that is spread over lines, as `jq`
+/// writes it; `-` is stdin.
+pub(super) fn texts(file: &Path) -> Outcome<Vec<Text>> {
+    let mut bytes = Vec::new();
+    if file.as_os_str() == "-" {
+        std::io::stdin().read_to_end(&mut bytes)
+    } else {
+        File::open(file).and_then(|mut file| file.read_to_end(&mut bytes))
+    }
+    .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
+    // Bytes that are no text are no record either, and are refused as that.
+    let whole = String::from_utf8_lossy(&bytes);
+    let lines = whole.lines().enumerate();
+    let texts: Vec<Text> = lines
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(number, line)| Text {
+            place: format!("{} line {}", file.display(), number + 1),
+            text: line.to_owned(),
+        })
+        .collect();
+    if texts.is_empty() {
+        return Err(Failure::usage(format!(
+            "{} holds no record",
+            file.display()
+        )));
+    }
+    if texts.len() > 1 && ParsedRecord::parse(&whole).is_ok() {
+        return Ok(vec![Text {
+            place: file.display().to_string(),
+            text: whole.into_owned(),
+        }]);
+    }
+    Ok(texts)
+}

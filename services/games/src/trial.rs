@@ -1,0 +1,171 @@
+//! A small race in two versions of its rules, for tests of what a change of rules
+//! leaves readable. Programs that are released do not have it.
+//!
+//! Two seats throw a die in turn and add the throw, once or twice. Version 1 has a
+//! die of four sides, version 2 one of six, other notations, and an option more.
+
+use std::fmt::Write;
+
+use arena_engine::{
+    ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError,
+    options::{Kind, OptionError, Options, Spec},
+};
+
+use crate::{
+    read::Reader,
+    registry::{Ruleset, RulesetInfo},
+};
+
+/// The race, of a version of its rules.
+#[derive(Clone, Debug)]
+pub struct Trial<const V: u32> {
+    turns: u8,
+}
+
+/// Where both are.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Race {
+    totals: [u8; 2],
+    thrown: Option<u8>,
+    turns: u8,
+}
+
+impl<const V: u32> Trial<V> {
+    fn mover(state: &Race) -> u8 {
+        state.turns % 2
+    }
+
+    fn error(reason: &str) -> PositionError {
+        PositionError {
+            ruleset: Self::NAME,
+            reason: reason.to_owned(),
+        }
+    }
+}
+
+impl<const V: u32> Game for Trial<V> {
+    type State = Race;
+
+    const NAME: &'static str = "trial";
+    const VERSION: u32 = V;
+
+    fn seats(&self) -> usize {
+        2
+    }
+
+    fn has_chance(&self) -> bool {
+        true
+    }
+
+    fn initial(&self) -> Race {
+        Race {
+            totals: [0; 2],
+            thrown: None,
+            turns: 0,
+        }
+    }
+
+    fn node(&self, state: &Race) -> Node {
+        match state.thrown {
+            Some(_) => Node::Decision(Self::mover(state)),
+            None if state.turns == self.turns => Node::Over(Ending::Normal),
+            None => Node::Chance(Some(Self::mover(state))),
+        }
+    }
+
+    fn weights(&self, _: &Race) -> &[u32] {
+        match V {
+            1 => &[1; 4],
+            _ => &[1; 6],
+        }
+    }
+
+    fn legal(&self, _: &Race, out: &mut Vec<ActionId>) {
+        out.clear();
+        out.extend([0, 1]);
+    }
+
+    fn apply(&self, state: &mut Race, action: ActionId) {
+        let mover = usize::from(Self::mover(state));
+        let thrown = state.thrown.take().unwrap_or(0);
+        state.totals[mover] += thrown * (1 + action as u8);
+        state.turns += 1;
+    }
+
+    fn apply_outcome(&self, state: &mut Race, outcome: OutcomeId) {
+        state.thrown = Some(outcome as u8 + 1);
+    }
+
+    fn placement(&self, state: &Race) -> PerSeat<u8> {
+        let [first, second] = state.totals;
+        let mut placement = [0; MAX_SEATS];
+        placement[0] = 1 + u8::from(first < second);
+        placement[1] = 1 + u8::from(second < first);
+        placement
+    }
+
+    fn scores(&self, state: &Race) -> PerSeat<i64> {
+        let [first, second] = state.totals;
+        [first.into(), second.into(), 0, 0]
+    }
+
+    fn write_action(&self, _: &Race, action: ActionId, out: &mut dyn Write) {
+        let words = if V == 1 { ["step", "leap"] } else { ["1", "2"] };
+        out.write_str(words[usize::from(action)])
+            .expect("a string takes all");
+    }
+
+    fn write_outcome(&self, _: &Race, outcome: OutcomeId, out: &mut dyn Write) {
+        write!(out, "{}", outcome + 1).expect("a string takes all");
+    }
+
+    fn encode(&self, state: &Race, _: bool, out: &mut Vec<u8>) {
+        let [first, second] = state.totals;
+        out.extend([first, second, state.thrown.unwrap_or(0), state.turns]);
+    }
+
+    fn decode(&self, bytes: &[u8]) -> Result<Race, PositionError> {
+        let &[first, second, thrown, turns] = bytes else {
+            return Err(Self::error("it has not four bytes"));
+        };
+        if usize::from(thrown) > self.weights(&self.initial()).len() || turns > self.turns {
+            return Err(Self::error("no game comes there"));
+        }
+        Ok(Race {
+            totals: [first, second],
+            thrown: (thrown > 0).then_some(thrown),
+            turns,
+        })
+    }
+
+    fn draw(&self, state: &Race, out: &mut dyn Write) {
+        writeln!(out, "{:?}", state.totals).expect("a string takes all");
+    }
+}
+
+impl<const V: u32> Ruleset for Trial<V> {
+    fn info() -> RulesetInfo {
+        let range = Kind::Int { min: 2, max: 20 };
+        let mut options = vec![Spec::new("turns", range, 8, "turns of both together")];
+        if V > 1 {
+            let range = Kind::Int { min: 0, max: 9 };
+            options.push(Spec::new("unused", range, 0, "nothing; it is in records"));
+        }
+        RulesetInfo {
+            name: Self::NAME,
+            version: V,
+            summary: "a race for tests, whose rules have two versions",
+            seats: (2, 2),
+            options,
+            presets: Vec::new(),
+            settle: |_, _| {},
+        }
+    }
+
+    fn with_options(options: &Options, _: usize) -> Result<Self, OptionError> {
+        let turns = Reader(options).int("turns")?;
+        Ok(Self {
+            turns: turns.clamp(2, 20) as u8,
+        })
+    }
+}

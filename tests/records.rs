@@ -1,0 +1,466 @@
+//! Records: their dice are checked against their seed, and a line alone is enough to
+//! play its game again.
+
+use std::{path::Path, sync::Arc};
+
+use arena_model::{BlockSeed, Tournament};
+use arena_store::{Change, Collection, Options, SledStore, Store, StoredGame};
+use arena_tests::{World, sha256, spec};
+use arena_wire::v1;
+use arena_worker::{AgentOptions, NoBinaries, play_games};
+use prost::Message;
+use serde_json::Value;
+
+/// The line with the hash of what it says.
+fn sealed(line: &str) -> String {
+    let (content, _) = line.rsplit_once(",\"hash\":").expect("a hash");
+    format!(
+        "{content},\"hash\":\"{}\"}}",
+        sha256(&format!("{content}}}"))
+    )
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("text")
+}
+
+/// The line of a game, said to be another one: dice and moves are those of the
+/// first, index, block and seed those of the second.
+fn renamed(line: &str, of: &Value, to: &Value) -> String {
+    let head = |game: &Value| {
+        format!(
+            "{{\"game_id\":\"{}\",\"index\":{},\"block\":{},",
+            text(&game["game_id"]),
+            game["index"],
+            game["block"]
+        )
+    };
+    let line = line.replacen(&head(of), &head(to), 1);
+    let line = line.replacen(text(&of["seed"]), text(&to["seed"]), 1);
+    sealed(&line)
+}
+
+/// Copies a store, with tournaments and games as these functions make them.
+fn copy_store(
+    from: &Path,
+    to: &Path,
+    document: impl Fn(&mut v1::Tournament),
+    change: impl Fn(&mut StoredGame),
+) {
+    let open = |path| SledStore::open(path, &Options::default()).expect("a store");
+    let (old, new) = (open(from), open(to));
+    let mut tournaments = Vec::new();
+    for collection in Collection::ALL {
+        let documents = old.list(collection).expect("documents");
+        for (key, mut value) in documents {
+            if collection == Collection::Tournaments {
+                tournaments.push(key.clone());
+                let mut changed = v1::Tournament::decode(&value[..]).expect("a tournament");
+                document(&mut changed);
+                value = changed.encode_to_vec();
+            }
+            let value = Some(value);
+            let change = Change {
+                collection,
+                key,
+                value,
+            };
+            new.put_many(vec![change]).expect("space");
+        }
+    }
+    for tournament in tournaments {
+        let mut games = Vec::new();
+        old.scan(&tournament, &mut |game| games.push(game))
+            .expect("games");
+        games.iter_mut().for_each(&change);
+        new.append_and_wait(games).expect("space");
+    }
+}
+
+#[test]
+fn dice_that_the_seed_does_not_draw_are_refused() {
+    for (name, ruleset, agents) in [
+        ("dice", "cowry", ["random", "aggressive"]),
+        ("ludo", "chinese-ludo", ["random", "ludo-threat"]),
+    ] {
+        let world = World::new();
+        let spec = spec(name, ruleset, 2, &agents, "");
+        let (id, _, games) = world.tournament(&spec, "data", &[]);
+        let lines: Vec<&str> = games.text.lines().collect();
+        let (first, third) = (&games.games[0], &games.games[2]);
+        assert_eq!(first["seats"], third["seats"]);
+        let forged = renamed(lines[0], first, third);
+        let file = world.write("forged.json", &forged);
+        let said = ["ply ", "the seed draws \"", "the record has \""];
+        world
+            .arena(&["game", "replay", "--file", &file])
+            .fails(3, &said);
+        // The same text unchanged has the hash that it says, and replays.
+        let file = world.write("same.json", sealed(lines[0]));
+        let _ = world.arena(&["game", "replay", "--file", &file]).ok();
+
+        let forged: Value = serde_json::from_str(&forged).expect("JSON");
+        let packed = |index: u64, store: &Path| {
+            let store = SledStore::open(store, &Options::default()).expect("a store");
+            store.game(&id, index).expect("readable").expect("there")
+        };
+        let data = world.folder().join("data");
+        let donor = packed(0, &data);
+        let forged_store = world.folder().join("forged");
+        copy_store(
+            &data,
+            &forged_store,
+            |_| {},
+            |game| {
+                if game.index != 2 {
+                    return;
+                }
+                let read =
+                    |game: &StoredGame| v1::GameRecord::decode(&game.record[..]).expect("packed");
+                let own = read(game);
+                let record = v1::GameRecord {
+                    index: own.index,
+                    block: own.block,
+                    seed: own.seed,
+                    ..read(&donor)
+                };
+                game.record = record.encode_to_vec();
+                hex::decode_to_slice(text(&forged["hash"]), &mut game.hash).expect("a hash");
+            },
+        );
+        let game = format!("{id}/2");
+        let named = [&[game.as_str()], &said[..]].concat();
+        let at = ["--data", "forged"];
+        world
+            .arena(&[&["store", "verify"], &at[..]].concat())
+            .fails(3, &named);
+        for arguments in [["game", "replay", &game], ["game", "rerun", &game]] {
+            world
+                .arena(&[&arguments[..], &at[..]].concat())
+                .fails(3, &named);
+        }
+        world
+            .arena(&[&["report", &id, "--markdown"], &at[..]].concat())
+            .fails(3, &named);
+        let others = format!("{id}/1");
+        let _ = world
+            .arena(&[&["game", "replay", &others], &at[..]].concat())
+            .ok();
+        let verified = world
+            .arena(&["store", "verify", "--data", "data", "--output", "json"])
+            .ok()
+            .json();
+        let count = games.games.len();
+        assert_eq!(verified["records"]["records"], count, "{verified}");
+        assert_eq!(verified["records"]["unsound"], 0, "{verified}");
+        world.nothing_runs();
+    }
+}
+
+/// A tournament of variants with an opening.
+fn variants(name: &str, more: &str) -> String {
+    let tables = "[play]\nopening_plies = 3\non_fault = \"random-move\"\n\n\
+                  [[agent]]\nname = \"deep\"\nbot = \"kalah-alphabeta\"\noptions = { depth = 3 }\n";
+    spec(
+        name,
+        "kalah",
+        2,
+        &["deep", "random"],
+        &format!("{more}\n{tables}"),
+    )
+}
+
+#[test]
+fn a_line_alone_plays_its_game_again() {
+    let world = World::new();
+    let (id, _, games) = world.tournament(&variants("alone", ""), "data", &[]);
+    for game in &games.games {
+        assert_eq!(game["record"], 2, "{game}");
+        let seats = game["seats"].as_array().expect("seats");
+        for (name, agent) in seats.iter().zip(game["agents"].as_array().expect("agents")) {
+            assert_eq!(agent["program"], "native", "{game}");
+            match text(name) {
+                "deep" => {
+                    assert_eq!(agent["bot"], "kalah-alphabeta");
+                    assert_eq!(agent["options"]["depth"], 3);
+                }
+                name => assert_eq!(agent["bot"], name),
+            }
+        }
+        assert_eq!(game["play"]["on_fault"], "random-move");
+    }
+    let short = ["export", &id, "--data", "data", "--records", "hash"];
+    let short = world.arena(&short).ok().stdout;
+    let spec = world.write("short.toml", variants("alone", "records = \"hash\""));
+    let run = ["run", &spec, "--data", "short", "--output", "json"];
+    assert_eq!(world.arena(&run).ok().tournament_id(), id);
+    let kept = ["export", &id, "--data", "short", "--records", "hash"];
+    assert_eq!(world.arena(&kept).ok().stdout, short, "an opening is kept");
+
+    // Elsewhere, where there is no store and no coordinator.
+    let elsewhere = World::new();
+    for lines in [&games.text, &short] {
+        let file = elsewhere.write("games.jsonl", lines);
+        let again = ["game", "rerun", "--file", &file, "--output", "jsonl"];
+        assert_eq!(elsewhere.arena(&again).ok().stdout, games.text);
+    }
+    // With another search depth, the same line says another game.
+    let found = games.text.lines().any(|line| {
+        let line = sealed(&line.replacen("\"depth\":3", "\"depth\":1", 1));
+        let file = elsewhere.write("other.jsonl", line);
+        let again = elsewhere.arena(&["game", "rerun", "--file", &file]);
+        again.code == Some(3) && again.stderr.contains("differs: expected")
+    });
+    assert!(found, "depth 1 plays all games as depth 3 does");
+    // Another opening is another game, and known by its hash alone.
+    let line = short.lines().next().expect("a game");
+    let (head, opening) = line.split_once("\"opening\":[").expect("an opening");
+    let (_, tail) = opening.split_once(']').expect("a list");
+    let file = elsewhere.write("unopened.jsonl", format!("{head}\"opening\":[]{tail}"));
+    elsewhere
+        .arena(&["game", "rerun", "--file", &file])
+        .fails(3, &["another hash"]);
+    let file = elsewhere.write("illegal.jsonl", format!("{head}\"opening\":[77]{tail}"));
+    elsewhere
+        .arena(&["game", "rerun", "--file", &file])
+        .fails(3, &["action 77 is not legal"]);
+    elsewhere.nothing_runs();
+}
+
+#[test]
+fn the_program_of_a_registered_agent_is_known_by_its_content() {
+    let world = World::new();
+    let program = arena_tests::arena();
+    let program = program.to_str().expect("a path");
+    let register = [
+        "agent", "register", "served", "--binary", program, "--bot", "greedy", "--data", "data",
+        "--", "agent", "serve",
+    ];
+    let _ = world.arena(&register).ok();
+    let spec = spec("program", "kalah", 1, &["served", "random"], "");
+    let (_, _, games) = world.tournament(&spec, "data", &[]);
+    let line = games.text.lines().next().expect("a game");
+    let file = world.write("game.json", line);
+    let rerun = ["game", "rerun", "--file", &file];
+    world
+        .arena(&rerun)
+        .fails(2, &["agent served", "--agent served=PATH", "--data"]);
+    let other = world.write("other", "#!/bin/sh\n");
+    let given = format!("served={other}");
+    world
+        .arena(&[&rerun[..], &["--agent", &given]].concat())
+        .fails(2, &["its SHA-256 is", "was played by"]);
+    let given = format!("served={program}");
+    for more in [["--agent", given.as_str()], ["--data", "data"]] {
+        let again = [&rerun[..], &more, &["--output", "json"]].concat();
+        assert_eq!(world.arena(&again).ok().stdout.trim(), line);
+    }
+    world.nothing_runs();
+}
+
+/// The line as programs wrote it before records named their agents.
+fn of_version_1(line: &str) -> String {
+    let (head, tail) = line.split_once(",\"agents\":[").expect("agents");
+    let (_, tail) = tail.split_once(",\"events\":").expect("events");
+    let line = format!("{head},\"events\":{tail}");
+    sealed(&line.replacen(",\"record\":2", "", 1))
+}
+
+#[test]
+fn a_tournament_of_before_keeps_its_lines_and_goes_on_with_them() {
+    let world = World::new();
+    let spec = variants("before", "");
+    let (id, _, games) = world.tournament(&spec, "data", &[]);
+    let old: Vec<String> = games.text.lines().map(of_version_1).collect();
+    let from = world.folder().join("data");
+    copy_store(
+        &from,
+        &world.folder().join("old"),
+        |document| {
+            let setup = document.setup.as_mut().expect("a setup");
+            setup.play_json.clear();
+            setup
+                .agents
+                .iter_mut()
+                .for_each(|agent| agent.record_json.clear());
+        },
+        |game| {
+            let line: Value = serde_json::from_str(&old[game.index as usize]).expect("JSON");
+            hex::decode_to_slice(text(&line["hash"]), &mut game.hash).expect("a hash");
+        },
+    );
+    let exported = world.export(&id, ["--data", "old"]);
+    assert_eq!(exported.text.lines().collect::<Vec<_>>(), old);
+    let _ = world.arena(&["store", "verify", "--data", "old"]).ok();
+    let game = format!("{id}/1");
+    for command in ["replay", "rerun"] {
+        let _ = world.arena(&["game", command, &game, "--data", "old"]).ok();
+    }
+    let file = world.write("old.json", &old[1]);
+    let _ = world.arena(&["game", "replay", "--file", &file]).ok();
+    world
+        .arena(&["game", "rerun", "--file", &file])
+        .fails(2, &["version 1", "--data"]);
+    world.nothing_runs();
+}
+
+/// A store with the tournament that a spec made, played by version 1 of its rules.
+fn of_rules_1(world: &World, id: &str, games: &[Value], to: &str) -> String {
+    let open = |name: &str| {
+        let path = world.folder().join(name);
+        SledStore::open(path, &Options::default()).expect("a store")
+    };
+    let stored = open("data")
+        .get(Collection::Tournaments, id)
+        .expect("readable")
+        .expect("there");
+    let mut document = v1::Tournament::decode(&stored[..]).expect("a tournament");
+    let mut tournament: Tournament =
+        serde_json::from_str(&document.spec_json).expect("a resolved spec");
+    tournament.rules_version = 1;
+    tournament.options.remove("unused").expect("of version 2");
+    let old = tournament.id(1);
+    let setup = document.setup.as_mut().expect("a setup");
+    setup.tournament_id.clone_from(&old);
+    setup.rules_version = 1;
+    setup.options.retain(|option| option.name != "unused");
+    document.tournament_id.clone_from(&old);
+    document.spec_json = serde_json::to_string(&tournament).expect("JSON");
+    let number = |value: &Value| value.as_u64().expect("a number");
+    let assignments = games.iter().map(|game| {
+        let seed: BlockSeed = text(&game["seed"]).parse().expect("a seed");
+        let place = |seat: &Value| {
+            let names = tournament.agents.iter();
+            let place = names
+                .map(|agent| agent.name.as_str())
+                .position(|name| name == text(seat));
+            place.expect("an agent") as u32
+        };
+        v1::GameAssignment {
+            index: number(&game["index"]),
+            block: number(&game["block"]),
+            seed: seed.0,
+            seats: game["seats"]
+                .as_array()
+                .expect("seats")
+                .iter()
+                .map(place)
+                .collect(),
+            ..v1::GameAssignment::default()
+        }
+    });
+    let played = play_games(
+        document.setup.clone().expect("a setup"),
+        assignments.collect(),
+        4,
+        Arc::new(NoBinaries),
+        AgentOptions::of_executable(arena_tests::arena()),
+    );
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let reports = runtime.block_on(played).expect("played");
+    let games = reports.into_iter().map(|report| {
+        let mut record = report.record.expect("a record");
+        let hash = std::mem::take(&mut record.hash);
+        StoredGame {
+            tournament: old.as_str().into(),
+            index: record.index,
+            hash: hash.try_into().expect("a hash"),
+            record: record.encode_to_vec(),
+            side: Vec::new(),
+        }
+    });
+    let store = open(to);
+    store
+        .put(Collection::Tournaments, &old, &document.encode_to_vec())
+        .expect("space");
+    store.append_and_wait(games.collect()).expect("space");
+    old
+}
+
+#[test]
+fn tournaments_of_older_rules_are_read_by_the_rules_that_played_them() {
+    let world = World::new();
+    let asked = spec("old", "trial", 3, &["random", "greedy"], "");
+    let built = world.arena(&["games", "trial"]);
+    assert_eq!(
+        built.code,
+        Some(0),
+        "this arena has no ruleset for tests: run `cargo build --workspace --all-targets`"
+    );
+    let (new, _, games) = world.tournament(&asked, "data", &[]);
+    assert_eq!(games.games[0]["rules_version"], 2);
+    let old = of_rules_1(&world, &new, &games.games, "old");
+    assert_ne!(old, new);
+
+    let exported = world.export(&old, ["--data", "old"]);
+    assert_eq!(exported.games.len(), games.games.len());
+    for game in &exported.games {
+        assert_eq!(game["rules_version"], 1);
+        let moves = game["events"].as_array().expect("events").iter();
+        let mut moves = moves.filter_map(|event| event["move"].as_str());
+        assert!(moves.all(|notation| ["step", "leap"].contains(&notation)));
+    }
+    let file = world.write("old.jsonl", &exported.text);
+    let at = ["--data", "old"];
+    let game = format!("{old}/1");
+    for arguments in [
+        &["game", "replay", "--file", &file][..],
+        &["game", "rerun", "--file", &file],
+    ] {
+        let _ = world.arena(arguments).ok();
+    }
+    for arguments in [
+        &["game", "replay", &game][..],
+        &["game", "show", &game, "--watch"],
+        &["game", "rerun", &game],
+        &["tournament", "show", &old],
+        &["standings", &old],
+        &["report", &old, "--markdown"],
+        &["store", "verify"],
+    ] {
+        let _ = world.arena(&[arguments, &at[..]].concat()).ok();
+    }
+    // A tournament that is started now is played by the newest rules.
+    let (started, _, again) = world.tournament(&asked, "old", &[]);
+    assert_eq!(started, new);
+    assert_eq!(again.difference(&games), None);
+    let verified = ["store", "verify", "--data", "old", "--output", "json"];
+    let verified = world.arena(&verified).ok().json();
+    assert_eq!(verified["records"]["records"], 2 * games.games.len());
+
+    // Rules that are kept no more: results stay, what needs the rules is refused.
+    let (from, to) = (world.folder().join("old"), world.folder().join("gone"));
+    let forget = |document: &mut v1::Tournament| {
+        if document.tournament_id == old {
+            document.setup.as_mut().expect("a setup").rules_version = 9;
+            document.spec_json = document
+                .spec_json
+                .replace("\"rules_version\":1", "\"rules_version\":9");
+        }
+    };
+    copy_store(&from, &to, forget, |_| {});
+    let at = ["--data", "gone"];
+    let said = [
+        "trial is asked for in rules version 9",
+        "version 2, version 1",
+    ];
+    for arguments in [["game", "replay", &game], ["game", "rerun", &game]] {
+        let refused = world.arena(&[&arguments[..], &at[..]].concat());
+        refused.fails(1, &said);
+    }
+    for arguments in [&["tournament", "show", &old][..], &["standings", &old]] {
+        let _ = world.arena(&[arguments, &at[..]].concat()).ok();
+    }
+    let verified = world.arena(&[&["store", "verify"], &at[..]].concat()).ok();
+    assert!(verified.stderr.contains(said[0]), "{}", verified.told());
+    let line = exported.text.lines().next().expect("a game");
+    let line = sealed(&line.replacen("\"rules_version\":1", "\"rules_version\":9", 1));
+    let file = world.write("gone.json", line);
+    world
+        .arena(&["game", "rerun", "--file", &file])
+        .fails(2, &said);
+    world.nothing_runs();
+}
