@@ -82,17 +82,20 @@ class Arena:
         lines = self.run("export", found, "--data", "data").splitlines()
         return Tournament(found, spec, json.loads(shown), lines)
 
-    def register(self, name, mode, *arguments):
-        """Registers an agent of tests/agents/misbehave."""
-        program = self.folder / "misbehave"
-        if not program.exists():
-            source = ROOT / "tests/agents/misbehave"
-            zipapp.create_archive(source, program, interpreter="/usr/bin/env python3")
+    def register(self, name, program, *arguments):
+        """Registers a call of a program under a name."""
         wrapper = self.folder / name
-        call = [str(program), mode, *map(str, arguments)]
+        call = [sys.executable, str(program), *map(str, arguments)]
         wrapper.write_text(f"#!/usr/bin/env python3\nimport os\nos.execv({call[0]!r}, {call!r})\n")
         wrapper.chmod(0o755)
         self.run("agent", "register", name, "--binary", wrapper, "--data", "data")
+
+    def misbehave(self, name, mode, *arguments):
+        """Registers an agent of tests/agents/misbehave."""
+        program = self.folder / "misbehave"
+        if not program.exists():
+            zipapp.create_archive(ROOT / "tests/agents/misbehave", program)
+        self.register(name, program, mode, *arguments)
 
 
 @pytest.fixture(scope="session")

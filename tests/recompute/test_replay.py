@@ -128,7 +128,7 @@ def test_deadlocks_are_found_by_the_page(arena):
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_forfeits_and_substituted_moves_are_those_of_the_page(arena, seats, policy):
     name = f"illegal-{seats}-{policy}"
-    arena.register(name, "illegal", 3)
+    arena.misbehave(name, "illegal", 3)
     names = [name, "random", "aggressive", "mixed"][:seats]
     played = arena.tournament(
         "faults", "cowry", names, 2, seats=seats, play={"on_fault": policy, "opening_plies": 2}
