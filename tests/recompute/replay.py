@@ -81,8 +81,9 @@ def forfeit_placement(placement, gone):
     ]
 
 
-def check_game(line, record, play):
-    """Plays a record by the rules; `play` is the spec's [play]."""
+def check_game(line, record, play, opening=None):
+    """Plays a record by the rules; `play` is the spec's [play]. `opening` has the moves
+    that it begins with, where they come from a book."""
     here = record["game_id"]
     assert content_hash(line) == record["hash"], f"{here}: hash"
     seats = len(record["seats"])
@@ -92,7 +93,8 @@ def check_game(line, record, play):
     game = RULESETS[record["ruleset"]](record["options"], seats)
     streams = GameStreams(record["seed"], record["seats"])
     luck = Luck(seats)
-    opening, policy = play.get("opening_plies", 0), play.get("on_fault", "forfeit")
+    given, policy = opening, play.get("on_fault", "forfeit")
+    opening = play.get("opening_plies", 0) if given is None else len(given)
     faults = {fault["ply"]: fault for fault in record["fault"] or []}
     gone, plies, decisions = set(), 0, [0] * seats
     for number, event in enumerate(record["events"]):
@@ -114,7 +116,9 @@ def check_game(line, record, play):
         is_opening = plies < opening
         assert event.get("opening", False) == is_opening, f"{at}: opening"
         stream = None
-        if is_opening:
+        if is_opening and given is not None:
+            assert event["action"] == given[plies], f"{at}: the book has {given[plies]}"
+        elif is_opening:
             stream = streams.opening
         elif plies in faults and faults[plies]["seat"] == seat:
             stream = streams.substitute[seat]

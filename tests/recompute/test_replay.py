@@ -4,6 +4,7 @@ import json
 import random
 import re
 
+import openings
 import pytest
 import replay
 from conftest import ROOT
@@ -14,8 +15,24 @@ NATIVE = {"cowry": ["random", "aggressive", "defensive", "mixed"]}
 
 
 def check(played):
+    told, spec = played.standings.get("openings"), played.spec
+    book = told and openings.book(
+        spec["ruleset"],
+        played.records[0]["options"],
+        spec["seed"],
+        told["plies"],
+        told["size"],
+    )
+    assert not told or len(book) == told["size"]
+    first = {}
     for line, record in zip(played.lines, played.records):
-        replay.check_game(line, record, played.spec.get("play", {}))
+        opening = None
+        if told:
+            # One group of two: its k-th block is block k.
+            number = record["block"] % len(book)
+            opening = book[number]
+            assert first.setdefault(tuple(opening), number) == number
+        replay.check_game(line, record, spec.get("play", {}), opening)
 
 
 def listed(arena, ruleset):
@@ -41,8 +58,8 @@ def drawn_options(rng, ruleset, options):
     if ruleset == "kalah":
         chosen["pits"], chosen["stones"] = rng.randint(1, 8), rng.randint(1, 8)
     limits = {"cowry": "max_throws", "chinese-ludo": "max_rolls"}
-    if rng.random() < 0.25:
-        chosen[limits.get(ruleset, "max_plies")] = rng.choice([20, 50, 300])
+    if rng.random() < 0.4:
+        chosen[limits.get(ruleset, "max_plies")] = rng.choice([12, 50, 300])
     if ruleset.startswith("oware") and rng.random() < 0.3:
         chosen["no_capture_limit"] = rng.choice([3, 10, 40])
     return chosen
@@ -57,7 +74,13 @@ def test_games_with_any_options_are_played_by_the_page(arena, ruleset):
         seats = rng.choice([2, 2, 3, 4]) if ruleset == "cowry" else 2
         names = [f"a{seat}" for seat in range(seats)]
         bots = {name: (rng.choice(NATIVE.get(ruleset, ["random", "greedy"])), {}) for name in names}
-        play = {"opening_plies": rng.choice([0, 0, 3, 30]), "ask_forced": rng.random() < 0.5}
+        chosen = drawn_options(rng, ruleset, options)
+        play = {"ask_forced": rng.random() < 0.5}
+        if ruleset in ("cowry", "chinese-ludo"):
+            play["opening_plies"] = rng.choice([0, 0, 3, 30])
+        elif rng.random() < 0.5:
+            # No game may be over by then.
+            play["opening_plies"] = rng.choice([0, 2]) if chosen.get("pits", 6) > 3 else 0
         played = arena.tournament(
             f"options-{number}",
             ruleset,
@@ -66,7 +89,7 @@ def test_games_with_any_options_are_played_by_the_page(arena, ruleset):
             seed=f"{number}",
             bots=bots,
             seats=seats,
-            options=drawn_options(rng, ruleset, options),
+            options=chosen,
             play=play,
         )
         check(played)
@@ -99,7 +122,7 @@ def test_presets_are_played_by_the_page(arena, ruleset, preset, seats):
     bots = NATIVE.get(ruleset, ["random", "greedy"])
     check(
         arena.tournament(
-            "preset",
+            f"preset-{preset or 'none'}".replace("_", "-"),
             ruleset,
             names,
             {2: 10, 4: 2}[seats] if ruleset == "cowry" else 20,

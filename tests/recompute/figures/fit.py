@@ -12,13 +12,13 @@ TEMPERATURE = 1e-3
 
 
 def model_fit(standings):
-    """The test of the model's fit, two seats only: (F, df, other df, p)."""
+    """The test of the model's fit, two seats only; none where nothing is left over."""
     t, ratings = standings.t, standings.ratings
     fit, nu = ratings.fit, ratings.nu
     sums, rows, variances, counts = [], [], [], []
     for group in t.groups:
         count = len(group.blocks)
-        if count < 2:
+        if count < 10:
             continue
         a, b = group.agents()
         d = ratings.logs[a] - ratings.logs[b]
@@ -30,12 +30,12 @@ def model_fit(standings):
         variance = each.var(ddof=1)
         if variance < 1e-12:
             variance = t.rotations * (p @ worth**2 - mean**2)
-        row = np.zeros(fit.size)
+        row = np.zeros(fit.k + 1)
         games = count * t.rotations
         row[a] = games * (p @ (worth * by_d) - mean * (p @ by_d))
         row[b] = -row[a]
         if ratings.tie is not None:
-            row[ratings.tie] = games * (p @ (worth * by_nu) - mean * (p @ by_nu))
+            row[-1] = games * (p @ (worth * by_nu) - mean * (p @ by_nu))
         sums.append(each.sum() - games * mean)
         rows.append(row)
         variances.append(count * variance)
@@ -44,17 +44,25 @@ def model_fit(standings):
         return None
     weight = 1 / np.sqrt(np.array(variances))
     x, r = np.array(rows) * weight[:, None], np.array(sums) * weight
-    u, s, _ = np.linalg.svd(x, full_matrices=False)
+    # Columns of strengths by an orthonormal basis of them, and that of ties, whose
+    # coefficient has a prior.
+    u, s, _ = np.linalg.svd(x[:, :-1], full_matrices=False)
     u = u[:, s > s.max() * 1e-9]
     k = len(r) - u.shape[1]
     if k <= 0:
         return None
-    q = r @ r - (u.T @ r) @ (u.T @ r)
-    leverage = (u**2).sum(axis=1)
+    design = np.column_stack([u, x[:, -1]])
+    penalty = np.zeros(design.shape[1])
+    penalty[-1] = 1 / 9
+    inverse = np.linalg.inv(design.T @ design + np.diag(penalty))
+    best = inverse @ design.T @ r
+    q = ((r - design @ best) ** 2).sum() + best[-1] ** 2 / 9
+    leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
     spare = ((1 - leverage) ** 2 / (np.array(counts) - 1)).sum()
     statistic = q / (k + 2 * spare - 6 * spare / (k + 2))
-    residual = k * (k + 2) / (3 * spare)
+    residual = min(k * (k + 2) / (3 * spare), 1e7)
     return {
+        "pairs": len(r),
         "statistic": statistic,
         "df": k,
         "df_residual": residual,

@@ -18,6 +18,7 @@ class Game:
         self.luck = record.get("luck")
         self.plies = record["plies"]
         self.faults = [(self.seats[f["seat"]], f["kind"]) for f in record["fault"] or []]
+        self.course = tuple(e.get("action", e.get("chance")) for e in record["events"])
 
     @property
     def is_void(self):
@@ -51,14 +52,35 @@ class Game:
         return sum(place < self.placement[seat] for place in self.placement)
 
 
+# Blocks are compared for so many openings.
+COMPARED_MAX = 64
+
+
 class Group:
-    """Complete blocks of the same agents."""
+    """Complete blocks of the same agents that count."""
 
     def __init__(self, members, number):
         self.members, self.number = members, number
         self.blocks = []
+        # Those that repeat games which were fixed by their opening.
+        self.held = []
+        self.courses = set()
         # Which block of the group each of them is, from 0.
         self.turns = []
+
+    def hold_back(self, openings):
+        """Takes out blocks whose opening the group had before, unless two blocks with
+        one opening differed."""
+        seen = {}
+        for turn, block in zip(self.turns, self.blocks):
+            if turn % openings < COMPARED_MAX and not any(game.faults for game in block):
+                seen.setdefault(turn % openings, set()).add(tuple(game.course for game in block))
+        if any(len(courses) > 1 for courses in seen.values()):
+            return
+        both = list(zip(self.turns, self.blocks))
+        self.held = [block for turn, block in both if turn >= openings]
+        self.blocks = [block for turn, block in both if turn < openings]
+        self.turns = [turn for turn, _ in both if turn < openings]
 
     def own(self, agent):
         return self.members.count(agent)
@@ -68,7 +90,7 @@ class Group:
 
 
 class Tournament:
-    def __init__(self, spec, records):
+    def __init__(self, spec, records, openings=None):
         self.spec = spec
         self.format = spec.get("format", "round-robin")
         self.agents = list(spec["agents"])
@@ -92,6 +114,13 @@ class Tournament:
             if len(games) == self.rotations and not any(game.is_void for game in games):
                 group.blocks.append(games)
                 group.turns.append(turn)
+            group.courses |= {game.course for game in games if not game.is_void}
+        if openings:
+            for group in groups.values():
+                group.hold_back(openings)
+        held = {game.index for group in groups.values() for block in group.held for game in block}
+        # Games that are evidence: void ones and repeats are none.
+        self.evidence = [game for game in self.counted if game.index not in held]
         self.groups = [groups[key] for key in sorted(groups, key=lambda key: groups[key].number)]
 
     def turn_in_list(self, block, members):

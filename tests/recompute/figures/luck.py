@@ -1,11 +1,11 @@
 """Luck taken out of scores, with the slope of the other half of the blocks."""
 
 from dataclasses import dataclass
-from math import exp, sqrt
+from math import sqrt
 
 import numpy as np
 
-from .intervals import Mean, Z, centred, spread, student, wilson, effective
+from .intervals import Mean, Z, anytime_bound, centred, effective, spread, student, wilson
 
 
 @dataclass
@@ -43,11 +43,14 @@ class Adjusted:
         self.variance = self.squares / self.freedom
         self.count = self.raw.count
 
-    def interval(self):
+    def interval(self, z=Z):
         e = effective(self.count, self.variance, self.raw.mean, 1000)
         mean = min(max(self.mean, 0), 1)
-        low, high = wilson(mean, e, Z, self.freedom)
+        low, high = wilson(mean, e, z, self.freedom)
         return min(low, self.mean), max(high, self.mean)
+
+    def anytime(self, horizon):
+        return self.interval(anytime_bound(self.count, horizon))
 
     def luck_mean(self):
         return np.concatenate(self.luck).mean()
@@ -55,15 +58,16 @@ class Adjusted:
     def share(self):
         """Share of the variance that luck explains, with the ends of its interval."""
         whole, _ = spread(self.parts)
-        if whole <= 0:
+        if whole <= 1e-12 or self.count < 30:
             return None
         rho = self.squares / whole
-        count, groups = self.count, len(self.parts)
-        within = count >= 2 * groups
+        within = self.count >= 2 * len(self.parts)
         total = 0.0
         for e, x in zip(centred(self.left), centred(self.parts)):
-            factor = len(e) / (len(e) - 1) if within and len(e) > 1 else 1.0
+            if within and len(e) == 1:
+                continue
+            factor = len(e) / (len(e) - 1) if within else 1.0
             total += factor * ((e**2 - rho * x**2) ** 2).sum()
-        variance = total / whole**2 + 20 / count**2
-        reach = exp(student(Z, self.freedom) * sqrt(variance) / rho) if rho > 0 else np.inf
-        return 1 - rho, 1 - rho * reach, 1 - rho / reach
+        variance = total / whole**2 + 40 * rho**2 / self.count**2
+        half = student(Z, self.freedom) * sqrt(variance)
+        return rho, rho + half, max(0.0, rho - half)

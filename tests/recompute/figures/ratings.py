@@ -2,12 +2,13 @@
 
 import itertools
 from functools import lru_cache
-from math import asinh, exp, log, sqrt
+from math import asinh, exp, log, sinh, sqrt
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.stats import t as student_t
 
 from .intervals import Z, added, anytime_bound, of_units, student
 
@@ -42,12 +43,12 @@ class Fit:
         self.t = tournament
         self.k = len(tournament.agents)
         sizes = {
-            len(first) for game in tournament.counted for _, first in steps(game.placement)
+            len(first) for game in tournament.evidence for _, first in steps(game.placement)
         } - {1}
         self.ties = {size: self.k + at for at, size in enumerate(sorted(sizes))}
         self.size = self.k + len(self.ties)
         self.known = {}
-        for game in tournament.counted:
+        for game in tournament.evidence:
             for left, first in steps(game.placement):
                 key = tuple(game.seats[s] for s in left), tuple(game.seats[s] for s in first)
                 key = tuple(sorted(key[0])), tuple(sorted(key[1]))
@@ -143,7 +144,7 @@ class Ratings:
         self.nu = exp(fit.values[self.tie]) if self.tie is not None else 0.0
         self.weights = [exp(fit.values[fit.ties[s]]) if s in fit.ties else 0.0 for s in (2, 3, 4)]
         met, level = set(), set()
-        for game in tournament.counted:
+        for game in tournament.evidence:
             for s, t in itertools.permutations(range(tournament.n), 2):
                 a, b = game.seats[s], game.seats[t]
                 if a != b:
@@ -152,7 +153,7 @@ class Ratings:
                         level.add((a, b))
         self.linked = components(self.k, list(met), "weak")
         self.level = components(self.k, list(level), "strong")
-        self.played = {agent for game in tournament.counted for agent in game.seats}
+        self.played = {agent for game in tournament.evidence for agent in game.seats}
         self.covariance = self.sandwich()
 
     def sandwich(self):
@@ -180,7 +181,7 @@ class Ratings:
         complete = sum(len(g.blocks) for g in t.groups) * t.rotations
         if complete < 2 * t.rotations:
             return None
-        meat *= len(t.counted) / complete
+        meat *= len(t.evidence) / complete
         meat += np.eye(fit.size) / PRIOR**2
         for agent in range(self.k):
             extra = self.extra(agent)
@@ -197,8 +198,8 @@ class Ratings:
         mean, t = self.means[agent], self.t
         if not mean.count or mean.freedom == 0:
             return 0.0
-        own = max(group.own(agent) for group in t.of(agent))
-        r = own * t.rotations * sum(1 / k for k in range(1, t.n)) * (t.n - own) / (t.n - 1)
+        pairs = max(group.own(agent) * (t.n - group.own(agent)) for group in t.of(agent))
+        r = pairs * t.rotations * sum(1 / k for k in range(1, t.n)) / (t.n - 1)
         a = added(mean.count, mean.variance, mean.most)
         mu = min(max(mean.mean - self.logs[agent] / (PRIOR**2 * mean.count * r), 0), 1)
         h = mean.count * mu * (1 - mu)
@@ -278,6 +279,8 @@ class Ratings:
         weights = np.zeros(self.k)
         weights[a], weights[b] = 1, -1
         spread = self.spread_of(weights)
+        sigma2, _ = self.odds_variance(d, spread)
+        found["rating_superiority"] = student_t.cdf(2 * sinh(self.g(d) / 2) / sqrt(sigma2), freedom)
         odds, ends = self.around(d, spread, student(Z, freedom))
         found["rating_difference_low"], found["rating_difference_high"] = (ELO * x for x in ends)
         found["elo_difference_low"], found["elo_difference_high"] = (ELO * x for x in odds)

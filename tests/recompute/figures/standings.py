@@ -19,8 +19,8 @@ def ends(name, interval, mean=None):
 
 
 class Standings:
-    def __init__(self, spec, records):
-        self.t = t = Tournament(spec, records)
+    def __init__(self, spec, records, openings=None):
+        self.t = t = Tournament(spec, records, openings)
         self.agents = range(len(t.agents))
         self.groups = {a: t.of(a) for a in self.agents}
         self.scores = {a: self.mean_score(a) for a in self.agents}
@@ -73,8 +73,9 @@ class Standings:
         before = [game.before(seat) for game, seat in held]
         wins = sum(game.wins(agent) for game in games)
         shared = sum(b == 0 for b in before) - wins
-        score = np.mean([game.score(agent) for game in games]) if games else None
-        rate = np.mean([game.wins(agent) / len(game.held(agent)) for game in games]) if games else None
+        told = [game for game in t.evidence if agent in game.seats]
+        score = np.mean([game.score(agent) for game in told]) if told else None
+        rate = np.mean([game.wins(agent) / len(game.held(agent)) for game in told]) if told else None
         groups = self.groups[agent]
         won = of_units(
             [[sum(game.wins(agent) for game in block) for block in g.blocks] for g in groups],
@@ -96,6 +97,7 @@ class Standings:
             "win_rate": rate,
             "plies_mean": np.mean([game.plies for game, _ in held]) if held else None,
             "blocks": mean.count,
+            "games_repeated": len(games) - len(told),
             **ends("score", mean.interval(), score),
             **ends("score_anytime", mean.anytime(horizon), score),
             **ends("win_rate", won.interval(), rate),
@@ -109,21 +111,23 @@ class Standings:
     def luck_of(self, agent, found):
         names = ["luck_mean", "luck_share", "luck_share_low", "luck_share_high"]
         names += ["luck_games_saved", "luck_games_saved_low", "luck_games_saved_high"]
-        blank = dict.fromkeys(
-            ["score_adjusted", "score_adjusted_low", "score_adjusted_high", *names]
-        )
+        kinds = ["", "_low", "_high", "_anytime_low", "_anytime_high"]
+        blank = dict.fromkeys([*("score_adjusted" + kind for kind in kinds), *names])
         one = self.adjusted.get(agent)
         if one is None:
             return blank
         if one.is_raw:
-            raw = {"score_adjusted" + end: found["score" + end] for end in ("", "_low", "_high")}
+            raw = {"score_adjusted" + kind: found["score" + kind] for kind in kinds}
             return raw | {"score_adjusted_is_raw": True}
         blank |= {"score_adjusted": one.mean, "score_adjusted_is_raw": False}
         blank |= ends("score_adjusted", one.interval()) | {"luck_mean": one.luck_mean()}
+        blank |= ends("score_adjusted_anytime", one.anytime(self.t.horizon(agent)))
         share = one.share()
         if share:
-            saved = [round(found["games"] * (1 / (1 - s) - 1)) for s in share]
-            blank |= dict(zip(names[1:4], share)) | dict(zip(names[4:], saved))
+            # The share is lowest where what is left varies most.
+            saved = [round(found["games"] * (1 / rho - 1)) if rho > 0 else None for rho in share]
+            blank |= dict(zip(names[1:4], (1 - rho for rho in share)))
+            blank |= dict(zip(names[4:], saved))
         return blank
 
     # Pairs.
@@ -137,13 +141,17 @@ class Standings:
 
     def pair(self, a, b):
         t = self.t
-        met = [(game, s, o) for game in t.counted for s in game.held(a) for o in game.held(b)]
+        met = [(game, s, o) for game in t.evidence for s in game.held(a) for o in game.held(b)]
         units = [against(game.placement, s, o) for game, s, o in met]
         shared = [g for g in self.groups[a] if b in g.members]
         duels = [self.duel(g, a, b) for g in shared]
         mean = of_units([u for u, _ in duels], [m for _, m in duels])
         score = sum(units) / (2 * len(units)) if units else None
+        courses = [g.courses for g in t.groups if {a, b} <= set(g.members)]
         found = {
+            "blocks_played": mean.count
+            + sum(len(g.held) for g in t.groups if {a, b} <= set(g.members)),
+            "distinct_games": sum(map(len, courses)),
             "games": len(met),
             "wins": units.count(2),
             "draws": units.count(1),
@@ -189,15 +197,18 @@ class Standings:
             [self.halves(g) for g in shared],
             max((self.duel(g, a, b)[1] for g in shared), default=1),
         )
-        result = {}
+        result = {"score_adjusted_is_raw": one.is_raw}
         if one.is_raw:
-            for end in ("", "_low", "_high"):
-                result["score_adjusted" + end] = found["score" + end]
+            for kind in ("", "_low", "_high", "_anytime_low", "_anytime_high"):
+                result["score_adjusted" + kind] = found["score" + kind]
         else:
             result |= {"score_adjusted": one.mean, **ends("score_adjusted", one.interval())}
+            result |= ends("score_adjusted_anytime", one.anytime(t.horizon_pair()))
         first, second = self.adjusted[a], self.adjusted[b]
         if first.is_raw or second.is_raw:
-            return result
+            for end in ("", "_low", "_high") if "difference" in found else ():
+                result["difference_adjusted" + end] = found["difference" + end]
+            return result | {"difference_adjusted_is_raw": True}
         both = []
         index = {c: {id(g): k for k, g in enumerate(self.groups[c])} for c in (a, b)}
         for g in shared:
@@ -207,6 +218,7 @@ class Standings:
         apart = difference(first, second, both, observed=observed)
         return result | {
             "difference_adjusted": apart.mean,
+            "difference_adjusted_is_raw": False,
             **ends("difference_adjusted", apart.interval()),
         }
 
@@ -214,12 +226,18 @@ class Standings:
 
     def seat(self, seat):
         t = self.t
-        scores = [game.seat_units(seat) / (2 * (t.n - 1)) for game in t.counted]
+        scores = [game.seat_units(seat) / (2 * (t.n - 1)) for game in t.evidence]
         blocks = [block for g in t.groups for block in g.blocks]
         units = [sum(game.seat_units(seat) for game in block) for block in blocks]
         mean = of_units([units], [2 * (t.n - 1) * t.rotations])
         score = np.mean(scores) if scores else None
-        return {"games": len(scores), "score": score, **ends("score", mean.interval(), score)}
+        horizon = sum(t.horizon(agent) for agent in self.agents) / t.n
+        return {
+            "games": len(scores),
+            "score": score,
+            **ends("score", mean.interval(), score),
+            **ends("score_anytime", mean.anytime(horizon), score),
+        }
 
     def pairing(self):
         t = self.t
@@ -227,7 +245,7 @@ class Standings:
             return None
         groups = [g for g in t.groups if len(set(g.members)) == t.n and len(g.blocks) > 1]
         count = sum(len(g.blocks) for g in groups)
-        if count < 30:
+        if count - len(groups) < 29:
             return None
         total, alone, clusters, serial = 0.0, 0.0, {}, 0
         pieces = []
@@ -244,16 +262,19 @@ class Standings:
             for turn, a, b in zip(g.turns, top, bottom):
                 serial += 1
                 cluster = serial if t.n == 2 else (g.number + turn) % 32
-                pieces.append((cluster, factor, a, b))
+                own = b * factor**2 if t.n == 2 else b
+                pieces.append((cluster, factor, a, b, own))
             total, alone = total + top.sum(), alone + bottom.sum()
         found = {"blocks": count}
         if alone <= 0:
             return None
         rho = total / alone
-        for cluster, factor, a, b in pieces:
+        owns = {}
+        for cluster, factor, a, b, own in pieces:
             clusters[cluster] = clusters.get(cluster, 0.0) + factor * (a - rho * b)
+            owns[cluster] = owns.get(cluster, 0.0) + own
         c = len(clusters)
-        variance = c / (c - 1) * sum(psi**2 for psi in clusters.values()) / alone**2
+        variance = c / (c - 1) * sum((clusters[x] / (alone - owns[x])) ** 2 for x in clusters)
         games = count * t.rotations
         found |= {"variance_reduction": 1 - rho}
         found["games_saved"] = round(games * (1 / rho - 1)) if rho > 0 else None
@@ -264,6 +285,8 @@ class Standings:
         freedom = min(c - 1, sum(len(g.blocks) - 1 for g in groups))
         low, high = (t.rotations * end for end in wilson(mean, e, Z, freedom))
         found |= {"variance_reduction_low": 1 - high, "variance_reduction_high": 1 - low}
+        saved = [round(games * (1 / r - 1)) if r > 0 else None for r in (high, low)]
+        found |= dict(zip(["games_saved_low", "games_saved_high"], saved))
         return found
 
     # Verdicts.

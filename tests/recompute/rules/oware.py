@@ -61,7 +61,8 @@ class Abapa(Oware):
 
     def __init__(self, options, seats):
         super().__init__(options, seats)
-        self.seen = set()
+        # Positions since the last move that banked, oldest first; boards alone.
+        self.seen, self.past = set(), []
 
     def sow(self, offset):
         """The pits after a sowing, and the last one."""
@@ -124,9 +125,10 @@ class Abapa(Oware):
         self.banked[1 - mover] += kept
         self.end_ply(taken + kept)
         if taken + kept:
-            self.seen = set()
-        else:
+            self.seen, self.past = set(), []
+        elif self.o["repetition"] == "first":
             self.seen.add(before)
+            self.past.append(before[0])
         if max(self.banked) > 24:
             self.ending = "normal"
         elif not self.legal():
