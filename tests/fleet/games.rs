@@ -163,7 +163,7 @@ impl Book {
         let play = self.setup.play.unwrap_or_default();
         let setup = Setup {
             keys: BlockSeed(game.seed.0).keys(&names),
-            opening_plies: play.opening_plies,
+            opening: arena_engine::Opening::Drawn(play.opening_plies),
             on_fault: fault_policy(&play),
             ask_forced: play.ask_forced,
         };

@@ -188,7 +188,7 @@ fn line(info: &RulesetInfo, seats: usize, play: &Play) -> String {
     let mut rng = AgentRng::new(3);
     let mut running = game.start(Setup {
         keys: GameKeys::drawn(&mut rng),
-        opening_plies: play.opening_plies,
+        opening: arena_engine::Opening::Drawn(play.opening_plies),
         on_fault: play.on_fault,
         ask_forced: false,
     });

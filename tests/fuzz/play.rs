@@ -46,7 +46,7 @@ pub(crate) fn play<G: Game>(game: &G, case: &Case, mut bytes: Bytes<'_>) {
     let (place, bits) = (bytes.short(), bytes.short());
     let setup = Setup {
         keys: GameKeys::drawn(&mut AgentRng::new(seed.into())),
-        opening_plies: u32::from(flags & 7),
+        opening: arena_engine::Opening::Drawn(u32::from(flags & 7)),
         on_fault: if flags & 8 == 0 {
             FaultPolicy::Forfeit
         } else {

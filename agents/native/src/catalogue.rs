@@ -27,6 +27,8 @@ pub struct BotInfo {
     pub options: Vec<Spec>,
     /// True where the same decision always gets the same action.
     pub deterministic: bool,
+    /// Whether the action depends on the seed, with the defaults of all options.
+    pub uses_seed: bool,
     /// True where it looks ahead, so that an answer can take long.
     pub searches: bool,
     /// A [`MakeFor`] for each type of game that it plays.
@@ -102,22 +104,22 @@ pub enum CheckError {
 static BOTS: LazyLock<Vec<BotInfo>> = LazyLock::new(|| {
     use cowry::{mixed_specs, tie_specs};
     vec![
-        info("random", "uniform over the legal moves").plays_all::<Random>(),
-        info("aggressive", "hits what costs most, else threatens, else random").options(tie_specs()).plays(cowry::aggressive),
-        info("defensive", "leaves danger, seeks safe squares, avoids danger").options(tie_specs()).plays(cowry::defensive),
-        info("move-first", "moves the most advanced piece").options(tie_specs()).plays(cowry::move_first).plays(ludo::move_first),
-        info("move-last", "moves the least advanced piece").options(tie_specs()).plays(cowry::move_last).plays(ludo::move_last),
-        info("mixed", "aggressive and defensive ideas in turn, or strategies drawn by weight").options(mixed_specs()).plays(cowry::mixed),
+        info("random", "uniform over the legal moves").draws().plays_all::<Random>(),
+        info("aggressive", "hits what costs most, else threatens, else random").draws().options(tie_specs()).plays(cowry::aggressive),
+        info("defensive", "leaves danger, seeks safe squares, avoids danger").draws().options(tie_specs()).plays(cowry::defensive),
+        info("move-first", "moves the most advanced piece").draws().options(tie_specs()).plays(cowry::move_first).plays(ludo::move_first),
+        info("move-last", "moves the least advanced piece").draws().options(tie_specs()).plays(cowry::move_last).plays(ludo::move_last),
+        info("mixed", "aggressive and defensive ideas in turn, or strategies drawn by weight").draws().options(mixed_specs()).plays(cowry::mixed),
         info("chowka-naive", "the move of the greatest worth by one of four heuristics (2 seats, board 5)").options(chowka::naive_specs()).plays(chowka::naive),
         info("chowka-expectiminimax", "as chowka-naive, one throw and move of each player further (2 seats, board 5)").options(chowka::expectiminimax_specs()).plays(chowka::expectiminimax),
-        info("chowka-random-dup", "uniform over the legal moves, those on the inner rings counted twice").options(chowka::random_dup_specs()).plays(chowka::random_dup),
+        info("chowka-random-dup", "uniform over the legal moves, those on the inner rings counted twice").draws().options(chowka::random_dup_specs()).plays(chowka::random_dup),
         info("kalah-minimax", "looks all lines through to a depth").options(kalah::minimax_specs()).plays(kalah::minimax).searches(),
         info("kalah-alphabeta", "as kalah-minimax, leaving out lines that cannot matter").options(kalah::alphabeta_specs()).plays(kalah::alphabeta).searches(),
         info("ludo-threat", "weighs squares, hits and threats (Threat Matrix)").options(ludo::specs()).plays(ludo::threat),
         info("oware-minimax", "looks all lines through to a depth, and weighs what it finds there").options(oware::specs()).plays(oware::abapa).plays(oware::anan_anan).searches(),
-        info("greedy", "takes the move after which the position is worth most").options(yardstick::greedy_specs()).plays_all::<yardstick::Greedy>(),
+        info("greedy", "takes the move after which the position is worth most").draws().options(yardstick::greedy_specs()).plays_all::<yardstick::Greedy>(),
         info("expectimax", "looks all lines through, deeper and deeper, averaging chance").options(yardstick::expectimax_specs()).plays_all::<yardstick::Expectimax>().searches(),
-        info("mcts", "tries lines by what became of earlier ones (UCT)").options(yardstick::mcts_specs()).plays_all::<yardstick::Mcts>().searches(),
+        info("mcts", "tries lines by what became of earlier ones (UCT)").draws().options(yardstick::mcts_specs()).plays_all::<yardstick::Mcts>().searches(),
     ]
 });
 
@@ -129,6 +131,7 @@ fn info(name: &'static str, summary: &'static str) -> BotInfo {
         rulesets: Vec::new(),
         options: Vec::new(),
         deterministic: true,
+        uses_seed: false,
         searches: false,
         makers: Vec::new(),
     }
@@ -137,6 +140,11 @@ fn info(name: &'static str, summary: &'static str) -> BotInfo {
 impl BotInfo {
     fn options(mut self, options: Vec<Spec>) -> Self {
         self.options = options;
+        self
+    }
+
+    fn draws(mut self) -> Self {
+        self.uses_seed = true;
         self
     }
 

@@ -47,7 +47,8 @@ fn specs(depth: i64, summary: &str) -> Vec<Spec> {
             Kind::Real { min: 0.0, max: 1.0 },
             arena_engine::options::Value::Real(0.0),
             "how often to play a random move instead",
-        ),
+        )
+        .drawing(),
     ]
 }
 

@@ -47,6 +47,12 @@ fn describe_bot(info: &BotInfo) -> v1::Bot {
         rulesets: info.rulesets.iter().map(ToString::to_string).collect(),
         options: info.options.iter().map(option_spec_to_wire).collect(),
         deterministic: info.deterministic,
+        uses_seed: if info.uses_seed {
+            v1::SeedUse::Yes
+        } else {
+            v1::SeedUse::No
+        }
+        .into(),
     }
 }
 

@@ -15,6 +15,18 @@ pub(crate) fn at_the_end(standings: &v1::Standings) -> Vec<v1::AgentStanding> {
     }
 }
 
+/// The ends of a seat's score that hold at the end.
+pub(crate) fn of_seat(
+    seat: &v1::SeatStanding,
+    standings: &v1::Standings,
+) -> (Option<f64>, Option<f64>) {
+    if standings.adaptive {
+        (seat.score_anytime_low, seat.score_anytime_high)
+    } else {
+        (seat.score_low, seat.score_high)
+    }
+}
+
 /// An agent with intervals for any number of looks in the place of those for one,
 /// which stand in theirs.
 pub(crate) fn at_any_time(agent: &v1::AgentStanding) -> v1::AgentStanding {
@@ -23,6 +35,13 @@ pub(crate) fn at_any_time(agent: &v1::AgentStanding) -> v1::AgentStanding {
         score_high: agent.score_anytime_high,
         score_anytime_low: agent.score_low,
         score_anytime_high: agent.score_high,
+        score_adjusted_low: agent.score_adjusted_anytime_low,
+        score_adjusted_high: agent.score_adjusted_anytime_high,
+        score_adjusted_anytime_low: agent.score_adjusted_low,
+        score_adjusted_anytime_high: agent.score_adjusted_high,
+        // There is none for any number of looks.
+        win_rate_low: None,
+        win_rate_high: None,
         rating_low: agent.rating_anytime_low,
         rating_high: agent.rating_anytime_high,
         rating_anytime_low: agent.rating_low,
@@ -42,6 +61,8 @@ mod tests {
             score_high: Some(0.6),
             score_anytime_low: Some(0.3),
             score_anytime_high: Some(0.7),
+            score_adjusted_low: Some(0.45),
+            score_adjusted_anytime_low: Some(0.35),
             rating_low: Some(-10.0),
             rating_high: Some(10.0),
             rating_anytime_low: Some(-20.0),
@@ -58,14 +79,18 @@ mod tests {
             (
                 agent.score_low,
                 agent.score_high,
+                agent.score_adjusted_low,
                 agent.rating_low,
                 agent.rating_high,
             )
         };
         assert_eq!(
             shown(false),
-            (Some(0.4), Some(0.6), Some(-10.0), Some(10.0))
+            (Some(0.4), Some(0.6), Some(0.45), Some(-10.0), Some(10.0))
         );
-        assert_eq!(shown(true), (Some(0.3), Some(0.7), Some(-20.0), Some(20.0)));
+        assert_eq!(
+            shown(true),
+            (Some(0.3), Some(0.7), Some(0.35), Some(-20.0), Some(20.0))
+        );
     }
 }

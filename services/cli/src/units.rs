@@ -131,6 +131,17 @@ pub(crate) fn swiss(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), points)
 }
 
+/// The mark of a score from which luck could not be taken out.
+pub(crate) fn raw(is_raw: bool) -> &'static str {
+    if is_raw { "*" } else { "" }
+}
+
+/// A share of either sign in whole percent, without the sign of percent.
+pub(crate) fn whole_percent(share: f64) -> String {
+    // No minus before a nought.
+    format!("{:.0}", (100.0 * share).round() + 0.0)
+}
+
 /// A share of either sign as `+1.25%`.
 pub(crate) fn signed_percent(share: f64) -> String {
     // No minus before a nought.

@@ -18,7 +18,7 @@ use crate::results::{Info, Results};
 
 /// What the numbers mean. Another number whenever a checkpoint of before would
 /// lead to other standings than reading the games.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 /// Sums are of use only to the release that wrote them, as another may reckon
 /// otherwise.
 const RELEASE: &str = env!("CARGO_PKG_VERSION");

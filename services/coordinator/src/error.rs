@@ -83,6 +83,9 @@ pub(crate) enum Error {
     Seed(#[from] SeedError),
     #[error(transparent)]
     Games(#[from] arena_games::GamesError),
+    /// There are no openings of the length that the spec asks for.
+    #[error(transparent)]
+    Book(#[from] crate::openings::BookError),
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
     #[error(
@@ -197,7 +200,8 @@ impl Error {
             Self::Games(arena_games::GamesError::Unknown { .. }) => {
                 (InvalidArgument, reasons::UNKNOWN_RULESET)
             }
-            Self::Games(_)
+            Self::Book(_)
+            | Self::Games(_)
             | Self::BotOption { .. }
             | Self::BotRefuses { .. }
             | Self::NoOptions { .. } => (InvalidArgument, reasons::OPTION_INVALID),

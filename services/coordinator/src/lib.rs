@@ -14,6 +14,7 @@ mod core;
 mod error;
 mod handle;
 pub mod ledger;
+pub mod openings;
 mod options;
 mod places;
 mod plan;

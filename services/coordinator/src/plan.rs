@@ -14,6 +14,7 @@ use arena_wire::{
 use crate::{
     agents::{self, Agents},
     error::Error,
+    openings,
 };
 
 /// The most games of a tournament: what is done is kept in memory, one bit
@@ -61,21 +62,21 @@ impl Plan {
             .collect::<Result<Vec<_>, _>>()?
             .into_iter()
             .unzip();
-        let setup = v1::TournamentSetup {
+        let mut setup = v1::TournamentSetup {
             tournament_id: String::new(),
             ruleset: spec.ruleset.clone(),
             rules_version,
             options: options_to_wire(&options),
             seats: seats as u32,
             agents: setups,
-            play: Some((&spec.play).into()),
+            play: None,
             hash_only: spec.records == Records::Hash,
             luck: true,
         };
         let settings = spec.settings()?;
-        let tournament = Tournament {
-            name: spec.name,
-            ruleset: spec.ruleset,
+        let mut tournament = Tournament {
+            name: spec.name.clone(),
+            ruleset: spec.ruleset.clone(),
             rules_version,
             options,
             seed,
@@ -84,8 +85,15 @@ impl Plan {
             blocks: spec.blocks,
             seats,
             agents: refs,
-            play: spec.play,
+            play: spec.play.clone(),
+            openings: None,
         };
+        openings::settle(&mut tournament)?;
+        setup.play = Some(play_settings(&tournament));
+        if spec.play.opening_plies.is_none() && tournament.openings.is_some() {
+            spec.play.opening_plies = tournament.play.opening_plies;
+            spec_toml = spec.to_toml();
+        }
         for (agent, setup) in tournament.agents.iter().zip(&setup.agents) {
             if let Some(agent_setup::Source::Native(_)) = setup.source {
                 agents.check_native(agent, &tournament)?;
@@ -132,6 +140,34 @@ impl Plan {
     }
 }
 
+/// How games are played, as workers need it: openings that are the same for many
+/// games come with each game.
+fn play_settings(tournament: &Tournament) -> v1::PlaySettings {
+    let mut play = v1::PlaySettings::from(&tournament.play);
+    if tournament.openings.is_some() {
+        play.opening_plies = 0;
+    }
+    play
+}
+
+/// Whether a bot with these options uses its seed; none where it does not say.
+fn uses_seed(bot: &v1::Bot, ruleset: &str, options: &Options) -> Option<bool> {
+    match bot.uses_seed() {
+        v1::SeedUse::Unspecified => None,
+        v1::SeedUse::Yes => Some(true),
+        v1::SeedUse::No => {
+            let specs = bot.options.iter().map(option_spec_from_wire);
+            let specs: Vec<_> = specs.filter_map(Result::ok).collect();
+            let mut specs = options::of_ruleset(&specs, ruleset).into_iter();
+            let draws = |spec: &options::Spec| {
+                let value = options.get(&spec.name);
+                spec.uses_seed && value.is_some_and(|value| *value != spec.default)
+            };
+            Some(specs.any(|spec| draws(&spec)))
+        }
+    }
+}
+
 /// How the agent of a spec is reached and which bot it plays.
 struct Chosen<'a> {
     process: String,
@@ -168,6 +204,7 @@ fn resolve_agent(
         }
     };
     let bot_name = bot.map_or_else(|| chosen.bot.to_owned(), |bot| bot.name.clone());
+    let uses_seed = bot.and_then(|bot| uses_seed(bot, &spec.ruleset, &options));
     let description = chosen.description.as_ref();
     let setup = v1::AgentSetup {
         name: name.to_string(),
@@ -182,8 +219,9 @@ fn resolve_agent(
     let agent = AgentRef {
         name: name.clone(),
         bot: bot_name,
-        options,
         version: chosen.version,
+        uses_seed,
+        options,
     };
     Ok((agent, setup))
 }

@@ -2,11 +2,15 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, OnceLock, PoisonError, RwLock},
     time::Duration,
 };
 
-use arena_model::{GameRecord, Tournament, result::GameResult};
+use arena_model::{
+    GameRecord, Tournament,
+    engine::{ActionId, OpeningBook},
+    result::GameResult,
+};
 use arena_store::{Position, Sha256Digest, Store, StoredGame};
 use arena_telemetry::LatencyHistogram;
 use arena_tournament::{Schedule, ScheduleError, SeatStanding, Stages, Standings, Tally};
@@ -17,6 +21,7 @@ use crate::{
     checkpoint,
     error::{Error, StartError},
     ledger::{Bitmap, Patience},
+    openings,
 };
 
 /// The longest cause in a last fault, in bytes.
@@ -44,6 +49,8 @@ pub(crate) struct Info {
     pub(crate) agents: Vec<String>,
     /// What metrics call them, by index.
     pub(crate) labels: Vec<String>,
+    /// Made when a game is first assigned or checked.
+    book: OnceLock<Option<OpeningBook>>,
 }
 
 /// What metrics call an agent.
@@ -77,6 +84,7 @@ impl Info {
                 .map(|agent| agent.name.to_string())
                 .collect(),
             labels: setup.agents.iter().map(label).collect(),
+            book: OnceLock::new(),
             tournament,
             schedule: RwLock::new(Arc::new(stages.schedule().clone())),
             games_most: stages.games().most,
@@ -94,6 +102,20 @@ impl Info {
     pub(crate) fn follow(&self, schedule: &Schedule) {
         let known = self.schedule.write();
         *known.unwrap_or_else(PoisonError::into_inner) = Arc::new(schedule.clone());
+    }
+
+    /// The actions of an opening by its number; none where games have no given
+    /// opening.
+    pub(crate) fn opening(&self, number: Option<u64>) -> Option<&[ActionId]> {
+        let book = self.book.get_or_init(|| {
+            openings::book(&self.tournament)
+                .inspect_err(|error| {
+                    tracing::error!(tournament = %self.id, %error, "it has no openings");
+                })
+                .ok()
+        });
+        let openings = &book.as_ref()?.openings;
+        Some(openings.get(usize::try_from(number?).ok()?)?)
     }
 
     /// How many games are known so far.
@@ -157,8 +179,24 @@ impl Info {
         if record.events.is_empty() && record.plies > 0 && !self.hash_only() {
             return wrong("has no events, and its tournament keeps them");
         }
+        if let Some(opening) = game.opening.and_then(|number| self.opening(Some(number)))
+            && !record.events.is_empty()
+            && !begins_with(record, opening)
+        {
+            return wrong("does not begin with the opening of its block");
+        }
         Ok(())
     }
+}
+
+/// Whether the actions of a record begin with an opening, marked as one.
+fn begins_with(record: &GameRecord, opening: &[ActionId]) -> bool {
+    let actions = record.events.iter().filter(|event| event.is_action());
+    record.opening_plies as usize == opening.len()
+        && actions
+            .map(|event| event.id())
+            .take(opening.len())
+            .eq(opening.iter().copied())
 }
 
 /// Sums over the durable games of a tournament.
@@ -357,6 +395,7 @@ impl Results {
             notes,
             seats,
             pairing,
+            openings,
             ..
         } = standings;
         let agents = agents
@@ -397,8 +436,16 @@ impl Results {
                     luck_mean: standing.luck_mean,
                     luck_share: standing.luck_share,
                     luck_games_saved: standing.luck_games_saved,
+                    score_adjusted_anytime_low: standing.score_adjusted_anytime_low,
+                    score_adjusted_anytime_high: standing.score_adjusted_anytime_high,
+                    score_adjusted_is_raw: standing.score_adjusted_is_raw,
+                    luck_share_low: standing.luck_share_low,
+                    luck_share_high: standing.luck_share_high,
+                    luck_games_saved_low: standing.luck_games_saved_low,
+                    luck_games_saved_high: standing.luck_games_saved_high,
                     score_freedom: standing.score_freedom,
                     horizon: standing.horizon,
+                    games_repeated: standing.games_repeated,
                     ..v1::AgentStanding::default()
                 }
             })
@@ -415,6 +462,15 @@ impl Results {
                 blocks: pairing.blocks,
                 variance_reduction: pairing.variance_reduction,
                 games_saved: pairing.games_saved,
+                variance_reduction_low: pairing.variance_reduction_low,
+                variance_reduction_high: pairing.variance_reduction_high,
+                games_saved_low: pairing.games_saved_low,
+                games_saved_high: pairing.games_saved_high,
+            }),
+            openings: openings.map(|openings| v1::Openings {
+                plies: openings.plies,
+                size: openings.size,
+                complete: openings.complete,
             }),
             course: Some(self.course()),
             starter_drawn: starter_drawn(&info.tournament),
@@ -448,6 +504,8 @@ fn seat_message(seat: SeatStanding) -> v1::SeatStanding {
         score: seat.score,
         score_low: seat.score_low,
         score_high: seat.score_high,
+        score_anytime_low: seat.score_anytime_low,
+        score_anytime_high: seat.score_anytime_high,
     }
 }
 

@@ -7,7 +7,9 @@ use crate::{
     game::{ActionId, Game, Node, PerSeat},
     luck::luck,
     r#match::{Event, Finished, IllegalAction, Match, Setup, Status},
+    openings::{OpeningBook, OpeningError, OpeningLength, opening_book},
     perft::perft,
+    random::Key,
     replay::{Described, Outcome, ReplayError, Step, replay, resolve_steps},
 };
 
@@ -51,6 +53,18 @@ pub trait AnyGame: Send + Sync {
     ) -> Result<Outcome, ReplayError>;
     /// [`perft()`] from the initial position.
     fn perft(&self, depth: u32) -> u64;
+    /// See [`Game::has_chance`].
+    fn has_chance(&self) -> bool;
+    /// See [`opening_book`].
+    ///
+    /// # Errors
+    /// As there.
+    fn opening_book(
+        &self,
+        length: OpeningLength,
+        want: usize,
+        key: &Key,
+    ) -> Result<OpeningBook, OpeningError>;
 }
 
 /// A [`Match`] of any kind.
@@ -145,6 +159,19 @@ impl<G: Game> AnyGame for G {
 
     fn perft(&self, depth: u32) -> u64 {
         perft(self, &self.initial(), depth)
+    }
+
+    fn has_chance(&self) -> bool {
+        Game::has_chance(self)
+    }
+
+    fn opening_book(
+        &self,
+        length: OpeningLength,
+        want: usize,
+        key: &Key,
+    ) -> Result<OpeningBook, OpeningError> {
+        opening_book(self, length, want, key)
     }
 }
 

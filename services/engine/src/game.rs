@@ -76,6 +76,9 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// Number of players, 2 to [`MAX_SEATS`].
     fn seats(&self) -> usize;
 
+    /// Whether any position of these rules, with these options, is a chance node.
+    fn has_chance(&self) -> bool;
+
     /// The position before anything happened.
     fn initial(&self) -> Self::State;
 

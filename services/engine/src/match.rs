@@ -12,12 +12,26 @@ use crate::{
 pub struct Setup {
     /// Where all randomness comes from.
     pub keys: GameKeys,
-    /// Seeded uniform actions played first, without asking.
-    pub opening_plies: u32,
+    /// Actions played first, without asking.
+    pub opening: Opening,
     /// What a fault costs.
     pub on_fault: FaultPolicy,
     /// Ask also where only one action is legal (never for a pass).
     pub ask_forced: bool,
+}
+
+/// The actions that a game begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// So many, each drawn uniformly from those that are legal.
+    Drawn(u32),
+    /// These, as far as they are legal.
+    Given(Vec<ActionId>),
+}
+
+impl Opening {
+    /// No actions: the game begins with its first question.
+    pub const NONE: Self = Self::Drawn(0);
 }
 
 /// What a fault of an agent costs it.
@@ -148,7 +162,7 @@ pub struct Match<G: Game> {
     luck: Luck,
     dice: PerSeat<Option<Stream>>,
     table: Option<Stream>,
-    opening: Option<Stream>,
+    opening_stream: Option<Stream>,
     agents: PerSeat<Option<Stream>>,
     substitute: PerSeat<Option<Stream>>,
 }
@@ -173,7 +187,7 @@ impl<G: Game> Match<G> {
             luck: Luck::new(),
             dice: [const { None }; MAX_SEATS],
             table: None,
-            opening: None,
+            opening_stream: None,
             agents: [const { None }; MAX_SEATS],
             substitute: [const { None }; MAX_SEATS],
         };
@@ -359,10 +373,7 @@ impl<G: Game> Match<G> {
         let seed = self.agents[index]
             .get_or_insert_with(|| Stream::new(key))
             .word();
-        if self.opened < self.setup.opening_plies {
-            let key = &self.setup.keys.opening;
-            let stream = self.opening.get_or_insert_with(|| Stream::new(key));
-            let action = self.legal[stream.below(self.legal.len() as u32) as usize];
+        if let Some(action) = self.opening_action() {
             self.opened += 1;
             self.play(seat, action);
             return true;
@@ -383,6 +394,24 @@ impl<G: Game> Match<G> {
             seed,
         });
         false
+    }
+
+    /// The next action of the opening; none where it is over.
+    fn opening_action(&mut self) -> Option<ActionId> {
+        match &self.setup.opening {
+            Opening::Drawn(plies) if self.opened < *plies => {
+                let key = &self.setup.keys.opening;
+                let stream = self.opening_stream.get_or_insert_with(|| Stream::new(key));
+                Some(self.legal[stream.below(self.legal.len() as u32) as usize])
+            }
+            Opening::Drawn(_) => None,
+            // One that is not legal ends the opening.
+            Opening::Given(_) if self.plies > self.opened => None,
+            Opening::Given(actions) => {
+                let action = actions.get(self.opened as usize).copied();
+                action.filter(|action| self.legal.contains(action))
+            }
+        }
     }
 
     fn play_substitute(&mut self, seat: Seat) {

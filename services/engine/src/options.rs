@@ -155,6 +155,9 @@ pub struct Spec {
     /// The rulesets it exists for; empty: all. A bot may have options of one
     /// name that are not the same for all the rulesets it plays.
     pub rulesets: Vec<String>,
+    /// Of a bot's option: whether a value other than the default makes the bot draw
+    /// from its seed.
+    pub uses_seed: bool,
 }
 
 impl Spec {
@@ -167,7 +170,15 @@ impl Spec {
             kind,
             default: default.into(),
             rulesets: Vec::new(),
+            uses_seed: false,
         }
+    }
+
+    /// The option, marked as one by which a bot draws from its seed.
+    #[must_use]
+    pub fn drawing(mut self) -> Self {
+        self.uses_seed = true;
+        self
     }
 
     /// The same option, for one ruleset only.

@@ -5,6 +5,7 @@
 //! ```text
 //! AGENT beats AGENT [by N elo] [at C %]
 //! AGENT loses to AGENT by at most N elo [at C %]
+//! AGENT is rated above AGENT [by N elo] [at C %]
 //! AGENT scores at least|at most X [against AGENT] [at C %]
 //! AGENT ranks first|last|N [or better]
 //! AGENT passes
@@ -13,8 +14,11 @@
 //! ```
 //!
 //! With `at C %` it is an end of the C % interval that has to hold, not the
-//! value alone; `beats` and `loses` are at 95 % where nothing is said. `passes` is
-//! what the sequential test itself says of its first agent.
+//! value alone; `beats`, `loses` and `is rated above` are at 95 % where nothing is
+//! said. Several lines with a confidence share the error. `beats` and `loses` are about
+//! the games of the two against each other, `is rated above` about the ratings that
+//! all games give. `passes` is what the sequential test itself says of its first
+//! agent.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -87,12 +91,23 @@ pub struct Expectation {
 /// What is expected.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Claim {
-    /// The agent is stronger than the opponent by more than so many Elo; below
+    /// The agent's score against the opponent is above that of so many Elo; below
     /// 0 it may be weaker by that much.
     Beats {
         /// Who.
         agent: String,
         /// Whom.
+        opponent: String,
+        /// By how much.
+        elo: f64,
+        /// How sure, from 0 to 1.
+        confidence: f64,
+    },
+    /// The ratings have the agent above the opponent by more than so many Elo.
+    Rated {
+        /// Who.
+        agent: String,
+        /// Above whom.
         opponent: String,
         /// By how much.
         elo: f64,
@@ -138,6 +153,20 @@ pub enum Claim {
     },
 }
 
+impl Claim {
+    /// How sure it is to be, from 0 to 1; none where a value alone counts.
+    #[must_use]
+    pub fn confidence(&self) -> Option<f64> {
+        match self {
+            Self::Beats { confidence, .. } | Self::Rated { confidence, .. } => Some(*confidence),
+            Self::Scores { confidence, .. } => *confidence,
+            Self::Ranks { .. } | Self::Passes { .. } | Self::Faults { .. } | Self::Voids { .. } => {
+                None
+            }
+        }
+    }
+}
+
 /// A side of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
@@ -158,7 +187,7 @@ pub enum Place {
     Last,
 }
 
-const VERBS: [&str; 6] = ["beats", "loses", "scores", "ranks", "passes", "makes"];
+const VERBS: [&str; 7] = ["beats", "loses", "scores", "ranks", "passes", "makes", "is"];
 const COUNTED: [&str; 2] = ["faults", "voids"];
 
 /// Reads one sentence.
@@ -267,6 +296,19 @@ impl<'a> Reader<'a> {
                     agent,
                     opponent,
                     elo: -self.elo()?,
+                    confidence: self.confidence()?.unwrap_or(CONFIDENCE),
+                })
+            }
+            "is" => {
+                for word in ["rated", "above"] {
+                    self.wants(word)?;
+                }
+                let opponent = self.opponent(&agent)?;
+                let elo = if self.takes("by") { self.elo()? } else { 0.0 };
+                Ok(Claim::Rated {
+                    agent,
+                    opponent,
+                    elo,
                     confidence: self.confidence()?.unwrap_or(CONFIDENCE),
                 })
             }

@@ -17,4 +17,4 @@ pub use canonical::canonical_json;
 pub use name::{AgentName, GameId, NameError};
 pub use record::{GameRecord, RecordHeader};
 pub use seed::{BlockSeed, SeedError, TournamentSeed};
-pub use tournament::{AgentRef, Tournament};
+pub use tournament::{AgentRef, Openings, Tournament};

@@ -46,6 +46,9 @@ pub struct GameRecord {
     pub faults: Vec<SeatFault>,
     /// SHA-256 of the record's line without its hash.
     pub hash: [u8; 32],
+    /// What [`GameRecord::course`] returned of the events, where those are not
+    /// kept; else 0.
+    pub course: u64,
 }
 
 impl GameRecord {
@@ -70,7 +73,28 @@ impl GameRecord {
             termination: game.termination,
             faults: if void { Vec::new() } else { game.faults },
             hash: [0; 32],
+            course: 0,
         }
+    }
+
+    /// A number for the events, the same for games that went the same way, and else
+    /// nearly always another one: FNV-1a (Fowler, Noll, Vo) of 64 bits. 0 where the
+    /// events are not known.
+    #[must_use]
+    pub fn course(&self) -> u64 {
+        if self.events.is_empty() {
+            return self.course;
+        }
+        let bytes = self.events.iter().flat_map(|it| it.to_bits().to_le_bytes());
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        })
+    }
+
+    /// Drops the events, and keeps what tells one course of a game from another.
+    pub fn drop_events(&mut self) {
+        self.course = self.course();
+        self.events = Vec::new();
     }
 
     /// What statistics need of it.
@@ -85,6 +109,7 @@ impl GameRecord {
             plies: self.plies,
             termination: self.termination,
             faults: self.faults.clone(),
+            course: self.course(),
         }
     }
 }

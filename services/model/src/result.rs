@@ -22,6 +22,8 @@ pub struct GameResult {
     pub termination: Termination,
     /// What agents did wrong.
     pub faults: Vec<SeatFault>,
+    /// The same for games with the same events; 0 where it is not known.
+    pub course: u64,
 }
 
 impl GameResult {

@@ -11,6 +11,8 @@
 //!   branch, `("agent", names in seat order…, seat)`; seats are one byte;
 //! - seeds of a knockout that are drawn: the agents by the first 8 bytes,
 //!   big-endian, of `H(tournament seed, "seeding", place in the spec)`;
+//! - the order of the openings of a tournament without chance: the key
+//!   `H(tournament seed, "openings")`;
 //! - of an evolution, from its seed: the key of what is drawn to make
 //!   generation g `("evolution", g)`, and the seed of its tournament
 //!   `("generation", g)`, with g as 8 little-endian bytes.
@@ -61,6 +63,12 @@ impl TournamentSeed {
     #[must_use]
     pub fn seeding(&self, agent: u64) -> u64 {
         first_word(&derive(&self.0, &[b"seeding", &agent.to_le_bytes()]))
+    }
+
+    /// The key of the order of the openings in a tournament without chance.
+    #[must_use]
+    pub fn openings(&self) -> Key {
+        derive(&self.0, &[b"openings"])
     }
 
     /// The key of what is drawn to make a generation of an evolution.

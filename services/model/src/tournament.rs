@@ -24,6 +24,10 @@ pub struct AgentRef {
     pub options: Options,
     /// What `Describe` said, else a part of the binary's SHA-256.
     pub version: String,
+    /// Whether its answers depend on the seed of a request; none where that is not
+    /// known, and where the game has chance.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uses_seed: Option<bool>,
 }
 
 /// A spec with presets, defaults and seed resolved.
@@ -52,6 +56,21 @@ pub struct Tournament {
     pub agents: Vec<AgentRef>,
     /// How games are played.
     pub play: Play,
+    /// How many openings there are; none where the game has chance, and in
+    /// tournaments of earlier releases. Each block of a group has the next one,
+    /// and the first again after the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub openings: Option<Openings>,
+}
+
+/// The openings of a tournament without chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Openings {
+    /// How many.
+    pub size: u64,
+    /// Whether these are all openings of `opening_plies` moves; else they are a
+    /// sample.
+    pub complete: bool,
 }
 
 impl Tournament {
@@ -63,6 +82,15 @@ impl Tournament {
             Some(Settings::Fixed(fixed)) => !fixed.is_even(),
             _ => self.format.opponents_differ(),
         }
+    }
+
+    /// Whether the course of a group's games is fixed by their opening: there is no
+    /// chance, and no agent of the group uses its seed.
+    #[must_use]
+    pub fn is_fixed_by_opening(&self, group: &[u16]) -> bool {
+        let agent = |&agent: &u16| self.agents.get(usize::from(agent));
+        let mut agents = group.iter().filter_map(agent);
+        self.openings.is_some() && agents.all(|agent| agent.uses_seed == Some(false))
     }
 
     /// `<name>-<ten hex digits>`, and from the second attempt on `-<attempt>`.
@@ -103,8 +131,13 @@ mod tests {
                 bot: "random".to_owned(),
                 options: Options::new(),
                 version: "1".to_owned(),
+                uses_seed: None,
             }],
-            play: Play::default(),
+            play: Play {
+                opening_plies: Some(0),
+                ..Play::default()
+            },
+            openings: None,
         }
     }
 
@@ -125,7 +158,7 @@ mod tests {
             |t| t.seed = TournamentSeed::from_bytes([1; 32]),
             |t| t.blocks += 1,
             |t| t.seats += 1,
-            |t| t.play.opening_plies += 1,
+            |t| t.play.opening_plies = Some(1),
             |t| t.settings = Some(Settings::Swiss(Swiss { rounds: Some(3) })),
             |t| t.agents[0].bot.push('x'),
             |t| t.agents[0].version.push('x'),

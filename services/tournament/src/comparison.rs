@@ -73,8 +73,13 @@ impl Evidence {
             .as_ref()
             .map_or_else(Vec::new, |ratings| self.notes(ratings));
         notes.extend(cycle);
-        if self.adaptive && ratings.is_some() {
-            notes.push(ADAPTIVE.to_owned());
+        let goodness = ratings.as_ref().and_then(|ratings| ratings.goodness);
+        if let Some(goodness) = goodness.filter(|goodness| goodness.p < MISFIT) {
+            notes.push(format!(
+                "The ratings do not fit the scores of pairs ({}): one number for each agent \
+                 does not say who beats whom. Read pairs (--crosstable).",
+                shown(goodness.p)
+            ));
         }
         let compared = pairs.into_iter().zip(couples(self.names.len()));
         let compared = compared.map(|(pair, (one, other))| Compared {
@@ -177,20 +182,26 @@ impl Evidence {
 
     /// Agents that came before all others in every game, or behind.
     fn perfect(&self, all: bool) -> Vec<usize> {
-        let mut games = vec![0_u64; self.names.len()];
+        let mut most = vec![0_u64; self.names.len()];
         let mut units = vec![0_u64; self.names.len()];
         for group in &self.groups {
             for (ranking, count) in group.games() {
                 for (member, &agent) in group.agents().iter().enumerate() {
-                    games[usize::from(agent)] += count;
-                    units[usize::from(agent)] += count * ranking.units(member, self.seats);
+                    for (other, _) in group
+                        .agents()
+                        .iter()
+                        .enumerate()
+                        .filter(|of| *of.1 != agent)
+                    {
+                        most[usize::from(agent)] += 2 * count;
+                        units[usize::from(agent)] += count * ranking.units_against(member, other);
+                    }
                 }
             }
         }
-        let most = 2 * (self.seats as u64 - 1);
         let wanted = |agent: &usize| {
-            let expected = if all { games[*agent] * most } else { 0 };
-            games[*agent] > 0 && units[*agent] == expected
+            let expected = if all { most[*agent] } else { 0 };
+            most[*agent] > 0 && units[*agent] == expected
         };
         (0..self.names.len()).filter(wanted).collect()
     }
@@ -238,13 +249,17 @@ impl Evidence {
     }
 }
 
-/// Where results decide what is played or when it ends. How often an interval holds
-/// then: `tests/prove calibration --only ladder`.
-const ADAPTIVE: &str = "Results decided what was played or when it ended: 95 % intervals for one \
-                        look at a schedule fixed beforehand may be too narrow here (those of \
-                        ratings held in 85 % of simulated ladders, in 94 % of Swiss and knockout \
-                        tournaments, in 95 % of sequential tests); those that hold however often \
-                        one looks hold here too, and are shown first.";
+/// A model that is true is said not to fit once in a hundred tournaments.
+const MISFIT: f64 = 0.01;
+
+/// A p value with two digits.
+fn shown(p: f64) -> String {
+    if p < 1e-4 {
+        "p < 0.0001".to_owned()
+    } else {
+        format!("p = {p:.4}")
+    }
+}
 
 /// More would make no reader the wiser.
 const SETS_TOLD: usize = 4;

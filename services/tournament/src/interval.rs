@@ -171,17 +171,32 @@ impl Blocks {
         self.within_errors(confidence::bound(self.count as f64, horizon, ALPHA))
     }
 
-    /// What lies within so many standard errors of the mean, were they known.
-    fn within_errors(&self, errors: f64) -> Option<(f64, f64)> {
+    /// How likely it is that the true mean is above one half: by how many errors, as
+    /// they are at one half, the mean is above it. None without two blocks.
+    pub(crate) fn superiority(&self) -> Option<f64> {
         let mean = self.mean()?;
-        if self.count == 1 {
-            return Some((0.0, 1.0));
-        }
+        let (n, freedom) = self.effective()?;
+        let student = StudentsT::new(0.0, 1.0, freedom as f64).ok()?;
+        Some(student.cdf(2.0 * (mean - 0.5) * n.sqrt()))
+    }
+
+    /// The effective number of blocks and the degrees of freedom; none without two
+    /// blocks.
+    fn effective(&self) -> Option<(f64, u64)> {
+        let mean = self.mean().filter(|_| self.count > 1)?;
         let (spread, freedom) = self.spread();
         let n = self.count as f64;
         let variance = spread / freedom as f64;
-        let share = share(n, variance, mean, self.most);
-        Some(wilson(mean, n / share, errors, freedom))
+        Some((n / share(n, variance, mean, self.most), freedom))
+    }
+
+    /// What lies within so many standard errors of the mean, were they known.
+    fn within_errors(&self, errors: f64) -> Option<(f64, f64)> {
+        let mean = self.mean()?;
+        let Some((n, freedom)) = self.effective() else {
+            return Some((0.0, 1.0));
+        };
+        Some(wilson(mean, n, errors, freedom))
     }
 
     /// The highest possible sum of squared distances of blocks with this mean,
@@ -351,9 +366,18 @@ pub(crate) fn stretched(
 /// The 95 % interval of a mean that has no steps, within 0 and 1 unless it lies
 /// beyond them itself.
 pub(crate) fn around(of: Estimate) -> (f64, f64) {
+    around_within(of, NORMAL)
+}
+
+/// The same for as many looks as one likes, narrowest around so many blocks.
+pub(crate) fn around_at_any_time(of: Estimate, horizon: f64) -> (f64, f64) {
+    around_within(of, confidence::bound(of.blocks, horizon, ALPHA))
+}
+
+fn around_within(of: Estimate, errors: f64) -> (f64, f64) {
     let share = share(of.blocks, of.variance, of.observed, UNITS_FINE);
     let mean = of.mean.clamp(0.0, 1.0);
-    let (low, high) = wilson(mean, of.blocks / share, NORMAL, of.freedom);
+    let (low, high) = wilson(mean, of.blocks / share, errors, of.freedom);
     (low.min(of.mean), high.max(of.mean))
 }
 

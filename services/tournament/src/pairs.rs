@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     interval::{self, Blocks, Difference, Moments},
-    tally::{self, Adjusting, Evidence, GroupSums, LuckSums, Ranking, TogetherLuck},
+    tally::{
+        self, Adjusting, Evidence, GroupSums, LuckSums, Played, Ranking, TogetherLuck, units_within,
+    },
 };
 
 /// Two agents beside each other, from the first one's side.
@@ -30,8 +32,18 @@ pub struct PairStanding {
     pub draws: u64,
     /// The others.
     pub losses: u64,
-    /// Complete blocks of them.
+    /// Complete blocks of them that count: without those that repeat games which
+    /// were fixed by their opening.
     pub blocks: u64,
+    /// Complete blocks of them that were played.
+    #[serde(default)]
+    pub blocks_played: u64,
+    /// How many different games were seen.
+    #[serde(default)]
+    pub distinct_games: u64,
+    /// Whether there were more different games than are counted.
+    #[serde(default)]
+    pub distinct_games_more: bool,
     /// Degrees of freedom of its variance.
     #[serde(default)]
     pub score_freedom: u64,
@@ -49,6 +61,9 @@ pub struct PairStanding {
     pub score_anytime_low: Option<f64>,
     /// Upper end.
     pub score_anytime_high: Option<f64>,
+    /// How likely it is that the true score is above one half, for one look.
+    #[serde(default)]
+    pub superiority: Option<f64>,
     /// The first one's score over all games less the other's, over complete
     /// blocks.
     pub difference: Option<f64>,
@@ -60,8 +75,8 @@ pub struct PairStanding {
     pub difference_anytime_low: Option<f64>,
     /// Upper end.
     pub difference_anytime_high: Option<f64>,
-    /// The score over complete blocks with luck taken out; none where luck is
-    /// not known and where blocks are few.
+    /// The score over complete blocks with luck taken out; none where no game has
+    /// luck.
     #[serde(default)]
     pub score_adjusted: Option<f64>,
     /// Lower end of its 95 % interval.
@@ -70,6 +85,15 @@ pub struct PairStanding {
     /// Upper end.
     #[serde(default)]
     pub score_adjusted_high: Option<f64>,
+    /// Lower end of its 95 % interval for as many looks as one likes.
+    #[serde(default)]
+    pub score_adjusted_anytime_low: Option<f64>,
+    /// Upper end.
+    #[serde(default)]
+    pub score_adjusted_anytime_high: Option<f64>,
+    /// Luck could not be taken out: it is the score as it came.
+    #[serde(default)]
+    pub score_adjusted_is_raw: bool,
     /// The first one's score less luck, over all games, less the other's.
     #[serde(default)]
     pub difference_adjusted: Option<f64>,
@@ -79,6 +103,9 @@ pub struct PairStanding {
     /// Upper end.
     #[serde(default)]
     pub difference_adjusted_high: Option<f64>,
+    /// Luck could not be taken out of both: it is the difference as it came.
+    #[serde(default)]
+    pub difference_adjusted_is_raw: bool,
 }
 
 /// What two agents have together.
@@ -90,6 +117,7 @@ struct Pair {
     together: Together,
     adjusting: Adjusting,
     luck: TogetherLuck,
+    played: Played,
 }
 
 /// What an agent has by itself.
@@ -106,34 +134,39 @@ impl Evidence {
         let agents = self.names.len();
         let mut alone = vec![Alone::default(); agents];
         let mut pairs: BTreeMap<(usize, usize), Pair> = BTreeMap::new();
-        for (group, luck) in self.groups.iter().zip(&self.luck) {
+        for ((group, luck), played) in self.groups.iter().zip(&self.luck).zip(&self.played) {
             let sides = sides(group);
-            let of_game = 2 * (self.seats as u64 - 1);
-            let most = of_game * self.rotations;
             let shares: Vec<_> = group.shares(self.rotations);
             for (place, share) in shares.iter().enumerate() {
                 let alone = &mut alone[usize::from(share.agent)];
-                alone.blocks.add(share.sums.units, share.seats * most);
+                let blocks = (share.sums.units, share.most(self.rotations));
+                alone.blocks.add(blocks.0, blocks.1);
                 let luck = luck.as_ref().and_then(|luck| luck.agent(place));
-                let games = share.seats * self.rotations;
-                alone.adjusting.add(share.sums.units, luck, games, of_game);
+                let games = share.luck_games(self.seats, self.rotations);
+                alone.adjusting.add(blocks, luck, games);
             }
             for (place, (first, own)) in sides.iter().enumerate() {
                 for (offset, (second, others)) in sides.iter().enumerate().skip(place + 1) {
                     let pair = pairs.entry((*first, *second)).or_default();
+                    pair.played.blocks += played.blocks;
+                    pair.played.distinct += played.distinct;
+                    pair.played.more |= played.more;
                     let places = [place, offset];
                     let duel = luck.as_ref().and_then(|luck| luck.duel(place, offset));
                     pair.add(group, self, [own, others], duel);
                     let moments = places.map(|side| shares[side].sums.units);
-                    let most = places.map(|side| shares[side].seats * most);
+                    let most = places.map(|side| shares[side].most(self.rotations));
+                    let within = places.map(|side| units_within(shares[side].seats));
                     let both = group.moments(self.rotations, |ranking| {
                         let members = own.iter().chain(others);
-                        members.map(|&m| ranking.units(m, self.seats)).sum()
+                        let units: u64 = members.map(|&m| ranking.units(m, self.seats)).sum();
+                        units.saturating_sub(within.iter().sum())
                     });
                     pair.together.add(moments, both, most);
                     if let Some(luck) = luck {
-                        let games = places.map(|side| shares[side].seats * self.rotations);
-                        pair.luck.add(luck, places, (moments, both), games, of_game);
+                        let games =
+                            places.map(|side| shares[side].luck_games(self.seats, self.rotations));
+                        pair.luck.add(luck, places, (moments, both), most, games);
                     }
                 }
             }
@@ -151,16 +184,28 @@ impl Evidence {
         let games = losses + draws + wins;
         let score = (games > 0).then(|| (2 * wins + draws) as f64 / (2 * games) as f64);
         let ends = |interval| interval::stretched(interval, score);
-        let (score_low, score_high) = ends(pair.blocks.fixed());
-        let (score_anytime_low, score_anytime_high) = ends(pair.blocks.anytime(self.horizon_pair));
         let together = &pair.together;
-        let adjusted = pair.adjusting.adjusted(games);
+        let fixed = ends(pair.blocks.fixed());
+        let anytime = ends(pair.blocks.anytime(self.horizon_pair));
+        let luck = self.luck.iter().any(Option::is_some);
+        let computed = pair.adjusting.adjusted(self.horizon_pair);
+        let adjusted = computed.map_or_else(
+            || (score, fixed, anytime),
+            |of| {
+                let ends = |(low, high)| (Some(low), Some(high));
+                (Some(of.score), ends(of.fixed), ends(of.anytime))
+            },
+        );
+        let adjusted = if luck { adjusted } else { Default::default() };
         let apart = tally::adjusted_difference(alone.map(|alone| &alone.adjusting), &pair.luck);
-        let without = apart.and_then(Difference::fixed);
         let alone = alone.map(|alone| &alone.blocks);
         let difference = interval::difference(alone, together.covariance(), together.freedom());
-        let fixed = difference.and_then(Difference::fixed);
-        let anytime = difference.and_then(|difference| difference.anytime(self.horizon_of(a, b)));
+        let raw_difference = luck && apart.is_none();
+        let apart = if luck { apart.or(difference) } else { None };
+        let without = apart.and_then(Difference::fixed);
+        let apart_fixed = difference.and_then(Difference::fixed);
+        let apart_anytime =
+            difference.and_then(|difference| difference.anytime(self.horizon_of(a, b)));
         PairStanding {
             agent: self.names[a].clone(),
             opponent: self.names[b].clone(),
@@ -169,24 +214,32 @@ impl Evidence {
             draws,
             losses,
             blocks: pair.blocks.count(),
+            blocks_played: pair.played.blocks,
+            distinct_games: pair.played.distinct,
+            distinct_games_more: pair.played.more,
             score_freedom: pair.blocks.spread().1,
             score_horizon: self.horizon_pair,
             score,
-            score_low,
-            score_high,
-            score_anytime_low,
-            score_anytime_high,
+            score_low: fixed.0,
+            score_high: fixed.1,
+            score_anytime_low: anytime.0,
+            score_anytime_high: anytime.1,
+            superiority: pair.blocks.superiority(),
             difference: difference.map(|difference| difference.mean),
-            difference_low: fixed.map(|ends| ends.0),
-            difference_high: fixed.map(|ends| ends.1),
-            difference_anytime_low: anytime.map(|ends| ends.0),
-            difference_anytime_high: anytime.map(|ends| ends.1),
-            score_adjusted: adjusted.map(|adjusted| adjusted.score),
-            score_adjusted_low: adjusted.map(|adjusted| adjusted.low),
-            score_adjusted_high: adjusted.map(|adjusted| adjusted.high),
+            difference_low: apart_fixed.map(|ends| ends.0),
+            difference_high: apart_fixed.map(|ends| ends.1),
+            difference_anytime_low: apart_anytime.map(|ends| ends.0),
+            difference_anytime_high: apart_anytime.map(|ends| ends.1),
+            score_adjusted: adjusted.0,
+            score_adjusted_low: adjusted.1.0,
+            score_adjusted_high: adjusted.1.1,
+            score_adjusted_anytime_low: adjusted.2.0,
+            score_adjusted_anytime_high: adjusted.2.1,
+            score_adjusted_is_raw: luck && computed.is_none(),
             difference_adjusted: apart.map(|apart| apart.mean),
             difference_adjusted_low: without.map(|ends| ends.0),
             difference_adjusted_high: without.map(|ends| ends.1),
+            difference_adjusted_is_raw: raw_difference,
         }
     }
 }
@@ -230,7 +283,7 @@ impl Pair {
         let games = couples().count() as u64 * evidence.rotations;
         let moments = group.moments(evidence.rotations, worth);
         self.blocks.add(moments, 2 * games);
-        self.adjusting.add(moments, luck, games, 2);
+        self.adjusting.add((moments, 2 * games), luck, games as f64);
     }
 }
 

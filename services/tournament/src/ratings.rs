@@ -12,6 +12,7 @@
 mod covariance;
 mod draws;
 mod fit;
+mod goodness;
 mod matrix;
 mod model;
 pub mod running;
@@ -26,6 +27,7 @@ use crate::{
     tally::{Evidence, distinct},
 };
 use fit::Fit;
+pub use goodness::Goodness;
 use matrix::Matrix;
 use scale::{Scale, Spread};
 use sets::Sets;
@@ -63,6 +65,9 @@ pub struct Ratings {
     /// held finite by a prior alone: a rating of theirs says less than the Elo of a
     /// score.
     pub unheld: Vec<usize>,
+    /// Whether one number for each agent fits the scores of pairs; none where games do
+    /// not test it.
+    pub goodness: Option<Goodness>,
     /// Whether an agent has a game.
     played: Vec<bool>,
     sets: Sets,
@@ -120,7 +125,7 @@ pub struct RatingDifference {
     pub value: f64,
     /// Its 95 % interval, for one look; none without two complete blocks.
     pub interval: Option<(f64, f64)>,
-    /// How likely it is that the first one is the stronger.
+    /// How likely it is that the first one is the stronger, by the ratings.
     pub superiority: Option<f64>,
     /// The same as the Elo of the score to expect in a game of these two alone:
     /// less than the difference of ratings where games are drawn.
@@ -259,6 +264,7 @@ impl Evidence {
                 .map(|place| place.map_or(0.0, |place| libm::exp(fit.values[place]))),
             components: listed(&sets.linked),
             unheld: draws::unheld(self, &sets.level),
+            goodness: goodness::test(self, &fit),
             played: self.played(),
             sets,
             logs: logs.to_vec(),
@@ -310,15 +316,15 @@ impl Evidence {
         played
     }
 
-    /// Each agent's own blocks, and the most seats that it has in a game.
+    /// Each agent's own blocks, and the most pairs of a seat of its own and a seat of
+    /// another one that it has in a game.
     fn alone(&self) -> Vec<(Blocks, u64)> {
-        let most = 2 * (self.seats as u64 - 1) * self.rotations;
-        let mut alone = vec![(Blocks::default(), 1); self.names.len()];
+        let mut alone = vec![(Blocks::default(), self.seats as u64 - 1); self.names.len()];
         for group in &self.groups {
             for share in group.shares(self.rotations) {
-                let (blocks, seats) = &mut alone[usize::from(share.agent)];
-                blocks.add(share.sums.units, share.seats * most);
-                *seats = share.seats.max(*seats);
+                let (blocks, pairs) = &mut alone[usize::from(share.agent)];
+                blocks.add(share.sums.units, share.most(self.rotations));
+                *pairs = share.pairs.max(*pairs);
             }
         }
         alone

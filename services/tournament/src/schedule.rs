@@ -22,6 +22,9 @@
 //! again after p < seats rotations, every p rotations have dice of their own:
 //! with those of the first they would be the same games once more.
 //!
+//! A group's k-th block begins with opening k mod N of the N that a game without
+//! chance has, the same in all rotations.
+//!
 //! Without `rotate` a block is one game, and the base order of every block is
 //! the group in the order of the spec.
 
@@ -101,6 +104,9 @@ pub struct ScheduledGame {
     pub seed: BlockSeed,
     /// Indices into the tournament's agents, in seat order.
     pub seats: Vec<u16>,
+    /// Which of the tournament's openings it begins with; none where the game has
+    /// chance.
+    pub opening: Option<u64>,
 }
 
 /// The games of a tournament as far as they are known. Its size does not depend
@@ -113,6 +119,8 @@ pub struct Schedule {
     rotations: u32,
     rotate: bool,
     paired: bool,
+    /// How many openings there are.
+    openings: Option<u64>,
     segments: Vec<Segment>,
     blocks: u64,
     /// Blocks of each group that a segment lists, in all of them.
@@ -188,6 +196,7 @@ impl Schedule {
             },
             rotate: tournament.play.rotate,
             paired: tournament.play.paired,
+            openings: tournament.openings.map(|openings| openings.size.max(1)),
             segments: Vec::new(),
             blocks: 0,
             played: HashMap::new(),
@@ -424,6 +433,7 @@ impl Schedule {
                 (false, _) => seed.rotation(rotation),
             },
             seats,
+            opening: self.openings.map(|openings| place.before % openings),
         }
     }
 

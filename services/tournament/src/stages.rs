@@ -6,7 +6,7 @@
 //! within a stage, and whether or not the tournament was taken up again from
 //! [`Stages::state`] in between.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use arena_model::{Tournament, result::GameResult};
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     format::{self, Course, Games, Meeting, Next, Rules, StageSums, Units, Verdict, pairs},
     schedule::{Schedule, ScheduleError},
+    tally::{BlockCourse, Sameness},
 };
 
 /// A tournament's games so far, and how it goes on.
@@ -26,8 +27,14 @@ pub struct Stages {
     /// Games of it that have a result.
     added: u64,
     sums: StageSums,
+    /// The groups of its meetings.
+    groups: Vec<u64>,
     /// Blocks of it between two agents that are not whole yet.
     partial: HashMap<u64, Partial>,
+    /// Blocks of two agents that begin with an opening which their group had before.
+    repeats: BTreeMap<u64, Repeats>,
+    /// How many openings there are; none where there is chance.
+    openings: Option<u64>,
     /// Sums of the stages before.
     ended: Vec<StageSums>,
     voids: u64,
@@ -41,6 +48,15 @@ struct Partial {
     void: bool,
     /// Units of the first agent.
     got: u64,
+    course: BlockCourse,
+}
+
+/// Blocks of a group that count once its agents are known to use their seeds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Repeats {
+    sameness: Sameness,
+    /// By what the first agent got of a whole block, how many blocks.
+    outcomes: Vec<u64>,
 }
 
 /// All that [`Stages`] learnt. Only for the release that wrote it.
@@ -50,6 +66,7 @@ pub struct StagesState {
     sums: StageSums,
     added: u64,
     partial: Vec<(u64, Partial)>,
+    repeats: BTreeMap<u64, Repeats>,
 }
 
 impl Stages {
@@ -65,7 +82,10 @@ impl Stages {
             first: 0,
             added: 0,
             sums: StageSums::default(),
+            groups: Vec::new(),
             partial: HashMap::new(),
+            repeats: BTreeMap::new(),
+            openings: tournament.openings.map(|openings| openings.size.max(1)),
             ended: Vec::new(),
             voids: 0,
             verdict: None,
@@ -82,10 +102,8 @@ impl Stages {
         let first = self.first / u64::from(self.schedule.rotations());
         let groups = self.schedule.listed(first).unwrap_or_default();
         self.sums.voids = 0;
-        self.sums.meetings = groups
-            .into_iter()
-            .map(|group| self.meeting(group))
-            .collect();
+        self.sums.meetings = groups.iter().map(|&group| self.meeting(group)).collect();
+        self.groups = groups;
     }
 
     /// The sums of a group without a game.
@@ -167,12 +185,53 @@ impl Stages {
         partial.games += 1;
         partial.void |= void;
         partial.got += got;
+        let rotation = (result.index % u64::from(rotations)) as u32;
+        partial.course.add(rotation, result);
         if partial.games == rotations {
             let whole = self.partial.remove(&block).filter(|whole| !whole.void);
             if let Some(whole) = whole {
                 meeting.blocks += 1;
-                if let Some(count) = meeting.outcomes.get_mut(whole.got as usize) {
-                    *count += 1;
+                self.count(block, place, &whole);
+            }
+        }
+    }
+
+    /// Counts a whole block between two agents by its outcome. Without chance, one
+    /// that repeats an opening waits until two such blocks have differed.
+    fn count(&mut self, block: u64, place: usize, whole: &Partial) {
+        let outcomes = &mut self.sums.meetings[place].outcomes;
+        let got = whole.got as usize;
+        if got >= outcomes.len() {
+            return;
+        }
+        if let Some(openings) = self.openings {
+            let number = self.schedule.before(block);
+            let repeats = self
+                .repeats
+                .entry(self.schedule.group_of(block))
+                .or_default();
+            repeats
+                .sameness
+                .add(number % openings, whole.course.known());
+            if number >= openings {
+                repeats.outcomes.resize(outcomes.len(), 0);
+                repeats.outcomes[got] += 1;
+                return;
+            }
+        }
+        outcomes[got] += 1;
+    }
+
+    /// Counts the blocks that waited, of groups whose agents use their seeds.
+    fn count_repeats(&mut self) {
+        for (group, meeting) in self.groups.iter().zip(&mut self.sums.meetings) {
+            let Some(repeats) = self.repeats.get_mut(group) else {
+                continue;
+            };
+            if repeats.sameness.differs {
+                let waiting = std::mem::take(&mut repeats.outcomes);
+                for (sum, count) in meeting.outcomes.iter_mut().zip(waiting) {
+                    *sum += count;
                 }
             }
         }
@@ -201,6 +260,7 @@ impl Stages {
     }
 
     fn step(&mut self) -> Result<(), ScheduleError> {
+        self.count_repeats();
         let next = self.rules.next(Some(&self.sums));
         self.first = self.schedule.games();
         let agents = vec![Units::default(); self.sums.agents.len()];
@@ -232,6 +292,7 @@ impl Stages {
             sums: self.sums.clone(),
             added: self.added,
             partial,
+            repeats: self.repeats.clone(),
         }
     }
 
@@ -261,6 +322,7 @@ impl Stages {
         stages.sums = state.sums;
         stages.added = state.added;
         stages.partial = state.partial.into_iter().collect();
+        stages.repeats = state.repeats;
         Ok(Some(stages))
     }
 

@@ -59,9 +59,24 @@ pub struct Standings {
     /// What each seat scored, whoever sat there; seat 0 moves first.
     #[serde(default)]
     pub seats: Vec<SeatStanding>,
+    /// The openings of a game without chance.
+    #[serde(default)]
+    pub openings: Option<OpeningsStanding>,
     /// What it gained that games were played in blocks, where it can be told.
     #[serde(default)]
     pub pairing: Option<Pairing>,
+}
+
+/// The openings that a tournament without chance has, each as likely as another.
+/// Scores are means over them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpeningsStanding {
+    /// Moves of each.
+    pub plies: u32,
+    /// How many there are.
+    pub size: u64,
+    /// Whether these are all openings of so many moves; else they are a sample.
+    pub complete: bool,
 }
 
 /// One seat in the standings.
@@ -77,6 +92,12 @@ pub struct SeatStanding {
     pub score_low: Option<f64>,
     /// Upper end.
     pub score_high: Option<f64>,
+    /// Lower end of its 95 % interval for as many looks as one likes.
+    #[serde(default)]
+    pub score_anytime_low: Option<f64>,
+    /// Upper end.
+    #[serde(default)]
+    pub score_anytime_high: Option<f64>,
 }
 
 /// What the blocks gained in this tournament, over games dealt singly with the
@@ -88,9 +109,21 @@ pub struct Pairing {
     /// By how much the variance of scores was lower, as a share of that of
     /// single games; below 0 where it was higher.
     pub variance_reduction: f64,
-    /// As many single games more would have told as much; none where nothing
+    /// Lower end of its 95 % interval.
+    #[serde(default)]
+    pub variance_reduction_low: f64,
+    /// Upper end.
+    #[serde(default)]
+    pub variance_reduction_high: f64,
+    /// Extra single games needed for the same precision; none where nothing
     /// varied between blocks.
     pub games_saved: Option<i64>,
+    /// Lower end of its 95 % interval.
+    #[serde(default)]
+    pub games_saved_low: Option<i64>,
+    /// Upper end; none where it has none.
+    #[serde(default)]
+    pub games_saved_high: Option<i64>,
 }
 
 /// One agent in the standings.
@@ -144,8 +177,14 @@ pub struct AgentStanding {
     pub win_rate_high: Option<f64>,
     /// Mean plies of its games.
     pub plies_mean: Option<f64>,
-    /// Complete blocks: all games there, none void.
+    /// Complete blocks that count: all games there, none void, and no repeat of
+    /// games that were fixed by their opening.
     pub blocks: u64,
+    /// Games that repeat others: without chance, from an opening that was played
+    /// before, by agents that answered the same. They are in the numbers of games,
+    /// and in no score and no interval.
+    #[serde(default)]
+    pub games_repeated: u64,
     /// Degrees of freedom of the score's variance.
     #[serde(default)]
     pub score_freedom: u64,
@@ -164,9 +203,8 @@ pub struct AgentStanding {
     /// The last thing it did wrong, for people.
     #[serde(default)]
     pub last_fault: Option<String>,
-    /// The score over complete blocks with luck taken out; none where luck is
-    /// not known and where blocks are few. Unbiased, and so at times a little
-    /// beyond 0 or 1.
+    /// The score over complete blocks with luck taken out; none where no game has
+    /// luck. Unbiased, and so at times a little beyond 0 or 1.
     #[serde(default)]
     pub score_adjusted: Option<f64>,
     /// Lower end of its 95 % interval.
@@ -175,15 +213,37 @@ pub struct AgentStanding {
     /// Upper end.
     #[serde(default)]
     pub score_adjusted_high: Option<f64>,
+    /// Lower end of its 95 % interval for as many looks as one likes.
+    #[serde(default)]
+    pub score_adjusted_anytime_low: Option<f64>,
+    /// Upper end.
+    #[serde(default)]
+    pub score_adjusted_anytime_high: Option<f64>,
+    /// Luck could not be taken out, since blocks are few or some have none: it is
+    /// the score as it came.
+    #[serde(default)]
+    pub score_adjusted_is_raw: bool,
     /// Mean luck of a game, in parts of its score; 0 is expected.
     #[serde(default)]
     pub luck_mean: Option<f64>,
     /// Share of the variance of scores over blocks that taking luck out took
-    /// away; below 0 where it did harm.
+    /// away; below 0 where it did harm. None with fewer than 30 blocks.
     #[serde(default)]
     pub luck_share: Option<f64>,
-    /// As many games more would have told as much as taking luck out did; below
-    /// 0 where it did harm.
+    /// Lower end of its 95 % interval.
+    #[serde(default)]
+    pub luck_share_low: Option<f64>,
+    /// Upper end.
+    #[serde(default)]
+    pub luck_share_high: Option<f64>,
+    /// Extra games needed for the same precision without taking luck out; below 0
+    /// where it did harm.
     #[serde(default)]
     pub luck_games_saved: Option<i64>,
+    /// Lower end of its 95 % interval.
+    #[serde(default)]
+    pub luck_games_saved_low: Option<i64>,
+    /// Upper end; none where it has none.
+    #[serde(default)]
+    pub luck_games_saved_high: Option<i64>,
 }

@@ -5,6 +5,7 @@
 //! narrow no interval; where such a mean lies outside the interval of the
 //! complete blocks, the interval is stretched to it.
 
+mod courses;
 mod evidence;
 mod group;
 mod horizon;
@@ -16,21 +17,24 @@ mod state;
 
 use std::collections::{BTreeMap, HashMap};
 
-use arena_model::{Tournament, engine::MAX_SEATS, result::GameResult};
+use arena_model::{Openings, Tournament, engine::MAX_SEATS, result::GameResult};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    interval::{self, Blocks, Moments, stretched},
+    interval::{Blocks, Moments, stretched},
     places::{self, By, Merit},
     schedule::{Schedule, ScheduleError},
-    standings::{AgentStanding, SeatStanding, Standings, TournamentState},
+    standings::{AgentStanding, OpeningsStanding, SeatStanding, Standings, TournamentState},
 };
+use courses::{Courses, Held};
 use group::{Block, UnitsBySeat};
 use horizon::Horizons;
-use ranking::{members, ranking};
+use ranking::{members, ranking, seat_units, units_against_others};
 
+pub(crate) use courses::{BlockCourse, Sameness};
 pub use evidence::Evidence;
-pub(crate) use group::{GroupSums, distinct};
+pub(crate) use evidence::Played;
+pub(crate) use group::{GroupSums, distinct, units_within};
 pub(crate) use luck::{
     Adjusting, GroupLuck, LuckSums, TogetherLuck, difference as adjusted_difference,
 };
@@ -52,7 +56,11 @@ pub struct Tally {
     partial: HashMap<u64, Partial>,
     games: u64,
     voids: u64,
-    sameness: Sameness,
+    /// By group.
+    courses: BTreeMap<u64, Courses>,
+    /// How many openings there are; none where there is chance.
+    openings: Option<Openings>,
+    opening_plies: u32,
     /// Agents meet different opponents.
     opponents_differ: bool,
     /// Some agent sits at some seats more than at others.
@@ -62,6 +70,10 @@ pub struct Tally {
     adaptive: bool,
 }
 
+/// A game's score is a whole number of such parts, however its agents share up to
+/// four seats: two units for each of 1, 2, 3 or 4 pairs of seats.
+const PARTS: u64 = 24;
+
 /// Sums over the games of one agent.
 #[derive(Clone, Debug, Default)]
 struct Sums {
@@ -69,8 +81,12 @@ struct Sums {
     draws: u64,
     losses: u64,
     voids: u64,
-    /// Two for each seat beaten, one for each tied.
-    units: u64,
+    /// Games in which it sat, however many seats it had.
+    sat: u64,
+    /// Sum over them of its score, in parts of which a game has [`PARTS`].
+    score: u64,
+    /// The same of the share of its seats that won.
+    won: u64,
     plies: u64,
     /// Games by how many came before it.
     ranks: [u64; MAX_SEATS],
@@ -99,8 +115,7 @@ struct Partial {
     /// Games whose luck is known, as bits, and its sums by member.
     lucky: u32,
     luck: [i64; MAX_SEATS],
-    /// Sum of what [`outcome_hash`] says of its games.
-    outcome: u64,
+    course: BlockCourse,
 }
 
 impl Partial {
@@ -114,31 +129,15 @@ impl Partial {
     }
 }
 
-/// Whether all blocks of a group that had the same base order came out alike.
-#[derive(Clone, Debug, Default)]
-struct Sameness {
-    /// A pair of blocks was found that differs; nothing is kept from then on.
-    differs: bool,
-    blocks: u64,
-    /// Outcome of the first block seen of a group and an order.
-    outcomes: HashMap<(u64, u64), u64>,
-}
-
-impl Sameness {
-    fn add(&mut self, key: (u64, u64), outcome: u64) {
-        if self.differs {
-            return;
-        }
-        self.blocks += 1;
-        if *self.outcomes.entry(key).or_insert(outcome) != outcome {
-            self.differs = true;
-            self.outcomes = HashMap::new();
-        }
-    }
-
-    fn all_alike(&self) -> bool {
-        !self.differs && self.blocks > self.outcomes.len() as u64
-    }
+/// Games of one agent that do not count as evidence.
+#[derive(Clone, Copy, Debug, Default)]
+struct HeldSums {
+    /// Seats of them.
+    games: u64,
+    /// As in [`Sums`].
+    sat: u64,
+    score: u64,
+    won: u64,
 }
 
 /// Complete blocks of one agent.
@@ -178,7 +177,9 @@ impl Tally {
             partial: HashMap::new(),
             games: 0,
             voids: 0,
-            sameness: Sameness::default(),
+            courses: BTreeMap::new(),
+            openings: tournament.openings,
+            opening_plies: tournament.play.opening_plies.unwrap_or(0),
             opponents_differ: tournament.opponents_differ(),
             confounded: notes::confounded(tournament, seats),
             horizons: Horizons::of(tournament, seats),
@@ -224,6 +225,14 @@ impl Tally {
         }
         self.games += 1;
         self.voids += u64::from(ranking.is_none());
+        if ranking.is_some() {
+            let block = result.index / u64::from(self.schedule.rotations());
+            let courses = self.courses.entry(self.schedule.group_of(block));
+            courses
+                .or_default()
+                .add_game(result.course, self.openings.is_none());
+        }
+        let of_seats = seat_units(&result.placement);
         for (seat, (&agent, member)) in result.seats.iter().zip(members).enumerate() {
             let sums = &mut self.agents[usize::from(agent)];
             for kind in result.faults_of(seat) {
@@ -235,9 +244,53 @@ impl Tally {
             };
             sums.add(ranking, usize::from(member), seats);
             sums.plies += u64::from(result.plies);
+            let own = result.seats.iter().filter(|&&other| other == agent).count() as u64;
+            let (units, others) = units_against_others(&result.seats, &result.placement, seat);
+            sums.sat += u64::from(!result.seats[..seat].contains(&agent));
+            sums.score += (units * PARTS / 2).checked_div(own * others).unwrap_or(0);
+            sums.won += u64::from(ranking.wins(usize::from(member), seats)) * PARTS / own;
             self.seats[seat].games += 1;
-            self.seats[seat].units += ranking.units(usize::from(member), seats);
+            self.seats[seat].units += u64::from(of_seats[seat]);
         }
+    }
+
+    /// Whether a block has an opening that its group had before, and nothing shows
+    /// that the agents play another game then.
+    fn is_repeated(&self, block: u64) -> bool {
+        let Some(openings) = self.openings else {
+            return false;
+        };
+        let courses = self.courses.get(&self.schedule.group_of(block));
+        self.schedule.before(block) >= openings.size && !courses.is_some_and(Courses::differs)
+    }
+
+    /// What each agent has in blocks that are held back.
+    fn held(&self) -> Vec<HeldSums> {
+        let mut sums = vec![HeldSums::default(); self.agents.len()];
+        let (size, rotations) = (self.seats.len(), self.schedule.rotations() as usize);
+        for (&group, courses) in self.courses.iter().filter(|(_, it)| !it.held.is_empty()) {
+            let agents = self.schedule.group(group);
+            for (block, times) in &courses.held {
+                for (member, &agent) in agents.iter().enumerate() {
+                    let sums = &mut sums[usize::from(agent)];
+                    let is_own = |&other: &usize| agents[other] == agent;
+                    let own = (0..size).filter(is_own).count() as u64;
+                    let others = size as u64 - own;
+                    for ranking in &block.rankings[..rotations] {
+                        let others_units = (0..size).filter(|other| !is_own(other));
+                        let units: u64 = others_units
+                            .map(|other| ranking.units_against(member, other))
+                            .sum();
+                        sums.games += times;
+                        sums.sat += times * u64::from(!agents[..member].contains(&agent));
+                        sums.score +=
+                            times * (units * PARTS / 2).checked_div(own * others).unwrap_or(0);
+                        sums.won += times * u64::from(ranking.wins(member, size)) * PARTS / own;
+                    }
+                }
+            }
+        }
+        sums
     }
 
     /// Adds a game to its block; false where it is there already.
@@ -258,7 +311,7 @@ impl Tally {
             return false;
         }
         partial.played |= bit;
-        partial.outcome = partial.outcome.wrapping_add(outcome_hash(rotation, result));
+        partial.course.add(rotation, result);
         match ranking {
             None => partial.void |= bit,
             Some(ranking) => {
@@ -270,13 +323,9 @@ impl Tally {
                     partial.luck[usize::from(member)] += i64::from(luck);
                 }
                 partial.rankings[rotation as usize] = ranking;
-                for (seat, member) in members
-                    .iter()
-                    .take(size)
-                    .map(|&m| usize::from(m))
-                    .enumerate()
-                {
-                    partial.units[member][seat] += ranking.units(member, size) as u8;
+                let units = seat_units(&result.placement);
+                for (seat, &member) in members.iter().enumerate().take(size) {
+                    partial.units[usize::from(member)][seat] += units[seat];
                 }
             }
         }
@@ -291,31 +340,53 @@ impl Tally {
     /// Takes in a block all games of which are there.
     fn complete(&mut self, block: u64, partial: &Partial, seats: &[u16]) {
         let group = self.schedule.group_of(block);
-        let sums = self.groups.entry(group).or_insert_with(|| {
+        let before = self.schedule.before(block);
+        let courses = self.courses.entry(group).or_default();
+        if partial.void != 0 {
+            self.group(group, seats).add_games(partial.rankings());
+            return;
+        }
+        courses.blocks += 1;
+        let held = Held::of(partial, group, before);
+        match self.openings {
+            None => self.count(group, seats, &held, 1),
+            Some(openings) => {
+                let counted = courses.add_block(before, openings.size, held, partial.course);
+                for (block, times) in counted {
+                    self.count(group, seats, &block, times);
+                }
+            }
+        }
+        if partial.lucky == partial.played {
+            self.add_luck((group, before), partial, seats);
+        }
+    }
+
+    fn group(&mut self, group: u64, seats: &[u16]) -> &mut GroupSums {
+        self.groups.entry(group).or_insert_with(|| {
             let mut agents = seats.to_vec();
             agents.sort_unstable();
             GroupSums::new(&agents)
-        });
-        partial
-            .rankings()
-            .for_each(|ranking| sums.add_game(ranking));
-        if partial.void != 0 {
-            return;
-        }
-        sums.add_block(Block {
-            rankings: &partial.rankings[..self.schedule.rotations() as usize],
-            units: &partial.units,
-        });
-        if partial.lucky == partial.played {
-            let before = self.schedule.before(block);
-            self.add_luck((group, before), partial, seats);
+        })
+    }
+
+    /// Counts a complete block as evidence, so many times.
+    fn count(&mut self, group: u64, seats: &[u16], block: &Held, times: u64) {
+        let rotations = self.schedule.rotations() as usize;
+        let rankings = &block.rankings[..rotations];
+        let sums = self.group(group, seats);
+        for _ in 0..times {
+            sums.add_games(rankings.iter().copied());
+            sums.add_block(Block {
+                rankings,
+                units: &block.units,
+                cluster: block.cluster,
+            });
         }
         for (seat, sums) in self.seats.iter_mut().enumerate() {
-            let units = partial.units.iter().map(|units| u64::from(units[seat]));
-            sums.blocks.add(units.sum());
+            let units = block.units.iter().map(|units| u64::from(units[seat]));
+            sums.blocks.add_alike(times, units.sum());
         }
-        let order = self.schedule.order_of(block);
-        self.sameness.add((group, order), partial.outcome);
     }
 
     /// The standings: `finished` where every game has a result, else `running`,
@@ -324,30 +395,48 @@ impl Tally {
     #[must_use]
     pub fn standings(&self) -> Standings {
         let rotations = u64::from(self.schedule.rotations());
-        let most = self.units_most();
         let mut blocks = vec![AgentBlocks::default(); self.agents.len()];
         for (id, group) in &self.groups {
             let luck = self.luck.get(id);
             for (place, share) in group.shares(rotations).into_iter().enumerate() {
                 let of_agent = &mut blocks[usize::from(share.agent)];
-                of_agent
-                    .score
-                    .add(share.sums.units, share.seats * rotations * most);
+                of_agent.score.add(share.sums.units, share.most(rotations));
                 of_agent.wins.add(share.sums.wins, share.seats * rotations);
                 of_agent.adjusting.add(
-                    share.sums.units,
+                    (share.sums.units, share.most(rotations)),
                     luck.and_then(|luck| luck.agent(place)),
-                    share.seats * rotations,
-                    most,
+                    share.luck_games(self.seats.len(), rotations),
                 );
             }
         }
+        let held = self.held();
+        let mut shapes = vec![0.0; self.agents.len()];
+        for (id, group) in &self.groups {
+            let Some(luck) = self.luck.get(id) else {
+                continue;
+            };
+            for (place, share) in group.shares(rotations).into_iter().enumerate() {
+                let agent = usize::from(share.agent);
+                let scale = (
+                    share.most(rotations),
+                    share.luck_games(self.seats.len(), rotations),
+                );
+                let more = blocks[agent].adjusting.shape(place, luck, scale);
+                shapes[agent] += more.unwrap_or(0.0);
+            }
+        }
+        let blocks: Vec<(AgentBlocks, f64)> = blocks.into_iter().zip(shapes).collect();
         let agents: Vec<AgentStanding> = self
             .names
             .iter()
             .zip(self.agents.iter().zip(&self.horizons.agents))
-            .zip(&blocks)
-            .map(|((name, (sums, &horizon)), blocks)| self.standing(name, sums, (blocks, horizon)))
+            .zip(blocks.iter().zip(&held))
+            .map(|((name, (sums, &horizon)), ((blocks, shape), held))| {
+                let mut standing =
+                    self.standing(name, &sums.without(held), (blocks, *shape), horizon);
+                standing.games_repeated = held.games;
+                standing
+            })
             .collect();
         let agents = places::arrange(agents, By::Score, merit, |standing, place| {
             standing.place = place;
@@ -366,26 +455,52 @@ impl Tally {
             agents,
             notes,
             seats: self.seat_standings(),
+            openings: self.openings.map(|openings| OpeningsStanding {
+                plies: self.opening_plies,
+                size: openings.size,
+                complete: openings.complete,
+            }),
             pairing: self.pairing(),
         }
+    }
+
+    /// Games and units of each seat in blocks that are held back.
+    fn held_by_seat(&self) -> Vec<(u64, u64)> {
+        let mut sums = vec![(0, 0); self.seats.len()];
+        let rotations = u64::from(self.schedule.rotations());
+        for (block, times) in self.courses.values().flat_map(|courses| &courses.held) {
+            for (seat, (games, units)) in sums.iter_mut().enumerate() {
+                let of_block: u64 = block.units.iter().map(|units| u64::from(units[seat])).sum();
+                *games += times * rotations;
+                *units += times * of_block;
+            }
+        }
+        sums
     }
 
     fn seat_standings(&self) -> Vec<SeatStanding> {
         let most = self.units_most();
         let rotations = u64::from(self.schedule.rotations());
-        let standing = |(seat, sums): (usize, &SeatSums)| {
-            let score = mean(sums.units, sums.games * most);
-            let interval = interval::of_mean([sums.blocks].into_iter(), rotations * most);
-            let (score_low, score_high) = stretched(interval, score);
+        let standing = |((seat, sums), (games, units)): ((usize, &SeatSums), (u64, u64))| {
+            let games = sums.games - games;
+            let score = mean(sums.units - units, games * most);
+            let mut blocks = Blocks::default();
+            blocks.add(sums.blocks, rotations * most);
+            let (score_low, score_high) = stretched(blocks.fixed(), score);
+            let anytime = blocks.anytime(self.horizons.of_seat(self.seats.len()));
+            let (score_anytime_low, score_anytime_high) = stretched(anytime, score);
             SeatStanding {
                 seat: seat as u32,
-                games: sums.games,
+                games,
                 score,
                 score_low,
                 score_high,
+                score_anytime_low,
+                score_anytime_high,
             }
         };
-        self.seats.iter().enumerate().map(standing).collect()
+        let seats = self.seats.iter().enumerate();
+        seats.zip(self.held_by_seat()).map(standing).collect()
     }
 
     /// The most units of one game.
@@ -397,17 +512,36 @@ impl Tally {
         &self,
         name: &str,
         sums: &Sums,
-        (blocks, horizon): (&AgentBlocks, f64),
+        (blocks, shape): (&AgentBlocks, f64),
+        horizon: f64,
     ) -> AgentStanding {
         let games = sums.wins + sums.draws + sums.losses;
-        let most = self.units_most();
-        let score = mean(sums.units, games * most);
-        let win_rate = mean(sums.wins, games);
+        let score = mean(sums.score, sums.sat * PARTS);
+        let win_rate = mean(sums.won, sums.sat * PARTS);
         let (score_low, score_high) = stretched(blocks.score.fixed(), score);
         let (score_anytime_low, score_anytime_high) =
             stretched(blocks.score.anytime(horizon), score);
         let (win_rate_low, win_rate_high) = stretched(blocks.wins.fixed(), win_rate);
-        let adjusted = blocks.adjusting.adjusted(games);
+        let adjusted = blocks.adjusting.adjusted(horizon);
+        let has_luck = !self.luck.is_empty();
+        // Where luck cannot be taken out, the score as it came.
+        let shown = adjusted.map_or(
+            (
+                score,
+                score_low,
+                score_high,
+                score_anytime_low,
+                score_anytime_high,
+            ),
+            |of| {
+                let [low, high] = [of.fixed, of.anytime].map(|ends| (Some(ends.0), Some(ends.1)));
+                (Some(of.score), low.0, low.1, high.0, high.1)
+            },
+        );
+        let shown = if has_luck { shown } else { Default::default() };
+        let explained = blocks.adjusting.explained(shape);
+        let share = explained.map_or([None; 3], |of| of.share().map(Some));
+        let saved = explained.map_or([None; 3], |of| of.games_saved(games));
         AgentStanding {
             agent: name.to_owned(),
             place: None,
@@ -425,7 +559,7 @@ impl Tally {
             score,
             score_low,
             score_high,
-            points: sums.units as f64 / most as f64,
+            points: sums.score as f64 / PARTS as f64,
             score_anytime_low,
             score_anytime_high,
             ranks: sums.ranks[..self.seats.len()].to_vec(),
@@ -434,26 +568,43 @@ impl Tally {
             win_rate_high,
             plies_mean: mean(sums.plies, games),
             blocks: blocks.score.count(),
+            games_repeated: 0,
             score_freedom: blocks.score.spread().1,
             horizon,
             latency_us_p50: None,
             latency_us_p99: None,
             non_deterministic: false,
             last_fault: None,
-            score_adjusted: adjusted.map(|adjusted| adjusted.score),
-            score_adjusted_low: adjusted.map(|adjusted| adjusted.low),
-            score_adjusted_high: adjusted.map(|adjusted| adjusted.high),
+            score_adjusted: shown.0,
+            score_adjusted_low: shown.1,
+            score_adjusted_high: shown.2,
+            score_adjusted_anytime_low: shown.3,
+            score_adjusted_anytime_high: shown.4,
+            score_adjusted_is_raw: has_luck && adjusted.is_none() && score.is_some(),
             luck_mean: blocks.adjusting.luck_mean(),
-            luck_share: adjusted.map(|adjusted| adjusted.share),
-            luck_games_saved: adjusted.and_then(|adjusted| adjusted.games_saved),
+            luck_share: share[0],
+            luck_share_low: share[1],
+            luck_share_high: share[2],
+            luck_games_saved: saved[0],
+            luck_games_saved_low: saved[1],
+            luck_games_saved_high: saved[2],
         }
     }
 }
 
 impl Sums {
+    /// The sums, where scores and rates leave out games that do not count.
+    fn without(&self, held: &HeldSums) -> Self {
+        Self {
+            sat: self.sat - held.sat,
+            score: self.score - held.score,
+            won: self.won - held.won,
+            ..self.clone()
+        }
+    }
+
     fn add(&mut self, ranking: Ranking, member: usize, size: usize) {
         let before = ranking.before(member);
-        self.units += ranking.units(member, size);
         self.ranks[usize::from(before)] += 1;
         if before > 0 {
             self.losses += 1;
@@ -463,21 +614,6 @@ impl Sums {
             self.draws += 1;
         }
     }
-}
-
-/// What tells one outcome of a game from another, without its moves: FNV-1a
-/// (Fowler, Noll, Vo), since it is kept beyond this process.
-fn outcome_hash(rotation: u32, result: &GameResult) -> u64 {
-    let parts = [
-        &rotation.to_le_bytes()[..],
-        &result.placement,
-        &result.plies.to_le_bytes(),
-        result.termination.name().as_bytes(),
-    ];
-    let bytes = parts.into_iter().flatten();
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 fn merit(standing: &AgentStanding) -> Merit<'_> {

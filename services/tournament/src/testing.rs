@@ -12,6 +12,7 @@ pub(crate) fn tournament(agents: usize, seats: usize, blocks: u64) -> Tournament
         bot: String::new(),
         options: Default::default(),
         version: "1".to_owned(),
+        uses_seed: None,
     };
     Tournament {
         name: "test".parse().expect("a name"),
@@ -25,6 +26,7 @@ pub(crate) fn tournament(agents: usize, seats: usize, blocks: u64) -> Tournament
         seats,
         agents: (0..agents).map(agent).collect(),
         play: Play::default(),
+        openings: None,
     }
 }
 
@@ -43,6 +45,7 @@ pub(crate) fn result(game: ScheduledGame, placement: &[u8], plies: u32) -> GameR
             Termination::Normal
         },
         faults: Vec::new(),
+        course: 0,
     }
 }
 

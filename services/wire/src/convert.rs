@@ -92,6 +92,7 @@ pub fn option_spec_to_wire(spec: &Spec) -> v1::BotOption {
         choices,
         length,
         rulesets: spec.rulesets.clone(),
+        uses_seed: spec.uses_seed,
     }
 }
 
@@ -143,6 +144,7 @@ pub fn option_spec_from_wire(option: &v1::BotOption) -> Result<Spec, ConvertErro
         &option.summary,
     );
     spec.rulesets.clone_from(&option.rulesets);
+    spec.uses_seed = option.uses_seed;
     match coerce(&spec, &spec.default) {
         Ok(default) => spec.default = default,
         Err(OptionError::Value { expected, .. } | OptionError::Length { expected, .. }) => {
@@ -162,7 +164,7 @@ pub fn option_spec_from_wire(option: &v1::BotOption) -> Result<Spec, ConvertErro
 impl From<&Play> for v1::PlaySettings {
     fn from(play: &Play) -> Self {
         Self {
-            opening_plies: play.opening_plies,
+            opening_plies: play.opening_plies.unwrap_or(0),
             timing: match play.timing {
                 Timing::Throughput => v1::Timing::Throughput,
                 Timing::Strict => v1::Timing::Strict,
@@ -271,6 +273,7 @@ impl From<&GameRecord> for v1::GameRecord {
                 })
                 .collect(),
             hash: record.hash.to_vec(),
+            course: record.course,
         }
     }
 }
@@ -345,6 +348,7 @@ impl TryFrom<&v1::GameRecord> for GameRecord {
             termination,
             faults,
             hash,
+            course: message.course,
         })
     }
 }

@@ -132,6 +132,7 @@ fn measure(
             seed: index,
             seats: vec![index as u32 % agents, (index as u32 + 1) % agents],
             attempts: 0,
+            opening: Vec::new(),
         })
         .collect();
     let file = PathBuf::from(OsString::from(route));

@@ -102,7 +102,7 @@ impl Sealer {
             return self.void(game, format!("the game cannot be recorded: {error}"));
         }
         if self.rules.wire().hash_only {
-            record.events = Vec::new();
+            record.drop_events();
         }
         v1::GameReport {
             record: Some((&record).into()),

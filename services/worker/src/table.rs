@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use arena_engine::{AnyGame, Setup, options::Options};
+use arena_engine::{ActionId, AnyGame, Opening, Setup, options::Options};
 use arena_games::{GamesError, Visitor};
 use arena_model::{BlockSeed, RecordHeader};
 use arena_telemetry::WorkerMetrics;
@@ -197,7 +197,11 @@ impl Rules {
             .collect();
         Setup {
             keys: BlockSeed(game.seed).keys(&names),
-            opening_plies: self.play.opening_plies,
+            opening: if game.opening.is_empty() {
+                Opening::Drawn(self.play.opening_plies)
+            } else {
+                Opening::Given(game.opening.iter().map(|&id| id as ActionId).collect())
+            },
             on_fault: fault_policy(&self.play),
             ask_forced: self.play.ask_forced,
         }

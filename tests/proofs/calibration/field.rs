@@ -112,6 +112,7 @@ impl World {
             bot: String::new(),
             options: Default::default(),
             version: "1".to_owned(),
+            uses_seed: None,
         };
         let tournament = Tournament {
             name: "simulated".parse().expect("a name"),
@@ -125,6 +126,7 @@ impl World {
             seats: field.seats,
             agents: (0..field.elo.len()).map(agent).collect(),
             play: Play::default(),
+            openings: None,
         };
         let mut world = Self {
             schedule: Schedule::new(&tournament).expect("a schedule"),
@@ -190,6 +192,7 @@ impl World {
             plies: 10 + (drawn * 100.0) as u32,
             termination: Termination::Normal,
             faults: Vec::new(),
+            course: 0,
             luck: self.field.worth(dice),
         }
     }
@@ -206,6 +209,7 @@ impl World {
                 plies: 10,
                 termination: Termination::Normal,
                 faults: Vec::new(),
+                course: 0,
                 luck: Vec::new(),
             });
         }

@@ -38,6 +38,10 @@ impl<G: Game> Game for Other<G> {
         self.0.seats()
     }
 
+    fn has_chance(&self) -> bool {
+        Game::has_chance(&self.0)
+    }
+
     fn initial(&self) -> G::State {
         self.0.initial()
     }

@@ -111,6 +111,7 @@ pub(super) fn course(
             bot: bot.clone(),
             options: Options::new(),
             version: "1".to_owned(),
+            uses_seed: None,
         })
     };
     let tournament = Tournament {
@@ -125,6 +126,7 @@ pub(super) fn course(
         seats,
         agents: of.agents.iter().map(agent).collect::<Result<_, Broken>>()?,
         play: Play::default(),
+        openings: None,
     };
     let run = Run {
         tournament,
@@ -169,7 +171,7 @@ impl Visitor for Run {
                     .collect();
                 let setup = Setup {
                     keys: planned.seed.keys(&order),
-                    opening_plies: 0,
+                    opening: arena_engine::Opening::NONE,
                     on_fault: FaultPolicy::Forfeit,
                     ask_forced: false,
                 };

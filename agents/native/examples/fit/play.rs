@@ -40,7 +40,7 @@ pub(crate) fn seated<G: Game>(
 ) -> Finished {
     let setup = Setup {
         keys,
-        opening_plies,
+        opening: arena_engine::Opening::Drawn(opening_plies),
         on_fault: FaultPolicy::Forfeit,
         ask_forced: false,
     };

@@ -64,13 +64,16 @@ pub(crate) fn expectiminimax_specs() -> Vec<Spec> {
         "uniform",
         "how throws are averaged: all alike, as in the paper, or as likely as they are",
     ));
-    specs.push(Spec::new(
-        "search",
-        Kind::choice(&["text", "code"]),
-        "text",
-        "the search of the paper's text, or that of the program behind its tables, flaws and \
+    specs.push(
+        Spec::new(
+            "search",
+            Kind::choice(&["text", "code"]),
+            "text",
+            "the search of the paper's text, or that of the program behind its tables, flaws and \
          all, by one reading of what is known of it",
-    ));
+        )
+        .drawing(),
+    );
     specs
 }
 

@@ -45,6 +45,10 @@ impl Game for Heap {
         self.seats
     }
 
+    fn has_chance(&self) -> bool {
+        self.die
+    }
+
     fn initial(&self) -> State {
         let (to_move, most) = self.turn(0);
         State {

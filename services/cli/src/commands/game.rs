@@ -249,6 +249,13 @@ fn short_line(text: &str) -> Option<String> {
     line.get("events")?.is_null().then(|| id.to_owned())
 }
 
+/// The actions of the opening that a game began with.
+fn opening(record: &arena_model::GameRecord) -> Vec<u32> {
+    let actions = record.events.iter().filter(|event| event.is_action());
+    let ids = actions.map(|event| u32::from(event.id()));
+    ids.take(record.opening_plies as usize).collect()
+}
+
 impl RerunArgs {
     async fn rerun(self) -> Outcome {
         let mut access = self.access.open().await?;
@@ -269,6 +276,7 @@ impl RerunArgs {
             seed: stored.seed.0,
             seats: stored.seats.iter().map(|&agent| agent.into()).collect(),
             attempts: 0,
+            opening: opening(&stored),
         };
         let told = Told::new(setup, access.url.clone());
         let again = play(&told, &assignment, self.builtin).await?;

@@ -85,7 +85,11 @@ impl PlayArgs {
         let spec = self.spec()?;
         // A coordinator resolves the seats as it does for a tournament; one of
         // our own, with nothing stored, where nobody names another.
-        let told = Told::resolve(&self.access, &spec).await?;
+        let mut told = Told::resolve(&self.access, &spec).await?;
+        if let Some(play) = &mut told.setup.play {
+            // One game has no book: its opening is drawn with its seed.
+            play.opening_plies = self.opening_plies;
+        }
         let count = told.setup.seats;
         let assignment = v1::GameAssignment {
             index: 0,
@@ -93,6 +97,7 @@ impl PlayArgs {
             seed: self.seed.0,
             seats: (0..count).collect(),
             attempts: 0,
+            opening: Vec::new(),
         };
         let outcome = self.play(&told, &assignment).await;
         outcome.and(told.close().await)

@@ -30,19 +30,21 @@ Win: sole first; draw: shared first; score of a game: (seats beaten + half of
 those tied) / (seats - 1). Ratings are by maximum likelihood, on the Elo scale:
 Davidson's model for two seats, Plackett and Luce's for more. Where games are
 drawn, a difference of ratings is larger than the Elo difference reckoned from a
-score alone; the latter is elo_difference of a pair, and what --expect and a
-sequential test go by.
-Intervals are 95 % intervals over blocks, for one look after a number of games
-fixed beforehand. Where results decide what is played or when it ends (ladder,
-swiss, knockout, sprt) those would be too narrow, and the table has intervals that
-hold however often one looks. --wide and json have both: …_low and …_high,
-…_anytime_low and …_anytime_high.
+score alone; the latter is elo_difference of a pair. --expect \"A beats B\" goes by
+the games of the two, \"A is rated above B\" by the ratings of all.
+Intervals are pointwise 95 % intervals over blocks, for one look after a number of
+games fixed beforehand. Where results decide what is played or when it ends (ladder,
+swiss, knockout, sprt) the table has anytime-valid intervals. --wide and json have
+both: …_low and …_high, …_anytime_low and …_anytime_high.
 place is shared by those who are level; rank, in csv, numbers the lines. points in
 json and csv are those of games, each from 0 to 1. What decides the places of a Swiss
 tournament stands beside that once it is finished: swiss_points, where a seat beaten is
-1 and a bye counts too, then buchholz, and byes; the points of --rounds are such ones.
-Where there are dice, the score without luck is that of the blocks less what the
-dice gave, times what that was worth in other blocks: unbiased, and surer.
+1 and a bye counts too, then buchholz, for which a bye counts nothing, and byes; the
+points of --rounds are such ones.
+Where there are dice, the luck-adjusted score is that of the blocks less what the
+dice gave, times what that was worth in other blocks: unbiased. A * marks a score
+from which luck could not be taken out.
+services/tournament/README.md of the sources defines every number of the json.
 
 Examples:
   arena standings demo-3f9a0c1b22

@@ -66,7 +66,8 @@ pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> 
     let samples = sampler
         .samples(id, &rules.header.agents, &boards, &*rules.game)
         .map_err(|error| Failure::differs(format!("a game of {id} cannot be replayed: {error}")))?;
-    let seat_scores = standings.seats.iter().map(seat_score).collect();
+    let seats_of = standings.seats.iter();
+    let seat_scores = seats_of.map(|seat| seat_score(seat, &standings)).collect();
     let names: Vec<&str> = standings
         .agents
         .iter()
@@ -244,10 +245,11 @@ pub(crate) fn expected(spec: &Spec, more: &[String]) -> Outcome<Vec<Expectation>
     Ok(all)
 }
 
-fn seat_score(seat: &v1::SeatStanding) -> Option<Estimate> {
+fn seat_score(seat: &v1::SeatStanding, standings: &v1::Standings) -> Option<Estimate> {
+    let (low, high) = looks::of_seat(seat, standings);
     Some(Estimate {
         value: seat.score?,
-        interval: seat.score_low.zip(seat.score_high),
+        interval: low.zip(high),
     })
 }
 
@@ -283,7 +285,8 @@ fn crosstable(names: &[&str], standings: &v1::Standings) -> Vec<Vec<Option<Pair>
                 value,
                 interval: elo_interval,
             }),
-            superiority: pair.superiority,
+            // It is for one look.
+            superiority: pair.superiority.filter(|_| !standings.adaptive),
         });
         table[column][row] = Some(Pair {
             games: pair.games,
@@ -296,7 +299,10 @@ fn crosstable(names: &[&str], standings: &v1::Standings) -> Vec<Vec<Option<Pair>
                 value: -value,
                 interval: elo_interval.map(|(low, high)| (-high, -low)),
             }),
-            superiority: pair.superiority.map(|likely| 1.0 - likely),
+            superiority: pair
+                .superiority
+                .filter(|_| !standings.adaptive)
+                .map(|likely| 1.0 - likely),
         });
     }
     table

@@ -91,6 +91,7 @@ mod tests {
             bot: String::new(),
             options: Options::new(),
             version: String::new(),
+            uses_seed: None,
         };
         Tournament {
             name: "cup".parse().expect("a name"),
@@ -104,6 +105,7 @@ mod tests {
             seats: 2,
             agents: ["a", "b", "c", "d"].map(agent).into(),
             play: Play::default(),
+            openings: None,
         }
     }
 
@@ -125,6 +127,7 @@ mod tests {
             termination: Termination::Normal,
             faults: Vec::new(),
             hash: [0; 32],
+            course: 0,
             seats: game.seats,
         }
     }

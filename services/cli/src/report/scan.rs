@@ -98,16 +98,27 @@ impl Scan {
 
     fn add_scores(&mut self, record: &GameRecord) {
         let step = step(record.index, self.games_total);
-        let most = 2 * (record.seats.len() as u64 - 1);
         for (seat, &agent) in record.seats.iter().enumerate() {
-            let units = units(&record.placement, seat);
-            let share = units as f64 / most as f64;
-            if let Some(sums) = self.agents.get_mut(usize::from(agent)) {
-                add(&mut sums.steps[step], share);
-                if let Some(sums) = sums.seats.get_mut(seat) {
-                    add(sums, share);
-                }
+            let Some(sums) = self.agents.get_mut(usize::from(agent)) else {
+                continue;
+            };
+            let share = share(record, seat);
+            if let Some(sums) = sums.seats.get_mut(seat) {
+                add(sums, share);
             }
+            // A game is one, however many of its seats an agent has.
+            if record.seats[..seat].contains(&agent) {
+                continue;
+            }
+            let own = record.seats.iter().enumerate();
+            let own: Vec<f64> = own
+                .filter(|&(_, &other)| other == agent)
+                .map(|(seat, _)| self::share(record, seat))
+                .collect();
+            add(
+                &mut sums.steps[step],
+                own.iter().sum::<f64>() / own.len() as f64,
+            );
         }
     }
 
@@ -218,19 +229,20 @@ fn step(index: u64, games_total: u64) -> usize {
     (index * STEPS as u64 / games_total.max(1)).min(STEPS as u64 - 1) as usize
 }
 
-/// Two for each seat beaten, one for each tied.
-fn units(placement: &[u8], seat: usize) -> u64 {
-    let others = placement
-        .iter()
-        .enumerate()
-        .filter(|&(other, _)| other != seat);
-    others
-        .map(|(_, &rank)| match placement[seat].cmp(&rank) {
-            std::cmp::Ordering::Less => 2,
-            std::cmp::Ordering::Equal => 1,
-            std::cmp::Ordering::Greater => 0,
-        })
-        .sum()
+/// The share of the seats of other agents that a seat beat, with a half of those tied.
+fn share(record: &GameRecord, seat: usize) -> f64 {
+    let all = record.seats.iter().zip(&record.placement);
+    let others = all.filter(|&(agent, _)| *agent != record.seats[seat]);
+    let (mut got, mut of) = (0.0, 0.0);
+    for (_, rank) in others {
+        of += 1.0;
+        got += match record.placement[seat].cmp(rank) {
+            std::cmp::Ordering::Less => 1.0,
+            std::cmp::Ordering::Equal => 0.5,
+            std::cmp::Ordering::Greater => 0.0,
+        };
+    }
+    if of > 0.0 { got / of } else { 0.5 }
 }
 
 fn add(sums: &mut (f64, u64), share: f64) {

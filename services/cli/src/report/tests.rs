@@ -413,6 +413,7 @@ fn record(index: u64, seats: [u16; 2], placement: [u8; 2]) -> GameRecord {
             kind: FaultKind::Crash,
         }],
         hash: [0; 32],
+        course: 0,
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Verdict {
     pub(crate) value: Option<f64>,
     pub(crate) low: Option<f64>,
     pub(crate) high: Option<f64>,
-    /// Of the interval, from 0 to 1.
+    /// Of the interval, from 0 to 1; with several lines that of Holm's method.
     pub(crate) level: Option<f64>,
     /// The same in words.
     pub(crate) says: String,
@@ -44,14 +44,38 @@ struct Measured {
 }
 
 /// What came of each expectation.
+///
+/// Those that are to be sure share the error, so that all that hold are true as often
+/// as one alone (S. Holm, "A simple sequentially rejective multiple test procedure",
+/// Scandinavian Journal of Statistics 6, 1979): of k, each is judged with a k-th of its
+/// error; those that hold are taken out, until none of the others does.
 pub(crate) fn check(expectations: &[Expectation], standings: &v1::Standings) -> Vec<Verdict> {
-    expectations
+    let mut verdicts: Vec<Verdict> = expectations
         .iter()
-        .map(|expectation| verdict(expectation, standings))
-        .collect()
+        .map(|expectation| verdict(expectation, standings, 1))
+        .collect();
+    let claims = expectations.iter().enumerate();
+    let mut open: Vec<usize> = claims
+        .filter(|(_, expectation)| expectation.claim.confidence().is_some())
+        .map(|(place, _)| place)
+        .collect();
+    if open.len() > 1 {
+        loop {
+            let among = open.len();
+            for &place in &open {
+                verdicts[place] = verdict(&expectations[place], standings, among);
+            }
+            open.retain(|&place| !verdicts[place].holds);
+            if open.is_empty() || open.len() == among {
+                break;
+            }
+        }
+    }
+    verdicts
 }
 
-fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
+/// What came of one, which is judged as one of so many.
+fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -> Verdict {
     let mut verdict = Verdict {
         name: expectation.name.clone(),
         expect: expectation.text.clone(),
@@ -63,7 +87,7 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
         level: None,
         says: String::new(),
     };
-    let sure = |confidence| Sure::of(standings, confidence);
+    let sure = |confidence| Sure::of(standings, confidence, among);
     match &expectation.claim {
         Claim::Beats {
             agent,
@@ -71,8 +95,21 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings) -> Verdict {
             elo,
             confidence,
         } => {
-            let found = elo_difference(standings, agent, opponent, sure(Some(*confidence)));
-            verdict.measured("elo", found, Some(sure(Some(*confidence))));
+            let sure = sure(Some(*confidence));
+            let found = score(standings, agent, Some(opponent), sure);
+            verdict.measured("elo", found.map(Measured::as_elo), Some(sure));
+            let interval = found.and_then(|found| found.interval);
+            verdict.holds = interval.is_some_and(|(low, _)| low > expected_score(*elo));
+        }
+        Claim::Rated {
+            agent,
+            opponent,
+            elo,
+            confidence,
+        } => {
+            let sure = sure(Some(*confidence));
+            let found = elo_difference(standings, agent, opponent, sure);
+            verdict.measured("elo", found, Some(sure));
             let interval = found.and_then(|found| found.interval);
             // The far end of what went one way is told by a prior alone.
             let far = found.is_some_and(|found| found.is_open && found.value < 0.0);
@@ -168,6 +205,9 @@ impl Verdict {
             let percent = format!("{:.2}", sure.level * 100.0);
             let percent = percent.trim_end_matches('0').trim_end_matches('.');
             self.says += &format!(" at {percent} %");
+            if sure.among > 1 {
+                self.says += &format!(" (Holm, one of {})", sure.among);
+            }
             if sure.adaptive {
                 self.says += ", whenever it ended";
             }
@@ -205,13 +245,17 @@ fn rank(standings: &v1::Standings, agent: &str) -> Option<(u64, bool)> {
 struct Sure {
     level: f64,
     adaptive: bool,
+    /// It is judged as one of so many.
+    among: usize,
 }
 
 impl Sure {
-    fn of(standings: &v1::Standings, confidence: Option<f64>) -> Self {
+    fn of(standings: &v1::Standings, confidence: Option<f64>, among: usize) -> Self {
+        let alone = confidence.unwrap_or(arena_model::expect::CONFIDENCE);
         Self {
-            level: confidence.unwrap_or(arena_model::expect::CONFIDENCE),
+            level: 1.0 - (1.0 - alone) / among as f64,
             adaptive: standings.adaptive,
+            among,
         }
     }
 
@@ -293,10 +337,18 @@ impl Measured {
             ..self
         }
     }
+
+    /// A score as the Elo that goes with it.
+    fn as_elo(self) -> Self {
+        Self {
+            value: elo(self.value),
+            interval: self.interval.map(|(low, high)| (elo(low), elo(high))),
+            ..self
+        }
+    }
 }
 
-/// How much stronger one is, as the Elo of the score to expect: by the ratings,
-/// else by the score of the games of the two.
+/// How much stronger one is by the ratings, as the Elo of the score to expect.
 fn elo_difference(
     standings: &v1::Standings,
     agent: &str,
@@ -304,28 +356,26 @@ fn elo_difference(
     sure: Sure,
 ) -> Option<Measured> {
     let (of, turned) = pair(standings, agent, opponent)?;
-    if let Some(value) = of.elo_difference {
-        let usual = sure.usual(
-            (of.elo_difference_low, of.elo_difference_high),
-            (
-                of.elo_difference_anytime_low,
-                of.elo_difference_anytime_high,
-            ),
-        );
-        let at = (sure.looks(of.rating_blocks, of.rating_horizon), sure.level);
-        let found = Measured {
-            value,
-            interval: usual.map(|usual| level::of_elo(value, usual, of.rating_freedom, at)),
-            is_open: of.rating_is_open,
-        };
-        return Some(if turned { found.turned(0.0) } else { found });
-    }
-    let found = score(standings, agent, Some(opponent), sure)?;
-    Some(Measured {
-        value: elo(found.value),
-        interval: found.interval.map(|(low, high)| (elo(low), elo(high))),
-        ..found
-    })
+    let value = of.elo_difference?;
+    let usual = sure.usual(
+        (of.elo_difference_low, of.elo_difference_high),
+        (
+            of.elo_difference_anytime_low,
+            of.elo_difference_anytime_high,
+        ),
+    );
+    let at = (sure.looks(of.rating_blocks, of.rating_horizon), sure.level);
+    let found = Measured {
+        value,
+        interval: usual.map(|usual| level::of_elo(value, usual, of.rating_freedom, at)),
+        is_open: of.rating_is_open,
+    };
+    Some(if turned { found.turned(0.0) } else { found })
+}
+
+/// The score that goes with a difference of Elo.
+fn expected_score(elo: f64) -> f64 {
+    1.0 / (1.0 + 10_f64.powf(-elo / 400.0))
 }
 
 /// The difference in Elo with this expected score; a score of 0 or 1 has none,

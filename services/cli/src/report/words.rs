@@ -249,24 +249,17 @@ fn lengths(report: &Report) -> Option<String> {
 /// What it gained that games were played in blocks.
 fn pairing(report: &Report) -> Option<String> {
     let pairing = report.pairing.as_ref()?;
-    let saved = pairing.games_saved?;
-    let percent = pairing.variance_reduction * 100.0;
-    Some(if saved > 0 {
-        format!(
-            "Playing on the same luck with seats rotated took {percent:.0}% off the variance, which \
-             is worth {} more.",
-            units::plural(saved as u64, "game")
-        )
-    } else {
-        format!(
-            "Playing on the same luck with seats rotated gained nothing here: the variance is {} \
-             that of single games.",
-            match percent {
-                ..-0.5 => format!("{:.0}% higher than", -percent),
-                _ => "about".to_owned(),
-            }
-        )
-    })
+    let games = |games: Option<i64>| games.map_or_else(|| "∞".to_owned(), units::signed_count);
+    Some(format!(
+        "Paired seats on the same dice: the variance is {} % lower than that of as many unpaired \
+         games (95 % interval {} to {}), as if {} more games had been played ({} to {}).",
+        units::whole_percent(pairing.variance_reduction),
+        units::whole_percent(pairing.variance_reduction_low),
+        units::whole_percent(pairing.variance_reduction_high),
+        games(pairing.games_saved),
+        games(pairing.games_saved_low),
+        games(pairing.games_saved_high)
+    ))
 }
 
 fn faults(report: &Report) -> Option<String> {

@@ -26,6 +26,7 @@ fn verdict((format, settings): (Format, Option<Settings>), agents: usize, seats:
         bot: String::new(),
         options: Options::new(),
         version: String::new(),
+        uses_seed: None,
     };
     let tournament = Tournament {
         name: "cup".parse().expect("a name"),
@@ -39,6 +40,7 @@ fn verdict((format, settings): (Format, Option<Settings>), agents: usize, seats:
         seats,
         agents: (0..agents).map(agent).collect(),
         play: Play::default(),
+        openings: None,
     };
     let mut stages = Stages::new(&tournament).expect("a schedule");
     let mut index = 0;
@@ -58,6 +60,7 @@ fn verdict((format, settings): (Format, Option<Settings>), agents: usize, seats:
             plies: 10,
             termination: Termination::Normal,
             faults: Vec::new(),
+            course: 0,
         });
         stages.advance().expect("a stage");
         index += 1;

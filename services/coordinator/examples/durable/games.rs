@@ -26,7 +26,7 @@ impl Visitor for Play {
         let play = |number: u64| {
             let setup = Setup {
                 keys: BlockSeed(self.seed.wrapping_add(number)).keys(&names),
-                opening_plies: 0,
+                opening: arena_model::engine::Opening::NONE,
                 on_fault: FaultPolicy::Forfeit,
                 ask_forced: false,
             };

@@ -306,6 +306,7 @@ mod tests {
                 plies: 1,
                 termination,
                 faults: fault.into_iter().collect(),
+                course: 0,
             },
             stored: StoredGame {
                 tournament: "cup".into(),

@@ -266,6 +266,9 @@ impl Core {
                 seed: game.seed.0,
                 seats: game.seats.into_iter().map(u32::from).collect(),
                 attempts: assigned.attempts,
+                opening: info.opening(game.opening).map_or_else(Vec::new, |actions| {
+                    actions.iter().map(|&action| action.into()).collect()
+                }),
             }
         });
         Some(v1::Lease {

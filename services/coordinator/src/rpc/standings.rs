@@ -79,7 +79,26 @@ pub(super) async fn get(
         (standing.rating_low, standing.rating_high) = (None, None);
         (standing.rating_anytime_low, standing.rating_anytime_high) = (None, None);
     }
+    rate(&mut standings);
     Ok(standings)
+}
+
+/// Gives a verdict whose places are ratings those of the standings, and the
+/// standings their order.
+fn rate(standings: &mut v1::Standings) {
+    let Some(mut verdict) = places::verdict(standings).filter(|_| standings.ratings.is_some())
+    else {
+        return;
+    };
+    let before = verdict.clone();
+    verdict.rate(|agent| {
+        let mut agents = standings.agents.iter();
+        agents.find(|standing| standing.agent == agent)?.rating
+    });
+    if verdict != before {
+        places::arrange(standings, By::Verdict, Some(&verdict));
+        standings.verdict_json = verdict.to_json();
+    }
 }
 
 /// Agents of whose rating games say nothing.
@@ -117,6 +136,13 @@ fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison)
         prior_elo: PRIOR * ELO,
         ties: ratings.ties.to_vec(),
         components: ratings.sets() as u32,
+        fit: ratings.goodness.map(|of| v1::RatingFit {
+            pairs: of.pairs,
+            statistic: of.statistic,
+            df: of.freedom,
+            df_residual: of.freedom_residual,
+            p: of.p,
+        }),
     });
     standings.adaptive = evidence.adaptive;
     standings.pairs = compared.pairs.into_iter().map(pair).collect();
@@ -136,6 +162,9 @@ fn pair(compared: Compared) -> v1::PairStanding {
         draws: pair.draws,
         losses: pair.losses,
         blocks: pair.blocks,
+        blocks_played: pair.blocks_played,
+        distinct_games: pair.distinct_games,
+        distinct_games_more: pair.distinct_games_more,
         score: pair.score,
         score_low: pair.score_low,
         score_high: pair.score_high,
@@ -149,13 +178,18 @@ fn pair(compared: Compared) -> v1::PairStanding {
         rating_difference: rating.map(|rating| rating.value),
         rating_difference_low: interval.map(|ends| ends.0),
         rating_difference_high: interval.map(|ends| ends.1),
-        superiority: rating.and_then(|rating| rating.superiority),
+        superiority: pair.superiority,
+        rating_superiority: rating.and_then(|rating| rating.superiority),
         score_adjusted: pair.score_adjusted,
         score_adjusted_low: pair.score_adjusted_low,
         score_adjusted_high: pair.score_adjusted_high,
         difference_adjusted: pair.difference_adjusted,
         difference_adjusted_low: pair.difference_adjusted_low,
         difference_adjusted_high: pair.difference_adjusted_high,
+        score_adjusted_anytime_low: pair.score_adjusted_anytime_low,
+        score_adjusted_anytime_high: pair.score_adjusted_anytime_high,
+        score_adjusted_is_raw: pair.score_adjusted_is_raw,
+        difference_adjusted_is_raw: pair.difference_adjusted_is_raw,
         score_freedom: pair.score_freedom,
         score_horizon: pair.score_horizon,
         elo_difference: rating.map(|rating| rating.elo),

@@ -33,6 +33,7 @@ pub(super) fn native() -> v1::DescribeResponse {
         rulesets: rulesets.iter().map(|&name| name.to_owned()).collect(),
         options,
         deterministic: true,
+        uses_seed: v1::SeedUse::Yes.into(),
     };
     let depth = v1::BotOption {
         name: "depth".to_owned(),
@@ -44,6 +45,7 @@ pub(super) fn native() -> v1::DescribeResponse {
         choices: Vec::new(),
         length: 0,
         rulesets: Vec::new(),
+        uses_seed: false,
     };
     v1::DescribeResponse {
         name: "arena".to_owned(),
@@ -360,7 +362,8 @@ pub(super) fn won(game: &v1::GameAssignment, winner: usize) -> v1::GameReport {
         block: game.block,
         seed: BlockSeed(game.seed),
         seats: game.seats.iter().map(|&agent| agent as u16).collect(),
-        events: vec![Event::action(0)],
+        // No two games alike.
+        events: vec![Event::action((game.index % 30_000) as u16)],
         opening_plies: 0,
         placement: (0..seats)
             .map(|seat| 1 + u8::from(seat != winner))
@@ -372,6 +375,7 @@ pub(super) fn won(game: &v1::GameAssignment, winner: usize) -> v1::GameReport {
         termination: Termination::Normal,
         faults: Vec::new(),
         hash: [0; 32],
+        course: 0,
     };
     record.hash = [winner as u8 + 1; 32];
     v1::GameReport {

@@ -1,8 +1,8 @@
 //! A match: questions, faults, openings, forced moves, streams.
 
 use arena_engine::{
-    Event, FaultKind, FaultPolicy, Finished, Match, Question, SeatFault, Setup, Status, Stream,
-    Termination, replay,
+    Event, FaultKind, FaultPolicy, Finished, Match, Opening, Question, SeatFault, Setup, Status,
+    Stream, Termination, replay,
 };
 
 use crate::toy::{PASS, Toy, keys, setup};
@@ -252,7 +252,7 @@ fn a_random_move_for_a_fault_lets_the_seat_go_on() {
 #[test]
 fn openings_are_random_seeded_and_the_same_for_all() {
     let opened = |plies| Setup {
-        opening_plies: plies,
+        opening: Opening::Drawn(plies),
         ..setup(4)
     };
     let first = finish(Match::new(Toy::new(2), opened(6)), |_, _| 0);
@@ -277,7 +277,7 @@ fn openings_are_random_seeded_and_the_same_for_all() {
 #[test]
 fn opening_moves_count_as_decisions_with_their_seeds() {
     let opened = Setup {
-        opening_plies: 6,
+        opening: Opening::Drawn(6),
         ..setup(4)
     };
     let (question, _) = questions(opened, 2).swap_remove(0);

@@ -4,8 +4,8 @@
 use std::fmt::Write;
 
 use arena_engine::{
-    ActionId, AgentRng, Ending, Game, GameKeys, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError,
-    Setup,
+    ActionId, AgentRng, Ending, Game, GameKeys, MAX_SEATS, Node, Opening, OutcomeId, PerSeat,
+    PositionError, Setup,
 };
 
 /// Seats throw a die in turn. A 1 allows one action, a 2 only a pass, anything
@@ -46,6 +46,10 @@ impl Game for Toy {
 
     fn seats(&self) -> usize {
         self.seats
+    }
+
+    fn has_chance(&self) -> bool {
+        true
     }
 
     fn initial(&self) -> State {
@@ -155,7 +159,7 @@ pub(crate) fn keys(seed: u64) -> GameKeys {
 pub(crate) fn setup(seed: u64) -> Setup {
     Setup {
         keys: keys(seed),
-        opening_plies: 0,
+        opening: Opening::NONE,
         on_fault: arena_engine::FaultPolicy::Forfeit,
         ask_forced: false,
     }

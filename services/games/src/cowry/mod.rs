@@ -170,6 +170,10 @@ impl Game for Cowry {
         self.seats
     }
 
+    fn has_chance(&self) -> bool {
+        true
+    }
+
     fn initial(&self) -> State {
         Self::start(if self.rules.random_starter {
             Phase::Start

@@ -197,6 +197,10 @@ impl Game for Kalah {
         2
     }
 
+    fn has_chance(&self) -> bool {
+        false
+    }
+
     fn initial(&self) -> State {
         let mut board = [0; CELLS_MAX];
         for seat in 0..2 {

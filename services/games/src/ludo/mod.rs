@@ -183,6 +183,10 @@ impl Game for ChineseLudo {
         2
     }
 
+    fn has_chance(&self) -> bool {
+        true
+    }
+
     fn initial(&self) -> State {
         State::start(if self.rules.random_starter {
             Phase::Start

@@ -82,7 +82,7 @@ fn a_forfeited_seat_of_four_is_last_even_where_it_wins_by_the_rules() {
 fn openings_make_games_without_chance_differ() {
     let game: Kalah = game("", 2);
     let opened = |seed| Setup {
-        opening_plies: 4,
+        opening: arena_engine::Opening::Drawn(4),
         ..setup(seed)
     };
     let first = |seed| play(&game, opened(seed), |_, legal, _| legal[0]);

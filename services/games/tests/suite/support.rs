@@ -17,7 +17,7 @@ pub(crate) fn keys(seed: u64) -> GameKeys {
 pub(crate) fn setup(seed: u64) -> Setup {
     Setup {
         keys: keys(seed),
-        opening_plies: 0,
+        opening: arena_engine::Opening::NONE,
         on_fault: FaultPolicy::Forfeit,
         ask_forced: false,
     }

@@ -50,6 +50,15 @@ fn sentences_say_what_they_seem_to_say() {
             beats(-7.5, 0.9),
         ),
         (
+            "candidate is rated above base by 5 elo at 90 %",
+            Claim::Rated {
+                agent: "candidate".to_owned(),
+                opponent: "base".to_owned(),
+                elo: 5.0,
+                confidence: 0.9,
+            },
+        ),
+        (
             "candidate scores at least 0.45",
             scores(None, Bound::AtLeast, 0.45, None),
         ),
@@ -118,6 +127,7 @@ fn what_is_wrong_in_a_sentence_is_named_with_what_to_write() {
         ("candidate beats base at 0.95 %", "from 50 % to 99.99 %"),
         ("candidate beats base at 95", "\"%\" is missing"),
         ("candidate beats base today", "\"today\" is too much"),
+        ("candidate is rated abve base", "did you mean \"above\"?"),
         (
             "candidate scores at least 45",
             "a score of 45: must be from 0 to 1",

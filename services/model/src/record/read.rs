@@ -267,6 +267,7 @@ impl ParsedRecord {
             termination: line.termination,
             faults: line.fault.iter().flatten().map(LineFault::packed).collect(),
             hash,
+            course: 0,
         }
     }
 

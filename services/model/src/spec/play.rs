@@ -26,9 +26,13 @@ pub struct Play {
     pub rotate: bool,
     /// Rotations share their dice.
     pub paired: bool,
-    /// Seeded uniform moves at the start of each game.
-    #[serde(deserialize_with = "super::whole::<0, u32, _>")]
-    pub opening_plies: u32,
+    /// Moves at the start of each game that agents are not asked for. Absent: as
+    /// many as a tournament without chance needs, else none.
+    #[serde(
+        deserialize_with = "super::some_whole::<0, u32, _>",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub opening_plies: Option<u32>,
     /// How decisions are sent.
     pub timing: Timing,
     /// Time for one decision.
@@ -46,7 +50,7 @@ impl Default for Play {
         Self {
             rotate: true,
             paired: true,
-            opening_plies: 0,
+            opening_plies: None,
             timing: Timing::Throughput,
             move_timeout: Duration::from_secs(2),
             on_fault: FaultPolicy::Forfeit,
@@ -68,10 +72,9 @@ pub const PLAY_KEYS: &[&str] = &[
 
 impl Play {
     pub(super) fn check(&self) -> Result<(), SpecError> {
-        if self.opening_plies > 1000 {
+        if let Some(plies @ 1001..) = self.opening_plies {
             return Err(SpecError::Value(format!(
-                "opening_plies = {}: must be from 0 to 1000",
-                self.opening_plies
+                "opening_plies = {plies}: must be from 0 to 1000"
             )));
         }
         let timeout = self.move_timeout;

@@ -41,6 +41,36 @@ pub fn blocks_to_look(test: &Test, groups: u64, cap: u64, played: u64) -> u64 {
     }
 }
 
+/// A test ends without an answer where a stage repeats games alone, after so many
+/// blocks: agents that use their seeds now and then have differed by then.
+const REPEATS_MIN: u64 = 64;
+
+/// Blocks to expect of a test of at most `cap` where they come out as a trial's did:
+/// `counts[u]` are those in which the first agent got `u` units, of so many games each.
+///
+/// Wald's approximation for a walk with the trial's mean and variance, rounded up to the
+/// next look (A. Wald, "Sequential Analysis", 1947, sections 3.4 and 3.5). None where the
+/// trial has no block.
+#[must_use]
+pub fn expected_blocks(test: &Test, seats: usize, counts: &[u64], cap: u64) -> Option<u64> {
+    let (mean, variance) = gsprt::of_block(counts, seats as u32, test)?;
+    let (low, high) = gsprt::bounds(test);
+    let slope = 2.0 * mean / variance;
+    let blocks = if slope.abs() * (high - low) < 1e-6 {
+        -low * high / variance
+    } else {
+        let [down, up] = [low, high].map(|end| (-slope * end).min(700.0).exp());
+        let passes = (1.0 - down) / (up - down);
+        (passes * high + (1.0 - passes) * low) / mean
+    };
+    let groups = groups(seats).len() as u64;
+    let mut played = 0;
+    while (played as f64) < blocks && played < cap {
+        played += blocks_to_look(test, groups, cap, played);
+    }
+    Some(played)
+}
+
 /// Who fills the seats of the first agent, 0, and the second, 1, in blocks that
 /// alternate.
 #[must_use]
@@ -110,7 +140,9 @@ impl Sprt {
         blocks_to_look(&self.test, self.groups.len() as u64, self.cap, played)
     }
 
-    fn settle(&mut self, sums: &StageSums) {
+    /// Takes the sums of a stage; false where no block of it counts.
+    fn settle(&mut self, sums: &StageSums) -> bool {
+        let before: u64 = self.outcomes.iter().sum();
         for meeting in &sums.meetings {
             if self.outcomes.len() < meeting.outcomes.len() {
                 self.outcomes.resize(meeting.outcomes.len(), 0);
@@ -120,7 +152,9 @@ impl Sprt {
             }
         }
         self.looks += 1;
+        let after: u64 = self.outcomes.iter().sum();
         self.llr = gsprt::llr(&self.outcomes, self.field.rotations as u32, &self.test);
+        after > before
     }
 
     /// Mean score of the first agent over whole blocks.
@@ -193,11 +227,15 @@ impl Sprt {
 impl Rules for Sprt {
     fn next(&mut self, ended: Option<&StageSums>) -> Next {
         if let Some(sums) = ended {
-            self.settle(sums);
+            let grown = self.settle(sums);
             let (low, high) = gsprt::bounds(&self.test);
             match self.llr {
                 Some(llr) if llr >= high => return Next::Over(self.verdict("h1")),
                 Some(llr) if llr <= low => return Next::Over(self.verdict("h0")),
+                // Whatever is played now repeats games that were played.
+                _ if !grown && sums.voids == 0 && self.asked >= REPEATS_MIN => {
+                    return Next::Over(self.verdict("inconclusive"));
+                }
                 _ => {}
             }
         }
@@ -247,5 +285,78 @@ impl Rules for Sprt {
             llr_high: Some(high),
             text: llr,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Draws;
+
+    /// The mean number of blocks of tests whose blocks are drawn from these counts.
+    fn simulated(test: &Test, seats: usize, counts: &[u64], cap: u64) -> f64 {
+        const RUNS: u64 = 200;
+        let all: u64 = counts.iter().sum();
+        let (low, high) = gsprt::bounds(test);
+        let mut draws = Draws(0x5eed);
+        let mut blocks = 0;
+        for _ in 0..RUNS {
+            let mut seen = vec![0; counts.len()];
+            let mut played = 0;
+            loop {
+                let more = blocks_to_look(test, groups(seats).len() as u64, cap, played);
+                for _ in 0..more {
+                    let mut at = draws.below(all);
+                    let units = counts.iter().position(|&count| {
+                        let here = at < count;
+                        at = at.saturating_sub(count);
+                        here
+                    });
+                    seen[units.expect("below all")] += 1;
+                }
+                played += more;
+                let llr = gsprt::llr(&seen, seats as u32, test).expect("blocks");
+                if more == 0 || llr <= low || llr >= high {
+                    break;
+                }
+            }
+            blocks += played;
+        }
+        blocks as f64 / RUNS as f64
+    }
+
+    #[test]
+    fn blocks_to_expect_are_about_those_of_simulated_tests() {
+        let wide = Test {
+            elo0: -20.0,
+            elo1: 20.0,
+            ..Test::default()
+        };
+        let normal = Test {
+            model: arena_model::format::EloModel::Normalized,
+            ..wide.clone()
+        };
+        // Far from both hypotheses, near either of them, and half-way; also of three seats.
+        for (test, seats, counts) in [
+            (&Test::default(), 2, &[1, 2, 10, 40, 200][..]),
+            (&wide, 2, &[20, 40, 100, 60, 30]),
+            (&wide, 2, &[30, 60, 100, 40, 20]),
+            (&wide, 2, &[20, 40, 100, 40, 20]),
+            (&normal, 2, &[20, 40, 100, 60, 30]),
+            (&wide, 3, &[1, 2, 3, 5, 8, 10, 12, 11, 9, 6, 4, 3, 2]),
+        ] {
+            let found = expected_blocks(test, seats, counts, 20_000).expect("a trial") as f64;
+            let mean = simulated(test, seats, counts, 20_000);
+            println!("{found} {mean}");
+            assert!(
+                (0.75..1.35).contains(&(found / mean)),
+                "{counts:?}: {found} {mean}"
+            );
+        }
+        assert_eq!(expected_blocks(&wide, 2, &[0; 5], 100), None);
+        assert_eq!(
+            expected_blocks(&Test::default(), 2, &[20, 40, 100, 40, 20], 50),
+            Some(50)
+        );
     }
 }

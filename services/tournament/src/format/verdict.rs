@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Field, Units};
+use crate::places::{self, By, Merit};
 
 /// What a tournament came to: for people and for programs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -86,6 +87,44 @@ impl Verdict {
         }
         let rows = self.data.get("places").cloned().unwrap_or_default();
         serde_json::from_value(rows).unwrap_or_default()
+    }
+
+    /// Gives the places of a ladder the ratings of its standings, in Elo, and their
+    /// order: those it chose games by have another prior and know no draws. Other
+    /// formats stay as they are.
+    pub fn rate(&mut self, rating: impl Fn(&str) -> Option<f64>) {
+        if self.format != Format::Ladder.name() {
+            return;
+        }
+        let rows = self.data.get("places").and_then(Value::as_array);
+        let name = |row: &Value| row.get("agent").and_then(Value::as_str).map(str::to_owned);
+        let rated = |row: &Value| name(row).and_then(|agent| rating(&agent));
+        let rows = rows.into_iter().flatten().cloned();
+        let rows = places::arrange(
+            rows.map(|row| (name(&row).unwrap_or_default(), rated(&row), row))
+                .collect(),
+            By::Rating,
+            |(agent, rating, row)| Merit {
+                agent,
+                // An agent without a game has no place.
+                score: row.get("score").and_then(Value::as_f64),
+                rating: *rating,
+                place: None,
+            },
+            |(_, rating, row), place| {
+                row["place"] = json!(place);
+                row["elo"] = json!(rating);
+            },
+        );
+        let first = rows.first().filter(|(_, rating, _)| rating.is_some());
+        if let (Some((agent, ..)), Some(old)) = (first, self.data.get("winner"))
+            && let Some(rest) = old.as_str().and_then(|old| self.text.strip_prefix(old))
+        {
+            self.text = format!("{agent}{rest}");
+            self.data.insert("winner".to_owned(), json!(agent));
+        }
+        let rows = rows.into_iter().map(|(.., row)| row);
+        self.data.insert("places".to_owned(), rows.collect());
     }
 
     /// As JSON.
@@ -195,6 +234,41 @@ pub(super) fn listed(names: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ladder_has_the_ratings_of_its_standings_and_their_order() {
+        let row = |place: u64, agent: &str, elo: f64, score: Option<f64>| json!({"place": place, "agent": agent, "elo": elo, "score": score});
+        let rows = json!([
+            row(1, "a", 401.7, Some(0.8)),
+            row(2, "b", 380.0, Some(0.7)),
+            row(3, "c", 0.0, None)
+        ]);
+        let ladder = |format: &str| Verdict {
+            format: format.to_owned(),
+            text: "a stands first of 3 after 9 blocks.".to_owned(),
+            data: [("places", rows.clone()), ("winner", json!("a"))]
+                .map(|(key, value)| (key.to_owned(), value))
+                .into(),
+            ..Verdict::default()
+        };
+        let rating = |agent: &str| match agent {
+            "a" => Some(604.0),
+            "b" => Some(610.5),
+            _ => None,
+        };
+        let mut verdict = ladder("ladder");
+        verdict.rate(rating);
+        let places: Vec<_> = verdict.data["places"].as_array().cloned().expect("rows");
+        let of = |key: &str| -> Vec<Value> { places.iter().map(|row| row[key].clone()).collect() };
+        assert_eq!(of("agent"), ["b", "a", "c"]);
+        assert_eq!(of("elo"), [json!(610.5), json!(604.0), Value::Null]);
+        assert_eq!(of("place"), [json!(1), json!(2), Value::Null]);
+        assert_eq!(verdict.data["winner"], "b");
+        assert_eq!(verdict.text, "b stands first of 3 after 9 blocks.");
+        let mut other = ladder("swiss");
+        other.rate(rating);
+        assert_eq!(other, ladder("swiss"));
+    }
 
     #[test]
     fn equal_scores_share_a_place_and_who_did_not_play_is_last() {

@@ -43,7 +43,7 @@ use crate::{
 const PULL_MAX: f64 = 0.75;
 
 /// What is added to the variance of each agent's score, given its blocks and
-/// the most seats that it has in a game.
+/// the most pairs of a seat of its own and another's that it has in a game.
 pub(super) fn added(
     evidence: &Evidence,
     (fit, precision): (&Fit, f64),
@@ -52,8 +52,9 @@ pub(super) fn added(
     // Of the score of a game, from the first place to the last one: that of a
     // step is what came less what was expected, 1/k with k equal players left.
     let range: f64 = (1..evidence.seats).map(|behind| 1.0 / behind as f64).sum();
-    let of_agent = |(agent, (blocks, seats)): (usize, &(Blocks, u64))| {
-        let scale = *seats as f64 * evidence.rotations as f64 * range;
+    let of_agent = |(agent, (blocks, pairs)): (usize, &(Blocks, u64))| {
+        let seats = *pairs as f64 / (evidence.seats - 1) as f64;
+        let scale = seats * evidence.rotations as f64 * range;
         let added = blocks.added();
         // What the prior takes off a perfect score.
         let taken = precision * fit.values[agent] / scale;

@@ -34,17 +34,8 @@ pub fn llr(counts: &[u64], games: u32, test: &Sprt) -> Option<f64> {
     if blocks == 0 || counts.len() < 2 {
         return None;
     }
-    let whole = (counts.len() - 1) as f64;
-    let weight = |count: u64| if count == 0 { NEVER } else { count as f64 };
     let sum: f64 = counts.iter().map(|&count| weight(count)).sum();
-    let seen: Vec<Outcome> = counts
-        .iter()
-        .enumerate()
-        .map(|(units, &count)| Outcome {
-            score: units as f64 / whole,
-            chance: weight(count) / sum,
-        })
-        .collect();
+    let seen = outcomes(counts);
     let each = match test.model {
         EloModel::Logistic => {
             let [none, some] = [test.elo0, test.elo1].map(|elo| likeliest(&seen, score(elo)));
@@ -62,6 +53,27 @@ pub fn llr(counts: &[u64], games: u32, test: &Sprt) -> Option<f64> {
     Some(sum * each)
 }
 
+/// Mean and variance of what one block adds to the ratio where blocks come out as
+/// these did: the mean is that of the ratio itself, the variance that of the outcomes,
+/// to which the ratio is about linear. None as [`llr`].
+#[must_use]
+pub fn of_block(counts: &[u64], games: u32, test: &Sprt) -> Option<(f64, f64)> {
+    let blocks: u64 = counts.iter().sum();
+    let mean = llr(counts, games, test)? / blocks as f64;
+    let deviations = match test.model {
+        EloModel::Logistic => {
+            let seen = outcomes(counts);
+            let chances: Vec<f64> = seen.iter().map(|seen| seen.chance).collect();
+            let (_, variance) = moments(&seen, &chances);
+            (score(test.elo1) - score(test.elo0)) / libm::sqrt(variance)
+        }
+        EloModel::Normalized => {
+            (test.elo1 - test.elo0) * libm::sqrt(f64::from(games)) / ELO_OF_DEVIATION
+        }
+    };
+    Some((mean, deviations * deviations))
+}
+
 /// Below the first the answer is no, above the second it is yes: ln(β / (1 − α))
 /// and ln((1 − β) / α), Wald's bounds.
 #[must_use]
@@ -76,6 +88,23 @@ pub fn bounds(test: &Sprt) -> (f64, f64) {
 #[must_use]
 pub fn score(elo: f64) -> f64 {
     1.0 / (1.0 + libm::exp10(-elo / 400.0))
+}
+
+/// What so many blocks count as.
+fn weight(count: u64) -> f64 {
+    if count == 0 { NEVER } else { count as f64 }
+}
+
+/// Outcomes with how often each came.
+fn outcomes(counts: &[u64]) -> Vec<Outcome> {
+    let whole = (counts.len() - 1) as f64;
+    let sum: f64 = counts.iter().map(|&count| weight(count)).sum();
+    let seen = counts.iter().enumerate();
+    seen.map(|(units, &count)| Outcome {
+        score: units as f64 / whole,
+        chance: weight(count) / sum,
+    })
+    .collect()
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -17,6 +17,8 @@ pub struct Evidence {
     pub(crate) groups: Vec<GroupSums>,
     /// Of each group; none where it is not known.
     pub(crate) luck: Vec<Option<GroupLuck>>,
+    /// Of each group.
+    pub(crate) played: Vec<Played>,
     /// Blocks that a pair of agents plays together if all goes by the spec.
     pub(crate) horizon_pair: f64,
     /// Blocks that each agent plays if all goes by the spec.
@@ -25,6 +27,17 @@ pub struct Evidence {
     /// intervals for one look hold less often than they say.
     pub adaptive: bool,
     pub(super) opponents_differ: bool,
+}
+
+/// What a group played, counted as evidence or not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Played {
+    /// Complete blocks.
+    pub(crate) blocks: u64,
+    /// Different games.
+    pub(crate) distinct: u64,
+    /// Whether there were more different games than are counted.
+    pub(crate) more: bool,
 }
 
 impl Evidence {
@@ -48,6 +61,9 @@ impl Tally {
         let mut begun: BTreeMap<u64, GroupSums> = BTreeMap::new();
         for (&block, partial) in &self.partial {
             let id = self.schedule.group_of(block);
+            if self.is_repeated(block) {
+                continue;
+            }
             let group = begun.entry(id).or_insert_with(|| {
                 let known = self.groups.get(&id).cloned();
                 known.unwrap_or_else(|| GroupSums::new(&self.schedule.group(id)))
@@ -57,18 +73,24 @@ impl Tally {
                 .for_each(|ranking| group.add_game(ranking));
         }
         let mut groups = Vec::with_capacity(self.groups.len() + begun.len());
+        let mut played = Vec::with_capacity(groups.capacity());
         let mut luck = Vec::with_capacity(groups.capacity());
         let mut pending = begun.into_iter().peekable();
         for (id, group) in &self.groups {
-            while let Some((_, fresh)) = pending.next_if(|(other, _)| other < id) {
+            while let Some((other, fresh)) = pending.next_if(|(other, _)| other < id) {
+                played.push(self.played(other));
                 groups.push(fresh);
                 luck.push(None);
             }
             let touched = pending.next_if(|(other, _)| other == id);
             luck.push(self.luck.get(id).cloned());
+            played.push(self.played(*id));
             groups.push(touched.map_or_else(|| group.clone(), |(_, fresh)| fresh));
         }
-        groups.extend(pending.map(|(_, fresh)| fresh));
+        for (id, fresh) in pending {
+            played.push(self.played(id));
+            groups.push(fresh);
+        }
         luck.resize(groups.len(), None);
         Evidence {
             names: self.names.clone(),
@@ -76,10 +98,23 @@ impl Tally {
             rotations: u64::from(self.schedule.rotations()),
             groups,
             luck,
+            played,
             opponents_differ: self.opponents_differ,
             horizon_pair: self.horizons.pair,
             horizons: self.horizons.agents.clone(),
             adaptive: self.adaptive,
+        }
+    }
+
+    fn played(&self, group: u64) -> Played {
+        let Some(courses) = self.courses.get(&group) else {
+            return Played::default();
+        };
+        let (distinct, more) = courses.distinct(self.openings.is_none());
+        Played {
+            blocks: courses.blocks,
+            distinct,
+            more,
         }
     }
 }

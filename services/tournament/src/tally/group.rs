@@ -6,12 +6,18 @@
 //! follow from them, and so do covariances for any model of ratings. No block
 //! has to be remembered.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::ranking::Ranking;
 use crate::interval::Moments;
 
-/// Sums over the blocks of one agent in one group.
+/// Blocks of three or four members are summed in so many clusters.
+pub(super) const CLUSTERS: u64 = 32;
+
+/// Sums over the blocks of one agent in one group: units against the seats of
+/// others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BlockSums {
     pub(crate) units: Moments,
@@ -25,6 +31,8 @@ pub(crate) struct Block<'a> {
     pub(crate) rankings: &'a [Ranking],
     /// Units by member and seat.
     pub(crate) units: &'a UnitsBySeat,
+    /// Which cluster it is in, below [`CLUSTERS`].
+    pub(crate) cluster: u8,
 }
 
 /// Units by member and seat. A member sits at each seat once in a block that
@@ -46,7 +54,38 @@ pub(crate) struct Share {
     pub(crate) agent: u16,
     /// How many of the seats are its own.
     pub(crate) seats: u64,
+    /// Pairs of a seat of its own and a seat of another agent.
+    pub(crate) pairs: u64,
     pub(crate) sums: BlockSums,
+}
+
+impl Share {
+    fn new((agent, seats): (u16, u64), size: usize, sums: BlockSums) -> Self {
+        Self {
+            agent,
+            seats,
+            pairs: seats * (size as u64 - seats),
+            sums,
+        }
+    }
+
+    /// As many games of one seat have as much luck as a block of this agent, seen
+    /// as a share of [`Self::most`]. Luck of a seat against its own agent's other
+    /// seats is theirs with the other sign.
+    pub(crate) fn luck_games(&self, size: usize, rotations: u64) -> f64 {
+        (self.pairs * rotations) as f64 / (size - 1) as f64
+    }
+
+    /// The most units of a block of so many games.
+    pub(crate) fn most(&self, rotations: u64) -> u64 {
+        2 * self.pairs * rotations
+    }
+}
+
+/// Units that so many seats of one agent have against each other in each game,
+/// whatever comes.
+pub(crate) fn units_within(seats: u64) -> u64 {
+    seats * seats.saturating_sub(1)
 }
 
 impl GroupSums {
@@ -64,6 +103,11 @@ impl GroupSums {
             Self::Two(sums) => &sums.agents,
             Self::More(sums) => &sums.agents,
         }
+    }
+
+    /// Adds games that are not void.
+    pub(crate) fn add_games(&mut self, rankings: impl Iterator<Item = Ranking>) {
+        rankings.for_each(|ranking| self.add_game(ranking));
     }
 
     /// Adds a game that is not void, whether its block is complete or not.
@@ -141,27 +185,25 @@ impl GroupSums {
         match self {
             Self::Two(sums) => sums.shares(rotations),
             Self::More(sums) => {
+                let size = sums.agents.len();
                 let agents = distinct(&sums.agents).zip(&sums.shares);
-                let share = |((agent, seats), &sums)| Share { agent, seats, sums };
+                let share = |(agent, &sums)| Share::new(agent, size, sums);
                 agents.map(share).collect()
             }
         }
     }
 
-    /// Sum over complete blocks of a member's units at a seat, where blocks
-    /// rotate.
-    pub(crate) fn units_at(&self, member: usize, seat: usize) -> u64 {
+    /// Sums over complete blocks that rotate, by cluster, each with its number: of
+    /// two members each kind of block, with how many there are.
+    pub(crate) fn clusters(&self) -> Vec<(u64, u64, Cluster)> {
         match self {
-            Self::Two(sums) => sums.units_at(member, seat),
-            Self::More(sums) => sums.units[member][seat],
-        }
-    }
-
-    /// Sum over the games of complete blocks of the squares of a member's units.
-    pub(crate) fn squares(&self, member: usize, rotations: u64) -> u64 {
-        match self {
-            Self::Two(sums) => sums.squares(member, rotations),
-            Self::More(sums) => sums.squares[member],
+            Self::Two(sums) => sums.clusters(),
+            Self::More(sums) => {
+                let clusters = sums.clusters.iter();
+                clusters
+                    .map(|(&number, cluster)| (u64::from(number), 1, *cluster))
+                    .collect()
+            }
         }
     }
 
@@ -185,21 +227,47 @@ impl GroupSums {
     }
 }
 
-/// Two members: a block is told by its wins and draws.
+/// Sums over some blocks of one group, by member: where each sits at each seat
+/// once in a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Cluster {
+    pub(crate) blocks: u64,
+    /// Units by member and seat.
+    pub(crate) units: [[u64; 4]; 4],
+    /// Squares of a game's units.
+    pub(crate) squares: [u64; 4],
+    /// Squares of a block's units.
+    pub(crate) squares_of_blocks: [u64; 4],
+}
+
+impl Cluster {
+    fn add(&mut self, units: &UnitsBySeat) {
+        self.blocks += 1;
+        for (member, units) in units.iter().enumerate() {
+            let mut of_block = 0;
+            for (sum, &units) in self.units[member].iter_mut().zip(units) {
+                let units = u64::from(units);
+                *sum += units;
+                self.squares[member] += units * units;
+                of_block += units;
+            }
+            self.squares_of_blocks[member] += of_block * of_block;
+        }
+    }
+}
+
+/// Two members: a block is told by what the first got at either seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TwoSums {
     agents: [u16; 2],
     /// Losses, draws and wins of the first, incomplete blocks included.
     games: [u64; 3],
-    /// Blocks by the first's wins and draws, as in [`TwoSums::BLOCKS`].
-    blocks: [u64; 6],
-    /// Units of the first at seat 0, over complete blocks.
-    first: u64,
+    /// Blocks by the first's units at seat 0, times 3, and at seat 1; where blocks
+    /// do not rotate, it has none at the other seat.
+    blocks: [u64; 9],
 }
 
 impl TwoSums {
-    /// Wins and draws of the first member in a block.
-    const BLOCKS: [(u64, u64); 6] = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0)];
     /// Loss, draw and win of the first member.
     const RANKINGS: [Ranking; 3] = [
         Ranking::of([1, 0, 0, 0]),
@@ -211,8 +279,7 @@ impl TwoSums {
         Self {
             agents,
             games: [0; 3],
-            blocks: [0; 6],
-            first: 0,
+            blocks: [0; 9],
         }
     }
 
@@ -222,26 +289,45 @@ impl TwoSums {
     }
 
     fn add_block(&mut self, block: Block<'_>) {
-        let count = |units| {
-            let rankings = block.rankings.iter();
-            rankings
-                .filter(|&&ranking| Self::outcome(ranking) == units)
-                .count() as u64
-        };
-        let told = (count(2), count(1));
-        if let Some(place) = Self::BLOCKS.iter().position(|&known| known == told) {
-            self.blocks[place] += 1;
-            self.first += u64::from(block.units[0][0]);
+        let [first, second, ..] = block.units[0];
+        let place = 3 * usize::from(first) + usize::from(second);
+        if let Some(blocks) = self.blocks.get_mut(place) {
+            *blocks += 1;
         }
+    }
+
+    /// How many blocks there are of each kind, with the first's units at either
+    /// seat; those that there are.
+    fn by_seat(&self) -> impl Iterator<Item = (u64, [u64; 2])> + '_ {
+        let kinds = (0..).zip(self.blocks);
+        kinds
+            .filter(|&(_, blocks)| blocks > 0)
+            .map(|(kind, blocks)| (blocks, [kind / 3, kind % 3]))
+    }
+
+    fn clusters(&self) -> Vec<(u64, u64, Cluster)> {
+        let cluster = |(number, (blocks, [first, second])): (u64, (u64, [u64; 2]))| {
+            let units = [[first, second], [2 - second, 2 - first]];
+            let mut cluster = Cluster::default();
+            let mut of_block = UnitsBySeat::default();
+            for (of_block, units) in of_block.iter_mut().zip(units) {
+                of_block[0] = units[0] as u8;
+                of_block[1] = units[1] as u8;
+            }
+            cluster.add(&of_block);
+            (number, blocks, cluster)
+        };
+        (0..).zip(self.by_seat()).map(cluster).collect()
     }
 
     /// How many blocks of so many games had these losses, draws and wins of the
     /// first; those that there were.
     fn kinds(&self, rotations: u64) -> impl Iterator<Item = (u64, [u64; 3])> + '_ {
-        let kinds = self.blocks.iter().zip(Self::BLOCKS);
-        kinds
-            .filter(|&(&blocks, _)| blocks > 0)
-            .map(move |(&blocks, (wins, draws))| (blocks, [rotations - wins - draws, draws, wins]))
+        self.by_seat().map(move |(blocks, units)| {
+            let count = |wanted| units.iter().filter(|&&units| units == wanted).count() as u64;
+            let (wins, draws) = (count(2), count(1));
+            (blocks, [rotations - wins - draws, draws, wins])
+        })
     }
 
     fn products(&self, rotations: u64) -> Vec<(Ranking, Ranking, u64)> {
@@ -273,54 +359,9 @@ impl TwoSums {
                 sums.wins.add_alike(blocks, won);
             }
         }
-        let [first, second] = self.agents;
-        if first == second {
-            // Both seats are its own: who won is all the same.
-            let mut both = BlockSums::default();
-            for (blocks, [losses, draws, wins]) in self.kinds(rotations) {
-                both.units.add_alike(blocks, 2 * (losses + draws + wins));
-                both.wins.add_alike(blocks, losses + wins);
-            }
-            return vec![Share {
-                agent: first,
-                seats: 2,
-                sums: both,
-            }];
-        }
         let shares = self.agents.into_iter().zip(sums);
-        let share = |(agent, sums)| Share {
-            agent,
-            seats: 1,
-            sums,
-        };
+        let share = |(agent, sums)| Share::new((agent, 1), 2, sums);
         shares.map(share).collect()
-    }
-
-    fn squares(&self, member: usize, rotations: u64) -> u64 {
-        let squares = |(blocks, [losses, draws, wins]): (u64, [u64; 3])| {
-            blocks * (4 * [wins, losses][member] + draws)
-        };
-        self.kinds(rotations).map(squares).sum()
-    }
-
-    fn units_at(&self, member: usize, seat: usize) -> u64 {
-        let blocks: u64 = self.blocks.iter().sum();
-        let all: u64 = self
-            .kinds(2)
-            .map(|(n, [_, draws, wins])| n * (2 * wins + draws))
-            .sum();
-        let of_first = |seat| {
-            if seat == 0 {
-                self.first
-            } else {
-                all - self.first
-            }
-        };
-        if member == 0 {
-            of_first(seat)
-        } else {
-            2 * blocks - of_first(1 - seat)
-        }
     }
 }
 
@@ -332,10 +373,8 @@ pub(crate) struct MoreSums {
     games: Counts<Ranking>,
     blocks: u64,
     products: Counts<(Ranking, Ranking)>,
-    /// By member and seat, over complete blocks.
-    units: [[u64; 4]; 4],
-    /// Squares of a game's units by member, over complete blocks.
-    squares: [u64; 4],
+    /// By number, below [`CLUSTERS`].
+    clusters: BTreeMap<u8, Cluster>,
     /// The same moments that follow from the products, of each agent: kept, as
     /// there may be thousands of products, and standings are looked at often.
     shares: Vec<BlockSums>,
@@ -348,8 +387,7 @@ impl MoreSums {
             games: Counts::default(),
             blocks: 0,
             products: Counts::default(),
-            units: [[0; 4]; 4],
-            squares: [0; 4],
+            clusters: BTreeMap::new(),
             shares: vec![BlockSums::default(); distinct(agents).count()],
         }
     }
@@ -366,21 +404,16 @@ impl MoreSums {
             }
         }
         let size = self.agents.len();
-        for (sums, units) in self.units.iter_mut().zip(block.units) {
-            for (sum, &units) in sums.iter_mut().zip(units) {
-                *sum += u64::from(units);
-            }
-        }
-        for (member, sum) in self.squares.iter_mut().enumerate().take(size) {
-            let units = |ranking: &Ranking| ranking.units(member, size).pow(2);
-            *sum += block.rankings.iter().map(units).sum::<u64>();
-        }
+        let cluster = self.clusters.entry(block.cluster).or_default();
+        cluster.add(block.units);
         let mut member = 0;
         for ((_, seats), sums) in distinct(&self.agents).zip(&mut self.shares) {
             let own = member..member + seats as usize;
             member = own.end;
             let units = own.clone().flat_map(|member| block.units[member]);
-            sums.units.add(units.map(u64::from).sum());
+            let within = units_within(seats) * block.rankings.len() as u64;
+            let units: u64 = units.map(u64::from).sum();
+            sums.units.add(units.saturating_sub(within));
             let won = |ranking: &&Ranking| own.clone().any(|member| ranking.wins(member, size));
             sums.wins
                 .add(block.rankings.iter().filter(won).count() as u64);

@@ -56,6 +56,13 @@ impl Horizons {
     }
 }
 
+impl Horizons {
+    /// Of a seat: each block counts for as many agents as there are seats.
+    pub(super) fn of_seat(&self, seats: usize) -> f64 {
+        self.agents.iter().sum::<f64>() / seats as f64
+    }
+}
+
 /// How many sets of `k` there are of `n`.
 fn choose(n: usize, k: usize) -> f64 {
     (0..k).fold(1.0, |sets, taken| {

@@ -14,12 +14,14 @@
 //!
 //! A slope is one for all groups of an agent, each group having a mean of its
 //! own. The variance is that of the blocks with luck taken out, and has the errors
-//! of the slopes in it.
+//! of the slopes in it. Whether a score is adjusted depends on the number of blocks
+//! alone, never on what came: else the scores that are shown would be biased.
 
 use serde::{Deserialize, Serialize};
 
 mod beside;
 mod products;
+mod shape;
 
 use super::{Partial, Tally, group::distinct};
 use crate::{
@@ -28,12 +30,19 @@ use crate::{
 };
 pub(crate) use beside::{GroupLuck, TogetherLuck, difference};
 use products::{Part, Products, ScoreLuck, table};
+use shape::{Line, ShapeSums};
 
 /// Millionths of a game's score.
 const POINT: f64 = 1e6;
 /// With fewer degrees of freedom in a half its slope is hardly known, and nothing
 /// is adjusted.
 const FREEDOM_MIN: u64 = 7;
+/// With fewer blocks of an agent nothing is said of how much luck explains.
+const BLOCKS_MIN: u64 = 30;
+/// Variance of what is left, times the square of the number of blocks, that comes of
+/// the slopes of two halves: 20 where luck explains nothing, and as much again for how
+/// skewed it is.
+const SLOPES: f64 = 40.0;
 
 /// Sums over the complete blocks of one agent in one group that are in one half.
 /// Wide enough for any luck that fits a record, in any number of games.
@@ -73,13 +82,34 @@ pub(crate) struct Adjusting {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Adjusted {
     pub(crate) score: f64,
-    pub(crate) low: f64,
-    pub(crate) high: f64,
-    /// Share of the variance of blocks that taking luck out took away.
-    pub(super) share: f64,
-    /// As many games more would have told as much; none where nothing is left
-    /// to vary.
-    pub(super) games_saved: Option<i64>,
+    /// For one look.
+    pub(crate) fixed: (f64, f64),
+    /// For as many looks as one likes.
+    pub(crate) anytime: (f64, f64),
+}
+
+/// The share of the variance of blocks that taking luck out took away, with its
+/// 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Explained {
+    /// What is left of the variance, with its ends.
+    left: [f64; 3],
+}
+
+impl Explained {
+    /// The share, and its ends.
+    pub(super) fn share(self) -> [f64; 3] {
+        let [value, low, high] = self.left;
+        [1.0 - value, 1.0 - high, 1.0 - low]
+    }
+
+    /// Extra games needed for the same precision without, where an agent has so
+    /// many, and the ends; none where nothing is left to vary.
+    pub(super) fn games_saved(self, games: u64) -> [Option<i64>; 3] {
+        let [value, low, high] = self.left;
+        [value, high, low]
+            .map(|left| (left > 0.0).then(|| (games as f64 * (1.0 / left - 1.0)).round() as i64))
+    }
 }
 
 /// The blocks of an agent with luck taken out.
@@ -94,14 +124,13 @@ struct Left {
 }
 
 impl Adjusting {
-    /// Adds the blocks of one group, of `games` games of the agent with at most
-    /// `most` units each, and their luck by halves.
+    /// Adds the blocks of one group with the most units of one, and their luck by
+    /// halves, which is in parts of the score of so many games.
     pub(crate) fn add(
         &mut self,
-        units: Moments,
+        (units, most): (Moments, u64),
         luck: Option<[LuckSums; 2]>,
-        games: u64,
-        most: u64,
+        games: f64,
     ) {
         if units.blocks == 0 {
             return;
@@ -113,11 +142,11 @@ impl Adjusting {
         };
         let score = |sum: u64| Part {
             sum: sum.into(),
-            scale: (games * most) as f64,
+            scale: most as f64,
         };
         let luck = |half: LuckSums| Part {
             sum: half.luck,
-            scale: POINT * games as f64,
+            scale: POINT * games,
         };
         let [even, odd] = halves.map(luck);
         let parts = [score(units.sum), even, odd];
@@ -142,31 +171,76 @@ impl Adjusting {
         (blocks > 0 && !self.unknown).then(|| (even + odd) / blocks as f64)
     }
 
-    /// The score without luck, of `games` games; none where luck is not known
-    /// or blocks are few.
-    pub(crate) fn adjusted(&self, games: u64) -> Option<Adjusted> {
-        let Left {
-            estimate, before, ..
-        } = self.left()?;
-        let (low, high) = interval::around(estimate);
-        let left = estimate.variance;
+    /// The score without luck, whose interval for any number of looks is narrowest
+    /// around so many blocks; none where luck is not known or blocks are few.
+    pub(crate) fn adjusted(&self, horizon: f64) -> Option<Adjusted> {
+        let Left { estimate, .. } = self.left()?;
         Some(Adjusted {
             score: estimate.mean,
-            low,
-            high,
-            share: 1.0 - left / before,
-            games_saved: (left > 0.0)
-                .then(|| (games as f64 * (before / left - 1.0)).round() as i64),
+            fixed: interval::around(estimate),
+            anytime: interval::around_at_any_time(estimate, horizon),
         })
     }
 
-    /// None where luck is not known or blocks are few; and where there is no luck,
-    /// or every block came out alike, so that nothing would be taken out.
+    /// How much of the variance luck explains, given the sums of
+    /// [`Adjusting::shape`] over all groups; none where luck is not known, blocks are
+    /// few, or scores do not vary.
+    pub(super) fn explained(&self, shape: f64) -> Option<Explained> {
+        let left = self.left()?;
+        let n = left.estimate.blocks;
+        if left.before <= 0.0 || self.own.blocks < BLOCKS_MIN {
+            return None;
+        }
+        let ratio = left.ratio();
+        let squares = left.before * left.estimate.freedom as f64;
+        let variance = shape / (squares * squares) + SLOPES * (ratio / n).powi(2);
+        let half = interval::critical(left.estimate.freedom) * variance.sqrt();
+        Some(Explained {
+            left: [ratio, (ratio - half).max(0.0), ratio + half],
+        })
+    }
+
+    /// What the blocks of one group add to the variance of the share that luck
+    /// explains; as [`Adjusting::add`].
+    pub(super) fn shape(
+        &self,
+        place: usize,
+        luck: &GroupLuck,
+        (most, games): (u64, f64),
+    ) -> Option<f64> {
+        let left = self.left()?;
+        let halves = luck.shape(place)?;
+        let blocks: u64 = halves.iter().map(|(sums, _)| sums.blocks).sum();
+        let line = |half: usize| Line {
+            unit: 1.0 / most as f64,
+            luck: -left.slopes[half] / (POINT * games),
+        };
+        let (means, widened) = if self.own.is_stratified() {
+            if blocks < 2 {
+                return None;
+            }
+            let sums = halves.iter().enumerate().map(|(half, (sums, _))| {
+                let Line { unit, luck } = line(half);
+                let score = unit * sums.units as f64;
+                (score + luck * sums.luck as f64, score)
+            });
+            let (left, score) = sums.fold((0.0, 0.0), |all, of| (all.0 + of.0, all.1 + of.1));
+            let n = blocks as f64;
+            ((left / n, score / n), n / (n - 1.0))
+        } else {
+            ((left.estimate.mean, left.estimate.observed), 1.0)
+        };
+        let of = |(half, &(sums, shape)): (usize, &(&LuckSums, &ShapeSums))| {
+            shape::squares((sums, shape), line(half), left.ratio(), means)
+        };
+        Some(widened * halves.iter().enumerate().map(of).sum::<f64>())
+    }
+
+    /// None where luck is not known or blocks are few: that does not depend on what
+    /// came, so that what is shown is not chosen by it.
     fn left(&self) -> Option<Left> {
         let few = |half: &Products<1, 2>| half.freedom() < FREEDOM_MIN;
-        let score = self.own.first();
-        let luck = self.halves.iter().any(|half| half.first() > 0.0);
-        if self.unknown || self.halves.iter().any(few) || score <= 0.0 || !luck {
+        if self.unknown || self.halves.iter().any(few) {
             return None;
         }
         let slope = |half: Products<1, 2>| {
@@ -186,31 +260,37 @@ impl Adjusting {
                 freedom,
             },
             slopes,
-            before: score / freedom as f64,
+            before: self.own.first() / freedom as f64,
         })
+    }
+}
+
+impl Left {
+    /// What is left of the variance, as a share of it.
+    fn ratio(&self) -> f64 {
+        self.estimate.variance / self.before
     }
 }
 
 /// What a table of adjusted scores should have said beside it; none where there
 /// is nothing adjusted.
 pub(super) fn note(agents: &[AgentStanding]) -> Option<String> {
-    let shares = agents.iter().filter_map(|agent| agent.luck_share);
-    // Where luck seems to explain less than nothing, that is chance.
-    let whole = |share: f64| (100.0 * share).round().max(0.0) as i64;
-    let shares: Vec<i64> = shares.map(whole).collect();
-    let (least, most) = (shares.iter().min()?, shares.iter().max()?);
-    let (range, surer) = match (*least, *most) {
-        (_, 0) => ("nothing".to_owned(), ", but no surer"),
-        (0, _) => (
-            format!("up to {most} %"),
-            ", and surer where that is above 0",
-        ),
-        _ if least == most => (format!("{most} %"), ", and surer"),
-        _ => (format!("{least} to {most} %"), ", and surer"),
+    let whole = |share: f64| (100.0 * share).round() as i64;
+    let ends = |of: fn(&AgentStanding) -> Option<f64>| {
+        let shares: Vec<i64> = agents.iter().filter_map(of).map(whole).collect();
+        Some((*shares.iter().min()?, *shares.iter().max()?))
+    };
+    let (least, most) = ends(|agent| agent.luck_share)?;
+    let (low, _) = ends(|agent| agent.luck_share_low)?;
+    let (_, high) = ends(|agent| agent.luck_share_high)?;
+    let range = if least == most {
+        format!("{most} %")
+    } else {
+        format!("{least} to {most} %")
     };
     Some(format!(
-        "Luck with the dice explains {range} of what scores varied by from block to block: \
-         the score without it is as unbiased{surer}."
+        "Luck with the dice explains {range} of the variance of an agent's block scores (95 % \
+         intervals within {low} to {high} %). The luck-adjusted score is unbiased."
     ))
 }
 

@@ -14,13 +14,8 @@ impl Tally {
                     .to_owned(),
             );
         }
-        if self.sameness.all_alike() {
-            notes.push(
-                "All blocks of the same agents came out the same: more blocks say nothing new. \
-                 Set opening_plies in [play], or use rules or agents with randomness."
-                    .to_owned(),
-            );
-        }
+        notes.extend(self.openings_note());
+        notes.extend(self.repeats_note());
         if self.voids > 0 {
             notes.push(format!(
                 "{} of {} games could not be played and are void: they are in no score, \
@@ -29,6 +24,43 @@ impl Tally {
             ));
         }
         notes
+    }
+}
+
+impl Tally {
+    /// What scores are means over, where that is not chance.
+    fn openings_note(&self) -> Option<String> {
+        let openings = self.openings?;
+        let (size, plies) = (openings.size, self.opening_plies);
+        if plies == 0 {
+            return Some(
+                "The game has no chance and every game begins from the start: a score is that of \
+                 one opening. Leave out opening_plies in [play] to play from many."
+                    .to_owned(),
+            );
+        }
+        let which = if openings.complete {
+            "all"
+        } else {
+            "a sample of"
+        };
+        Some(format!(
+            "The game has no chance: each block begins from another opening, {which} {size} of \
+             {plies} moves. A score is the mean over these openings."
+        ))
+    }
+
+    /// How many games repeated others.
+    fn repeats_note(&self) -> Option<String> {
+        let held = self.courses.values().flat_map(|courses| &courses.held);
+        let blocks: u64 = held.map(|(_, times)| times).sum();
+        (blocks > 0).then(|| {
+            let all: u64 = self.courses.values().map(|courses| courses.blocks).sum();
+            format!(
+                "{blocks} of {all} blocks repeat games that were played before, move by move, and \
+                 do not count: the agents did not use their seeds. Set opening_plies in [play]."
+            )
+        })
     }
 }
 

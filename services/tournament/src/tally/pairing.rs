@@ -5,52 +5,169 @@
 //! variance of a block's sum would be the sum of the variances of its games;
 //! what it really is, less what it would have been, is the covariance within
 //! blocks. Both are pooled over agents and groups.
+//!
+//! The interval is by the delta method for a ratio of sums over blocks (W. G.
+//! Cochran, "Sampling Techniques", 3rd edition, 1977, §6.4), on the scale of an
+//! intraclass correlation's z (R. A. Fisher, "Statistical Methods for Research
+//! Workers", 1925, §38): the ratio lies between 0 and the number of games of a
+//! block. The crate's README.md has the formulas.
+
+use std::collections::BTreeMap;
 
 use super::{
     Tally,
-    group::{GroupSums, distinct},
+    group::{Cluster, GroupSums, distinct},
 };
-use crate::standings::Pairing;
+use crate::{
+    interval::{self, Estimate},
+    standings::Pairing,
+};
 
-/// Below so many degrees of freedom the share is hardly known.
-const FREEDOM_MIN: u64 = 30;
+/// With fewer degrees of freedom nothing is said: those of 30 blocks of one group.
+const FREEDOM_MIN: u64 = 29;
+
+/// Sums of squares of some blocks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Squares {
+    /// Of the sums of blocks from their means.
+    together: f64,
+    /// Of games from the means of their members and seats.
+    apart: f64,
+}
 
 impl Tally {
     /// What the blocks gained; none where a block is one game, where few are
     /// complete, and where nothing varies.
     pub(super) fn pairing(&self) -> Option<Pairing> {
         let rotations = u64::from(self.schedule.rotations());
-        let (mut together, mut apart) = (0.0, 0.0);
-        let (mut blocks, mut freedom) = (0, 0);
-        let several = |group: &&GroupSums| {
+        let several = |(_, group): &(&u64, &GroupSums)| {
             group.blocks() > 1 && distinct(group.agents()).all(|(_, seats)| seats == 1)
         };
-        for group in self.groups.values().filter(several) {
-            blocks += group.blocks();
-            freedom += group.blocks() - 1;
-            for (member, share) in group.shares(rotations).iter().enumerate() {
-                together += share.sums.units.spread();
-                apart += spread_apart(group, member, rotations);
-            }
-        }
+        let groups: Vec<Group> = self
+            .groups
+            .iter()
+            .filter(several)
+            .map(|(_, group)| Group::of(group))
+            .collect();
+        let blocks: u64 = groups.iter().map(|group| group.blocks).sum();
+        let sums = groups.iter().flat_map(|group| &group.clusters);
+        let (together, apart) = sums.fold((0.0, 0.0), |(together, apart), (_, many, squares)| {
+            let many = *many as f64;
+            (
+                together + many * squares.together,
+                apart + many * squares.apart,
+            )
+        });
+        let freedom: u64 = groups.iter().map(|group| group.blocks - 1).sum();
         if rotations < 2 || freedom < FREEDOM_MIN || apart <= 0.0 {
             return None;
         }
+        let ratio = together / apart;
+        let most = rotations as f64;
+        let (variance, clusters) = variance(&groups, (ratio, apart), self.seats.len() == 2);
+        let share = (ratio / most).min(1.0);
+        let (low, high) = interval::around(Estimate {
+            mean: share,
+            observed: share,
+            variance: blocks as f64 * variance / (most * most),
+            blocks: blocks as f64,
+            freedom: freedom.min(clusters.saturating_sub(1)).max(1),
+        });
         let games = (blocks * rotations) as f64;
+        let saved =
+            |ratio: f64| (ratio > 0.0).then(|| (games * (1.0 / ratio - 1.0)).round() as i64);
         Some(Pairing {
             blocks,
-            variance_reduction: 1.0 - together / apart,
-            games_saved: (together > 0.0)
-                .then(|| (games * (apart / together - 1.0)).round() as i64),
+            variance_reduction: 1.0 - ratio,
+            variance_reduction_low: 1.0 - high * most,
+            variance_reduction_high: 1.0 - low * most,
+            games_saved: saved(ratio),
+            games_saved_low: saved(high * most),
+            games_saved_high: saved(low * most),
         })
     }
 }
 
-/// Sum over a member's games of the squared distances from its mean at the
-/// game's seat.
-fn spread_apart(group: &GroupSums, member: usize, rotations: u64) -> f64 {
-    let seats = 0..group.agents().len();
-    let squares = group.squares(member, rotations) as f64;
-    let of_means = seats.map(|seat| (group.units_at(member, seat) as f64).powi(2));
-    squares - of_means.sum::<f64>() / group.blocks() as f64
+/// One group's squares.
+struct Group {
+    blocks: u64,
+    /// Number of a cluster, how many such clusters, and the squares of one.
+    clusters: Vec<(u64, u64, Squares)>,
+}
+
+impl Group {
+    fn of(group: &GroupSums) -> Self {
+        let clusters = group.clusters();
+        let blocks = group.blocks() as f64;
+        let mut means = [[0.0; 4]; 4];
+        for (_, many, cluster) in &clusters {
+            for (means, units) in means.iter_mut().zip(cluster.units) {
+                for (mean, units) in means.iter_mut().zip(units) {
+                    *mean += (many * units) as f64 / blocks;
+                }
+            }
+        }
+        Self {
+            blocks: group.blocks(),
+            clusters: clusters
+                .into_iter()
+                .map(|(number, many, cluster)| (number, many, squares(&cluster, &means)))
+                .collect(),
+        }
+    }
+}
+
+/// Squares of a cluster's blocks and games from the means of their group.
+fn squares(cluster: &Cluster, means: &[[f64; 4]; 4]) -> Squares {
+    let from = |squares: u64, sum: f64, mean: f64| {
+        squares as f64 - 2.0 * mean * sum + cluster.blocks as f64 * mean * mean
+    };
+    let mut found = Squares::default();
+    for (member, (units, means)) in cluster.units.iter().zip(means).enumerate() {
+        let sum: u64 = units.iter().sum();
+        let of_blocks = cluster.squares_of_blocks[member];
+        found.together += from(of_blocks, sum as f64, means.iter().sum());
+        found.apart += cluster.squares[member] as f64;
+        for (&units, mean) in units.iter().zip(means) {
+            found.apart += from(0, units as f64, *mean);
+        }
+    }
+    found
+}
+
+/// Variance of the ratio of squares, and of how many clusters it is: each block of two
+/// members is one, and else all blocks with the same cluster's number. How much a
+/// cluster moves the ratio is how far it lies from it without the cluster.
+fn variance(groups: &[Group], (ratio, apart): (f64, f64), alone: bool) -> (f64, u64) {
+    let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
+    let (mut squares, mut count) = (0.0, 0);
+    let moves = |(left, part): (f64, f64)| {
+        let others = apart - part;
+        if others > 0.0 {
+            left / others
+        } else {
+            left / apart
+        }
+    };
+    for group in groups {
+        let blocks = group.blocks as f64;
+        let widened = (blocks / (blocks - 1.0)).sqrt();
+        for (number, many, of) in &group.clusters {
+            let left = widened * (of.together - ratio * of.apart);
+            if alone {
+                squares += *many as f64 * moves((left, widened * widened * of.apart)).powi(2);
+                count += many;
+            } else {
+                let sum = sums.entry(*number).or_default();
+                sum.0 += left;
+                sum.1 += of.apart;
+            }
+        }
+    }
+    if !alone {
+        squares = sums.values().map(|&of| moves(of).powi(2)).sum();
+        count = sums.len() as u64;
+    }
+    let more = count as f64 / (count.max(2) - 1) as f64;
+    (more * squares, count)
 }

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 /// A weak order of a group's members: of each, how many came before it, in two
 /// bits. Members are the group's agents in ascending order; where one agent
-/// holds several seats its better place comes first, since which of its seats
-/// was which says nothing.
+/// holds several seats its better place comes first: what agents scored does not
+/// depend on which of its seats was which. What seats scored does, and comes from
+/// [`seat_units`].
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -95,6 +96,42 @@ pub(crate) fn members(seats: &[u16]) -> [u8; MAX_SEATS] {
             .count() as u8;
     }
     members
+}
+
+/// Units of each seat against all others: two for each seat behind it, one for
+/// each at the same place.
+#[must_use]
+pub(crate) fn seat_units(placement: &[u8]) -> [u8; MAX_SEATS] {
+    let mut units = [0; MAX_SEATS];
+    for (seat, (units, own)) in units.iter_mut().zip(placement).enumerate() {
+        for (other, place) in placement.iter().enumerate() {
+            if other != seat {
+                *units += units_between(*own, *place);
+            }
+        }
+    }
+    units
+}
+
+/// Units of a seat against those of other agents, and how many of these there are.
+#[must_use]
+pub(crate) fn units_against_others(seats: &[u16], placement: &[u8], seat: usize) -> (u64, u64) {
+    let all = seats.iter().zip(placement);
+    let others = all.filter(|&(&agent, _)| agent != seats[seat]);
+    others.fold((0, 0), |(units, count), (_, &place)| {
+        (
+            units + u64::from(units_between(placement[seat], place)),
+            count + 1,
+        )
+    })
+}
+
+fn units_between(own: u8, other: u8) -> u8 {
+    match own.cmp(&other) {
+        Ordering::Less => 2,
+        Ordering::Equal => 1,
+        Ordering::Greater => 0,
+    }
 }
 
 /// The ranking of a game, of the same seats and members.

@@ -1,6 +1,6 @@
 //! A tally as plain data, to be kept and taken up again.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use arena_model::{
     Tournament,
@@ -8,7 +8,7 @@ use arena_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Partial, Sameness, SeatSums, Sums, Tally, group::GroupSums, luck::GroupLuck};
+use super::{Courses, Partial, SeatSums, Sums, Tally, group::GroupSums, luck::GroupLuck};
 use crate::schedule::{Schedule, ScheduleError};
 
 /// All that a [`Tally`] has learnt. Only for the release that wrote it: what
@@ -22,9 +22,7 @@ pub struct TallyState {
     groups: Vec<(u64, GroupSums)>,
     luck: Vec<(u64, GroupLuck)>,
     partial: Vec<(u64, Partial)>,
-    differs: bool,
-    blocks: u64,
-    outcomes: Vec<(u64, u64, u64)>,
+    courses: Vec<(u64, Courses)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +31,9 @@ struct AgentState {
     draws: u64,
     losses: u64,
     voids: u64,
-    units: u64,
+    sat: u64,
+    score: u64,
+    won: u64,
     plies: u64,
     ranks: [u64; MAX_SEATS],
     faults: BTreeMap<String, u64>,
@@ -53,7 +53,6 @@ impl Tally {
     pub fn state(&self) -> TallyState {
         let groups = self.groups.iter();
         let partial = self.partial.iter();
-        let outcomes = self.sameness.outcomes.iter();
         TallyState {
             games: self.games,
             voids: self.voids,
@@ -62,11 +61,7 @@ impl Tally {
             groups: groups.map(|(&id, group)| (id, group.clone())).collect(),
             luck: self.luck.clone().into_iter().collect(),
             partial: partial.map(|(&id, block)| (id, block.clone())).collect(),
-            differs: self.sameness.differs,
-            blocks: self.sameness.blocks,
-            outcomes: outcomes
-                .map(|(&(group, order), &outcome)| (group, order, outcome))
-                .collect(),
+            courses: self.courses.clone().into_iter().collect(),
         }
     }
 
@@ -92,7 +87,6 @@ impl Tally {
         if !fits {
             return Ok(None);
         }
-        let outcomes = state.outcomes.into_iter();
         tally.games = state.games;
         tally.voids = state.voids;
         tally.agents = state.agents.into_iter().map(Sums::of).collect();
@@ -100,13 +94,7 @@ impl Tally {
         tally.groups = state.groups.into_iter().collect();
         tally.luck = state.luck.into_iter().collect();
         tally.partial = state.partial.into_iter().collect();
-        tally.sameness = Sameness {
-            differs: state.differs,
-            blocks: state.blocks,
-            outcomes: outcomes
-                .map(|(group, order, outcome)| ((group, order), outcome))
-                .collect::<HashMap<_, _>>(),
-        };
+        tally.courses = state.courses.into_iter().collect();
         Ok(Some(tally))
     }
 }
@@ -119,7 +107,9 @@ impl Sums {
             draws: self.draws,
             losses: self.losses,
             voids: self.voids,
-            units: self.units,
+            sat: self.sat,
+            score: self.score,
+            won: self.won,
             plies: self.plies,
             ranks: self.ranks,
             faults: faults
@@ -135,7 +125,9 @@ impl Sums {
             draws: state.draws,
             losses: state.losses,
             voids: state.voids,
-            units: state.units,
+            sat: state.sat,
+            score: state.score,
+            won: state.won,
             plies: state.plies,
             ranks: state.ranks,
             faults: state

@@ -1,10 +1,13 @@
+mod gains;
+mod several_seats;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use super::*;
 use crate::{
-    Compared,
+    Compared, ScheduledGame,
     testing::{Draws, fault, result, tournament},
 };
 
@@ -199,22 +202,87 @@ fn a_perfect_score_keeps_a_width() {
     assert!(worst.score_high > Some(0.05), "{worst:?}");
 }
 
-#[test]
-fn blocks_that_all_come_out_the_same_are_told() {
-    let notes = |differing: Option<u64>| {
-        let tournament = tournament(3, 3, 12);
-        let schedule = Schedule::new(&tournament).expect("a schedule");
+/// Two agents without chance and so many openings; what a game's course is.
+fn courses(openings: Option<u64>, course: impl Fn(&ScheduledGame) -> u64) -> Vec<Tally> {
+    let mut tournament = tournament(2, 2, 50);
+    tournament.openings = openings.map(|size| Openings {
+        size,
+        complete: true,
+    });
+    let schedule = Schedule::new(&tournament).expect("a schedule");
+    let mut games: Vec<_> = schedule.iter().collect();
+    let mut tallies = Vec::new();
+    for seed in 0..3 {
         let mut tally = Tally::new(&tournament).expect("a tally");
-        for game in schedule.iter() {
-            let order = schedule.order_of(game.block) as u32;
-            let plies = 50 + order + game.rotation + u32::from(differing == Some(game.index));
-            tally.add(&result(game, &[1, 2, 3], plies));
+        for game in &games {
+            let course = course(game);
+            let mut result = result(game.clone(), &[1, 2], 30);
+            result.course = course;
+            tally.add(&result);
         }
-        tally.standings().notes
+        tallies.push(tally);
+        Draws(seed).shuffle(&mut games);
+    }
+    tallies
+}
+
+#[test]
+fn a_block_whose_course_was_fixed_counts_once() {
+    // Of each case: blocks that count, different games and repeated ones.
+    let check = |openings, course: fn(&ScheduledGame) -> u64, expected: (u64, u64, u64)| {
+        let tallies = courses(openings, course);
+        for tally in &tallies {
+            let standings = tally.standings();
+            let pair = &tally.evidence().pairs()[0];
+            let agent = &standings.agents[0];
+            let found = (pair.blocks, pair.distinct_games, agent.games_repeated);
+            assert_eq!(found, expected);
+            assert_eq!((agent.blocks, pair.blocks_played), (expected.0, 50));
+            assert_eq!((agent.games, agent.score), (100, Some(0.5)));
+            assert_eq!(tally.state(), tallies[0].state(), "in any order");
+            let seats: u64 = standings.seats.iter().map(|seat| seat.games).sum();
+            assert_eq!(seats, 200 - 2 * expected.2);
+        }
     };
-    assert!(notes(None)[0].contains("came out the same"));
-    assert!(notes(Some(20)).is_empty());
-    assert!(notes(Some(0)).is_empty());
+    let fixed = |game: &ScheduledGame| 1 + u64::from(game.rotation) + 2 * game.opening.unwrap_or(0);
+    check(Some(1), fixed, (1, 2, 98));
+    check(Some(7), fixed, (7, 14, 86));
+    check(Some(50), fixed, (50, 100, 0));
+    // One block that differs shows that seeds are used.
+    check(
+        Some(1),
+        |game| {
+            if game.index == 61 {
+                9
+            } else {
+                1 + u64::from(game.rotation)
+            }
+        },
+        (50, 3, 0),
+    );
+    // Dice differ even where games do not.
+    check(None, |game| 1 + u64::from(game.rotation), (50, 2, 0));
+}
+
+#[test]
+fn a_fault_shows_nothing_about_seeds() {
+    let mut tournament = tournament(2, 2, 10);
+    tournament.openings = Some(Openings {
+        size: 1,
+        complete: true,
+    });
+    let schedule = Schedule::new(&tournament).expect("a schedule");
+    let mut tally = Tally::new(&tournament).expect("a tally");
+    for game in schedule.iter() {
+        let mut result = result(game, &[1, 2], 30);
+        result.course = 5;
+        if result.index == 7 {
+            result.course = 6;
+            result.faults.push(fault(3, 0, "timeout"));
+        }
+        tally.add(&result);
+    }
+    assert_eq!(tally.standings().agents[0].blocks, 1);
 }
 
 #[test]
@@ -229,7 +297,12 @@ fn memory_is_kept_for_partial_blocks_only() {
     }
     assert!(tally.partial.is_empty());
     assert_eq!(tally.groups.len(), 6);
-    assert!(tally.sameness.outcomes.is_empty());
+    assert!(
+        tally
+            .courses
+            .values()
+            .all(|courses| courses.held.is_empty())
+    );
 }
 
 #[test]

@@ -299,7 +299,7 @@ mod tests {
         let game = arena_games::build("kalah", &options, seats).expect("kalah");
         game.start(arena_engine::Setup {
             keys: arena_model::BlockSeed(7).keys(&["a", "b"]),
-            opening_plies: 0,
+            opening: arena_engine::Opening::NONE,
             on_fault: Default::default(),
             ask_forced: false,
         })

@@ -82,6 +82,7 @@ impl Worker {
             seed: lease,
             seats: seats.to_vec(),
             attempts: 0,
+            opening: Vec::new(),
         };
         let known = self
             .driver

@@ -115,6 +115,7 @@ pub(crate) fn games(count: u64) -> Vec<v1::GameAssignment> {
                 vec![1, 0]
             },
             attempts: 0,
+            opening: Vec::new(),
         })
         .collect()
 }

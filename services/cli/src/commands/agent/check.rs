@@ -4,7 +4,8 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use arena_wire::{convert, v1, v1::agent::Source};
 use arena_worker::{
-    AgentOptions, AgentSource, BinaryProvider, DescribeError, Provided, play_one, supervise::Limits,
+    AgentOptions, AgentSource, BinaryProvider, DescribeError, Provided, play_games, play_one,
+    supervise::Limits,
 };
 use clap::Args;
 
@@ -189,10 +190,12 @@ impl CheckArgs {
             seed: 1,
             seats: vec![0; seats],
             attempts: 0,
+            opening: Vec::new(),
         };
         let provider = Arc::new(LocalBinary(found.path.clone()));
-        let program = std::env::current_exe()?;
-        let played = play_one(setup, game, provider, AgentOptions::of_executable(program))
+        let run = AgentOptions::of_executable(std::env::current_exe()?);
+        let other_seeds = setup.clone();
+        let played = play_one(setup, game.clone(), provider.clone(), run.clone())
             .await
             .map_err(Failure::failed)?;
         note(format!(
@@ -206,8 +209,54 @@ impl CheckArgs {
                 note(format!("    {line}"));
             }
         }
-        Ok(played.record.faults.len())
+        let built = arena_games::build(ruleset, &options, seats).map_err(Failure::usage)?;
+        let mut faults = played.record.faults.len();
+        if faults == 0 && !built.has_chance() {
+            let games = (1..=SEEDS).map(|seed| v1::GameAssignment {
+                index: seed,
+                seed,
+                ..game.clone()
+            });
+            let reports = play_games(other_seeds, games.collect(), SEEDS as usize, provider, run)
+                .await
+                .map_err(Failure::failed)?;
+            faults += note_seed_use(ruleset, bot, &reports)?;
+        }
+        Ok(faults)
     }
+}
+
+/// So many games that differ in their seeds alone show whether an agent uses them.
+const SEEDS: u64 = 20;
+
+/// Reports whether games with other seeds went another way, and compares that with
+/// what the bot says of itself. Returns the number of false claims.
+fn note_seed_use(ruleset: &str, bot: &v1::Bot, reports: &[v1::GameReport]) -> Outcome<usize> {
+    let mut courses = std::collections::BTreeSet::new();
+    for report in reports {
+        let record = crate::model::record(report.record.as_ref())?;
+        courses.insert(record.course());
+    }
+    let (games, different) = (reports.len(), courses.len());
+    let found = if different > 1 {
+        format!("{ruleset}: uses its seed ({different} different games with {games} seeds)")
+    } else {
+        format!("{ruleset}: does not use its seed (the same game with each of {games} seeds)")
+    };
+    match (bot.uses_seed(), different > 1) {
+        (v1::SeedUse::No, true) => {
+            note(format!("{found}, but describes itself with SEED_USE_NO"));
+            return Ok(1);
+        }
+        (v1::SeedUse::Yes, false) => note(format!(
+            "{found}, but describes itself with SEED_USE_YES: games that repeat will count once"
+        )),
+        (v1::SeedUse::Unspecified, _) => {
+            note(format!("{found}; say so in the description (uses_seed)"));
+        }
+        _ => note(found),
+    }
+    Ok(0)
 }
 
 /// The file that is checked, where it lies.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use arena_agents::{bot, play_out};
-use arena_engine::{ActionId, AgentRng, FaultPolicy, Game, Match, Node, OutcomeId, Setup};
+use arena_engine::{ActionId, AgentRng, FaultPolicy, Game, Match, Node, Opening, OutcomeId, Setup};
 use arena_games::Visitor;
 use arena_model::BlockSeed;
 
@@ -141,7 +141,7 @@ fn as_played<G: Game>(game: &G, number: u64) -> Outcome<u64> {
     let names = ["a", "b", "c", "d"];
     let setup = Setup {
         keys: BlockSeed(number).keys(&names[..game.seats()]),
-        opening_plies: 0,
+        opening: Opening::NONE,
         on_fault: FaultPolicy::Forfeit,
         ask_forced: false,
     };

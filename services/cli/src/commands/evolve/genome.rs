@@ -240,6 +240,7 @@ mod tests {
             default,
             summary: String::new(),
             rulesets: Vec::new(),
+            uses_seed: false,
         };
         let options = [
             option("depth", Kind::Int { min: 1, max: 9 }, Value::Int(3)),

@@ -172,7 +172,11 @@ impl EvolveSpec {
             expect: Default::default(),
             options: self.options.clone(),
             variants,
-            play: self.play.clone(),
+            play: Play {
+                // Players meet from the start of the game unless the file says more.
+                opening_plies: self.play.opening_plies.or(Some(0)),
+                ..self.play.clone()
+            },
         })
     }
 }

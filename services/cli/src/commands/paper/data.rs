@@ -365,7 +365,7 @@ fn played(id: &str, fields: &PlayFields) -> Result<Option<Play>, String> {
             variants,
             play: PlaySettings {
                 rotate: fields.rotate.unwrap_or(false),
-                opening_plies: fields.opening_plies.unwrap_or(0),
+                opening_plies: Some(fields.opening_plies.unwrap_or(0)),
                 ..PlaySettings::default()
             },
         },

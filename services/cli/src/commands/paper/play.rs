@@ -10,7 +10,9 @@ use std::{
 };
 
 use arena_agents::{Bot, Chosen, play_out};
-use arena_engine::{FaultPolicy, Finished, Game, MAX_SEATS, Match, Setup, options::Options};
+use arena_engine::{
+    FaultPolicy, Finished, Game, MAX_SEATS, Match, Opening, Setup, options::Options,
+};
 use arena_games::Visitor;
 use arena_model::{AgentRef, BlockSeed, Tournament, spec::Spec};
 use arena_tournament::{Schedule, published::Part};
@@ -92,6 +94,7 @@ fn seat<G: Game>(game: &G, spec: &Spec) -> Outcome<(Vec<AgentRef>, Bots<G>)> {
             bot: bot.to_owned(),
             options,
             version: String::new(),
+            uses_seed: None,
         });
     }
     Ok((agents, bots))
@@ -133,12 +136,14 @@ impl<G: Game> Table<G> {
             seats: play.seats,
             agents,
             play: spec.play.clone(),
+            // The papers' openings, if any, are drawn for each block.
+            openings: None,
         };
         Ok(Self {
             schedule: Schedule::new(&tournament).map_err(Failure::failed)?,
             names,
             bots,
-            opening_plies: spec.play.opening_plies,
+            opening_plies: spec.play.opening_plies.unwrap_or(0),
         })
     }
 
@@ -167,7 +172,7 @@ impl<G: Game> Table<G> {
             .collect();
         let setup = Setup {
             keys: scheduled.seed.keys(&names),
-            opening_plies: self.opening_plies,
+            opening: Opening::Drawn(self.opening_plies),
             on_fault: FaultPolicy::default(),
             ask_forced: false,
         };

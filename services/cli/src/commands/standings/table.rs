@@ -56,17 +56,13 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
         &|agent| units::interval(agent.score, agent.score_low, agent.score_high),
     );
     if agents.iter().any(|agent| agent.score_adjusted.is_some()) {
-        let head = if standings.adaptive {
-            "less luck [95%, one look]"
-        } else {
-            "less luck [95%]"
-        };
-        add(head, 4, &|agent| {
-            units::interval(
+        add("less luck [95%]", 4, &|agent| {
+            let shown = units::interval(
                 agent.score_adjusted,
                 agent.score_adjusted_low,
                 agent.score_adjusted_high,
-            )
+            );
+            shown + units::raw(agent.score_adjusted_is_raw)
         });
     }
     if seats > Some(2) {
@@ -104,7 +100,7 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
     });
     if wide {
         let head = if standings.adaptive {
-            "win rate [95%, one look]"
+            "win rate"
         } else {
             "win rate [95%]"
         };
@@ -191,11 +187,15 @@ pub(super) fn crosstable(standings: &v1::Standings, wide: bool, width: Option<us
     let mut pairs = standings.pairs.iter();
     if pairs.any(|pair| pair.score_adjusted.is_some()) {
         let adjusted = scores(standings, "less luck, in % against", room, |pair| {
-            (
-                pair.score_adjusted,
-                pair.score_adjusted_low,
-                pair.score_adjusted_high,
-            )
+            let (low, high) = if standings.adaptive {
+                (
+                    pair.score_adjusted_anytime_low,
+                    pair.score_adjusted_anytime_high,
+                )
+            } else {
+                (pair.score_adjusted_low, pair.score_adjusted_high)
+            };
+            (pair.score_adjusted, low, high)
         });
         if wide || fits(&adjusted, width.unwrap_or(WIDTH)) {
             text += &format!("\n{adjusted}");
@@ -269,7 +269,8 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
         .iter()
         .filter(|seat| seat.score.is_some())
         .map(|seat| {
-            let score = units::interval(seat.score, seat.score_low, seat.score_high);
+            let (low, high) = looks::of_seat(seat, standings);
+            let score = units::interval(seat.score, low, high);
             format!("seat {} {score}", seat.seat)
         })
         .collect();
@@ -290,13 +291,16 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
         .any(|agent| agent.score_low.is_some())
     {
         text += if standings.adaptive {
-            "intervals: over blocks; those of ratings and agents' scores hold however often one \
-             looks, since results decide what is played or when it ends (a rating has none where \
-             blocks are too few to tell), all others for one look; --wide has both\n"
+            "intervals: 95 % each by itself (pointwise), over blocks; anytime-valid, since results \
+             decide what is played or when it ends\n"
         } else {
-            "intervals: over blocks, for one look after a number of games fixed beforehand; \
-             --wide has those that hold however often one looks\n"
+            "intervals: 95 % each by itself (pointwise), over blocks, for one look after a number \
+             of games fixed beforehand; --wide has those that hold however often one looks\n"
         };
+        let mut agents = standings.agents.iter();
+        if agents.any(|agent| agent.score_adjusted_is_raw) {
+            text += "* luck cannot be taken out of so few blocks: the score as it came\n";
+        }
     }
     text
 }
@@ -306,32 +310,24 @@ pub(crate) fn swiss_told(seats: usize) -> String {
     let bye = if seats > 2 { "half a round" } else { "a round" };
     format!(
         "by points, then by Buchholz, the points of all opponents; a seat beaten is one point, \
-         one tied a half, and a bye counts as {bye} won"
+         one tied a half, and a bye counts as {bye} won, and nothing for the Buchholz of the agent \
+         that rests"
     )
 }
 
 /// What blocks gained, in words.
 fn pairing_told(pairing: &v1::Pairing) -> String {
-    let share = pairing.variance_reduction * 100.0;
-    let modest = if (0.0..20.0).contains(&share) {
-        ", which is modest"
-    } else {
-        ""
-    };
-    match pairing.games_saved {
-        Some(saved) if saved >= 0 => format!(
-            "blocks: the variance of scores is {share:.0}% lower than that of as many single \
-             games{modest}; {} more of those would have told as much",
-            units::count(saved as u64)
-        ),
-        Some(saved) => format!(
-            "blocks: the variance of scores is {:.0}% higher than that of as many single games; \
-             {} fewer of those would have told as much",
-            -share,
-            units::count(saved.unsigned_abs())
-        ),
-        None => "blocks: all came out alike, single games would not have".to_owned(),
-    }
+    let games = |games: Option<i64>| games.map_or_else(|| "∞".to_owned(), units::signed_count);
+    format!(
+        "paired seats: variance {} % lower than that of as many unpaired games [95%: {} to {}], as \
+         if {} more games had been played [{} to {}]",
+        units::whole_percent(pairing.variance_reduction),
+        units::whole_percent(pairing.variance_reduction_low),
+        units::whole_percent(pairing.variance_reduction_high),
+        games(pairing.games_saved),
+        games(pairing.games_saved_low),
+        games(pairing.games_saved_high)
+    )
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@ pub(crate) struct View<'a> {
     seats: Vec<SeatView>,
     ratings: Option<RatingsView<'a>>,
     pairs: Vec<PairView<'a>>,
+    /// Null where the game has chance.
+    openings: Option<OpeningsView>,
     pairing: Option<PairingView>,
     intervals: IntervalsView,
     verdict: Option<serde_json::Value>,
@@ -37,19 +39,22 @@ struct IntervalsView {
     fixed: &'static str,
     /// `…_anytime_low` and `…_anytime_high`.
     anytime: &'static str,
+    /// Which of the two tables show: where results decide what is played or when it
+    /// ends, those that hold then.
+    shown: &'static str,
 }
 
 /// What is said of intervals.
 fn intervals(standings: &v1::Standings) -> IntervalsView {
     IntervalsView {
         level: 0.95,
-        fixed: if standings.adaptive {
-            "over blocks; for one look after a number of blocks fixed beforehand, and so less \
-             often right here, where results decide what is played or when it ends"
+        fixed: "pointwise, over blocks; for one look after a number of blocks fixed beforehand",
+        anytime: "pointwise, over blocks; at all times at once, however often one looks",
+        shown: if standings.adaptive {
+            "anytime"
         } else {
-            "over blocks; for one look after a number of blocks fixed beforehand"
+            "fixed"
         },
-        anytime: "over blocks; at all times at once, however often one looks",
     }
 }
 
@@ -87,9 +92,16 @@ pub(crate) struct AgentView<'a> {
     score_adjusted: Option<f64>,
     score_adjusted_low: Option<f64>,
     score_adjusted_high: Option<f64>,
+    score_adjusted_anytime_low: Option<f64>,
+    score_adjusted_anytime_high: Option<f64>,
+    score_adjusted_is_raw: bool,
     luck_mean: Option<f64>,
     luck_share: Option<f64>,
+    luck_share_low: Option<f64>,
+    luck_share_high: Option<f64>,
     luck_games_saved: Option<i64>,
+    luck_games_saved_low: Option<i64>,
+    luck_games_saved_high: Option<i64>,
     rating: Option<f64>,
     rating_low: Option<f64>,
     rating_high: Option<f64>,
@@ -101,7 +113,10 @@ pub(crate) struct AgentView<'a> {
     win_rate_low: Option<f64>,
     win_rate_high: Option<f64>,
     ranks: &'a [u64],
+    /// Blocks that count.
     blocks: u64,
+    /// Games that repeat others, and are in no score.
+    games_repeated: u64,
     latency_us_p50: Option<f64>,
     latency_us_p99: Option<f64>,
     faults_by_kind: &'a BTreeMap<String, u64>,
@@ -116,13 +131,29 @@ struct SeatView {
     score: Option<f64>,
     score_low: Option<f64>,
     score_high: Option<f64>,
+    score_anytime_low: Option<f64>,
+    score_anytime_high: Option<f64>,
+}
+
+/// What scores are means over, in a game without chance.
+#[derive(Serialize)]
+struct OpeningsView {
+    /// Moves of each.
+    plies: u32,
+    size: u64,
+    /// All openings of that length; else they are a sample.
+    complete: bool,
 }
 
 #[derive(Serialize)]
 struct PairingView {
     blocks: u64,
     variance_reduction: f64,
+    variance_reduction_low: f64,
+    variance_reduction_high: f64,
     games_saved: Option<i64>,
+    games_saved_low: Option<i64>,
+    games_saved_high: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -136,6 +167,18 @@ struct RatingsView<'a> {
     /// Weights of ties of two, three and four.
     ties: &'a [f64],
     components: u32,
+    /// Null where games do not test it.
+    fit: Option<FitView>,
+}
+
+/// Whether one number for each agent fits the scores of pairs.
+#[derive(Serialize)]
+struct FitView {
+    pairs: u64,
+    statistic: f64,
+    df: u64,
+    df_residual: f64,
+    p: f64,
 }
 
 #[derive(Serialize)]
@@ -146,7 +189,12 @@ pub(crate) struct PairView<'a> {
     wins: u64,
     draws: u64,
     losses: u64,
+    /// Blocks that count.
     blocks: u64,
+    blocks_played: u64,
+    distinct_games: u64,
+    /// There were more different games than are counted.
+    distinct_games_more: bool,
     score: Option<f64>,
     score_low: Option<f64>,
     score_high: Option<f64>,
@@ -160,13 +208,20 @@ pub(crate) struct PairView<'a> {
     score_adjusted: Option<f64>,
     score_adjusted_low: Option<f64>,
     score_adjusted_high: Option<f64>,
+    score_adjusted_anytime_low: Option<f64>,
+    score_adjusted_anytime_high: Option<f64>,
+    score_adjusted_is_raw: bool,
     difference_adjusted: Option<f64>,
     difference_adjusted_low: Option<f64>,
     difference_adjusted_high: Option<f64>,
+    difference_adjusted_is_raw: bool,
     rating_difference: Option<f64>,
     rating_difference_low: Option<f64>,
     rating_difference_high: Option<f64>,
+    /// How likely the true score of the games of the two is above one half.
     superiority: Option<f64>,
+    /// How likely the first one is the stronger by the ratings of all.
+    rating_superiority: Option<f64>,
     /// The difference of ratings as the Elo of the score to expect.
     elo_difference: Option<f64>,
     elo_difference_low: Option<f64>,
@@ -189,10 +244,19 @@ pub(crate) fn view(standings: &v1::Standings) -> View<'_> {
         seats: standings.seats.iter().map(seat).collect(),
         ratings: standings.ratings.as_ref().map(ratings),
         pairs: standings.pairs.iter().map(pair).collect(),
+        openings: standings.openings.map(|openings| OpeningsView {
+            plies: openings.plies,
+            size: openings.size,
+            complete: openings.complete,
+        }),
         pairing: standings.pairing.map(|pairing| PairingView {
             blocks: pairing.blocks,
             variance_reduction: pairing.variance_reduction,
+            variance_reduction_low: pairing.variance_reduction_low,
+            variance_reduction_high: pairing.variance_reduction_high,
             games_saved: pairing.games_saved,
+            games_saved_low: pairing.games_saved_low,
+            games_saved_high: pairing.games_saved_high,
         }),
         intervals: intervals(standings),
         verdict: verdict::object(&standings.verdict_json),
@@ -226,9 +290,16 @@ pub(crate) fn agent(agent: &v1::AgentStanding) -> AgentView<'_> {
         score_adjusted: agent.score_adjusted,
         score_adjusted_low: agent.score_adjusted_low,
         score_adjusted_high: agent.score_adjusted_high,
+        score_adjusted_anytime_low: agent.score_adjusted_anytime_low,
+        score_adjusted_anytime_high: agent.score_adjusted_anytime_high,
+        score_adjusted_is_raw: agent.score_adjusted_is_raw,
         luck_mean: agent.luck_mean,
         luck_share: agent.luck_share,
+        luck_share_low: agent.luck_share_low,
+        luck_share_high: agent.luck_share_high,
         luck_games_saved: agent.luck_games_saved,
+        luck_games_saved_low: agent.luck_games_saved_low,
+        luck_games_saved_high: agent.luck_games_saved_high,
         rating: agent.rating,
         rating_low: agent.rating_low,
         rating_high: agent.rating_high,
@@ -241,6 +312,7 @@ pub(crate) fn agent(agent: &v1::AgentStanding) -> AgentView<'_> {
         win_rate_high: agent.win_rate_high,
         ranks: &agent.ranks,
         blocks: agent.blocks,
+        games_repeated: agent.games_repeated,
         latency_us_p50: agent.latency_us_p50,
         latency_us_p99: agent.latency_us_p99,
         faults_by_kind: &agent.faults_by_kind,
@@ -256,6 +328,8 @@ fn seat(seat: &v1::SeatStanding) -> SeatView {
         score: seat.score,
         score_low: seat.score_low,
         score_high: seat.score_high,
+        score_anytime_low: seat.score_anytime_low,
+        score_anytime_high: seat.score_anytime_high,
     }
 }
 
@@ -267,6 +341,13 @@ fn ratings(ratings: &v1::Ratings) -> RatingsView<'_> {
         prior_elo: ratings.prior_elo,
         ties: &ratings.ties,
         components: ratings.components,
+        fit: ratings.fit.map(|fit| FitView {
+            pairs: fit.pairs,
+            statistic: fit.statistic,
+            df: fit.df,
+            df_residual: fit.df_residual,
+            p: fit.p,
+        }),
     }
 }
 
@@ -280,6 +361,9 @@ pub(crate) fn pair(pair: &v1::PairStanding) -> PairView<'_> {
         draws: pair.draws,
         losses: pair.losses,
         blocks: pair.blocks,
+        blocks_played: pair.blocks_played,
+        distinct_games: pair.distinct_games,
+        distinct_games_more: pair.distinct_games_more,
         score: pair.score,
         score_low: pair.score_low,
         score_high: pair.score_high,
@@ -293,13 +377,18 @@ pub(crate) fn pair(pair: &v1::PairStanding) -> PairView<'_> {
         score_adjusted: pair.score_adjusted,
         score_adjusted_low: pair.score_adjusted_low,
         score_adjusted_high: pair.score_adjusted_high,
+        score_adjusted_anytime_low: pair.score_adjusted_anytime_low,
+        score_adjusted_anytime_high: pair.score_adjusted_anytime_high,
+        score_adjusted_is_raw: pair.score_adjusted_is_raw,
         difference_adjusted: pair.difference_adjusted,
         difference_adjusted_low: pair.difference_adjusted_low,
         difference_adjusted_high: pair.difference_adjusted_high,
+        difference_adjusted_is_raw: pair.difference_adjusted_is_raw,
         rating_difference: pair.rating_difference,
         rating_difference_low: pair.rating_difference_low,
         rating_difference_high: pair.rating_difference_high,
         superiority: pair.superiority,
+        rating_superiority: pair.rating_superiority,
         elo_difference: pair.elo_difference,
         elo_difference_low: pair.elo_difference_low,
         elo_difference_high: pair.elo_difference_high,

@@ -5,8 +5,12 @@ use std::path::PathBuf;
 use arena_model::{
     Tournament,
     format::{Format::Knockout, Settings},
+    spec::Spec,
 };
-use arena_tournament::interval::{self, Moments};
+use arena_tournament::{
+    format::sprt,
+    interval::{self, Moments},
+};
 use arena_wire::v1::{self, agent_setup::Source};
 use clap::Args;
 use serde_json::json;
@@ -98,7 +102,10 @@ pub(super) async fn plan(client: &mut Client, args: PlanArgs) -> Outcome {
     } else {
         None
     };
-    let plan = Plan::new(&tournament, &planned, args.rate, sample.as_ref());
+    let blocks = Spec::parse(&message.spec_toml)
+        .map_err(Failure::failed)?
+        .blocks;
+    let plan = Plan::new(&tournament, blocks, &planned, args.rate, sample.as_ref());
     plan.print(&message.tournament_id, args.output)
 }
 
@@ -112,9 +119,13 @@ fn all_native(tournament: &v1::Tournament) -> bool {
 
 struct Plan<'a> {
     tournament: &'a Tournament,
+    /// Blocks that the spec asks for.
+    blocks: u64,
     least: u64,
     most: u64,
     expected: u64,
+    /// At what results so many games are to be expected, where that depends on them.
+    expected_from: Option<String>,
     rate: Option<Told>,
     spread: Told,
     /// Whether scores may be spread by less than that.
@@ -126,6 +137,7 @@ struct Plan<'a> {
 impl<'a> Plan<'a> {
     fn new(
         tournament: &'a Tournament,
+        blocks: u64,
         planned: &v1::PlanTournamentResponse,
         rate: Option<f64>,
         sample: Option<&sample::Sample>,
@@ -155,11 +167,14 @@ impl<'a> Plan<'a> {
                 },
             })
         });
+        let (expected, expected_from) = expected(tournament, planned, sample);
         Self {
             tournament,
+            blocks,
             least: planned.games_least,
             most: planned.games_most,
-            expected: planned.games_expected,
+            expected,
+            expected_from,
             rate: given.or(measured),
             at_most: spread.is_none(),
             gave_up: sample.is_some_and(|sample| sample.games == 0),
@@ -223,9 +238,15 @@ impl<'a> Plan<'a> {
             "format": self.tournament.format,
             "agents": self.tournament.agents.len(),
             "seats": self.tournament.seats,
+            "blocks": self.tournament.blocks,
+            "blocks_asked": self.blocks,
+            "opening_plies": self.tournament.play.opening_plies,
+            "openings": self.tournament.openings.map(|openings| openings.size),
+            "openings_complete": self.tournament.openings.map(|openings| openings.complete),
             "games_least": self.least,
             "games_most": self.most,
             "games_expected": self.expected,
+            "games_expected_from": self.expected_from,
             "games_per_second": self.rate.as_ref().map(|rate| rate.value),
             "games_per_second_from": self.rate.as_ref().map(from),
             "seconds_least": self.seconds(self.least),
@@ -257,15 +278,46 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// Where the games begin; none where there is chance.
+    fn openings_text(&self) -> Option<String> {
+        let openings = self.tournament.openings?;
+        let plies = self.tournament.play.opening_plies.unwrap_or(0);
+        let mut text = if plies == 0 {
+            "every game begins from the start".to_owned()
+        } else {
+            format!(
+                "{}{} of {}, each from every seat; a score is the mean over them",
+                if openings.complete {
+                    "all "
+                } else {
+                    "a sample of "
+                },
+                units::count(openings.size),
+                units::plural(plies.into(), "move")
+            )
+        };
+        if self.tournament.blocks < self.blocks {
+            text += &format!(
+                "; blocks lowered from {} to {}: more would repeat games, since the game has no \
+                 chance and agents do not use their seeds",
+                units::count(self.blocks),
+                units::count(self.tournament.blocks)
+            );
+        }
+        Some(text)
+    }
+
     fn text(&self, id: &str) -> String {
         let games = if self.least == self.most {
             units::plural(self.most, "game")
         } else {
+            let from = self.expected_from.as_ref();
             format!(
-                "{} to {} games, about {}",
+                "{} to {} games, about {}{}",
                 units::count(self.least),
                 units::count(self.most),
-                units::count(self.expected)
+                units::count(self.expected),
+                from.map_or_else(String::new, |from| format!(" {from}"))
             )
         };
         let time = match &self.rate {
@@ -287,6 +339,9 @@ impl<'a> Plan<'a> {
             units::plural(self.tournament.agents.len() as u64, "agent"),
             self.tournament.seats,
         );
+        if let Some(openings) = self.openings_text() {
+            text += &format!("openings  {openings}\n");
+        }
         for side in self.sides() {
             text += &format!(
                 "interval  {about} ±{} points of 100 for the score of {} (95 %, over {}), {}\n",
@@ -298,6 +353,38 @@ impl<'a> Plan<'a> {
         }
         text
     }
+}
+
+/// Games to expect, and at what results: of a sequential test those at the score of the
+/// sample, where there is one.
+fn expected(
+    tournament: &Tournament,
+    planned: &v1::PlanTournamentResponse,
+    sample: Option<&sample::Sample>,
+) -> (u64, Option<String>) {
+    let Some(Settings::Sprt(test)) = &tournament.settings else {
+        return (planned.games_expected, None);
+    };
+    let seats = tournament.seats as u64;
+    let pairs = (seats / 2) * (seats - seats / 2);
+    let most = 2 * pairs * seats;
+    let counts = sample
+        .map(|sample| sample.outcomes(most))
+        .unwrap_or_default();
+    let blocks = sprt::expected_blocks(test, tournament.seats, &counts, tournament.blocks);
+    let Some(blocks) = blocks else {
+        let from = "where the true score is half-way between the hypotheses (Wald's approximation)";
+        return (planned.games_expected, Some(from.to_owned()));
+    };
+    let played: u64 = counts.iter().sum();
+    let got = counts.iter().zip(0..).map(|(count, units)| count * units);
+    let score = got.sum::<u64>() as f64 / (played * most) as f64;
+    let from = format!(
+        "at the score of {:.1} % that {} of a trial had (Wald's approximation)",
+        100.0 * score,
+        units::plural(played, "block")
+    );
+    (blocks * seats, Some(from))
 }
 
 /// That of blocks of one group, half of whose points an agent gets, and which differ by
@@ -345,6 +432,42 @@ mod tests {
             (widths[2] / (1.96 * 0.25 / 100.0) - 1.0).abs() < 0.01,
             "{widths:?}"
         );
+    }
+
+    #[test]
+    fn a_test_is_planned_for_the_score_that_its_trial_had() {
+        let spec = "name = \"t\"\nruleset = \"kalah\"\nformat = \"sprt\"\nblocks = 50000\n\
+                    agents = [\"random\", \"greedy\"]\nseed = \"0x5eed\"\n";
+        let spec = arena_model::spec::Spec::parse(spec).expect("a spec");
+        let tables = arena_model::format::Tables::default();
+        let format = arena_model::format::Format::Sprt;
+        let settings = Settings::resolve(format, &tables, spec.blocks, &spec.agents);
+        let tournament = Tournament {
+            name: spec.name.clone(),
+            ruleset: spec.ruleset.clone(),
+            rules_version: 1,
+            options: Default::default(),
+            seed: spec.seed.expect("a seed"),
+            format,
+            settings: settings.expect("settings"),
+            blocks: 50_000,
+            seats: 2,
+            agents: Vec::new(),
+            play: Default::default(),
+        };
+        let planned = v1::PlanTournamentResponse {
+            games_expected: 40_000,
+            ..Default::default()
+        };
+        let trial =
+            sample::Sample::of_scores(&[1.0, 1.0, 0.75, 1.0, 0.5, 1.0, 1.0, 1.0, 1.0, 0.75]);
+        let (games, from) = expected(&tournament, &planned, Some(&trial));
+        assert!((32..500).contains(&games), "{games}");
+        let from = from.expect("a score");
+        assert!(from.contains("90.0 % that 10 blocks"), "{from}");
+        let (games, from) = expected(&tournament, &planned, None);
+        assert_eq!(games, 40_000);
+        assert!(from.expect("words").contains("half-way"));
     }
 
     #[test]

@@ -7,7 +7,8 @@ use std::{
 };
 
 use arena_agents::{Bot, Decision, Stop};
-use arena_engine::{Game, Match, Setup, Status};
+use arena_coordinator::openings;
+use arena_engine::{ActionId, Game, Match, Opening, Setup, Status};
 use arena_games::Visitor;
 use arena_model::{Tournament, format::Settings};
 use arena_tournament::{Schedule, ScheduledGame};
@@ -38,9 +39,33 @@ pub(super) struct Sample {
 }
 
 impl Sample {
+    /// A sample of one group, by the first agent's scores over blocks.
+    #[cfg(test)]
+    pub(super) fn of_scores(scores: &[f64]) -> Self {
+        Self {
+            games: 2 * scores.len() as u64,
+            blocks: scores.len() as u64,
+            seconds: 1.0,
+            scores: BTreeMap::from([((0, 0), scores.to_vec())]),
+        }
+    }
+
     /// Games a second; none where none was played.
     pub(super) fn rate(&self) -> Option<f64> {
         (self.games > 0 && self.seconds > 0.0).then(|| self.games as f64 / self.seconds)
+    }
+
+    /// Blocks by what the first agent got of so many units that a block has.
+    pub(super) fn outcomes(&self, units: u64) -> Vec<u64> {
+        let mut counts = vec![0; units as usize + 1];
+        let first = self.scores.iter().filter(|((_, agent), _)| *agent == 0);
+        for score in first.flat_map(|(_, scores)| scores) {
+            let got = (score * units as f64).round() as usize;
+            if let Some(count) = counts.get_mut(got) {
+                *count += 1;
+            }
+        }
+        counts
     }
 
     /// Standard deviation of an agent's score over blocks of one group; none
@@ -63,12 +88,21 @@ impl Sample {
 pub(super) fn play(tournament: &Tournament, seconds: f64) -> Outcome<Sample> {
     let mut tournament = tournament.clone();
     tournament.blocks = tournament.blocks.max(BLOCKS_LEAST);
+    let mut book = Vec::new();
+    if let Some(openings) = tournament.openings {
+        // More blocks than there are openings would play the same games again.
+        tournament.blocks = tournament.blocks.min(openings.size);
+        book = openings::book(&tournament)
+            .map_err(Failure::failed)?
+            .openings;
+    }
     if let Some(Settings::Sprt(test)) = &mut tournament.settings {
         // There is more to play than what comes before its first look.
         test.step = Some(tournament.blocks);
     }
     let player = Player {
         tournament: &tournament,
+        openings: &book,
         limit: Duration::try_from_secs_f64(seconds).map_err(Failure::usage)?,
     };
     arena_games::visit(
@@ -82,6 +116,7 @@ pub(super) fn play(tournament: &Tournament, seconds: f64) -> Outcome<Sample> {
 
 struct Player<'a> {
     tournament: &'a Tournament,
+    openings: &'a [Vec<ActionId>],
     limit: Duration,
 }
 
@@ -180,7 +215,10 @@ impl Player<'_> {
         let settings = &self.tournament.play;
         let setup = Setup {
             keys: scheduled.seed.keys(&names),
-            opening_plies: settings.opening_plies,
+            opening: match scheduled.opening {
+                Some(number) => Opening::Given(self.openings[number as usize].clone()),
+                None => Opening::Drawn(settings.opening_plies.unwrap_or(0)),
+            },
             on_fault: settings.on_fault,
             ask_forced: settings.ask_forced,
         };

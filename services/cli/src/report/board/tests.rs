@@ -12,7 +12,7 @@ fn random_game(game: &dyn AnyGame) -> Vec<Event> {
             agents: [[7; 32]; 4],
             substitute: [[8; 32]; 4],
         },
-        opening_plies: u32::MAX,
+        opening: arena_engine::Opening::Drawn(u32::MAX),
         on_fault: FaultPolicy::Forfeit,
         ask_forced: false,
     });

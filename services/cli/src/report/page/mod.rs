@@ -3,6 +3,7 @@
 
 mod rounds;
 
+use arena_wire::v1;
 use std::{
     collections::BTreeMap,
     time::{Duration, UNIX_EPOCH},
@@ -227,15 +228,26 @@ fn row(agent: &Agent) -> Row<'_> {
             standing.score_adjusted,
             standing.score_adjusted_low,
             standing.score_adjusted_high,
-        ),
-        saved: standing
-            .luck_games_saved
-            .map_or_else(|| "–".to_owned(), units::signed_count),
+        ) + units::raw(standing.score_adjusted_is_raw),
+        saved: saved(standing),
         bot: &agent.bot,
         version: &agent.version,
         options: options.join(", "),
         source: &agent.source,
     }
+}
+
+/// Extra games that taking luck out is worth, with the ends of that.
+fn saved(standing: &v1::AgentStanding) -> String {
+    let ends = standing.luck_games_saved_low.map(|low| {
+        let high = standing.luck_games_saved_high;
+        let high = high.map_or_else(|| "∞".to_owned(), units::signed_count);
+        format!(" [{}, {high}]", units::signed_count(low))
+    });
+    standing.luck_games_saved.map_or_else(
+        || "–".to_owned(),
+        |saved| units::signed_count(saved) + &ends.unwrap_or_default(),
+    )
 }
 
 /// Each pair once, from the side of the one that stands before the other.

@@ -46,7 +46,7 @@ fn standings() -> v1::Standings {
 fn verdict_of(text: &str, standings: &v1::Standings) -> Verdict {
     let agents = ["mine", "base"].map(|name| name.parse().expect("a name"));
     let read = arena_model::expect::read(text, text, &agents).expect("a sentence");
-    verdict(&read, standings)
+    verdict(&read, standings, 1)
 }
 
 #[test]
@@ -84,21 +84,59 @@ fn each_expectation_holds_where_it_should_and_nowhere_else() {
 }
 
 #[test]
-fn ratings_decide_where_there_are_any() {
+fn ratings_decide_who_is_rated_above_whom_and_games_who_beats_whom() {
     let mut standings = standings();
     standings.pairs[0].rating_difference = Some(-200.0);
     standings.pairs[0].elo_difference = Some(-80.0);
     standings.pairs[0].elo_difference_low = Some(-120.0);
     standings.pairs[0].elo_difference_high = Some(-40.0);
     standings.pairs[0].rating_freedom = 3;
-    let verdict = verdict_of("mine beats base by 39 elo", &standings);
+    let verdict = verdict_of("mine is rated above base by 39 elo", &standings);
     assert!(verdict.holds, "{}", verdict.says);
     assert_eq!((verdict.value, verdict.low), (Some(80.0), Some(40.0)));
-    assert!(!verdict_of("mine beats base by 41 elo", &standings).holds);
+    assert!(!verdict_of("mine is rated above base by 41 elo", &standings).holds);
     // With 3 degrees of freedom 99 % is 1.835 times as wide as 95 %, not 1.314.
-    let verdict = verdict_of("mine beats base by 10 elo at 99 %", &standings);
+    let verdict = verdict_of("mine is rated above base by 10 elo at 99 %", &standings);
     assert!(!verdict.holds, "{}", verdict.says);
-    assert!(verdict_of("mine beats base by 5 elo at 99 %", &standings).holds);
+    assert!(verdict_of("mine is rated above base by 5 elo at 99 %", &standings).holds);
+    // The games of the two say less: even, and not sure.
+    standings.pairs[0].score = Some(0.5);
+    standings.pairs[0].score_low = Some(0.4);
+    standings.pairs[0].score_high = Some(0.6);
+    let verdict = verdict_of("mine beats base", &standings);
+    assert!(!verdict.holds, "{}", verdict.says);
+    assert_eq!(verdict.value, Some(0.0));
+    // Of two that did not meet nothing is said.
+    standings.pairs[0].score = None;
+    assert!(!verdict_of("mine beats base", &standings).holds);
+    assert!(verdict_of("mine is rated above base", &standings).holds);
+}
+
+#[test]
+fn lines_that_are_to_be_sure_share_the_error() {
+    let agents = ["mine", "base"].map(|name| name.parse().expect("a name"));
+    let checked = |texts: &[&str]| {
+        let read = |text: &&str| arena_model::expect::read(text, text, &agents);
+        let read: Result<Vec<_>, _> = texts.iter().map(read).collect();
+        check(&read.expect("sentences"), &standings())
+    };
+    let near = "mine beats base by 34 elo";
+    let sure = "mine beats base";
+    let far = "mine beats base by 60 elo";
+    let holds = |verdicts: &[Verdict]| -> Vec<bool> {
+        verdicts.iter().map(|verdict| verdict.holds).collect()
+    };
+    assert_eq!(holds(&checked(&[near])), [true]);
+    // The first to hold leaves its error to the other.
+    let two = checked(&[near, sure]);
+    assert_eq!(holds(&two), [true, true]);
+    assert_eq!(two[0].level, Some(0.95));
+    assert!((two[1].level.expect("an interval") - 0.975).abs() < 1e-12);
+    assert!(two[1].says.contains("Holm, one of 2"), "{}", two[1].says);
+    // One that never holds keeps its own.
+    let three = checked(&[near, sure, far, "no voids", "mine scores at least 0.6"]);
+    assert_eq!(holds(&three), [false, true, false, false, true]);
+    assert!((three[0].level.expect("an interval") - 0.975).abs() < 1e-12);
 }
 
 #[test]
@@ -108,7 +146,7 @@ fn how_far_behind_one_is_that_lost_every_game_is_not_told() {
     standings.pairs[0].elo_difference_low = Some(-900.0);
     standings.pairs[0].elo_difference_high = Some(-400.0);
     standings.pairs[0].rating_freedom = 30;
-    let behind = "base loses to mine by at most 1000 elo";
+    let behind = "base is rated above mine by -1000 elo";
     assert!(verdict_of(behind, &standings).holds);
     standings.pairs[0].rating_is_open = true;
     let verdict = verdict_of(behind, &standings);
@@ -118,7 +156,7 @@ fn how_far_behind_one_is_that_lost_every_game_is_not_told() {
         "{}",
         verdict.says
     );
-    assert!(verdict_of("mine beats base by 350 elo", &standings).holds);
+    assert!(verdict_of("mine is rated above base by 350 elo", &standings).holds);
 }
 
 #[test]

@@ -176,6 +176,10 @@ impl Game for Abapa {
         2
     }
 
+    fn has_chance(&self) -> bool {
+        self.rules.random_starter
+    }
+
     fn initial(&self) -> State {
         State {
             core: Core::new(self.rules.random_starter),

@@ -157,6 +157,10 @@ impl Game for AnanAnan {
         2
     }
 
+    fn has_chance(&self) -> bool {
+        self.rules.random_starter
+    }
+
     fn initial(&self) -> Core {
         Core::new(self.rules.random_starter)
     }

@@ -9,10 +9,10 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Adjusting, LuckSums, POINT, Part, ScoreLuck, table};
+use super::{Adjusting, LuckSums, POINT, Part, ScoreLuck, ShapeSums, table};
 use crate::{
     interval::{self, Difference, Moments},
-    tally::{Partial, Ranking},
+    tally::{Partial, Ranking, units_within},
 };
 
 /// What a group's luck sums up to, over complete blocks of either half.
@@ -25,6 +25,7 @@ pub(crate) struct GroupLuck {
 struct HalfLuck {
     /// By agent.
     agents: Vec<LuckSums>,
+    shapes: Vec<ShapeSums>,
     /// Each agent with each later one.
     pairs: Vec<PairSums>,
 }
@@ -46,6 +47,7 @@ impl GroupLuck {
     pub(super) fn new(agents: usize) -> Self {
         let half = HalfLuck {
             agents: vec![LuckSums::default(); agents],
+            shapes: vec![ShapeSums::default(); agents],
             pairs: vec![PairSums::default(); agents * agents.saturating_sub(1) / 2],
         };
         Self {
@@ -66,10 +68,15 @@ impl GroupLuck {
         let of = |own: &Range<usize>| {
             let luck: i64 = block.luck[own.clone()].iter().sum();
             let units = block.units[own.clone()].iter().flatten();
-            (luck, units.map(|&units| u64::from(units)).sum::<u64>())
+            let units: u64 = units.map(|&units| u64::from(units)).sum();
+            let within = units_within(own.len() as u64) * games.len() as u64;
+            (luck, units.saturating_sub(within))
         };
         let told: Vec<(i64, u64)> = members.iter().map(of).collect();
         for (sums, &(luck, units)) in half.agents.iter_mut().zip(&told) {
+            sums.add(luck, units);
+        }
+        for (sums, &(luck, units)) in half.shapes.iter_mut().zip(&told) {
             sums.add(luck, units);
         }
         let mut pairs = half.pairs.iter_mut();
@@ -105,6 +112,13 @@ impl GroupLuck {
         Some([*even.agents.get(place)?, *odd.agents.get(place)?])
     }
 
+    /// One agent's by halves, with sums of higher powers.
+    pub(super) fn shape<'a>(&'a self, place: usize) -> Option<[(&'a LuckSums, &'a ShapeSums); 2]> {
+        let [even, odd] = &self.halves;
+        let of = |half: &'a HalfLuck| half.agents.get(place).zip(half.shapes.get(place));
+        Some([of(even)?, of(odd)?])
+    }
+
     /// Two agents' by halves, by their places; the other one is the later.
     fn pair(&self, one: usize, other: usize) -> Option<[PairSums; 2]> {
         let [even, odd] = &self.halves;
@@ -138,15 +152,15 @@ pub(crate) struct TogetherLuck(ScoreLuck);
 
 impl TogetherLuck {
     /// Adds the blocks of one group in which both were, by their places, with
-    /// the moments of each one's units and of the sum of both, and the games that
-    /// each has in a block.
+    /// the moments of each one's units and of the sum of both, the most units that
+    /// each has in a block, and of how many games' score each one's luck is.
     pub(crate) fn add(
         &mut self,
         group: &GroupLuck,
         places: [usize; 2],
         (units, both): ([Moments; 2], Moments),
-        games: [u64; 2],
-        most: u64,
+        most: [u64; 2],
+        games: [f64; 2],
     ) {
         let [one, other] = places;
         let pair = group.pair(one, other);
@@ -154,14 +168,14 @@ impl TogetherLuck {
         else {
             return;
         };
-        let parts = |units: Moments, luck: [LuckSums; 2], games: u64| {
+        let parts = |place: usize, luck: [LuckSums; 2]| {
             let luck = luck.map(|half| Part {
                 sum: half.luck,
-                scale: POINT * games as f64,
+                scale: POINT * games[place],
             });
             let score = Part {
-                sum: units.sum.into(),
-                scale: (games * most) as f64,
+                sum: units[place].sum.into(),
+                scale: most[place] as f64,
             };
             [score, luck[0], luck[1]]
         };
@@ -169,8 +183,8 @@ impl TogetherLuck {
         let crossed = [0, 1].map(|of: usize| pair.map(|half| half.crossed[of]));
         self.0.add(
             both.blocks,
-            parts(units[0], first, games[0]),
-            parts(units[1], second, games[1]),
+            parts(0, first),
+            parts(1, second),
             table(scores.into(), crossed, pair.map(|half| half.lucks)),
         );
     }

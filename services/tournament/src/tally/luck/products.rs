@@ -72,7 +72,7 @@ impl<const ROWS: usize, const COLUMNS: usize> Products<ROWS, COLUMNS> {
     /// Sums of products of distances from means: each group's own or, as
     /// [`interval::Blocks`] has it, that of all.
     pub(super) fn spread(&self) -> [[f64; COLUMNS]; ROWS] {
-        if self.blocks >= 2 * self.groups {
+        if self.is_stratified() {
             return self.within;
         }
         let mut spread = self.all;
@@ -82,6 +82,11 @@ impl<const ROWS: usize, const COLUMNS: usize> Products<ROWS, COLUMNS> {
             }
         }
         spread
+    }
+
+    /// Whether each group has a mean of its own.
+    pub(super) fn is_stratified(&self) -> bool {
+        self.blocks >= 2 * self.groups
     }
 
     /// The first cell of the spread; nothing where it is but what rounding left.

@@ -102,6 +102,58 @@ fn the_adjusted_score_is_what_luck_leaves_with_the_slope_of_other_blocks() {
     assert!(standings.notes.iter().any(|note| note.contains("Luck")));
 }
 
+#[test]
+fn a_score_that_cannot_be_adjusted_is_shown_raw_and_marked() {
+    let shown = |blocks: u64, luck: fn(u64) -> Vec<i32>, wins: fn(u64) -> bool| {
+        let tournament = tournament(2, 2, blocks);
+        let schedule = Schedule::new(&tournament).expect("a schedule");
+        let mut tally = Tally::new(&tournament).expect("a tally");
+        for index in 0..schedule.games() {
+            let game = schedule.game(index);
+            let first = game.seats[0] == 0;
+            let placement = if wins(index) == first { [1, 2] } else { [2, 1] };
+            let mut result = result(game, &placement, 10);
+            result.luck = luck(index);
+            tally.add(&result);
+        }
+        let agents = tally.standings().agents;
+        let pair = tally.evidence().pairs().remove(0);
+        let agent = agents.into_iter().find(|agent| agent.agent == "a0");
+        let agent = agent.expect("it plays");
+        assert_eq!(pair.score_adjusted, agent.score_adjusted);
+        assert_eq!(pair.score_adjusted_is_raw, agent.score_adjusted_is_raw);
+        assert_eq!(pair.difference_adjusted_is_raw, agent.score_adjusted_is_raw);
+        agent
+    };
+    let some = |index: u64| {
+        vec![
+            (index * 7919 % 1000) as i32,
+            -((index * 7919 % 1000) as i32),
+        ]
+    };
+    // All blocks alike: nothing is left to take out, and the score is no other.
+    let alike = shown(20, some, |_| true);
+    assert_eq!(alike.score_adjusted, Some(1.0));
+    assert!(!alike.score_adjusted_is_raw && alike.luck_share.is_none());
+    assert!(alike.score_adjusted_low < Some(1.0));
+    for (blocks, luck) in [
+        (4, some as fn(u64) -> Vec<i32>),
+        (20, |index| if index < 4 { Vec::new() } else { vec![1, -1] }),
+    ] {
+        let raw = shown(blocks, luck, |index| index % 3 > 0);
+        assert!(raw.score_adjusted_is_raw);
+        assert_eq!(raw.score_adjusted, raw.score);
+        assert_eq!(raw.score_adjusted_low, raw.score_low);
+        assert_eq!(raw.score_adjusted_anytime_high, raw.score_anytime_high);
+    }
+    // Where no game has luck there is nothing to show.
+    let none = shown(20, |_| Vec::new(), |index| index % 3 > 0);
+    assert_eq!(
+        (none.score_adjusted, none.score_adjusted_is_raw),
+        (None, false)
+    );
+}
+
 /// All ways in which so many blocks can be of so many kinds.
 fn ways(blocks: u64, kinds: usize) -> Vec<Vec<u64>> {
     if kinds == 1 {
@@ -150,10 +202,10 @@ fn over_all_that_can_happen_the_adjusted_score_is_the_score() {
         for (odd, of_odd, other) in &halves {
             let units = *of_even + *of_odd;
             let mut adjusting = Adjusting::default();
-            adjusting.add(units, Some([*even, *odd]), 2, 2);
+            adjusting.add((units, 4), Some([*even, *odd]), 2.0);
             let raw = units.sum as f64 / (8.0 * BLOCKS as f64);
-            let told = adjusting.adjusted(4 * BLOCKS);
-            let without = told.map_or(raw, |told| told.score);
+            // Also where all blocks came out alike: what is shown is not chosen by it.
+            let without = adjusting.adjusted(10.0).expect("enough blocks").score;
             let chance = chance * other;
             all += chance;
             score += chance * raw;
@@ -292,13 +344,13 @@ fn among_four_the_difference_is_that_of_what_luck_leaves_of_both() {
 }
 
 #[test]
-fn nothing_is_adjusted_where_luck_is_not_known_or_blocks_are_few() {
+fn luck_explains_nothing_where_it_is_not_known_or_blocks_are_few() {
     let mut some = results(200);
     some[7].luck.clear();
     for (results, blocks) in [(&some[..], 200), (&results(11)[..], 11), (&[][..], 5)] {
         let standings = standings(results, blocks);
         for agent in standings.agents {
-            assert_eq!(agent.score_adjusted, None);
+            assert_eq!(agent.score_adjusted, agent.score);
             assert_eq!(agent.luck_share, None);
             assert_eq!(agent.luck_games_saved, None);
         }
@@ -324,27 +376,29 @@ fn luck_beyond_all_measure_breaks_no_sum() {
 }
 
 #[test]
-fn what_luck_explains_is_told_and_never_less_than_nothing() {
+fn the_note_on_luck_says_shares_and_their_intervals() {
     let said = |shares: &[f64]| {
         let agents = shares.iter().map(|&share| AgentStanding {
             luck_share: Some(share),
+            luck_share_low: Some(share - 0.05),
+            luck_share_high: Some(share + 0.1),
             ..AgentStanding::default()
         });
-        note(&agents.collect::<Vec<_>>()).expect("shares")
+        note(&agents.collect::<Vec<_>>())
     };
     for (shares, parts) in [
-        (&[0.251, 0.3][..], ["25 to 30 %", "unbiased, and surer."]),
+        (
+            &[0.251, 0.3][..],
+            ["explains 25 to 30 % of", "within 20 to 40 %"],
+        ),
         (
             &[-0.034, 0.12],
-            ["explains up to 12 % of", "surer where that is above 0."],
+            ["explains -3 to 12 % of", "within -8 to 22 %"],
         ),
-        (
-            &[-0.034, -0.034],
-            ["explains nothing of", "unbiased, but no surer."],
-        ),
-        (&[0.001], ["explains nothing of", "but no surer."]),
+        (&[0.001], ["explains 0 % of", "within -5 to 10 %"]),
     ] {
-        let text = said(shares);
+        let text = said(shares).expect("shares");
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
     }
+    assert_eq!(said(&[]), None);
 }

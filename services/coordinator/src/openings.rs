@@ -1,0 +1,103 @@
+//! The openings of tournaments whose games have no chance.
+//!
+//! Without chance, agents that do not use their seeds play the same game from the
+//! same opening again and again. So each block of a group begins with an opening of
+//! its own, from a book that follows from ruleset, options and seed.
+
+use arena_games::GamesError;
+use arena_model::{
+    AgentRef, Openings, Tournament,
+    engine::{OpeningBook, OpeningError, OpeningLength},
+    format::Format,
+};
+
+/// A book has so many openings at least, where the game has as many.
+const BOOK_MIN: u64 = 1_000;
+/// And it has no more than so many where they are sampled.
+const BOOK_MAX: u64 = 65_536;
+
+/// A tournament for which there are no openings.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BookError {
+    /// Its ruleset or options are not known.
+    #[error(transparent)]
+    Games(#[from] GamesError),
+    /// Its games are over sooner.
+    #[error("opening_plies = {plies} in [play]: {error}; lower it")]
+    Opening {
+        /// As the spec says.
+        plies: u32,
+        /// What is wrong.
+        #[source]
+        error: OpeningError,
+    },
+}
+
+/// Fills in what a tournament without chance needs: how long its openings are, how
+/// many there are, and as many blocks as there are different ones, where agents that
+/// do not use their seeds meet. With chance, openings are drawn for each block.
+///
+/// # Errors
+/// [`BookError`].
+pub fn settle(tournament: &mut Tournament) -> Result<(), BookError> {
+    let given = tournament.play.opening_plies;
+    let game = arena_games::build(&tournament.ruleset, &tournament.options, tournament.seats)?;
+    if game.has_chance() {
+        tournament.play.opening_plies = Some(given.unwrap_or(0));
+        for agent in &mut tournament.agents {
+            agent.uses_seed = None;
+        }
+        return Ok(());
+    }
+    // Two agents fill all seats of a sequential test.
+    let together = match tournament.format {
+        Format::Sprt => 2,
+        _ => tournament.seats,
+    };
+    let meet = |matches: fn(&AgentRef) -> bool| {
+        let agents = tournament.agents.iter().filter(|agent| matches(agent));
+        agents.count() >= together
+    };
+    let may_be_fixed = meet(|agent| agent.uses_seed != Some(true));
+    let is_fixed = meet(|agent| agent.uses_seed == Some(false));
+    if given.is_none() && !may_be_fixed {
+        tournament.play.opening_plies = Some(0);
+    }
+    let book = book(tournament)?;
+    let size = book.openings.len() as u64;
+    tournament.play.opening_plies = Some(book.plies);
+    tournament.openings = Some(Openings {
+        size,
+        complete: book.complete,
+    });
+    if is_fixed {
+        let groups = match tournament.format {
+            Format::Sprt => 1 + tournament.seats as u64 % 2,
+            _ => 1,
+        };
+        tournament.blocks = tournament.blocks.min(size.saturating_mul(groups));
+    }
+    Ok(())
+}
+
+/// The openings of a tournament without chance, in the order in which the blocks of
+/// a group have them.
+///
+/// # Errors
+/// [`BookError`].
+pub fn book(tournament: &Tournament) -> Result<OpeningBook, BookError> {
+    let game = arena_games::build(&tournament.ruleset, &tournament.options, tournament.seats)?;
+    let (length, want) = match (tournament.play.opening_plies, tournament.openings) {
+        (Some(plies), Some(openings)) => (OpeningLength::Plies(plies), openings.size),
+        (plies, _) => (
+            plies.map_or(OpeningLength::Shortest, OpeningLength::Plies),
+            tournament.blocks.clamp(BOOK_MIN, BOOK_MAX),
+        ),
+    };
+    let key = tournament.seed.openings();
+    game.opening_book(length, want as usize, &key)
+        .map_err(|error| BookError::Opening {
+            plies: tournament.play.opening_plies.unwrap_or(0),
+            error,
+        })
+}

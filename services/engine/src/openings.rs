@@ -1,0 +1,204 @@
+//! The openings of a game without chance: positions a few plies from the start,
+//! each with the moves that lead to it.
+//!
+//! Two sequences of moves that lead to one position are one opening, since all
+//! that follows is the same.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    game::{ActionId, Game, Node},
+    random::{Key, Stream},
+};
+
+/// More positions than this at one length are not listed, but sampled.
+const LISTED_MAX: usize = 200_000;
+
+/// Games that are played to find one position that no game before had.
+const TRIES: usize = 20;
+
+/// How long the openings of a book are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpeningLength {
+    /// So many plies.
+    Plies(u32),
+    /// As few plies as have the number of openings that is asked for, or those
+    /// that have the most where none has as many.
+    Shortest,
+}
+
+/// Openings in an order that a key draws.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpeningBook {
+    /// Moves of each opening.
+    pub plies: u32,
+    /// The moves of each opening, no two of which lead to the same position.
+    pub openings: Vec<Vec<ActionId>>,
+    /// Whether these are all openings of that length. Else they are those that
+    /// random games reached.
+    pub complete: bool,
+}
+
+/// A game that has no book.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpeningError {
+    /// What follows an opening is not fixed by it.
+    #[error("the game has chance")]
+    Chance,
+    /// Every game is over sooner.
+    #[error("no game of these rules lasts longer than {plies} plies")]
+    Over {
+        /// As asked for.
+        plies: u32,
+    },
+}
+
+struct Line<S> {
+    state: S,
+    moves: Vec<ActionId>,
+}
+
+/// Positions by their encoding, which is what makes two of them one.
+type Level<S> = BTreeMap<Vec<u8>, Line<S>>;
+
+/// At least `want` openings where there are as many, in an order drawn with the
+/// key. Positions in which the game is over are none.
+///
+/// # Errors
+/// [`OpeningError`].
+pub fn opening_book<G: Game>(
+    game: &G,
+    length: OpeningLength,
+    want: usize,
+    key: &Key,
+) -> Result<OpeningBook, OpeningError> {
+    let mut stream = Stream::new(key);
+    let start = Line {
+        state: game.initial(),
+        moves: Vec::new(),
+    };
+    let mut level: Level<G::State> = BTreeMap::from([(encoded(game, &start.state), start)]);
+    let mut plies = 0;
+    loop {
+        let enough = match length {
+            OpeningLength::Plies(plies_asked) => plies == plies_asked,
+            OpeningLength::Shortest => level.len() >= want,
+        };
+        if enough {
+            break;
+        }
+        let next = next_level(game, &level)?;
+        match (next, length) {
+            (Some(next), OpeningLength::Plies(plies)) if next.is_empty() => {
+                return Err(OpeningError::Over { plies });
+            }
+            // Longer openings of games that are over soon become fewer again.
+            (Some(next), OpeningLength::Shortest) if next.len() < level.len() => break,
+            (Some(next), _) => level = next,
+            (None, _) => {
+                let plies = match length {
+                    OpeningLength::Plies(plies) => plies,
+                    OpeningLength::Shortest => plies + 1,
+                };
+                return sampled(game, plies, want, &mut stream);
+            }
+        }
+        plies += 1;
+    }
+    let mut openings: Vec<_> = level.into_values().map(|line| line.moves).collect();
+    for last in (1..openings.len()).rev() {
+        openings.swap(last, stream.below(last as u32 + 1) as usize);
+    }
+    Ok(OpeningBook {
+        plies,
+        openings,
+        complete: true,
+    })
+}
+
+fn encoded<G: Game>(game: &G, state: &G::State) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    game.encode(state, false, &mut bytes);
+    bytes
+}
+
+/// The positions one ply further in which the game is not over; none where there
+/// are too many to list.
+fn next_level<G: Game>(
+    game: &G,
+    level: &Level<G::State>,
+) -> Result<Option<Level<G::State>>, OpeningError> {
+    let mut next: Level<G::State> = BTreeMap::new();
+    let mut legal = Vec::new();
+    for line in level.values() {
+        match game.node(&line.state) {
+            Node::Decision(_) => game.legal(&line.state, &mut legal),
+            Node::Chance(_) => return Err(OpeningError::Chance),
+            Node::Over(_) => continue,
+        }
+        for &action in &legal {
+            let mut state = line.state.clone();
+            game.apply(&mut state, action);
+            match game.node(&state) {
+                Node::Decision(_) => {}
+                Node::Chance(_) => return Err(OpeningError::Chance),
+                Node::Over(_) => continue,
+            }
+            let moves = [&line.moves[..], &[action]].concat();
+            let known = next.entry(encoded(game, &state));
+            known
+                .and_modify(|line| {
+                    // Of the ways to a position the first in order of the moves.
+                    if moves < line.moves {
+                        line.moves.clone_from(&moves);
+                    }
+                })
+                .or_insert(Line { state, moves });
+            if next.len() > LISTED_MAX {
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(next))
+}
+
+/// Positions that games of uniformly random moves reach, each once.
+fn sampled<G: Game>(
+    game: &G,
+    plies: u32,
+    want: usize,
+    stream: &mut Stream,
+) -> Result<OpeningBook, OpeningError> {
+    let mut known: BTreeMap<Vec<u8>, ()> = BTreeMap::new();
+    let mut openings = Vec::new();
+    let mut legal = Vec::new();
+    for _ in 0..want.saturating_mul(TRIES) {
+        let mut state = game.initial();
+        let mut moves = Vec::with_capacity(plies as usize);
+        while let (Node::Decision(_), true) = (game.node(&state), moves.len() < plies as usize) {
+            game.legal(&state, &mut legal);
+            let action = legal[stream.below(legal.len() as u32) as usize];
+            game.apply(&mut state, action);
+            moves.push(action);
+        }
+        match game.node(&state) {
+            Node::Decision(_) => {}
+            Node::Chance(_) => return Err(OpeningError::Chance),
+            Node::Over(_) => continue,
+        }
+        if known.insert(encoded(game, &state), ()).is_none() {
+            openings.push(moves);
+        }
+        if openings.len() == want {
+            break;
+        }
+    }
+    if openings.is_empty() {
+        return Err(OpeningError::Over { plies });
+    }
+    Ok(OpeningBook {
+        plies,
+        openings,
+        complete: false,
+    })
+}
