@@ -2,7 +2,7 @@
 """Kalah players that beat each other in a circle; the argument is 0, 1 or 2.
 
 Each opens with a pit of its own, by which the others know it. Against the next in
-the circle it plays an illegal move in four of five games; else it plays at random.
+the circle it plays an illegal move in two of three games; else it plays at random.
 """
 
 import sys
@@ -10,7 +10,7 @@ import sys
 from arena_agent import Agent, serve
 
 KIND = int(sys.argv[1])
-PITS = (0, 1, 3)
+PITS = (1, 0, 3)
 
 
 class Circle(Agent):
@@ -27,7 +27,7 @@ class Circle(Agent):
             return mine
         theirs = (1 - seat) * 7
         feared = theirs + PITS[(KIND + 1) % 3]
-        if decision.number == 1 and position.board[feared] == 0 and decision.rng.below(5):
+        if decision.number == 1 and position.board[feared] == 0 and decision.rng.below(3):
             return 7
         return decision.rng.choice(decision.legal)
 

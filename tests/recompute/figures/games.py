@@ -93,6 +93,8 @@ class Tournament:
     def __init__(self, spec, records, openings=None):
         self.spec = spec
         self.format = spec.get("format", "round-robin")
+        # Different games of a group are counted up to so many.
+        self.courses_max = 1024 if openings else 64
         self.agents = list(spec["agents"])
         self.games = [Game(record, self.agents) for record in records]
         self.n = len(self.games[0].seats)

@@ -93,7 +93,7 @@ class Standings:
             "faults_by_kind": {kind: kinds.count(kind) for kind in kinds},
             "ranks": [before.count(k) for k in range(t.n)],
             "score": score,
-            "points": sum(game.score(agent) for game in games),
+            "points": sum(game.score(agent) for game in told),
             "win_rate": rate,
             "plies_mean": np.mean([game.plies for game, _ in held]) if held else None,
             "blocks": mean.count,
@@ -151,7 +151,8 @@ class Standings:
         found = {
             "blocks_played": mean.count
             + sum(len(g.held) for g in t.groups if {a, b} <= set(g.members)),
-            "distinct_games": sum(map(len, courses)),
+            "distinct_games": sum(min(len(one), t.courses_max) for one in courses),
+            "distinct_games_more": any(len(one) > t.courses_max for one in courses),
             "games": len(met),
             "wins": units.count(2),
             "draws": units.count(1),
