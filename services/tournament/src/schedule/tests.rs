@@ -107,3 +107,16 @@ fn what_cannot_be_scheduled_is_refused_and_said_why() {
     assert!(refused(65_535, 4, 1_000).contains("lower blocks"));
     assert!(refused(3, 2, u64::MAX / 4).contains("lower blocks"));
 }
+
+#[test]
+fn every_block_of_a_group_has_its_own_number() {
+    let mut schedule = Schedule::new(&tournament(2, 2, 1)).expect("a schedule");
+    let first = schedule.games() / u64::from(schedule.rotations());
+    for _ in 0..2 {
+        // As a ladder lists the pair that it chooses again and again.
+        let stage = Stage::of(vec![vec![0, 1], vec![0, 1]], 1);
+        schedule.extend(stage).expect("a few games");
+    }
+    let numbers: Vec<u64> = (first..first + 4).map(|it| schedule.before(it)).collect();
+    assert_eq!(numbers, [0, 1, 2, 3]);
+}
