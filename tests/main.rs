@@ -17,6 +17,8 @@ mod formats;
 mod hashes;
 /// One bad host spoils no tournament.
 mod hosts;
+/// A tournament is played by the content that was registered, and by no other.
+mod identity;
 /// Pause, resume, cancel, Ctrl-C and restarts.
 mod lifecycle;
 /// Any fleet, killed or not, leaves the same records.
@@ -27,6 +29,8 @@ mod prometheus;
 mod python;
 /// The commands of the README, as they stand there.
 mod readme;
+/// Games that repeat count once.
+mod repeats;
 /// Reports, tables and claims say the same, and a report stays small.
 mod reports;
 /// Every game replays, reruns and plays again; a changed record does not.

@@ -295,7 +295,7 @@ fn a_store_made_by_a_newer_version_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_version_with_other_bytes_is_refused_unless_replaced() {
+fn another_content_under_a_name_in_use_is_refused_unless_replaced() {
     let world = World::with_python();
     let source = repository().join("agents/sdk/python/examples/greedy.py");
     let source = fs::read_to_string(source).expect("the example");
@@ -313,11 +313,15 @@ fn a_version_with_other_bytes_is_refused_unless_replaced() {
         ];
         world.arena(&[&arguments[..], more].concat())
     };
-    let _ = register(&source, &[]).ok();
+    let content = |output: arena_tests::Output| {
+        let agent = output.ok().json();
+        agent["content"].as_str().expect("a content")[..12].to_owned()
+    };
+    let json = ["--output", "json"];
+    let before = content(register(&source, &json));
     let other = format!("{source}\n# changed\n");
-    let hashes = [arena_tests::sha256(&source), arena_tests::sha256(&other)];
-    let named: Vec<&str> = hashes.iter().map(|hash| &hash[..12]).collect();
-    let _ = register(&other, &[]).fails(2, &[named[0], named[1], "--replace"]);
-    let _ = register(&source, &[]).ok();
-    let _ = register(&other, &["--replace"]).ok();
+    let refused = register(&other, &[]).fails(2, &[&before, "--replace"]);
+    assert_eq!(content(register(&source, &json)), before);
+    let after = content(register(&other, &[&json[..], &["--replace"]].concat()));
+    assert!(refused.stderr.contains(&after), "{}", refused.told());
 }

@@ -80,6 +80,35 @@ fn a_pull_request_that_keeps_what_is_expected_passes_and_another_one_fails() {
     }
 }
 
+/// A workflow may keep its data folder between runs, and authors forget versions.
+#[test]
+fn an_edited_candidate_of_the_same_version_is_judged_by_its_own_games() {
+    let world = World::with_python();
+    let spec = read(&deploy(SPEC))
+        .replace("blocks  = 200", "blocks  = 20")
+        .replace("at most 40 elo", "at most 400 elo");
+    sides(&world, &spec);
+    let candidate = world.folder().join("candidate/agent");
+    let source = read(&candidate);
+    // The same, worse, and the same again.
+    let worse = source.replace("best = max(", "best = min(");
+    assert_ne!(worse, source);
+    let mut ids = Vec::new();
+    for (text, code) in [(&source, 0), (&worse, 3), (&source, 0)] {
+        fs::write(&candidate, text).expect("a file");
+        let played = step(&world, "Play");
+        assert_eq!(played.code, Some(code), "{}", played.told());
+        let reported = step(&world, "Report");
+        assert_eq!(reported.code, Some(code), "{}", reported.told());
+        let standings = read(&world.folder().join("standings.json"));
+        let standings: Value = serde_json::from_str(&standings).expect("JSON");
+        ids.push(standings["tournament_id"].clone());
+    }
+    assert_ne!(ids[0], ids[1]);
+    assert_eq!(ids[0], ids[2], "the same agents need no other games");
+    world.nothing_runs();
+}
+
 #[test]
 fn arena_is_built_as_for_a_release() {
     let built = "--release --locked --package arena-cli --bin arena --features parquet";

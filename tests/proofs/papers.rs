@@ -31,6 +31,9 @@ pub struct Papers {
     /// outside from what is not. With another, what is listed may come out.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     games: Option<u64>,
+    /// Play each table with so many seeds: every verdict has to be the same.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    seeds: u64,
 }
 
 /// The data file.
@@ -102,6 +105,7 @@ impl Proof for Papers {
             tables: QUICK.map(str::to_owned).to_vec(),
             seed: None,
             games: None,
+            seeds: 1,
         }
     }
 
@@ -116,13 +120,22 @@ impl Proof for Papers {
             return Ok(Outcome::unknown(unknown, ids));
         }
         let tables = if self.tables.is_empty() {
-            self.play(&world, "all")?
+            self.play(&world, "all", self.seed)?
         } else {
-            let each = self.tables.iter().map(|id| self.play(&world, id));
+            let each = self.tables.iter();
+            let each = each.map(|id| self.play(&world, id, self.seed));
             let each: Vec<Vec<Table>> = each.collect::<Result<_, _>>()?;
             each.into_iter().flatten().collect()
         };
         let mut broken = unlike(&tables, &known, self.games.is_none());
+        for number in 1..self.seeds {
+            let seed = format!("0x{number:x}").parse().map_err(Broken::new)?;
+            for table in &tables {
+                let again = self.play(&world, &table.id, Some(seed))?;
+                let again = again.iter().flat_map(|table| &table.findings);
+                broken.extend(otherwise(&table.findings, again, number));
+            }
+        }
         let readme = fs::read_to_string(repository().join("README.md")).map_err(Broken::new)?;
         let summary = Summary::read(&readme);
         broken.extend(summary.does_not_add_up(&readme));
@@ -159,9 +172,14 @@ impl Proof for Papers {
 }
 
 impl Papers {
-    fn play(&self, world: &World, id: &str) -> Result<Vec<Table>, Broken> {
+    fn play(
+        &self,
+        world: &World,
+        id: &str,
+        seed: Option<TournamentSeed>,
+    ) -> Result<Vec<Table>, Broken> {
         let mut arguments = vec!["paper", "run", id, "--output", "json"];
-        let seed = self.seed.map(|seed| seed.to_string());
+        let seed = seed.map(|seed| seed.to_string());
         let games = self.games.map(|games| games.to_string());
         for (flag, value) in [("--seed", &seed), ("--games", &games)] {
             if let Some(value) = value {
@@ -205,6 +223,21 @@ impl Finding {
             number(self.z),
         )
     }
+}
+
+/// Verdicts that are not the same with another seed.
+fn otherwise<'a>(
+    findings: &'a [Finding],
+    again: impl Iterator<Item = &'a Finding> + 'a,
+    seed: u64,
+) -> impl Iterator<Item = String> + 'a {
+    let pairs = findings.iter().zip(again);
+    let differ = pairs.filter(|(one, other)| !one.timed && one.verdict != other.verdict);
+    differ.map(move |(one, other)| {
+        let (name, verdict) = (one.name(), &one.verdict);
+        let (now, shown) = (&other.verdict, other.shown());
+        format!("{name} is {verdict}, and with seed {seed:#x} {now}: {shown}")
+    })
 }
 
 /// What is outside and not listed, and what is listed and, where all of its games

@@ -1,8 +1,9 @@
 """The openings of tournaments without chance, as services/model/README.md describes them."""
 
 import copy
+from math import gcd
 
-from draws import Stream, derive, tournament_seed
+from draws import SplitMix64, Stream, derive, first, tournament_seed
 from rules import RULESETS
 from rules.common import DECISION
 
@@ -43,6 +44,15 @@ def after(game, action):
     game = copy.deepcopy(game)
     game.apply(action)
     return game
+
+
+def number_of(seed, group, block, size):
+    """Which opening of the book a group's block has."""
+    draws = SplitMix64(first(derive(tournament_seed(seed), "opening order")) ^ group)
+    start, step = draws.word() % size, draws.word() % size
+    while gcd(step, size) != 1:
+        step += 1
+    return (start + step * block) % size
 
 
 def book(ruleset, options, seed, plies, size):

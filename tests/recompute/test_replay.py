@@ -29,7 +29,7 @@ def check(played):
         opening = None
         if told:
             # One group of two: its k-th block is block k.
-            number = record["block"] % len(book)
+            number = openings.number_of(spec["seed"], 0, record["block"], len(book))
             opening = book[number]
             assert first.setdefault(tuple(opening), number) == number
         replay.check_game(line, record, spec.get("play", {}), opening)

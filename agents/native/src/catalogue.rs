@@ -14,6 +14,10 @@ use arena_games::{EachRuleset, GamesError, Ruleset, Visitor};
 
 use crate::{bot::Bot, chowka, cowry, kalah, ludo, oware, random::Random, yardstick};
 
+/// The version of all bots, which identifies them in tournaments. It is raised whenever
+/// a bot plays differently, also between releases; a test holds it to what they play.
+pub const VERSION: &str = "0.1.0";
+
 /// What there is to know about a bot.
 #[derive(Clone, Debug)]
 pub struct BotInfo {

@@ -25,4 +25,4 @@ mod testing;
 mod yardstick;
 
 pub use bot::{Bot, Chosen, Decision, Stop, play_out};
-pub use catalogue::{BotError, BotInfo, CheckError, bot, bot_info, bots, check};
+pub use catalogue::{BotError, BotInfo, CheckError, VERSION, bot, bot_info, bots, check};

@@ -9,7 +9,7 @@ use arena_sdk::{
 
 use crate::{
     bot::{Bot, Decision, Stop},
-    catalogue::{BotError, BotInfo, bot, bot_info, bots},
+    catalogue::{BotError, BotInfo, VERSION, bot, bot_info, bots},
 };
 
 /// A server that could not run.
@@ -32,7 +32,7 @@ pub fn describe() -> v1::DescribeResponse {
 fn describe_these<'a>(bots: impl IntoIterator<Item = &'a BotInfo>) -> v1::DescribeResponse {
     v1::DescribeResponse {
         name: env!("CARGO_PKG_NAME").to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: VERSION.to_owned(),
         author: "the authors of Arena".to_owned(),
         bots: bots.into_iter().map(describe_bot).collect(),
         batch_size: 0,

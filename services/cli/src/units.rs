@@ -1,5 +1,36 @@
 //! Numbers as people read them.
 
+use std::time::{Duration, UNIX_EPOCH};
+
+use arena_wire::v1;
+
+/// The first digits of a digest.
+pub(crate) fn digest(hex: &str) -> &str {
+    hex.get(..12).unwrap_or(hex)
+}
+
+/// A time in microseconds since 1970: `2026-01-31T12:00:00.000Z`.
+pub(crate) fn utc(unix_us: u64) -> String {
+    let time = UNIX_EPOCH.checked_add(Duration::from_micros(unix_us));
+    time.map_or_else(
+        || "–".to_owned(),
+        |time| humantime::format_rfc3339_millis(time).to_string(),
+    )
+}
+
+/// What identifies an agent of a tournament, with its version; none for a native bot.
+pub(crate) fn identity(agent: &v1::AgentStanding) -> Option<String> {
+    let version = match agent.version.as_str() {
+        "" => String::new(),
+        version => format!("version {version}, "),
+    };
+    match agent.registered_unix_us {
+        Some(at) => Some(format!("{version}endpoint registered {}", utc(at))),
+        None if agent.content.is_empty() => None,
+        None => Some(format!("{version}content {}", digest(&agent.content))),
+    }
+}
+
 /// A percentage with its interval: `51.2 [48.0, 54.4]`.
 pub(crate) fn interval(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
     match (value, low, high) {

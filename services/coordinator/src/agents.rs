@@ -7,7 +7,7 @@ use arena_model::{
     engine::options::{self, nearest},
 };
 use arena_wire::{
-    convert::{option_spec_from_wire, options_from_wire, options_to_wire},
+    convert::{content, option_spec_from_wire, options_from_wire, options_to_wire},
     v1::{self, agent::Source},
 };
 use prost::Message;
@@ -16,6 +16,8 @@ use crate::{error::Error, options::CheckNative};
 
 /// The most bytes of one registration, description included.
 const AGENT_BYTES_MAX: usize = 1 << 20;
+/// So many digits of a digest are shown.
+const SHOWN: usize = 12;
 
 /// All agents by name.
 pub(crate) struct Agents {
@@ -73,6 +75,16 @@ impl Agents {
         })
     }
 
+    /// Whether an endpoint of a tournament was registered again or removed since.
+    pub(crate) fn lacks_endpoint_of(&self, tournament: &Tournament) -> bool {
+        let mut registrations =
+            { tournament.agents.iter() }.filter_map(|it| it.registration.as_ref());
+        registrations.any(|played| {
+            let now = self.registered.get(&played.name);
+            now.is_none_or(|now| now.registered_unix_us != played.registered_unix_us)
+        })
+    }
+
     /// The agent of a name: registered, or a native bot.
     pub(crate) fn get(&self, name: &str) -> Option<v1::Agent> {
         let registered = self.registered.get(name).cloned();
@@ -81,12 +93,21 @@ impl Agents {
             .or_else(|| self.native_agent(name))
     }
 
-    /// A registration as it is told: what a native one offers is what this
-    /// coordinator offers now, whatever it was when it was registered.
+    /// A registration with what follows from it: what a native one offers is what
+    /// this coordinator offers now, whatever it was when it was registered; a binary
+    /// has a content.
     pub(crate) fn completed(&self, mut agent: v1::Agent) -> v1::Agent {
-        if let Some(Source::Native(_)) = agent.source {
-            agent.version.clone_from(&self.native.version);
-            agent.description = Some(self.native.clone());
+        match &mut agent.source {
+            Some(Source::Native(_)) => {
+                agent.version.clone_from(&self.native.version);
+                agent.description = Some(self.native.clone());
+            }
+            Some(Source::Binary(binary)) => agent.content = content(binary),
+            Some(Source::Endpoint(endpoint)) => {
+                endpoint.name.clone_from(&agent.name);
+                endpoint.registered_unix_us = agent.registered_unix_us;
+            }
+            None => {}
         }
         agent
     }
@@ -104,6 +125,7 @@ impl Agents {
             registered_unix_us: 0,
             options: Vec::new(),
             source: Some(Source::Native(v1::NativeSource {})),
+            content: String::new(),
         })
     }
 
@@ -192,22 +214,38 @@ impl Agents {
         if let Some(version) = described.into_iter().find(|version| !version.is_empty()) {
             agent.version = version.clone();
         } else if agent.version.is_empty()
-            && let Some(sha256) = sha256(&agent)
+            && let Some(Source::Binary(binary)) = &agent.source
         {
-            agent.version = sha256[..12].to_owned();
+            agent.version = content(binary)[..SHOWN].to_owned();
         }
+        agent.content.clear();
         agent.registered_unix_us = now_unix_us;
-        if let Some(known) = self.registered.get(name.as_str()) {
-            let same = v1::Agent {
-                registered_unix_us: now_unix_us,
-                ..known.clone()
-            };
-            if same == agent {
-                return Ok(Accepted::Known(known.clone()));
-            }
+        let known = self.registered.get(name.as_str());
+        let is_endpoint = matches!(agent.source, Some(Source::Endpoint(_)));
+        if is_endpoint {
+            // Each registration is an agent of its own, whatever the clock says.
+            let before = known.map_or(0, |known| known.registered_unix_us);
+            agent.registered_unix_us = now_unix_us.max(before + 1);
         }
-        if !replace {
-            self.check_conflicts(&agent)?;
+        let Some(known) = known else {
+            return Ok(Accepted::New(agent));
+        };
+        if !is_same(known, &agent) {
+            if replace {
+                return Ok(Accepted::New(agent));
+            }
+            return Err(conflict(known, &agent));
+        }
+        let same = v1::Agent {
+            registered_unix_us: agent.registered_unix_us,
+            ..known.clone()
+        };
+        // A program that cannot be asked today has not changed for that.
+        let unasked = matches!(agent.source, Some(Source::Binary(_)))
+            && agent.description.is_none()
+            && known.description.is_some();
+        if !is_endpoint && (same == agent || unasked) {
+            return Ok(Accepted::Known(known.clone()));
         }
         Ok(Accepted::New(agent))
     }
@@ -223,46 +261,39 @@ impl Agents {
             bot: bot.to_owned(),
         })
     }
-
-    fn check_conflicts(&self, agent: &v1::Agent) -> Result<(), Error> {
-        let program = |agent: &v1::Agent| {
-            let described = agent.description.as_ref().map(|known| known.name.clone());
-            described.filter(|name| !name.is_empty())
-        };
-        for known in self.registered.values() {
-            let same_program = known.name == agent.name
-                || program(known).is_some() && program(known) == program(agent);
-            if same_program
-                && known.version == agent.version
-                && let (Some(before), Some(now)) = (sha256(known), sha256(agent))
-                && before != now
-            {
-                return Err(Error::AgentConflict(format!(
-                    "version {} of agent \"{}\" is known with the binary {before}, this one is {now}: \
-                     give the new program a version of its own, or use --replace",
-                    known.version, known.name
-                )));
-            }
-        }
-        if let Some(known) = self.registered.get(&agent.name) {
-            return Err(Error::AgentConflict(format!(
-                "agent \"{}\" is registered already{}: choose another name, or use --replace",
-                agent.name,
-                match known.version.as_str() {
-                    "" => String::new(),
-                    version => format!(", with version \"{version}\""),
-                }
-            )));
-        }
-        Ok(())
-    }
 }
 
-fn sha256(agent: &v1::Agent) -> Option<&str> {
-    match &agent.source {
-        Some(Source::Binary(binary)) => Some(&binary.sha256),
-        _ => None,
-    }
+/// Whether two registrations under one name are of the same agent: the same content
+/// or address, bot and options. What an agent says of itself is not asked.
+fn is_same(known: &v1::Agent, agent: &v1::Agent) -> bool {
+    let same_source = match (&known.source, &agent.source) {
+        (Some(Source::Binary(known)), Some(Source::Binary(now))) => content(known) == content(now),
+        (Some(Source::Endpoint(known)), Some(Source::Endpoint(now))) => known.url == now.url,
+        (known, now) => known == now,
+    };
+    same_source && known.bot == agent.bot && known.options == agent.options
+}
+
+fn conflict(known: &v1::Agent, agent: &v1::Agent) -> Error {
+    let shown = |agent: &v1::Agent| match &agent.source {
+        Some(Source::Binary(binary)) => format!("content {}", &content(binary)[..SHOWN]),
+        Some(Source::Endpoint(endpoint)) => format!("endpoint {}", endpoint.url),
+        Some(Source::Native(_)) | None => format!("built-in bot {}", agent.bot),
+    };
+    let version = match known.version.as_str() {
+        "" => String::new(),
+        version => format!("version \"{version}\", "),
+    };
+    let (before, now) = (shown(known), shown(agent));
+    let now = match before == now {
+        true => "this one has another bot or other options".to_owned(),
+        false => format!("this one has {now}"),
+    };
+    Error::AgentConflict(format!(
+        "agent \"{}\" is registered already with {version}{before}, {now}: choose another name, \
+         or use --replace",
+        agent.name
+    ))
 }
 
 /// The digest that a name of 64 lower-case hex digits stands for.

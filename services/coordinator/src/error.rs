@@ -128,6 +128,15 @@ pub(crate) enum Error {
     },
     #[error("{0}")]
     AgentConflict(String),
+    #[error(
+        "agent \"{agent}\": endpoint {url} has changed: {change}; register it again with \
+         arena agent register {agent} --endpoint {url}"
+    )]
+    EndpointChanged {
+        agent: String,
+        url: String,
+        change: String,
+    },
     #[error(transparent)]
     Name(#[from] NameError),
     #[error("{0}")]
@@ -211,7 +220,9 @@ impl Error {
             }
             Self::RulesetUnsupported { .. } => (InvalidArgument, reasons::RULESET_UNSUPPORTED),
             Self::AgentNotFound { .. } => (NotFound, reasons::UNKNOWN_AGENT),
-            Self::AgentConflict(_) => (InvalidArgument, reasons::AGENT_CONFLICT),
+            Self::AgentConflict(_) | Self::EndpointChanged { .. } => {
+                (InvalidArgument, reasons::AGENT_CONFLICT)
+            }
             Self::Name(_) => (InvalidArgument, reasons::NAME_INVALID),
             Self::BinaryInvalid(_) => (InvalidArgument, reasons::BINARY_INVALID),
             Self::UnknownBinary { .. } => (NotFound, reasons::UNKNOWN_BINARY),

@@ -1,7 +1,7 @@
 //! From a spec to a tournament with everything resolved.
 
 use arena_model::{
-    AgentName, AgentRef, Tournament, TournamentSeed, canonical_json,
+    AgentName, AgentRef, Registration, Tournament, TournamentSeed, canonical_json,
     engine::options::{self, Options, nearest},
     spec::{Records, Spec, Variant},
 };
@@ -174,6 +174,7 @@ struct Chosen<'a> {
     source: agent_setup::Source,
     description: Option<v1::DescribeResponse>,
     version: String,
+    content: String,
     bot: &'a str,
     options: Options,
 }
@@ -222,6 +223,15 @@ fn resolve_agent(
         version: chosen.version,
         uses_seed,
         options,
+        content: chosen.content,
+        registration: match chosen.source {
+            agent_setup::Source::Endpoint(endpoint) => Some(Registration {
+                name: endpoint.name,
+                url: endpoint.url,
+                registered_unix_us: endpoint.registered_unix_us,
+            }),
+            agent_setup::Source::Binary(_) | agent_setup::Source::Native(_) => None,
+        },
     };
     Ok((agent, setup))
 }
@@ -263,6 +273,7 @@ fn of_variant<'a>(variant: &'a Variant, agents: &Agents) -> Result<Chosen<'a>, E
             source: agent_setup::Source::Native(v1::NativeSource {}),
             description: Some(agents.native().clone()),
             version: agents.native().version.clone(),
+            content: String::new(),
             bot: &variant.bot,
             options: variant.options.clone(),
         });
@@ -301,6 +312,7 @@ fn of_process<'a>(agent: &v1::Agent, bot: &'a str, options: Options) -> Chosen<'
         },
         description: agent.description.clone(),
         version: agent.version.clone(),
+        content: agent.content.clone(),
         bot,
         options,
     }

@@ -404,6 +404,7 @@ impl Results {
                 let place = info.agents.iter().position(|name| *name == standing.agent);
                 let latency = place.and_then(|place| self.latencies.get(place));
                 let last_fault = place.and_then(|place| self.last_faults[place].clone());
+                let agent = place.and_then(|place| info.tournament.agents.get(place));
                 v1::AgentStanding {
                     agent: standing.agent,
                     place: standing.place,
@@ -446,6 +447,11 @@ impl Results {
                     score_freedom: standing.score_freedom,
                     horizon: standing.horizon,
                     games_repeated: standing.games_repeated,
+                    version: agent.map_or_else(String::new, |it| it.version.clone()),
+                    content: agent.map_or_else(String::new, |it| it.content.clone()),
+                    registered_unix_us: agent
+                        .and_then(|it| it.registration.as_ref())
+                        .map(|it| it.registered_unix_us),
                     ..v1::AgentStanding::default()
                 }
             })

@@ -2,6 +2,7 @@
 
 mod binaries;
 mod coordinator;
+mod endpoints;
 mod gate;
 mod metrics;
 mod pages;

@@ -4,6 +4,7 @@
 pub use arena_engine as engine;
 
 mod canonical;
+mod content;
 pub mod expect;
 pub mod format;
 mod name;
@@ -14,6 +15,7 @@ pub mod spec;
 pub mod tournament;
 
 pub use canonical::canonical_json;
+pub use content::{Package, Registration};
 pub use name::{AgentName, GameId, NameError};
 pub use record::{GameRecord, RecordHeader};
 pub use seed::{BlockSeed, SeedError, TournamentSeed};

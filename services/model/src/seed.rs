@@ -11,8 +11,9 @@
 //!   branch, `("agent", names in seat order…, seat)`; seats are one byte;
 //! - seeds of a knockout that are drawn: the agents by the first 8 bytes,
 //!   big-endian, of `H(tournament seed, "seeding", place in the spec)`;
-//! - the order of the openings of a tournament without chance: the key
-//!   `H(tournament seed, "openings")`;
+//! - the openings of a tournament without chance, in order: the key
+//!   `H(tournament seed, "openings")`; which of them a group has in its k-th block:
+//!   the first 8 bytes, big-endian, of `H(tournament seed, "opening order")`;
 //! - of an evolution, from its seed: the key of what is drawn to make
 //!   generation g `("evolution", g)`, and the seed of its tournament
 //!   `("generation", g)`, with g as 8 little-endian bytes.
@@ -69,6 +70,12 @@ impl TournamentSeed {
     #[must_use]
     pub fn openings(&self) -> Key {
         derive(&self.0, &[b"openings"])
+    }
+
+    /// The word from which the order of a group's openings is drawn.
+    #[must_use]
+    pub fn opening_order(&self) -> u64 {
+        first_word(&derive(&self.0, &[b"opening order"]))
     }
 
     /// The key of what is drawn to make a generation of an evolution.

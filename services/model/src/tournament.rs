@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     canonical::canonical_json,
+    content::Registration,
     format::{Format, Settings},
     name::AgentName,
     seed::TournamentSeed,
@@ -22,12 +23,20 @@ pub struct AgentRef {
     pub bot: String,
     /// Resolved options of the bot.
     pub options: Options,
-    /// What `Describe` said, else a part of the binary's SHA-256.
+    /// The version that the agent claims: a label, except for a native bot, whose
+    /// identity it is.
     pub version: String,
     /// Whether its answers depend on the seed of a request; none where that is not
     /// known, and where the game has chance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uses_seed: Option<bool>,
+    /// Of a registered binary: its [`Package::digest`](crate::Package::digest), which
+    /// is its identity. Empty: it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub content: String,
+    /// Of an endpoint: its registration, which is its identity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registration: Option<Registration>,
 }
 
 /// A spec with presets, defaults and seed resolved.
@@ -100,6 +109,17 @@ impl Tournament {
         if let Some(fields) = value.as_object_mut() {
             fields.remove("name");
         }
+        let agents = value["agents"].as_array_mut();
+        for agent in agents
+            .into_iter()
+            .flatten()
+            .filter_map(|it| it.as_object_mut())
+        {
+            // With an identity of its own, an agent's version is only a label.
+            if agent.contains_key("content") || agent.contains_key("registration") {
+                agent.remove("version");
+            }
+        }
         let digest = Sha256::digest(canonical_json(&value));
         let digits = &hex::encode(digest)[..10];
         if attempt > 1 {
@@ -132,6 +152,8 @@ mod tests {
                 options: Options::new(),
                 version: "1".to_owned(),
                 uses_seed: None,
+                content: String::new(),
+                registration: None,
             }],
             play: Play {
                 opening_plies: Some(0),
@@ -151,7 +173,7 @@ mod tests {
     #[test]
     fn an_id_follows_all_that_can_change_a_record_but_not_the_name() {
         let id = tournament().id(1);
-        let changes: [fn(&mut Tournament); 11] = [
+        let changes: [fn(&mut Tournament); 13] = [
             |t| t.ruleset.push('x'),
             |t| t.rules_version += 1,
             |t| t.options.clear(),
@@ -162,6 +184,8 @@ mod tests {
             |t| t.settings = Some(Settings::Swiss(Swiss { rounds: Some(3) })),
             |t| t.agents[0].bot.push('x'),
             |t| t.agents[0].version.push('x'),
+            |t| t.agents[0].content.push('x'),
+            |t| t.agents[0].registration = Some(registration(1)),
             |t| {
                 t.agents[0].options.insert("depth".to_owned(), 3.into());
             },
@@ -174,5 +198,33 @@ mod tests {
         let mut renamed = tournament();
         renamed.name = "pot".parse().expect("a name");
         assert_eq!(renamed.id(1).strip_prefix("pot"), id.strip_prefix("cup"));
+    }
+
+    fn registration(registered_unix_us: u64) -> Registration {
+        Registration {
+            name: "far".to_owned(),
+            url: "http://127.0.0.1:1".to_owned(),
+            registered_unix_us,
+        }
+    }
+
+    #[test]
+    fn version_of_an_agent_with_an_identity_is_a_label() {
+        let with_content = |content: &str, version: &str| {
+            let mut other = tournament();
+            content.clone_into(&mut other.agents[0].content);
+            version.clone_into(&mut other.agents[0].version);
+            other.id(1)
+        };
+        assert_eq!(with_content("aa", "1"), with_content("aa", "2"));
+        assert_ne!(with_content("aa", "1"), with_content("bb", "1"));
+        let registered = |at: u64, version: &str| {
+            let mut other = tournament();
+            other.agents[0].registration = Some(registration(at));
+            version.clone_into(&mut other.agents[0].version);
+            other.id(1)
+        };
+        assert_eq!(registered(1, "1"), registered(1, "2"));
+        assert_ne!(registered(1, "1"), registered(2, "1"));
     }
 }

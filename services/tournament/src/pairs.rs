@@ -200,7 +200,7 @@ impl Evidence {
         let apart = tally::adjusted_difference(alone.map(|alone| &alone.adjusting), &pair.luck);
         let alone = alone.map(|alone| &alone.blocks);
         let difference = interval::difference(alone, together.covariance(), together.freedom());
-        let raw_difference = luck && apart.is_none();
+        let raw_difference = luck && apart.is_none() && difference.is_some();
         let apart = if luck { apart.or(difference) } else { None };
         let without = apart.and_then(Difference::fixed);
         let apart_fixed = difference.and_then(Difference::fixed);
@@ -235,7 +235,7 @@ impl Evidence {
             score_adjusted_high: adjusted.1.1,
             score_adjusted_anytime_low: adjusted.2.0,
             score_adjusted_anytime_high: adjusted.2.1,
-            score_adjusted_is_raw: luck && computed.is_none(),
+            score_adjusted_is_raw: luck && computed.is_none() && score.is_some(),
             difference_adjusted: apart.map(|apart| apart.mean),
             difference_adjusted_low: without.map(|ends| ends.0),
             difference_adjusted_high: without.map(|ends| ends.1),

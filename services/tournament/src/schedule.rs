@@ -22,8 +22,10 @@
 //! again after p < seats rotations, every p rotations have dice of their own:
 //! with those of the first they would be the same games once more.
 //!
-//! A group's k-th block begins with opening k mod N of the N that a game without
-//! chance has, the same in all rotations.
+//! A game without chance has N openings. A group's k-th block begins with opening
+//! (a·k + b) mod N, the same in all rotations, with a and b drawn for each group and
+//! a without a divisor in common with N. So a group has each opening once in N blocks,
+//! and the openings of two groups are drawn apart from each other.
 //!
 //! Without `rotate` a block is one game, and the base order of every block is
 //! the group in the order of the spec.
@@ -34,7 +36,7 @@ mod stage;
 
 use std::{collections::HashMap, sync::Arc};
 
-use arena_model::{BlockSeed, Tournament, TournamentSeed, format::Format};
+use arena_model::{BlockSeed, Tournament, TournamentSeed, engine::AgentRng, format::Format};
 
 use crate::format::{self, FormatError};
 use groups::Groups;
@@ -119,12 +121,38 @@ pub struct Schedule {
     rotations: u32,
     rotate: bool,
     paired: bool,
-    /// How many openings there are.
-    openings: Option<u64>,
+    openings: Option<OpeningOrder>,
     segments: Vec<Segment>,
     blocks: u64,
     /// Blocks of each group that a segment lists, in all of them.
     played: HashMap<u64, u64>,
+}
+
+/// In which order groups have the openings.
+#[derive(Clone, Copy, Debug)]
+struct OpeningOrder {
+    /// How many openings there are.
+    size: u64,
+    word: u64,
+}
+
+impl OpeningOrder {
+    /// The opening of a group's block, by how many blocks it had before.
+    fn number(self, group: u64, before: u64) -> u64 {
+        let mut draws = AgentRng::new(self.word ^ group);
+        let [first, step] = [draws.word(), draws.word()].map(|word| word % self.size);
+        let mut steps = (step..).filter(|&step| gcd(step, self.size) == 1);
+        let step = steps.next().unwrap_or(1);
+        let place = u128::from(step) * u128::from(before) + u128::from(first);
+        (place % u128::from(self.size)) as u64
+    }
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 /// Stages one after the other with the same groups.
@@ -196,7 +224,10 @@ impl Schedule {
             },
             rotate: tournament.play.rotate,
             paired: tournament.play.paired,
-            openings: tournament.openings.map(|openings| openings.size.max(1)),
+            openings: tournament.openings.map(|openings| OpeningOrder {
+                size: openings.size.max(1),
+                word: tournament.seed.opening_order(),
+            }),
             segments: Vec::new(),
             blocks: 0,
             played: HashMap::new(),
@@ -435,7 +466,9 @@ impl Schedule {
                 (false, _) => seed.rotation(rotation),
             },
             seats,
-            opening: self.openings.map(|openings| place.before % openings),
+            opening: self
+                .openings
+                .map(|openings| openings.number(place.group, place.before)),
         }
     }
 

@@ -13,6 +13,8 @@ pub(crate) fn tournament(agents: usize, seats: usize, blocks: u64) -> Tournament
         options: Default::default(),
         version: "1".to_owned(),
         uses_seed: None,
+        content: String::new(),
+        registration: None,
     };
     Tournament {
         name: "test".parse().expect("a name"),

@@ -1,7 +1,7 @@
 //! Plain data to messages and back.
 
 use arena_model::{
-    BlockSeed, GameRecord,
+    BlockSeed, GameRecord, Package,
     engine::{
         Event, FaultKind, FaultPolicy, SeatFault, Termination,
         options::{Kind, OptionError, Options, Spec, Value, coerce},
@@ -10,6 +10,9 @@ use arena_model::{
 };
 
 use crate::v1;
+
+/// How long a binary may take to start where nothing else is said.
+const START_TIMEOUT_US: u64 = 10_000_000;
 
 /// A message that does not say what it must.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,6 +51,28 @@ pub fn options_from_wire(options: &[v1::OptionValue]) -> Options {
         .iter()
         .map(|option| (option.name.clone(), Value::Text(option.value.clone())))
         .collect()
+}
+
+/// What identifies a registered binary: the digest of its file, arguments and limits.
+#[must_use]
+pub fn content(binary: &v1::BinarySource) -> String {
+    let limits = binary.limits.unwrap_or_default();
+    let start = match limits.start_timeout_us {
+        START_TIMEOUT_US => 0,
+        other => other,
+    };
+    let limits = [
+        ("memory_bytes", limits.memory_bytes),
+        ("output_bytes", limits.output_bytes),
+        ("processes", limits.processes.into()),
+        ("start_timeout_us", start),
+    ];
+    Package {
+        files: [(Package::path(&binary.file_name), binary.sha256.as_str())].into(),
+        args: &binary.args,
+        limits: limits.into_iter().filter(|limit| limit.1 > 0).collect(),
+    }
+    .digest()
 }
 
 /// The description of an option.

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use arena_model::Package;
 use arena_wire::v1::{self, worker_service_client::WorkerServiceClient};
 use sha2::{Digest, Sha256};
 use tokio::{sync::Mutex, time};
@@ -151,15 +152,11 @@ impl From<io::Error> for FetchError {
     }
 }
 
-/// The hash, and for people who look at processes the name.
+/// The hash and the path in the package: nothing of the name that the file had, since
+/// that name is no part of the agent's content.
 fn file_name(binary: &v1::BinarySource) -> String {
-    let name: String = binary
-        .file_name
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
-        .take(64)
-        .collect();
-    format!("{}-{name}", binary.sha256.to_ascii_lowercase())
+    let path = Package::path(&binary.file_name);
+    format!("{}-{path}", binary.sha256.to_ascii_lowercase())
 }
 
 fn hash_file(path: &Path) -> io::Result<String> {

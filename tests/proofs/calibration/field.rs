@@ -113,6 +113,8 @@ impl World {
             options: Default::default(),
             version: "1".to_owned(),
             uses_seed: None,
+            content: String::new(),
+            registration: None,
         };
         let tournament = Tournament {
             name: "simulated".parse().expect("a name"),

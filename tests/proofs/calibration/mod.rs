@@ -4,6 +4,7 @@ pub(crate) mod field;
 mod formats;
 mod intervals;
 mod lattice;
+mod openings;
 mod singly;
 mod sprt;
 
@@ -53,6 +54,7 @@ impl Proof for Calibration {
         let mut fields = intervals::fields()?;
         let known = fields.iter().map(|field| field.name.clone());
         let known = known.chain(formats::names()).chain(sprt::names());
+        let known = known.chain(openings::names());
         let known: Vec<String> = known.collect();
         if !known.iter().any(|name| name.contains(&self.only)) {
             return Ok(Outcome::unknown(&self.only, known));
@@ -69,6 +71,10 @@ impl Proof for Calibration {
             if self.tournaments >= 2000 {
                 wrong.extend(row.wrong());
             }
+        }
+        for row in openings::simulate(self.tournaments, self.seed, &self.only) {
+            figures.push(Figure::new(&row.name, row.shown()));
+            wrong.extend(row.wrong());
         }
         for row in sprt::simulate(self.runs, self.seed, &self.only) {
             figures.push(Figure::new(&row.name, row.shown()));

@@ -112,6 +112,8 @@ pub(super) fn course(
             options: Options::new(),
             version: "1".to_owned(),
             uses_seed: None,
+            content: String::new(),
+            registration: None,
         })
     };
     let tournament = Tournament {

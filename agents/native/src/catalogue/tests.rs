@@ -1,10 +1,19 @@
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use arena_engine::{Game, options::Options};
 use arena_games::{Kalah, RulesetInfo};
 
 use super::*;
-use crate::testing::{game, options, play, plays, quick_variants};
+use crate::{
+    bot::{Chosen, Decision},
+    testing::{game, options, play, plays, quick, quick_variants},
+};
 
 /// Every number of seats with the defaults, every preset, and what is far from
 /// the defaults.
@@ -202,4 +211,76 @@ fn random_draws_every_move_about_as_often() {
         // Six standard deviations of a binomial draw.
         assert!(count.abs_diff(10_000) < 548, "{counts:?}");
     }
+}
+
+/// Notes what a bot chooses.
+struct Noted<G: Game> {
+    bot: Box<dyn Bot<G>>,
+    /// FNV-1a over the choices (Fowler, Noll, Vo 1991).
+    hash: Arc<AtomicU64>,
+}
+
+impl<G: Game> Bot<G> for Noted<G> {
+    fn choose(&mut self, decision: &Decision<'_, G>) -> Chosen {
+        let chosen = self.bot.choose(decision);
+        let hash = self.hash.load(Ordering::Relaxed) ^ u64::from(chosen.action);
+        self.hash
+            .store(hash.wrapping_mul(0x0100_0000_01b3), Ordering::Relaxed);
+        chosen
+    }
+}
+
+/// Plays two games of a bot with itself, and gives a hash of its choices.
+struct Behaviour<'a>(&'a BotInfo, Arc<AtomicU64>);
+
+impl Visitor for Behaviour<'_> {
+    type Out = ();
+
+    fn visit<G: Game>(self, game: G) {
+        for number in 0..2 {
+            let seat = |_| -> Box<dyn Bot<G>> {
+                Box::new(Noted {
+                    bot: bot(self.0.name, &quick(self.0), &game).expect("a bot"),
+                    hash: Arc::clone(&self.1),
+                })
+            };
+            let mut bots: Vec<_> = (0..game.seats()).map(seat).collect();
+            play(&game, &mut bots, number);
+        }
+    }
+}
+
+/// A native bot is identified by the version of all of them, so that version has to
+/// change when one of them plays differently. Tournaments of the old bots are then
+/// other tournaments. ARENA_WRITE_BEHAVIOUR=1 writes the file anew.
+#[test]
+fn version_changes_when_a_bot_plays_differently() {
+    let mut text = format!("version {VERSION}\n");
+    for info in bots() {
+        let hash = Arc::new(AtomicU64::new(0xcbf2_9ce4_8422_2325));
+        for ruleset in arena_games::rulesets() {
+            let name = ruleset.name;
+            let claims = info.rulesets.is_empty() || info.rulesets.contains(&name);
+            let given = match info.name {
+                "chowka-naive" | "chowka-expectiminimax" | "chowka-random-dup" => "preset=cb2012",
+                _ => "-",
+            };
+            if claims {
+                let (resolved, seats) =
+                    arena_games::resolve(name, &options(given), None).expect("options that exist");
+                let behaviour = Behaviour(info, Arc::clone(&hash));
+                arena_games::visit(name, &resolved, seats, behaviour).expect("a game");
+            }
+        }
+        text += &format!("{} {:016x}\n", info.name, hash.load(Ordering::Relaxed));
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/behaviour.txt");
+    if std::env::var_os("ARENA_WRITE_BEHAVIOUR").is_some() {
+        std::fs::write(path, &text).expect("the data folder");
+    }
+    let known = std::fs::read_to_string(path).expect("the data file");
+    assert_eq!(
+        known, text,
+        "a bot plays differently: raise VERSION in catalogue.rs and write {path} anew"
+    );
 }

@@ -7,6 +7,11 @@ from .decision import Decision
 from .options import Option
 from .proto import agent_pb2 as pb
 
+_SEED_USE = {
+    None: pb.SEED_USE_UNSPECIFIED,
+    False: pb.SEED_USE_NO,
+    True: pb.SEED_USE_YES,
+}
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
@@ -51,6 +56,10 @@ class Agent:
     #: True where the same decision (seed included) always gets the same answer:
     #: draw from `decision.rng` alone and remember nothing.
     deterministic: bool = False
+    #: Whether the answer depends on `decision.rng` or `decision.seed`; None: not said.
+    #: In a game without chance, agents that do not use their seed play the same game
+    #: again from the same opening.
+    uses_seed: Optional[bool] = None
     #: False where ids are enough: notations and `moves` are then left out,
     #: which is faster.
     move_details: bool = True
@@ -87,4 +96,5 @@ class Agent:
             rulesets=self.rulesets,
             options=[option.describe() for option in self.options],
             deterministic=self.deterministic,
+            uses_seed=_SEED_USE[self.uses_seed],
         )

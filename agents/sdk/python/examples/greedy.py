@@ -11,6 +11,7 @@ class Greedy(Agent):
     summary = "the most this one move can take; ties by lot"
     rulesets = ("cowry", "kalah")
     deterministic = True
+    uses_seed = True
 
     def choose(self, decision):
         worth = WORTH[decision.ruleset]

@@ -7,15 +7,17 @@ mod told;
 
 use std::{fs::File, io::Read, path::PathBuf};
 
-use arena_model::record::ParsedRecord;
+use arena_model::{GameRecord, record::ParsedRecord};
 use arena_wire::v1;
 use clap::{Args, Subcommand};
+use tonic::Code;
 
 use crate::{
     access::{AccessArgs, Client},
     failure::{Failure, Outcome},
     model::{self, Rules},
     output::{self, Format, note},
+    units,
     workers::Builtin,
 };
 
@@ -219,7 +221,7 @@ impl ReplayArgs {
         self.tell(parsed.game_id(), &record, text.trim())
     }
 
-    fn tell(&self, id: &str, record: &arena_model::GameRecord, line: &str) -> Outcome {
+    fn tell(&self, id: &str, record: &GameRecord, line: &str) -> Outcome {
         match self.output {
             Format::Json | Format::Jsonl => output::write(&format!("{line}\n")),
             Format::Csv => output::write(&format!("game_id,replays\n{id},true\n")),
@@ -263,11 +265,62 @@ impl RerunArgs {
         outcome.and(access.close().await)
     }
 
+    /// Fails where an endpoint that played was registered anew or removed since: what
+    /// answers there now is another agent. The exact content of a binary is kept.
+    async fn check_endpoints(
+        &self,
+        client: &mut Client,
+        setup: &v1::TournamentSetup,
+        stored: &GameRecord,
+    ) -> Outcome {
+        for &seat in &stored.seats {
+            let agent = setup.agents.get(usize::from(seat));
+            let source = agent.and_then(|agent| agent.source.as_ref());
+            let Some(v1::agent_setup::Source::Endpoint(played)) = source else {
+                continue;
+            };
+            if played.registered_unix_us == 0 {
+                note(format!(
+                    "endpoint {} played before registrations were kept: whether the same agent \
+                     still answers there is not known",
+                    played.url
+                ));
+                continue;
+            }
+            let request = v1::GetAgentRequest {
+                name: played.name.clone(),
+            };
+            let now = match client.get_agent(request).await {
+                Ok(answer) => answer.into_inner().agent.unwrap_or_default(),
+                Err(status) if status.code() == Code::NotFound => v1::Agent::default(),
+                Err(status) => return Err(status.into()),
+            };
+            if now.registered_unix_us == played.registered_unix_us {
+                continue;
+            }
+            let since = match now.registered_unix_us {
+                0 => "it was removed since".to_owned(),
+                at => format!("it was registered again {}", units::utc(at)),
+            };
+            return Err(Failure::usage(format!(
+                "game {} was played by agent \"{}\" at endpoint {}, registered {}; {since}, so \
+                 what answers there now is another agent and is not asked: use arena game replay",
+                self.game,
+                played.name,
+                played.url,
+                units::utc(played.registered_unix_us),
+            )));
+        }
+        Ok(())
+    }
+
     async fn compare(&self, access: &mut crate::access::Access) -> Outcome {
         let game = fetch(&mut access.client, &self.game).await?;
         let mut setup = game.setup.unwrap_or_default();
         let rules = Rules::of(&setup)?;
         let stored = model::record(game.record.as_ref())?;
+        self.check_endpoints(&mut access.client, &setup, &stored)
+            .await?;
         // The game that is played here is wanted whole.
         let hash_only = std::mem::take(&mut setup.hash_only);
         let assignment = v1::GameAssignment {

@@ -165,6 +165,7 @@ async fn play_on(
     let tournament = response.tournament.unwrap_or_default();
     let id = tournament.tournament_id.clone();
     note(format!("tournament {id}"));
+    response.notes.iter().for_each(note);
     if tournament.state() == TournamentState::Finished {
         note("it is finished already, these are its standings; --again plays it once more");
         standings::show_checked(client, &id, format, alone, &expectations).await?;

@@ -205,6 +205,7 @@ async fn start_command(client: &mut Client, args: StartArgs) -> Outcome {
     let response = start(client, spec, args.seed, args.again)
         .await
         .map_err(about(&args.spec))?;
+    response.notes.iter().for_each(note);
     let tournament = response.tournament.unwrap_or_default();
     match args.output {
         Format::Json | Format::Jsonl => output::json_line(&json!({

@@ -13,6 +13,7 @@ use crate::{
     failure::{Failure, Outcome},
     looks,
     model::{self, Rules},
+    units,
 };
 
 /// Games asked for at a time.
@@ -172,8 +173,15 @@ fn agent(
         bot: known.map_or_else(String::new, |agent| agent.bot.clone()),
         options: known.map(|agent| agent.options.clone()).unwrap_or_default(),
         source: match source {
-            Some(Source::Binary(binary)) => format!("binary, SHA-256 {}", binary.sha256),
-            Some(Source::Endpoint(endpoint)) => format!("endpoint {}", endpoint.url),
+            Some(Source::Binary(binary)) if standing.content.is_empty() => {
+                format!("binary, SHA-256 {}", binary.sha256)
+            }
+            Some(Source::Binary(_)) => format!("binary, content {}", standing.content),
+            Some(Source::Endpoint(endpoint)) => {
+                let at = standing.registered_unix_us.map(units::utc);
+                let at = at.map_or_else(String::new, |at| format!(", registered {at}"));
+                format!("endpoint {}{at}", endpoint.url)
+            }
             Some(Source::Native(_)) | None => "native".to_owned(),
         },
         latencies: scan.latencies(number),

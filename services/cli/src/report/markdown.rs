@@ -109,6 +109,15 @@ fn standings(report: &Report) -> String {
         );
         out += &row(&cells);
     }
+    for agent in &report.agents {
+        if let Some(identity) = units::identity(&agent.standing) {
+            out += &format!(
+                "\n{}: {}\n",
+                escape(&agent.standing.agent),
+                escape(&identity)
+            );
+        }
+    }
     if swiss {
         out += &format!("\nPlaces go {}.\n", swiss_told(report.seats));
     }

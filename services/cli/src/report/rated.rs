@@ -92,6 +92,8 @@ mod tests {
             options: Options::new(),
             version: String::new(),
             uses_seed: None,
+            content: String::new(),
+            registration: None,
         };
         Tournament {
             name: "cup".parse().expect("a name"),

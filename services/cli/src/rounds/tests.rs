@@ -27,6 +27,8 @@ fn verdict((format, settings): (Format, Option<Settings>), agents: usize, seats:
         options: Options::new(),
         version: String::new(),
         uses_seed: None,
+        content: String::new(),
+        registration: None,
     };
     let tournament = Tournament {
         name: "cup".parse().expect("a name"),

@@ -39,6 +39,7 @@ impl Core {
         tracing::info!(
             agent = agent.name,
             version = agent.version,
+            content = agent.content,
             "agent registered"
         );
         Ok(agent)

@@ -208,6 +208,7 @@ impl Core {
             return Ok(v1::StartTournamentResponse {
                 tournament: Some(self.tournament(&before.tournament_id)?),
                 created: known.created,
+                notes: Vec::new(),
             });
         }
         if self.draining() {
@@ -274,6 +275,7 @@ impl Core {
         let answer = v1::StartTournamentResponse {
             tournament: Some(self.tournament(tournament)?),
             created: false,
+            notes: Vec::new(),
         };
         let changes = self.remember_start(request, tournament, false);
         if !changes.is_empty() {
@@ -307,6 +309,7 @@ impl Core {
         Ok(v1::StartTournamentResponse {
             tournament: Some(self.tournament(&id)?),
             created: true,
+            notes: Vec::new(),
         })
     }
 
@@ -338,6 +341,7 @@ impl Core {
                 ..v1::Tournament::default()
             }),
             created,
+            notes: Vec::new(),
         };
         self.answers
             .remember(&request.request_id, "StartTournament", request, &answer)

@@ -203,13 +203,17 @@ impl Core {
         }
         let now = self.now();
         let (numbers, tournaments) = (&self.numbers, &self.tournaments);
-        let workers = &self.workers;
+        let (workers, agents) = (&self.workers, &self.agents);
         let suits = |worker: WorkerId, number: TournamentNo| {
             let entry = numbers.get(&number).and_then(|id| tournaments.get(id));
             let rulesets = workers.get(&worker).map(|present| &present.rulesets);
             entry.zip(rulesets).is_some_and(|(entry, rulesets)| {
                 let tournament = &entry.info.tournament;
-                rulesets.get(&tournament.ruleset) == Some(&tournament.rules_version)
+                let knows = rulesets.get(&tournament.ruleset) == Some(&tournament.rules_version);
+                // What is left of a finished one are audits, which an endpoint that was
+                // registered again would answer for another agent.
+                let over = entry.document.state() == v1::TournamentState::Finished;
+                knows && !(over && agents.lacks_endpoint_of(tournament))
             })
         };
         let grant = self.ledger.grant(now, parked.ask, suits);

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::{binaries, pages, standings};
+use super::{binaries, endpoints, pages, standings};
 use crate::{
     error::Error,
     handle::{Change, Command, Handle},
@@ -99,11 +99,15 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::StartTournamentRequest>,
     ) -> Answer<v1::StartTournamentResponse> {
         let request = request.into_inner();
+        let notes = endpoints::ask(&self.handle, &request).await?;
         let started = self
             .handle
             .ask(|reply| Command::Start(request, reply))
             .await?;
-        Ok(Response::new(started))
+        Ok(Response::new(v1::StartTournamentResponse {
+            notes,
+            ..started
+        }))
     }
 
     async fn get_tournament(

@@ -7,7 +7,7 @@ use arena_wire::{
 use sha2::{Digest, Sha256};
 use tonic::{Code, Status};
 
-use super::fixture::{Fixture, SPEC, refused};
+use super::fixture::{Fixture, SPEC, memory, options as options_of, refused};
 
 fn sha256(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
@@ -54,6 +54,7 @@ fn endpoint(name: &str, url: &str) -> v1::Agent {
         name: name.to_owned(),
         source: Some(Source::Endpoint(v1::EndpointSource {
             url: url.to_owned(),
+            ..v1::EndpointSource::default()
         })),
         ..Default::default()
     }
@@ -93,7 +94,9 @@ async fn a_binary_is_uploaded_registered_and_fetched() {
             .known
     );
     let agent = register(&mut arena, binary("mine", &bytes, ""), false).await;
-    assert_eq!(agent.expect("registered").version, name[..12]);
+    let agent = agent.expect("registered");
+    assert_eq!((agent.content.len(), agent.version.len()), (64, 12));
+    assert!(agent.content.starts_with(&agent.version));
     let mut worker = arena.join("one").await;
     let request = v1::FetchBinaryRequest { sha256: name };
     let mut chunks = worker
@@ -137,7 +140,7 @@ async fn an_upload_is_held_against_its_digest_and_size() {
 }
 
 #[tokio::test]
-async fn a_version_stays_with_its_binary_unless_replaced() {
+async fn a_name_stays_with_its_content_unless_replaced() {
     let mut arena = Fixture::new().await;
     for bytes in [b"first", b"other"] {
         upload(&mut arena, &sha256(bytes), bytes)
@@ -150,16 +153,38 @@ async fn a_version_stays_with_its_binary_unless_replaced() {
         .expect("new");
     let again = register(&mut arena, first, false).await.expect("the same");
     assert_eq!(again, registered);
+    // Under another name, other bytes may claim the same version.
+    let other = register(&mut arena, binary("other", b"other", "1"), false)
+        .await
+        .expect("another agent");
     let answer = register(&mut arena, binary("mine", b"other", "1"), false).await;
     let message = refused(answer, Code::InvalidArgument, reasons::AGENT_CONFLICT);
-    for named in [sha256(b"first"), sha256(b"other"), "--replace".to_owned()] {
-        assert!(message.contains(&named), "{message}");
+    for named in [&registered.content[..12], &other.content[..12], "--replace"] {
+        assert!(message.contains(named), "{message}");
     }
     let answer = register(&mut arena, binary("mine", b"other", "2"), false).await;
     refused(answer, Code::InvalidArgument, reasons::AGENT_CONFLICT);
-    register(&mut arena, binary("mine", b"other", "1"), true)
+    let replaced = register(&mut arena, binary("mine", b"other", "1"), true)
         .await
         .expect("replaced");
+    assert_eq!(replaced.content, other.content);
+    // The label alone may change.
+    let label = register(&mut arena, binary("mine", b"other", "3"), false).await;
+    assert_eq!(label.expect("the same content").version, "3");
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_registered_again_has_a_later_time() {
+    let mut arena = Fixture::new().await;
+    let mut before = 0;
+    for _ in 0..3 {
+        let agent = register(&mut arena, endpoint("far", "unix:/run/far"), false).await;
+        let at = agent.expect("registered").registered_unix_us;
+        assert!(at > before);
+        before = at;
+    }
+    let answer = register(&mut arena, endpoint("far", "unix:/run/other"), false).await;
+    refused(answer, Code::InvalidArgument, reasons::AGENT_CONFLICT);
 }
 
 #[tokio::test]
@@ -361,4 +386,24 @@ async fn what_an_agent_was_registered_with_stands_under_other_names_too() {
     );
     let answer = arena.try_start(&spec("bot = \"mine\"\n"), false).await;
     refused(answer, Code::InvalidArgument, reasons::UNKNOWN_BOT);
+}
+
+#[tokio::test]
+async fn audits_do_not_ask_an_endpoint_that_was_registered_again() {
+    let mut arena = Fixture::with(crate::Options {
+        audit_share: 1.0,
+        ..options_of(memory())
+    })
+    .await;
+    let far = || endpoint("far", "unix:/run/far");
+    register(&mut arena, far(), false).await.expect("new");
+    arena.start(&SPEC.replace("minimax", "far")).await;
+    assert_eq!(arena.join("player").await.play_all().await, 40);
+    let mut auditor = arena.join("auditor").await;
+    let lease = auditor.lease().await;
+    assert!(lease.audit);
+    auditor.play(&lease).await;
+    register(&mut arena, far(), false).await.expect("again");
+    let lease = auditor.try_lease(0).await.expect("answered");
+    assert_eq!(lease, None, "another agent answers there now");
 }

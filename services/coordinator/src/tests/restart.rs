@@ -72,6 +72,7 @@ async fn what_was_registered_paused_and_answered_survives() {
         name: "mine".to_owned(),
         source: Some(v1::agent::Source::Endpoint(v1::EndpointSource {
             url: "unix:/run/mine".to_owned(),
+            ..v1::EndpointSource::default()
         })),
         ..Default::default()
     };

@@ -77,6 +77,23 @@ async fn a_tournament_of_stages_comes_to_the_same_however_often_the_coordinator_
 }
 
 #[tokio::test]
+async fn a_ladder_has_one_elo_scale() {
+    let (_, standings) = straight(&spec("ladder")).await;
+    let verdict: serde_json::Value =
+        serde_json::from_str(&standings.verdict_json).expect("a verdict");
+    let places = verdict["places"].as_array().expect("places");
+    assert_eq!(places.len(), standings.agents.len());
+    for (row, agent) in places.iter().zip(&standings.agents) {
+        assert_eq!(row["agent"], *agent.agent);
+        assert_eq!(row["place"].as_u64(), agent.place);
+        assert_eq!(row["elo"].as_f64(), agent.rating, "{}", agent.agent);
+    }
+    let ratings = standings.agents.iter().map(|agent| agent.rating);
+    assert!(ratings.is_sorted_by(|one, next| one >= next));
+    assert_eq!(verdict["winner"], *standings.agents[0].agent);
+}
+
+#[tokio::test]
 async fn games_of_a_stage_to_come_are_not_lent() {
     let mut arena = Fixture::with(options(memory())).await;
     let id = arena.start(&spec("knockout")).await.tournament_id;

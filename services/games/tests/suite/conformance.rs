@@ -57,6 +57,8 @@ fn check_game<G: Game>(game: &G, case: &Case, seed: u64) {
     })
     .unwrap_or_else(|error| panic!("{label}: {error}"));
     assert!(outcome.ending.is_some(), "{label}: the rules ended it");
+    let draws = finished.events.iter().any(|event| !event.is_action());
+    assert_eq!(Game::has_chance(game), draws, "{label}");
     assert_eq!(outcome.placement, finished.placement, "{label}");
     assert_eq!(outcome.scores, finished.scores, "{label}");
     let mut placement = [0; MAX_SEATS];

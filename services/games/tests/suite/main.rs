@@ -10,6 +10,7 @@ mod kalah;
 mod ludo;
 mod matches;
 mod nodes;
+mod openings;
 mod oware;
 mod positions;
 mod rules;

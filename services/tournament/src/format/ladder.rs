@@ -29,8 +29,6 @@ use crate::schedule::Stage;
 
 /// How many places apart those are who may meet.
 const REACH: usize = 4;
-/// Elo of one natural logarithm of the odds: 400 / ln 10.
-const ELO: f64 = 400.0 / std::f64::consts::LN_10;
 /// More agents would make choosing slower than playing.
 const AGENTS_MAX: usize = 128;
 /// So often a group is chosen for a stage; what has more blocks has them by
@@ -164,7 +162,6 @@ impl Ladder {
         let ratings = self.ratings();
         let order = ratings.order();
         let agents = self.field.agents();
-        let mean = ratings.values.iter().sum::<f64>() / agents as f64;
         let rows = order.iter().zip(1..).map(|(&agent, place)| {
             let mut all = Units::default();
             for other in 0..agents {
@@ -181,7 +178,8 @@ impl Ladder {
             json!({
                 "place": place,
                 "agent": self.field.names[agent],
-                "elo": (ratings.values[agent] - mean) * ELO,
+                // That of the standings, which [`Verdict::rate`] puts here.
+                "elo": null,
                 "score": all.score(),
                 "blocks": self.blocks[agent],
             })

@@ -241,10 +241,6 @@ mod tests {
                 rejected += u64::from(found.p < 0.05);
             }
             let share = rejected as f64 / runs as f64;
-            println!(
-                "{agents} agents, {blocks} blocks: rejects {:.2} %",
-                100.0 * share
-            );
             let promised = Binomial::new(0.05, runs).expect("a share");
             assert!(
                 promised.sf(rejected.saturating_sub(1)) > 0.001,

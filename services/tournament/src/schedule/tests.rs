@@ -120,3 +120,28 @@ fn every_block_of_a_group_has_its_own_number() {
     let numbers: Vec<u64> = (first..first + 4).map(|it| schedule.before(it)).collect();
     assert_eq!(numbers, [0, 1, 2, 3]);
 }
+
+#[test]
+fn a_group_has_each_opening_once_before_it_has_one_again() {
+    for size in [1, 2, 6, 35, 210] {
+        let mut tournament = tournament(4, 2, 3 * size);
+        tournament.openings = Some(arena_model::Openings {
+            size,
+            complete: true,
+        });
+        let schedule = Schedule::new(&tournament).expect("a schedule");
+        for group in 0..schedule.groups() {
+            let games = schedule
+                .iter()
+                .filter(|game| game.rotation == 0 && schedule.group_of(game.block) == group);
+            let had: Vec<u64> = games
+                .map(|game| game.opening.expect("an opening"))
+                .collect();
+            let rounds: Vec<&[u64]> = had.chunks(size as usize).collect();
+            let mut first = rounds[0].to_vec();
+            first.sort_unstable();
+            assert_eq!(first, (0..size).collect::<Vec<_>>());
+            assert!(rounds.iter().all(|round| *round == rounds[0]));
+        }
+    }
+}

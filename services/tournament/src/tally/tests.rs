@@ -1,5 +1,6 @@
 mod gains;
 mod several_seats;
+mod stopping;
 
 use std::collections::BTreeMap;
 

@@ -30,6 +30,7 @@ fn setup() -> v1::TournamentSetup {
         name: "far".into(),
         source: Some(Source::Endpoint(v1::EndpointSource {
             url: "http://127.0.0.1:9".into(),
+            ..v1::EndpointSource::default()
         })),
         ..Default::default()
     };

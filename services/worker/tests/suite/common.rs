@@ -72,7 +72,10 @@ pub(crate) fn process(name: &str, args: &[&str]) -> v1::AgentSetup {
 pub(crate) fn endpoint(name: &str, url: &str) -> v1::AgentSetup {
     v1::AgentSetup {
         name: name.into(),
-        source: Some(Source::Endpoint(v1::EndpointSource { url: url.into() })),
+        source: Some(Source::Endpoint(v1::EndpointSource {
+            url: url.into(),
+            ..v1::EndpointSource::default()
+        })),
         ..Default::default()
     }
 }

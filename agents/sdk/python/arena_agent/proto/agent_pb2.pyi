@@ -7,6 +7,12 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class SeedUse(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    SEED_USE_UNSPECIFIED: _ClassVar[SeedUse]
+    SEED_USE_NO: _ClassVar[SeedUse]
+    SEED_USE_YES: _ClassVar[SeedUse]
+
 class OptionType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     OPTION_TYPE_UNSPECIFIED: _ClassVar[OptionType]
@@ -16,6 +22,9 @@ class OptionType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     OPTION_TYPE_CHOICE: _ClassVar[OptionType]
     OPTION_TYPE_TEXT: _ClassVar[OptionType]
     OPTION_TYPE_NUMBERS: _ClassVar[OptionType]
+SEED_USE_UNSPECIFIED: SeedUse
+SEED_USE_NO: SeedUse
+SEED_USE_YES: SeedUse
 OPTION_TYPE_UNSPECIFIED: OptionType
 OPTION_TYPE_BOOL: OptionType
 OPTION_TYPE_INTEGER: OptionType
@@ -45,21 +54,23 @@ class DescribeResponse(_message.Message):
     def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., author: _Optional[str] = ..., bots: _Optional[_Iterable[_Union[Bot, _Mapping]]] = ..., batch_size: _Optional[int] = ..., omit_move_details: bool = ...) -> None: ...
 
 class Bot(_message.Message):
-    __slots__ = ("name", "summary", "rulesets", "options", "deterministic")
+    __slots__ = ("name", "summary", "rulesets", "options", "deterministic", "uses_seed")
     NAME_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_FIELD_NUMBER: _ClassVar[int]
     RULESETS_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     DETERMINISTIC_FIELD_NUMBER: _ClassVar[int]
+    USES_SEED_FIELD_NUMBER: _ClassVar[int]
     name: str
     summary: str
     rulesets: _containers.RepeatedScalarFieldContainer[str]
     options: _containers.RepeatedCompositeFieldContainer[BotOption]
     deterministic: bool
-    def __init__(self, name: _Optional[str] = ..., summary: _Optional[str] = ..., rulesets: _Optional[_Iterable[str]] = ..., options: _Optional[_Iterable[_Union[BotOption, _Mapping]]] = ..., deterministic: bool = ...) -> None: ...
+    uses_seed: SeedUse
+    def __init__(self, name: _Optional[str] = ..., summary: _Optional[str] = ..., rulesets: _Optional[_Iterable[str]] = ..., options: _Optional[_Iterable[_Union[BotOption, _Mapping]]] = ..., deterministic: bool = ..., uses_seed: _Optional[_Union[SeedUse, str]] = ...) -> None: ...
 
 class BotOption(_message.Message):
-    __slots__ = ("name", "summary", "type", "default_value", "min", "max", "choices", "length", "rulesets")
+    __slots__ = ("name", "summary", "type", "default_value", "min", "max", "choices", "length", "rulesets", "uses_seed")
     NAME_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
@@ -69,6 +80,7 @@ class BotOption(_message.Message):
     CHOICES_FIELD_NUMBER: _ClassVar[int]
     LENGTH_FIELD_NUMBER: _ClassVar[int]
     RULESETS_FIELD_NUMBER: _ClassVar[int]
+    USES_SEED_FIELD_NUMBER: _ClassVar[int]
     name: str
     summary: str
     type: OptionType
@@ -78,7 +90,8 @@ class BotOption(_message.Message):
     choices: _containers.RepeatedScalarFieldContainer[str]
     length: int
     rulesets: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, name: _Optional[str] = ..., summary: _Optional[str] = ..., type: _Optional[_Union[OptionType, str]] = ..., default_value: _Optional[str] = ..., min: _Optional[str] = ..., max: _Optional[str] = ..., choices: _Optional[_Iterable[str]] = ..., length: _Optional[int] = ..., rulesets: _Optional[_Iterable[str]] = ...) -> None: ...
+    uses_seed: bool
+    def __init__(self, name: _Optional[str] = ..., summary: _Optional[str] = ..., type: _Optional[_Union[OptionType, str]] = ..., default_value: _Optional[str] = ..., min: _Optional[str] = ..., max: _Optional[str] = ..., choices: _Optional[_Iterable[str]] = ..., length: _Optional[int] = ..., rulesets: _Optional[_Iterable[str]] = ..., uses_seed: bool = ...) -> None: ...
 
 class OptionValue(_message.Message):
     __slots__ = ("name", "value")

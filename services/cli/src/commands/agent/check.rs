@@ -9,7 +9,7 @@ use arena_worker::{
 };
 use clap::Args;
 
-use super::register::{Found, Target};
+use super::register::{FileCopy, Found, Target};
 use crate::{
     failure::{Failure, Outcome},
     output::{Format, note},
@@ -40,12 +40,12 @@ pub(super) async fn describe(
     start_timeout: u64,
 ) -> Result<v1::DescribeResponse, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let source = match (&found.source, &found.path) {
-        (Source::Binary(binary), Some(path)) => {
+    let source = match (&found.source, &found.file) {
+        (Source::Binary(binary), Some(file)) => {
             let mut limits = Limits::from_wire(binary.limits.as_ref());
             limits.start = Duration::from_secs(start_timeout);
             AgentSource::Program {
-                path: path.clone(),
+                path: file.path(),
                 args: binary.args.iter().map(Into::into).collect(),
                 limits,
             }
@@ -88,6 +88,10 @@ impl CheckArgs {
             bot: self.bot.clone().unwrap_or_default(),
             source: Some(found.source.clone()),
             description: Some(description.clone()),
+            content: match &found.source {
+                Source::Binary(binary) => convert::content(binary),
+                Source::Endpoint(_) | Source::Native(_) => String::new(),
+            },
             ..v1::Agent::default()
         };
         super::list::print(&agent, self.output)?;
@@ -192,7 +196,7 @@ impl CheckArgs {
             attempts: 0,
             opening: Vec::new(),
         };
-        let provider = Arc::new(LocalBinary(found.path.clone()));
+        let provider = Arc::new(LocalBinary(found.file.as_ref().map(FileCopy::path)));
         let run = AgentOptions::of_executable(std::env::current_exe()?);
         let other_seeds = setup.clone();
         let played = play_one(setup, game.clone(), provider.clone(), run.clone())
@@ -259,7 +263,7 @@ fn note_seed_use(ruleset: &str, bot: &v1::Bot, reports: &[v1::GameReport]) -> Ou
     Ok(0)
 }
 
-/// The file that is checked, where it lies.
+/// The file that is checked.
 struct LocalBinary(Option<PathBuf>);
 
 impl BinaryProvider for LocalBinary {

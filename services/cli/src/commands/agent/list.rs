@@ -11,6 +11,7 @@ use crate::{
     commands::request_id,
     failure::Outcome,
     output::{self, Format, Listing},
+    units,
 };
 
 /// A list shows values of options of so many bytes.
@@ -134,8 +135,12 @@ fn reached(agent: &v1::Agent) -> String {
         Some(Source::Native(_)) if agent.name == agent.bot => "built in".to_owned(),
         Some(Source::Native(_)) => format!("built in ({})", agent.bot),
         Some(Source::Binary(binary)) => {
-            let digest = binary.sha256.get(..12).unwrap_or(&binary.sha256);
-            format!("{} ({digest})", binary.file_name)
+            let content = units::digest(&agent.content);
+            format!("{} (content {content})", binary.file_name)
+        }
+        Some(Source::Endpoint(endpoint)) if agent.registered_unix_us > 0 => {
+            let at = units::utc(agent.registered_unix_us);
+            format!("{} (registered {at})", endpoint.url)
         }
         Some(Source::Endpoint(endpoint)) => endpoint.url.clone(),
         None => "–".to_owned(),
@@ -158,6 +163,7 @@ fn describe(agent: &v1::Agent) -> serde_json::Value {
     json!({
         "agent": agent.name,
         "version": agent.version,
+        "content": Some(&agent.content).filter(|content| !content.is_empty()),
         "bot": agent.bot,
         "options": given(agent),
         "source": source,

@@ -1,12 +1,13 @@
 //! `arena agent register`
 
 use std::{
+    fs::Permissions,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use arena_model::{AgentName, spec::Variant};
+use arena_model::{AgentName, Package, spec::Variant};
 use arena_wire::{
     convert::options_to_wire,
     v1::{self, agent::Source, upload_binary_request::Part},
@@ -52,7 +53,8 @@ pub(crate) struct RegisterArgs {
     ])]
     fragment: Option<PathBuf>,
 
-    /// Accept another binary under a known version, or a name in use
+    /// Replace the agent of this name: tournaments with the new content are new ones,
+    /// those of the old content keep it
     #[arg(long)]
     replace: bool,
 
@@ -99,11 +101,35 @@ pub(super) struct Target {
     pub(super) args: Vec<String>,
 }
 
-/// A target that exists, with the binary's bytes.
+/// A target that exists.
 pub(super) struct Found {
     pub(super) source: Source,
-    pub(super) bytes: Vec<u8>,
-    pub(super) path: Option<PathBuf>,
+    pub(super) file: Option<FileCopy>,
+}
+
+/// A binary's bytes, in a file of our own: what is asked and checked is what is
+/// registered, also where the user's file changes meanwhile or needs files next to it.
+pub(super) struct FileCopy {
+    bytes: Vec<u8>,
+    folder: tempfile::TempDir,
+    name: String,
+}
+
+impl FileCopy {
+    fn new(bytes: Vec<u8>, file_name: &str) -> Outcome<Self> {
+        let copy = Self {
+            bytes,
+            folder: tempfile::tempdir()?,
+            name: Package::path(file_name),
+        };
+        std::fs::write(copy.path(), &copy.bytes)?;
+        std::fs::set_permissions(copy.path(), Permissions::from_mode(0o755))?;
+        Ok(copy)
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        self.folder.path().join(&self.name)
+    }
 }
 
 impl Target {
@@ -112,9 +138,11 @@ impl Target {
         if let Some(url) = &self.endpoint {
             check_url(url)?;
             return Ok(Found {
-                source: Source::Endpoint(v1::EndpointSource { url: url.clone() }),
-                bytes: Vec::new(),
-                path: None,
+                source: Source::Endpoint(v1::EndpointSource {
+                    url: url.clone(),
+                    ..v1::EndpointSource::default()
+                }),
+                file: None,
             });
         }
         let path = self.binary.as_deref().unwrap_or(Path::new(""));
@@ -123,9 +151,10 @@ impl Target {
             || "agent".to_owned(),
             |name| name.to_string_lossy().into_owned(),
         );
+        let file = FileCopy::new(bytes, &file_name)?;
         Ok(Found {
             source: Source::Binary(v1::BinarySource {
-                sha256: hex::encode(Sha256::digest(&bytes)),
+                sha256: hex::encode(Sha256::digest(&file.bytes)),
                 file_name,
                 args: self.args.clone(),
                 limits: Some(v1::AgentLimits {
@@ -135,8 +164,7 @@ impl Target {
                     output_bytes: 0,
                 }),
             }),
-            bytes,
-            path: Some(std::path::absolute(path)?),
+            file: Some(file),
         })
     }
 }
@@ -239,8 +267,8 @@ impl RegisterArgs {
             Process::Registered(name) => registered(client, name, &mut wanted).await?,
             Process::Found(found) => {
                 let description = self.ask(&wanted.name, &found).await?;
-                if let Source::Binary(binary) = &found.source {
-                    upload(client, &binary.sha256, &found.bytes).await?;
+                if let (Source::Binary(binary), Some(file)) = (&found.source, &found.file) {
+                    upload(client, &binary.sha256, &file.bytes).await?;
                 }
                 (found.source, description)
             }

@@ -79,6 +79,13 @@ const GAMES_MIN: u64 = 2000;
 pub(super) const TOO_FEW: &str =
     "too few games for a verdict; play more with --games, or leave it out";
 
+/// Our figure is known to so many standard errors: a verdict that is the same at both
+/// ends is decided. Chance leads beyond once in 16,000 figures.
+const STANDARD_ERRORS: f64 = 4.0;
+/// Where it is not the same.
+pub(super) const UNDECIDED: &str =
+    "so near the bound that chance would decide; play more with --games";
+
 impl Finding {
     /// Judges nothing by fewer games than the rules of acceptance ask for.
     pub(super) fn of_few_games(mut self) -> Self {
@@ -95,9 +102,10 @@ impl Finding {
         let verdict = match ours {
             _ if cell.expect == Expect::None => Verdict::NotComparable,
             None => Verdict::NotComparable,
-            Some(ours) if cell.agrees(ours) => Verdict::Within,
-            Some(_) => Verdict::Outside,
+            Some(ours) => cell.decided(ours).unwrap_or(Verdict::NotComparable),
         };
+        let undecided =
+            ours.is_some() && cell.expect != Expect::None && verdict == Verdict::NotComparable;
         let unseen = ours.is_none() && cell.expect != Expect::None;
         let source = cell
             .measure
@@ -120,6 +128,8 @@ impl Finding {
             verdict,
             reason: if unseen {
                 Some(UNSEEN.to_owned())
+            } else if undecided {
+                Some(UNDECIDED.to_owned())
             } else {
                 cell.reason.clone()
             },
@@ -245,6 +255,36 @@ impl Cell {
             ours.sd.unwrap_or(0.0),
             self.z_max.unwrap_or(Z_MAX),
         )
+    }
+
+    /// What the rule says; none where chance in our figure could turn it over.
+    fn decided(&self, ours: Estimate) -> Option<Verdict> {
+        let verdict = |ours| match self.agrees(ours) {
+            true => Verdict::Within,
+            false => Verdict::Outside,
+        };
+        let found = verdict(ours);
+        let error = ours.sd.map_or(0.0, |sd| sd / (ours.count as f64).sqrt());
+        let is_share = !matches!(self.kind, Kind::Mean | Kind::Value)
+            && self.times.is_none()
+            && self.above.is_none();
+        let same = [-STANDARD_ERRORS, STANDARD_ERRORS]
+            .into_iter()
+            .all(|errors| {
+                let value = ours.value + errors * error;
+                let value = match is_share {
+                    true => value.clamp(0.0, self.factor()),
+                    false => value,
+                };
+                verdict(ours.scaled(1.0, value - ours.value)) == found
+            });
+        same.then_some(found)
+    }
+
+    /// Whether more games could decide what these do not.
+    pub(super) fn wants_more(&self, estimate: Option<Estimate>) -> bool {
+        let ours = estimate.map(|estimate| self.in_its_unit(estimate));
+        self.expect != Expect::None && ours.is_some_and(|ours| self.decided(ours).is_none())
     }
 
     /// The rule of [`Cell::agrees`] in words; none where nothing is expected.

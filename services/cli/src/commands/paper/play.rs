@@ -95,6 +95,8 @@ fn seat<G: Game>(game: &G, spec: &Spec) -> Outcome<(Vec<AgentRef>, Bots<G>)> {
             options,
             version: String::new(),
             uses_seed: None,
+            content: String::new(),
+            registration: None,
         });
     }
     Ok((agents, bots))

@@ -32,6 +32,8 @@ use crate::{
 /// Unless the user names another: any will do, but the same one gives the same
 /// figures everywhere.
 const SEED: &str = "0x5eed";
+/// A figure near its bound gets at most so many times the table's games.
+const GROWTH_MAX: u64 = 16;
 
 /// Play a table's protocol and set our figures beside the published ones
 ///
@@ -192,9 +194,21 @@ impl Runner {
             }
             if from(Source::Games).next().is_some() {
                 let measures: Vec<&Measure> = from(Source::Games).map(|&(_, one)| one).collect();
-                let found = self.play(play, &measures, &played)?;
-                for (&(cell, _), estimate) in from(Source::Games).zip(found) {
-                    estimates[cell] = estimate;
+                let mut games = self.games;
+                loop {
+                    let found = self.play(play, games, &measures, &played)?;
+                    for (&(cell, _), estimate) in from(Source::Games).zip(found) {
+                        estimates[cell] = estimate;
+                    }
+                    let open = from(Source::Games)
+                        .any(|&(cell, _)| table.cells[cell].wants_more(estimates[cell]));
+                    // Looks are fixed beforehand: at the table's games and at each
+                    // doubling. All of them are played again, the first ones alike.
+                    let next = play.games(games) * 2;
+                    if self.games.is_some() || !open || next > play.games(None) * GROWTH_MAX {
+                        break;
+                    }
+                    games = Some(next);
                 }
             }
             if from(Source::Clock).next().is_some() {
@@ -231,10 +245,11 @@ impl Runner {
     fn play(
         &self,
         play: &Play,
+        games: Option<u64>,
         measures: &[&Measure],
         played: &(dyn Fn() + Sync),
     ) -> Outcome<Vec<Option<Estimate>>> {
-        let spec = play.spec(&self.seed, self.games);
+        let spec = play.spec(&self.seed, games);
         let parts = play::play(play, &spec, measures, self.threads, &self.stop, played)?;
         let pairs = || measures.iter().zip(&parts);
         if !play.deterministic {

@@ -447,3 +447,71 @@ fn an_order_says_by_which_bound() {
     let text = report::cells(ran.expect("a table"), &runner(6, 2));
     assert!(text.contains("Q within, 0.12 to 0.75"), "{text}");
 }
+
+/// A published count of 37 in 50 and shares of ours around the bound of 2.7, some at it:
+/// over many seeds a figure is never within by one and outside by another.
+#[test]
+fn verdicts_do_not_depend_on_the_seed() {
+    let text = SMALL.replace("of = 50", "of = 50\nz_max = 2.7");
+    let table = data::read("test", &text.replace("won = 25", "won = 37")).expect("a table");
+    let cell = &table.cells[0];
+    // Solves (37 - 50 p)^2 = 2.7^2 * 50 p (1 - p).
+    let bound = 0.868_882;
+    let mut state = 0x5eed_u64;
+    for (share, expected) in [
+        (bound - 0.1, Some(Verdict::Within)),
+        (bound - 0.02, Some(Verdict::Within)),
+        (bound - 0.003, None),
+        (bound, None),
+        (bound + 0.003, None),
+        (bound + 0.02, Some(Verdict::Outside)),
+        (bound + 0.1, Some(Verdict::Outside)),
+    ] {
+        let mut found: Vec<Verdict> = Vec::new();
+        for _ in 0..40 {
+            let (mut won, mut games, mut until) = (0_u64, 0_u64, 2000);
+            let verdict = loop {
+                while games < until {
+                    state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                    let drawn = uniform(state);
+                    won += u64::from(drawn < share);
+                    games += 1;
+                }
+                let value = won as f64 / games as f64;
+                let ours = Estimate {
+                    value,
+                    interval: None,
+                    sd: Some((value * (1.0 - value)).sqrt()),
+                    count: games,
+                };
+                if until == 32_000 || !cell.wants_more(Some(ours)) {
+                    break Finding::new("test", cell, Some(ours)).verdict;
+                }
+                until *= 2;
+            };
+            found.push(verdict);
+        }
+        match expected {
+            Some(expected) => assert_eq!(found, [expected; 40], "{share}"),
+            None => {
+                let truth = match share < bound {
+                    true => Verdict::Within,
+                    false => Verdict::Outside,
+                };
+                let decided = found.iter().filter(|it| **it != Verdict::NotComparable);
+                let wrong = decided.filter(|it| **it != truth && share != bound).count();
+                assert_eq!(wrong, 0, "{share}: {found:?}");
+                let open = found.iter().filter(|it| **it == Verdict::NotComparable);
+                assert!(open.count() > 30, "{share}: {found:?}");
+            }
+        }
+    }
+}
+
+/// From 0 to 1, by SplitMix64 (S. Vigna, public domain).
+fn uniform(state: u64) -> f64 {
+    let mut z = state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+}

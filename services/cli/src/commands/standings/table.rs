@@ -10,6 +10,8 @@ use crate::{
 
 /// What fits a page.
 const WIDTH: usize = 100;
+/// So many agents with one identity are named.
+const IDENTICAL_SHOWN: usize = 5;
 
 /// The table, no wider than that, or [`WIDTH`] where there is no terminal, unless
 /// all of it is wanted; with what is left out.
@@ -134,6 +136,9 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
     }
     let room = (!wide).then(|| width.unwrap_or(WIDTH));
     let (mut text, left_out) = output::fitted(columns, room);
+    for line in identities(agents) {
+        text += &remark(&line, width);
+    }
     if !left_out.is_empty() {
         let left_out = left_out.join(", ");
         let id = &standings.tournament_id;
@@ -143,6 +148,29 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
         );
     }
     text
+}
+
+/// What identifies agents that are registered, those that share it in one line.
+fn identities(agents: &[v1::AgentStanding]) -> Vec<String> {
+    let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
+    for agent in agents {
+        let Some(identity) = units::identity(agent) else {
+            continue;
+        };
+        match lines.iter_mut().find(|(known, _)| *known == identity) {
+            Some((_, names)) => names.push(&agent.agent),
+            None => lines.push((identity, vec![&agent.agent])),
+        }
+    }
+    let line = |(identity, names): (String, Vec<&str>)| {
+        let (shown, more) = names.split_at(names.len().min(IDENTICAL_SHOWN));
+        let more = match more.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{}{more}: {identity}", shown.join(", "))
+    };
+    lines.into_iter().map(line).collect()
 }
 
 /// A line below the table, broken between words where it is wider than a terminal.
@@ -384,6 +412,49 @@ mod tests {
         let mut unknown = standings(2);
         unknown.pairs[0].score_adjusted = None;
         assert!(!crosstable(&unknown, true, None).contains("less luck"));
+    }
+
+    #[test]
+    fn gains_have_intervals_and_raw_scores_a_mark() {
+        let mut standings = standings(2);
+        standings.pairing = Some(v1::Pairing {
+            blocks: 50,
+            variance_reduction: 0.106,
+            games_saved: Some(12),
+            variance_reduction_low: -0.2,
+            variance_reduction_high: 0.35,
+            games_saved_low: Some(-17),
+            games_saved_high: None,
+        });
+        standings.agents[0].score_low = Some(0.4);
+        let text = remarks(&standings);
+        for part in [
+            "variance 11 % lower",
+            "[95%: -20 to 35]",
+            "12 more games had been played [-17 to ∞]",
+            "pointwise",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("as it came"), "{text}");
+        standings.agents[0].score_adjusted = Some(0.5);
+        standings.agents[0].score_adjusted_is_raw = true;
+        assert!(remarks(&standings).contains("* luck cannot be taken out"));
+        assert!(people(&standings, true, None).contains("50.0%*"));
+        // After results decided: intervals that hold then, and no figures of elsewhere.
+        standings.adaptive = true;
+        standings.seats = vec![v1::SeatStanding {
+            score: Some(0.5),
+            score_low: Some(0.45),
+            score_high: Some(0.55),
+            score_anytime_low: Some(0.4),
+            score_anytime_high: Some(0.6),
+            ..v1::SeatStanding::default()
+        }];
+        let text = remarks(&standings);
+        assert!(text.contains("50.0% [40.0, 60.0]"), "{text}");
+        assert!(text.contains("anytime-valid"), "{text}");
+        assert!(!people(&standings, true, None).contains("win rate ["));
     }
 
     /// Four agents that played enough for long numbers.

@@ -71,6 +71,11 @@ pub(crate) struct AuditsView {
 #[derive(Serialize)]
 pub(crate) struct AgentView<'a> {
     agent: &'a str,
+    version: &'a str,
+    /// SHA-256 that identifies a registered binary.
+    content: Option<&'a str>,
+    /// What identifies an endpoint.
+    registered_unix_us: Option<u64>,
     place: Option<u64>,
     games: u64,
     wins: u64,
@@ -271,6 +276,9 @@ pub(crate) fn view(standings: &v1::Standings) -> View<'_> {
 pub(crate) fn agent(agent: &v1::AgentStanding) -> AgentView<'_> {
     AgentView {
         agent: &agent.agent,
+        version: &agent.version,
+        content: Some(agent.content.as_str()).filter(|content| !content.is_empty()),
+        registered_unix_us: agent.registered_unix_us,
         place: agent.place,
         games: agent.games,
         wins: agent.wins,

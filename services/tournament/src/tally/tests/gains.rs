@@ -5,11 +5,12 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 use super::*;
 use crate::{Standings, standings::Pairing};
 
-const RUNS: u64 = 2000;
+pub(super) const RUNS: u64 = 2000;
 
 /// Fails where an interval holds so rarely that one of 95 % would in one test of a
 /// thousand.
-fn holds(held: u64, width: f64, what: &str) {
+#[expect(clippy::print_stdout, reason = "mean widths belong to coverage")]
+pub(super) fn holds(held: u64, width: f64, what: &str) {
     let promised = Binomial::new(0.95, RUNS).expect("a share");
     let share = held as f64 / RUNS as f64;
     println!(

@@ -1,0 +1,103 @@
+//! Asking endpoints, before a tournament starts, whether they are what was registered.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use arena_wire::v1::{self, agent_service_client::AgentServiceClient, agent_setup::Source};
+use tokio::time;
+use tonic::{Code, transport::Endpoint};
+
+use crate::{
+    error::Error,
+    handle::{Command, Handle},
+};
+
+/// How long an endpoint may take to connect and to describe itself.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// Asks each endpoint of a tournament that is to be started what it offers, and fails
+/// where that is not what was registered. Gives a note for each one that cannot be
+/// asked from here: workers may still reach it.
+pub(super) async fn ask(
+    handle: &Handle,
+    request: &v1::StartTournamentRequest,
+) -> Result<Vec<String>, Error> {
+    let request = v1::PlanTournamentRequest {
+        spec_toml: request.spec_toml.clone(),
+        seed: request.seed.clone(),
+    };
+    let plan = handle.ask(|reply| Command::Plan(request, reply)).await?;
+    let setup = plan.tournament.unwrap_or_default().setup;
+    let endpoints: BTreeMap<String, String> = { setup.unwrap_or_default().agents.into_iter() }
+        .filter_map(|agent| match agent.source {
+            Some(Source::Endpoint(endpoint)) => Some((endpoint.name, endpoint.url)),
+            _ => None,
+        })
+        .collect();
+    let mut asking = Vec::new();
+    for (name, url) in endpoints {
+        let at = url.clone();
+        let answer = tokio::spawn(async move { describe(&at).await });
+        asking.push((name, url, answer));
+    }
+    let mut notes = Vec::new();
+    for (name, url, answer) in asking {
+        let lookup = name.clone();
+        let agent = handle.ask(|reply| Command::Agent(lookup, reply)).await?;
+        let now = answer.await.unwrap_or_else(|error| Err(error.to_string()));
+        match (agent.description, now) {
+            (Some(registered), Ok(now)) if registered != now => {
+                return Err(Error::EndpointChanged {
+                    agent: name,
+                    url,
+                    change: change(&registered, &now),
+                });
+            }
+            (_, Ok(_)) => {}
+            (_, Err(problem)) => notes.push(format!(
+                "could not ask endpoint {url} of agent \"{name}\" whether it is what was \
+                 registered: {problem}"
+            )),
+        }
+    }
+    Ok(notes)
+}
+
+fn change(registered: &v1::DescribeResponse, now: &v1::DescribeResponse) -> String {
+    let program = |it: &v1::DescribeResponse| format!("\"{} {}\"", it.name, it.version);
+    let (before, after) = (program(registered), program(now));
+    if before == after {
+        format!("{after} offers other bots or options than it did when it was registered")
+    } else {
+        format!("it is {after} now and was {before} when it was registered")
+    }
+}
+
+async fn describe(url: &str) -> Result<v1::DescribeResponse, String> {
+    let answer = async {
+        let endpoint = Endpoint::from_shared(url.to_owned())?;
+        let channel = endpoint.connect_timeout(WAIT).connect().await?;
+        let mut client = AgentServiceClient::new(channel);
+        Ok::<_, tonic::transport::Error>(client.describe(v1::DescribeRequest {}).await)
+    };
+    match time::timeout(WAIT, answer).await {
+        Ok(Ok(Ok(answer))) => Ok(answer.into_inner()),
+        // It has one bot, which plays every ruleset.
+        Ok(Ok(Err(status))) if status.code() == Code::Unimplemented => {
+            Ok(v1::DescribeResponse::default())
+        }
+        Ok(Ok(Err(status))) => Err(status.message().to_owned()),
+        Ok(Err(error)) => Err(causes(&error)),
+        Err(_) => Err(format!("no answer within {} s", WAIT.as_secs())),
+    }
+}
+
+/// An error with its causes: tonic's own text is only "transport error".
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}

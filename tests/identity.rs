@@ -1,0 +1,355 @@
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use arena_tests::{Games, Output, World, repository, spec};
+use serde_json::Value;
+
+const EXAMPLE: &str = "agents/sdk/python/examples/greedy.py";
+
+/// An agent called `picks 1`, whatever it is: `pick` of all ids of moves.
+fn picks(pick: &str) -> String {
+    format!(
+        "#!/usr/bin/env python3\n\
+         from arena_agent import Agent, serve\n\n\n\
+         class Picks(Agent):\n    name = \"picks\"\n    version = \"1\"\n\
+         \x20   rulesets = (\"cowry\",)\n    deterministic = True\n\n\
+         \x20   def choose(self, decision):\n\
+         \x20       return {pick}(move.id for move in decision.moves)\n\n\n\
+         serve(Picks())\n"
+    )
+}
+
+/// An agent that takes the greatest id where its arguments are `max` and something,
+/// and else the least.
+fn picks_by_argument() -> String {
+    picks("(max if sys.argv[1] == \"max\" else min)").replace("\nfrom", "\nimport sys\nfrom")
+}
+
+fn executable(world: &World, name: &str, text: &str) -> String {
+    let path = world.write(name, text);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a file");
+    path
+}
+
+fn register(world: &World, name: &str, path: &str, more: &[&str]) -> Output {
+    let arguments = [
+        "agent", "register", name, "--binary", path, "--data", "data", "--output", "json",
+    ];
+    world.arena(&[&arguments[..], more].concat())
+}
+
+fn content(agent: &Value) -> String {
+    let content = agent["content"].as_str().expect("a content").to_owned();
+    assert_eq!(content.len(), 64, "{agent}");
+    content
+}
+
+/// Runs a tournament of `mine` against `random`; gives its id, its standings and what
+/// it wrote to stderr.
+fn run(world: &World, more: &[&str]) -> (String, Value, String) {
+    let text = spec("edited", "cowry", 10, &["mine", "random"], "");
+    let path = world.write("spec.toml", text);
+    let arguments = ["run", &path, "--data", "data", "--output", "json"];
+    let output = world.arena(&[&arguments[..], more].concat()).ok();
+    (output.tournament_id(), output.json(), output.stderr)
+}
+
+fn of<'a>(standings: &'a Value, name: &str) -> &'a Value {
+    let agents = standings["agents"].as_array().expect("agents");
+    let agent = agents.iter().find(|agent| agent["agent"] == name);
+    agent.unwrap_or_else(|| panic!("no {name} in {standings}"))
+}
+
+fn export(world: &World, id: &str) -> Games {
+    world.export(id, ["--data", "data"])
+}
+
+#[test]
+fn edited_agent_under_one_version_plays_a_new_tournament() {
+    let world = World::with_python();
+    let path = executable(&world, "picks.py", &picks("min"));
+    let before = content(&register(&world, "mine", &path, &[]).ok().json());
+    let (id, standings, _) = run(&world, &[]);
+    let games = export(&world, &id);
+    executable(&world, "picks.py", &picks("max"));
+    let after = content(&register(&world, "mine", &path, &["--replace"]).ok().json());
+    assert_ne!(before, after);
+
+    let (other, edited, told) = run(&world, &[]);
+    assert_ne!(id, other);
+    assert!(!told.contains("finished already"), "{told}");
+    assert_ne!(
+        of(&standings, "mine")["score"],
+        of(&edited, "mine")["score"]
+    );
+    assert_eq!(of(&standings, "mine")["content"], before.as_str());
+    assert_eq!(of(&edited, "mine")["content"], after.as_str());
+    assert_eq!(of(&edited, "mine")["version"], "1");
+    assert_eq!(of(&edited, "random")["content"], Value::Null);
+    assert_ne!(export(&world, &other).text, games.text);
+
+    // What was played stands, is asked of what played it, and says which that was.
+    assert_eq!(games.difference(&export(&world, &id)), None);
+    let game = format!("{id}/0");
+    let rerun = ["game", "rerun", &game, "--data", "data"];
+    let _ = world.arena(&rerun).ok();
+    let table = world.arena(&["standings", &id, "--data", "data"]).ok();
+    let shown = format!("version 1, content {}", &before[..12]);
+    assert!(table.stdout.contains(&shown), "{}", table.told());
+    let report = ["report", &id, "--data", "data", "--markdown", "-"];
+    let report = world.arena(&report).ok();
+    assert!(report.stdout.contains(&shown), "{}", report.told());
+    let list = world.arena(&["agent", "list", "--data", "data"]).ok();
+    assert!(list.stdout.contains(&after[..12]), "{}", list.told());
+
+    // The old content is the old agent, also from another path or by a link.
+    let copy = executable(&world, "copy.py", &picks("min"));
+    let _ = register(&world, "mine", &copy, &["--replace"]).ok();
+    let (again, _, told) = run(&world, &[]);
+    assert_eq!(again, id);
+    assert!(told.contains("finished already"), "{told}");
+    let link = world.folder().join("link.py");
+    std::os::unix::fs::symlink(&copy, &link).expect("a link");
+    let linked = register(&world, "mine", link.to_str().expect("UTF-8"), &[]);
+    assert_eq!(content(&linked.ok().json()), before);
+    let (anew, replayed, _) = run(&world, &["--again"]);
+    assert_eq!(anew, format!("{id}-2"));
+    assert_eq!(
+        of(&replayed, "mine")["score"],
+        of(&standings, "mine")["score"]
+    );
+
+    // Its content gone, it is not asked in another one's place.
+    for entry in fs::read_dir(world.folder().join("data/binaries")).expect("a folder") {
+        fs::remove_file(entry.expect("an entry").path()).expect("a file");
+    }
+    let refused = world.arena(&rerun);
+    assert_ne!(refused.code, Some(0), "{}", refused.told());
+    assert!(
+        refused.stderr.contains("upload it first"),
+        "{}",
+        refused.told()
+    );
+    world.nothing_runs();
+}
+
+#[test]
+fn two_files_of_one_name_and_version_are_two_agents() {
+    let world = World::with_python();
+    let source = fs::read_to_string(repository().join(EXAMPLE)).expect("the example");
+    let first = executable(&world, "first.py", &source);
+    let other = executable(&world, "other.py", &source.replace("max(map(", "min(map("));
+    let contents = [("first", first), ("other", other)].map(|(name, path)| {
+        let check = ["agent", "check", "--ruleset", "cowry", "--output", "json"];
+        let checked = world.arena(&[&check[..], &["--binary", &path]].concat());
+        let agent = register(&world, name, &path, &[]).ok().json();
+        assert_eq!(agent["version"], "1.0.0");
+        assert_eq!(content(&checked.ok().json()), content(&agent));
+        content(&agent)
+    });
+    assert_ne!(contents[0], contents[1]);
+    let text = spec("two", "cowry", 10, &["first", "other"], "");
+    let (_, standings, _) = world.tournament(&text, "data", &[]);
+    for (name, content) in ["first", "other"].iter().zip(&contents) {
+        assert_eq!(of(&standings, name)["content"], content.as_str());
+    }
+    assert_ne!(
+        of(&standings, "first")["score"],
+        0.5,
+        "they play differently"
+    );
+    world.nothing_runs();
+}
+
+#[test]
+fn arguments_and_limits_are_part_of_an_agent() {
+    let world = World::with_python();
+    let path = executable(&world, "picks.py", &picks_by_argument());
+    let cases: [&[&str]; 5] = [
+        &["--", "max", "min"],
+        &["--", "min", "max"],
+        &["--", "min max", "max"],
+        &["--memory", "512", "--", "min", "max"],
+        &["--start-timeout", "60", "--", "min", "max"],
+    ];
+    let mut ids = Vec::new();
+    for more in cases {
+        let more = [&["--replace"], more].concat();
+        let _ = register(&world, "mine", &path, &more).ok();
+        let (id, standings, _) = run(&world, &[]);
+        ids.push((id, of(&standings, "mine")["score"].clone()));
+    }
+    assert_ne!(ids[0].1, ids[1].1, "the order of arguments counts");
+    let names: std::collections::BTreeSet<_> = ids.iter().map(|(id, _)| id).collect();
+    assert_eq!(names.len(), cases.len(), "{ids:?}");
+    // A variant of the process has its content.
+    let variant = "[[agent]]\nname = \"variant\"\nbot = \"picks\"\nfrom = \"mine\"";
+    let text = spec("from", "cowry", 2, &["variant", "random"], variant);
+    let (first, ..) = world.tournament(&text, "data", &[]);
+    let _ = register(&world, "mine", &path, &["--replace", "--", "max", "max"]).ok();
+    let (other, ..) = world.tournament(&text, "data", &[]);
+    assert_ne!(first, other);
+    world.nothing_runs();
+}
+
+#[test]
+fn paused_tournament_goes_on_with_the_content_it_was_started_with() {
+    let world = World::with_python();
+    let text = spec("edited", "cowry", 10, &["mine", "random"], "");
+    let path = executable(&world, "picks.py", &picks("min"));
+    let _ = register(&world, "mine", &path, &[]).ok();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let id = world.start_tournament("edited", &text, &url);
+    let pause = ["tournament", "pause", &id, "--coordinator", &url];
+    let _ = world.arena(&pause).ok();
+    coordinator.kill();
+
+    executable(&world, "picks.py", &picks("max"));
+    let _ = register(&world, "mine", &path, &["--replace"]).ok();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    // The same spec now means the new content, which is another tournament.
+    let other = world.start_tournament("edited", &text, &url);
+    assert_ne!(other, id);
+    let _ = world
+        .arena(&["tournament", "resume", &id, "--coordinator", &url])
+        .ok();
+    // One worker plays both at once, each agent under the same name.
+    let worker = world.worker(&coordinator, &[]);
+    let games = [&id, &other].map(|id| {
+        world.finish_tournament(id, &url);
+        world.export(id, ["--coordinator", &url])
+    });
+    worker.stop();
+    coordinator.stop();
+    for (pick, games) in ["min", "max"].iter().zip(&games) {
+        let alone = World::with_python();
+        let path = executable(&alone, "picks.py", &picks(pick));
+        let _ = register(&alone, "mine", &path, &[]).ok();
+        let (_, _, expected) = alone.tournament(&text, "data", &[]);
+        assert_eq!(games.difference(&expected), None, "{pick}");
+    }
+    world.nothing_runs();
+}
+
+#[test]
+fn agent_that_describes_itself_otherwise_each_time_is_the_same_agent() {
+    let world = World::with_python();
+    let unstable = picks("min")
+        .replace("\nfrom", "\nimport time\nfrom")
+        .replace("version = \"1\"", "version = str(time.time_ns())");
+    let path = executable(&world, "picks.py", &unstable);
+    let first = register(&world, "mine", &path, &[]).ok().json();
+    let (id, ..) = run(&world, &[]);
+    let again = register(&world, "mine", &path, &[]).ok().json();
+    assert_ne!(first["version"], again["version"]);
+    assert_eq!(content(&first), content(&again));
+    let (same, _, told) = run(&world, &[]);
+    assert_eq!(same, id, "a version is a label");
+    assert!(told.contains("finished already"), "{told}");
+    world.nothing_runs();
+}
+
+#[test]
+fn file_that_changes_while_it_is_registered_is_described_as_it_was_read() {
+    let world = World::with_python();
+    // Asked what it offers, it replaces the file that the user named.
+    let path = world.folder().join("picks.py");
+    let swap = format!(
+        "\nopen({path:?}, \"w\").write(\"changed\")\nfrom",
+        path = path.to_str().expect("UTF-8")
+    );
+    let source = picks("min").replace("\nfrom", &swap);
+    let path = executable(&world, "picks.py", &source);
+    let agent = register(&world, "mine", &path, &[]).ok().json();
+    assert_eq!(agent["source"]["sha256"], arena_tests::sha256(&source));
+    let (_, standings, _) = run(&world, &[]);
+    assert_eq!(of(&standings, "mine")["faults"], 0, "{standings}");
+    world.nothing_runs();
+}
+
+#[test]
+fn endpoint_registered_again_plays_a_new_tournament() {
+    let world = World::new();
+    let endpoint = world.server(&["agent", "serve", "--bot", "random"]);
+    let at = format!("http://{}", endpoint.listen());
+    let register = [
+        "agent",
+        "register",
+        "mine",
+        "--endpoint",
+        &at,
+        "--data",
+        "data",
+        "--output",
+        "json",
+    ];
+    let first = world.arena(&register).ok().json();
+    let (id, standings, _) = run(&world, &[]);
+    let (same, _, told) = run(&world, &[]);
+    assert_eq!(same, id, "{told}");
+    let game = format!("{id}/0");
+    let rerun = ["game", "rerun", &game, "--data", "data"];
+    let _ = world.arena(&rerun).ok();
+    let registered = &first["registered_unix_us"];
+    assert_eq!(&of(&standings, "mine")["registered_unix_us"], registered);
+
+    let again = world.arena(&register).ok().json();
+    assert_ne!(&again["registered_unix_us"], registered);
+    let (other, standings, told) = run(&world, &[]);
+    assert_ne!(other, id, "{told}");
+    let registered = &again["registered_unix_us"];
+    assert_eq!(&of(&standings, "mine")["registered_unix_us"], registered);
+    let _ = world
+        .arena(&rerun)
+        .fails(2, &["mine", "registered again", "arena game replay"]);
+    let table = world.arena(&["standings", &other, "--data", "data"]).ok();
+    assert!(
+        table.stdout.contains("endpoint registered 20"),
+        "{}",
+        table.told()
+    );
+    let remove = ["agent", "remove", "mine", "--data", "data"];
+    let _ = world.arena(&remove).ok();
+    let _ = world.arena(&rerun).fails(2, &["mine", "removed since"]);
+    endpoint.stop();
+    world.nothing_runs();
+}
+
+#[test]
+fn endpoint_is_asked_at_each_start_whether_it_is_what_was_registered() {
+    let world = World::new();
+    let endpoint = world.server(&["agent", "serve", "--bot", "random"]);
+    let at = format!("http://{}", endpoint.listen());
+    let listen = endpoint.listen().to_owned();
+    let register = [
+        "agent",
+        "register",
+        "mine",
+        "--endpoint",
+        &at,
+        "--data",
+        "data",
+    ];
+    let _ = world.arena(&register).ok();
+    let (id, ..) = run(&world, &[]);
+    endpoint.stop();
+    // Old figures are shown, with the word that the agent was not asked.
+    let (same, _, told) = run(&world, &[]);
+    assert_eq!(same, id);
+    assert!(told.contains("could not ask endpoint"), "{told}");
+    let other = ["agent", "serve", "--bot", "aggressive", "--listen", &listen];
+    let other = world.server(&other);
+    let path = world.write(
+        "spec.toml",
+        spec("edited", "cowry", 10, &["mine", "random"], ""),
+    );
+    let _ = world
+        .arena(&["run", &path, "--data", "data"])
+        .fails(2, &["mine", "has changed", "register it again"]);
+    let _ = world.arena(&register).ok();
+    let (new, ..) = run(&world, &[]);
+    assert_ne!(new, id);
+    other.stop();
+    world.nothing_runs();
+}

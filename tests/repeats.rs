@@ -1,0 +1,108 @@
+//! Games that repeat count once, and games without chance begin from openings.
+
+use arena_tests::{World, repository};
+use serde_json::Value;
+
+/// A sequential test between two searches that do not use their seeds.
+fn sprt(play: &str) -> String {
+    format!(
+        "name = \"repeats\"\nruleset = \"kalah\"\nseed = \"0x5eed\"\nformat = \"sprt\"\n\
+         blocks = 400\nagents = [\"d2\", \"d4\"]\nexpect = [\"d2 passes\"]\n\
+         [[agent]]\nname = \"d2\"\nbot = \"kalah-alphabeta\"\noptions = {{ depth = 2 }}\n\
+         [[agent]]\nname = \"d4\"\nbot = \"kalah-alphabeta\"\noptions = {{ depth = 4 }}\n\
+         [play]\n{play}\n"
+    )
+}
+
+fn run(world: &World, spec: &str, data: &str, code: i32) -> Value {
+    let path = world.write(&format!("{data}.toml"), spec);
+    let ran = world.arena(&["run", &path, "--data", data, "--output", "json"]);
+    let ran = match code {
+        0 => ran.ok(),
+        code => ran.fails(code, &[]),
+    };
+    ran.json()
+}
+
+#[test]
+fn a_test_without_new_openings_is_inconclusive_and_its_expectation_fails() {
+    let world = World::new();
+    let standings = run(&world, &sprt("opening_plies = 0"), "start", 3);
+    assert_eq!(standings["verdict"]["kind"], "inconclusive", "{standings}");
+    assert_eq!(standings["games"], 2);
+    let pair = &standings["pairs"][0];
+    assert_eq!([&pair["blocks"], &pair["blocks_played"]], [1, 1]);
+    assert_eq!(standings["openings"]["size"], 1);
+}
+
+#[test]
+fn a_test_from_openings_finds_the_weaker_agent() {
+    let world = World::new();
+    let standings = run(&world, &sprt(""), "book", 3);
+    assert_eq!(standings["verdict"]["kind"], "h0", "{standings}");
+    let pair = &standings["pairs"][0];
+    let blocks = pair["blocks"].as_u64().expect("a number");
+    assert_eq!(pair["blocks_played"], blocks);
+    assert!(pair["distinct_games"].as_u64() > Some(blocks), "{pair}");
+    assert!(standings["openings"]["size"].as_u64() >= Some(1000));
+    let note = standings["notes"][0].as_str().expect("a note");
+    assert!(note.contains("another opening"), "{note}");
+}
+
+/// The plan says from which openings games begin, and that blocks were lowered.
+#[test]
+fn a_plan_names_its_openings() {
+    let world = World::new();
+    let plan = |name: &str, play: &str| {
+        let path = world.write(name, &sprt(play));
+        let plan = [
+            "tournament",
+            "plan",
+            &path,
+            "--measure",
+            "0",
+            "--output",
+            "json",
+        ];
+        world.arena(&plan).ok().json()
+    };
+    let book = plan("book.toml", "");
+    assert!(book["openings"].as_u64() >= Some(1000), "{book}");
+    assert_eq!([&book["blocks"], &book["blocks_asked"]], [400, 400]);
+    let start = plan("start.toml", "opening_plies = 0");
+    assert_eq!([&start["openings"], &start["blocks"]], [1, 1]);
+    assert_eq!(start["blocks_asked"], 400);
+}
+
+/// An agent that answers the same whatever the seed, and does not say so.
+#[test]
+fn games_of_an_agent_that_hides_that_it_ignores_its_seed_count_once() {
+    let world = World::with_python();
+    let file = repository().join("tests/agents/silent.py");
+    let file = file.to_str().expect("UTF-8");
+    let register = ["agent", "register", "--data", "silent", "--binary", file];
+    for words in [&["silent"][..], &["liar", "--", "yes"]] {
+        let registered = world.arena(&[&register[..], words].concat()).ok();
+        assert!(
+            registered.stdout.contains(words[0]),
+            "{}",
+            registered.told()
+        );
+    }
+    let spec = "name = \"silent\"\nruleset = \"kalah\"\nseed = \"0x5eed\"\nblocks = 20\n\
+                agents = [\"silent\", \"liar\"]\n[play]\nopening_plies = 0\n";
+    let standings = run(&world, spec, "silent", 0);
+    let pair = &standings["pairs"][0];
+    let found = ["blocks", "blocks_played", "distinct_games"].map(|key| pair[key].as_u64());
+    assert_eq!(found, [Some(1), Some(20), Some(2)], "{pair}");
+    assert_eq!(standings["agents"][0]["games_repeated"], 38);
+    assert_eq!(
+        pair["score_low"].as_f64().map(|low| low < 0.2),
+        Some(true),
+        "{pair}"
+    );
+
+    let test = spec.replace("blocks = 20", "blocks = 2000\nformat = \"sprt\"");
+    let standings = run(&world, &test, "silent", 0);
+    assert_eq!(standings["verdict"]["kind"], "inconclusive", "{standings}");
+}
