@@ -5,7 +5,7 @@
 //!
 //! - block seed = first 8 bytes, big-endian, of `H(tournament seed, "block", k)`
 //!   with k as 8 little-endian bytes; with `paired = false` the game's seed is
-//!   `H(block seed, "rotation", r)` in the same way;
+//!   that of `H(block seed, "rotation", r)`, with r as 4 little-endian bytes;
 //! - keys of a game, from its 8-byte big-endian seed: `("dice", seat)`,
 //!   `("table")`, `("opening")`, `("substitute", seat)`, and, on another
 //!   branch, `("agent", names in seat order…, seat)`; seats are one byte;

@@ -265,7 +265,9 @@ impl Schedule {
             Who::Seated(groups) => self.meetings(&groups, stage.blocks, true),
         };
         match self.segments.last_mut() {
-            Some(last) if last.meetings.same(&meetings) => last.blocks += blocks,
+            Some(last) if last.meetings.go_on(&meetings, last.blocks / listed) => {
+                last.blocks += blocks;
+            }
             _ => self.segments.push(Segment {
                 first: self.blocks,
                 blocks,
@@ -477,13 +479,19 @@ impl Schedule {
 }
 
 impl Meetings {
-    /// Whether the groups are the same, at the same places.
-    fn same(&self, other: &Self) -> bool {
+    /// Whether the other list goes on where this one is after so many rounds: the same
+    /// groups at the same places, with as many blocks before them as rounds count. A
+    /// group that a list has twice has more.
+    fn go_on(&self, other: &Self, rounds: u64) -> bool {
         match (self, other) {
             (Self::All, Self::All) => true,
             (Self::Listed(these), Self::Listed(those)) => {
-                let key = |meeting: &Meeting| (meeting.group, meeting.seated);
-                these.iter().map(key).eq(those.iter().map(key))
+                let key = |meeting: &Meeting| (meeting.group, meeting.seated, meeting.before);
+                let after = these.iter().map(|meeting| Meeting {
+                    before: meeting.before + rounds,
+                    ..*meeting
+                });
+                after.map(|meeting| key(&meeting)).eq(those.iter().map(key))
             }
             (Self::All, Self::Listed(_)) | (Self::Listed(_), Self::All) => false,
         }

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use arena_model::{Tournament, result::GameResult};
+use arena_model::{Tournament, format::Format, result::GameResult};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -35,6 +35,8 @@ pub struct Stages {
     repeats: BTreeMap<u64, Repeats>,
     /// How many openings there are; none where there is chance.
     openings: Option<u64>,
+    /// Whether a block that repeats games has their result, since a round needs one.
+    scores_repeats: bool,
     /// Sums of the stages before.
     ended: Vec<StageSums>,
     voids: u64,
@@ -48,13 +50,17 @@ struct Partial {
     void: bool,
     /// Units of the first agent.
     got: u64,
-    course: BlockCourse,
 }
 
 /// Blocks of a group that count once its agents are known to use their seeds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Repeats {
     sameness: Sameness,
+    /// What agents got in them, by agent.
+    agents: Vec<Units>,
+    /// As in [`Meeting`].
+    games: u64,
+    pairs: Vec<Units>,
     /// By what the first agent got of a whole block, how many blocks.
     outcomes: Vec<u64>,
 }
@@ -86,6 +92,7 @@ impl Stages {
             partial: HashMap::new(),
             repeats: BTreeMap::new(),
             openings: tournament.openings.map(|openings| openings.size.max(1)),
+            scores_repeats: matches!(tournament.format, Format::Swiss | Format::Knockout),
             ended: Vec::new(),
             voids: 0,
             verdict: None,
@@ -164,75 +171,98 @@ impl Stages {
         self.sums.voids += u64::from(void);
         self.voids += u64::from(void);
         let block = result.index / u64::from(self.schedule.rotations());
-        if self.sums.meetings.is_empty() {
-            if !void {
-                add_units(&mut self.sums.agents, result);
-            }
-            return;
-        }
+        let rotations = self.schedule.rotations();
         let place = self.schedule.meeting_of(block) as usize;
-        let Some(meeting) = self.sums.meetings.get_mut(place) else {
-            return;
-        };
+        let meeting = self.sums.meetings.get_mut(place);
         let mut got = 0;
         if !void {
-            add_units(&mut self.sums.agents, result);
-            meeting.games += 1;
-            got = add_pairs(meeting, result);
+            let mut waiting = None;
+            if let Some(openings) = self.openings {
+                let number = self.schedule.before(block);
+                let group = self.schedule.group_of(block);
+                let repeats = self.repeats.entry(group).or_default();
+                let rotation = (result.index % u64::from(rotations)) as u32;
+                let course = BlockCourse::of(rotation, result);
+                repeats.sameness.add(number % openings, course);
+                if number >= openings && !self.scores_repeats {
+                    waiting = Some(repeats);
+                }
+            }
+            match (waiting, meeting) {
+                (Some(repeats), meeting) => {
+                    repeats
+                        .agents
+                        .resize(self.sums.agents.len(), Units::default());
+                    add_units(&mut repeats.agents, result);
+                    if let Some(meeting) = meeting {
+                        repeats.pairs.resize(meeting.pairs.len(), Units::default());
+                        repeats.games += 1;
+                        got = add_pairs(&meeting.agents, &mut repeats.pairs, result);
+                    }
+                }
+                (None, meeting) => {
+                    add_units(&mut self.sums.agents, result);
+                    if let Some(meeting) = meeting {
+                        meeting.games += 1;
+                        got = add_pairs(&meeting.agents, &mut meeting.pairs, result);
+                    }
+                }
+            }
         }
-        let rotations = self.schedule.rotations();
+        if self.sums.meetings.len() <= place {
+            return;
+        }
         let partial = self.partial.entry(block).or_default();
         partial.games += 1;
         partial.void |= void;
         partial.got += got;
-        let rotation = (result.index % u64::from(rotations)) as u32;
-        partial.course.add(rotation, result);
         if partial.games == rotations {
             let whole = self.partial.remove(&block).filter(|whole| !whole.void);
             if let Some(whole) = whole {
-                meeting.blocks += 1;
-                self.count(block, place, &whole);
+                self.sums.meetings[place].blocks += 1;
+                self.count(block, place, whole.got as usize);
             }
         }
     }
 
     /// Counts a whole block between two agents by its outcome. Without chance, one
     /// that repeats an opening waits until two such blocks have differed.
-    fn count(&mut self, block: u64, place: usize, whole: &Partial) {
+    fn count(&mut self, block: u64, place: usize, got: usize) {
         let outcomes = &mut self.sums.meetings[place].outcomes;
-        let got = whole.got as usize;
         if got >= outcomes.len() {
             return;
         }
-        if let Some(openings) = self.openings {
-            let number = self.schedule.before(block);
-            let repeats = self
-                .repeats
-                .entry(self.schedule.group_of(block))
-                .or_default();
-            repeats
-                .sameness
-                .add(number % openings, whole.course.known());
-            if number >= openings {
-                repeats.outcomes.resize(outcomes.len(), 0);
-                repeats.outcomes[got] += 1;
-                return;
-            }
+        let openings = self.openings.filter(|_| !self.scores_repeats);
+        if openings.is_some_and(|openings| self.schedule.before(block) >= openings) {
+            let group = self.schedule.group_of(block);
+            let repeats = self.repeats.entry(group).or_default();
+            repeats.outcomes.resize(outcomes.len(), 0);
+            repeats.outcomes[got] += 1;
+            return;
         }
         outcomes[got] += 1;
     }
 
     /// Counts the blocks that waited, of groups whose agents use their seeds.
     fn count_repeats(&mut self) {
+        let add = |sums: &mut [Units], waiting: &mut Vec<Units>| {
+            for (sum, units) in sums.iter_mut().zip(std::mem::take(waiting)) {
+                sum.add(units);
+            }
+        };
+        let differ = |repeats: &&mut Repeats| repeats.sameness.differs;
+        for repeats in self.repeats.values_mut().filter(differ) {
+            add(&mut self.sums.agents, &mut repeats.agents);
+        }
         for (group, meeting) in self.groups.iter().zip(&mut self.sums.meetings) {
-            let Some(repeats) = self.repeats.get_mut(group) else {
+            let Some(repeats) = self.repeats.get_mut(group).filter(differ) else {
                 continue;
             };
-            if repeats.sameness.differs {
-                let waiting = std::mem::take(&mut repeats.outcomes);
-                for (sum, count) in meeting.outcomes.iter_mut().zip(waiting) {
-                    *sum += count;
-                }
+            meeting.games += std::mem::take(&mut repeats.games);
+            add(&mut meeting.pairs, &mut repeats.pairs);
+            let waiting = std::mem::take(&mut repeats.outcomes);
+            for (sum, count) in meeting.outcomes.iter_mut().zip(waiting) {
+                *sum += count;
             }
         }
     }
@@ -356,11 +386,11 @@ fn add_units(agents: &mut [Units], result: &GameResult) {
 
 /// Adds what the agents of a group got against each other; tells what the first
 /// got against the second.
-fn add_pairs(meeting: &mut Meeting, result: &GameResult) -> u64 {
+fn add_pairs(agents: &[u16], sums: &mut [Units], result: &GameResult) -> u64 {
     let mut first = 0;
-    let places = pairs(meeting.agents.len());
-    for ((one, other), sum) in places.zip(&mut meeting.pairs) {
-        let (one, other) = (meeting.agents[one], meeting.agents[other]);
+    let places = pairs(agents.len());
+    for ((one, other), sum) in places.zip(sums) {
+        let (one, other) = (agents[one], agents[other]);
         for (seat, _) in seats_of(result, one) {
             for (other_seat, _) in seats_of(result, other) {
                 let got = units(result.placement[seat], result.placement[other_seat]);

@@ -109,6 +109,19 @@ fn what_cannot_be_scheduled_is_refused_and_said_why() {
 }
 
 #[test]
+fn every_block_of_a_group_has_its_own_number() {
+    let mut schedule = Schedule::new(&tournament(2, 2, 1)).expect("a schedule");
+    let first = schedule.games() / u64::from(schedule.rotations());
+    for _ in 0..2 {
+        // As a ladder lists the pair that it chooses again and again.
+        let stage = Stage::of(vec![vec![0, 1], vec![0, 1]], 1);
+        schedule.extend(stage).expect("a few games");
+    }
+    let numbers: Vec<u64> = (first..first + 4).map(|it| schedule.before(it)).collect();
+    assert_eq!(numbers, [0, 1, 2, 3]);
+}
+
+#[test]
 fn a_group_has_each_opening_once_before_it_has_one_again() {
     for size in [1, 2, 6, 35, 210] {
         let mut tournament = tournament(4, 2, 3 * size);

@@ -3,11 +3,13 @@
 //! Where a game has chance, every block is an observation of its own, whatever its
 //! course. Without chance the course of a block follows from its opening and from
 //! what the agents draw from their seeds. So a block whose opening its group had
-//! before counts only once two blocks of the group with the same opening differed:
-//! until then nothing shows that its agents use their seeds, and it is held back.
+//! before counts only once two games of the group with the same opening and seats
+//! differed: until then nothing shows that its agents use their seeds, and it is held
+//! back.
 
 use std::collections::BTreeMap;
 
+use arena_model::{engine::MAX_SEATS, result::GameResult};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -25,48 +27,51 @@ const COMPARED_MAX: u64 = 64;
 /// Which blocks of a group went the same way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sameness {
-    /// What the block of an opening was, by opening.
-    blocks: BTreeMap<u64, u64>,
-    /// Two blocks with the same opening differed.
+    /// What a game was, by opening and seats.
+    games: BTreeMap<(u64, u64), u64>,
+    /// Two games with the same opening and seats differed.
     pub(crate) differs: bool,
 }
 
 impl Sameness {
-    /// Compares a block with others of its opening; `course` is none where the block
-    /// cannot be compared.
-    pub(crate) fn add(&mut self, opening: u64, course: Option<u64>) {
-        let Some(course) = course else { return };
+    /// Compares the games of a block with others of the same opening.
+    pub(crate) fn add(&mut self, opening: u64, block: BlockCourse) {
         if self.differs || opening >= COMPARED_MAX {
             return;
         }
-        if *self.blocks.entry(opening).or_insert(course) != course {
-            self.differs = true;
-            self.blocks = BTreeMap::new();
+        for (seats, course) in block.0.into_iter().filter(|&(_, course)| course != 0) {
+            let known = self.games.entry((opening, seats));
+            if *known.or_insert(course) != course {
+                self.differs = true;
+                self.games = BTreeMap::new();
+                return;
+            }
         }
     }
 }
 
-/// One number for the courses of a block's games; none where a game has a fault or
-/// no known course.
+/// The seats and courses of a block's games, by rotation; 0 where a game cannot be
+/// compared: its course is not known, or a fault may have changed it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct BlockCourse {
-    sum: u64,
-    unknown: bool,
-}
+pub(crate) struct BlockCourse([(u64, u64); MAX_SEATS]);
 
 impl BlockCourse {
-    /// Adds the game of a rotation.
-    pub(crate) fn add(&mut self, rotation: u32, result: &arena_model::result::GameResult) {
-        self.unknown |= result.course == 0 || !result.faults.is_empty();
-        // Odd, so that no course is lost in the product.
-        let of_rotation = 0x9e37_79b9_7f4a_7c15_u64.wrapping_add(2 * u64::from(rotation));
-        self.sum = self
-            .sum
-            .wrapping_add(result.course.wrapping_mul(of_rotation));
+    /// Of the game of one rotation alone.
+    pub(crate) fn of(rotation: u32, result: &GameResult) -> Self {
+        let mut course = Self::default();
+        course.add(rotation, result);
+        course
     }
 
-    pub(crate) fn known(self) -> Option<u64> {
-        (!self.unknown).then_some(self.sum)
+    /// Adds the game of a rotation.
+    pub(crate) fn add(&mut self, rotation: u32, result: &GameResult) {
+        if result.faults.is_empty()
+            && let Some(game) = self.0.get_mut(rotation as usize)
+        {
+            let seats = result.seats.iter();
+            let seats = seats.fold(0, |key, &agent| key << 16 | u64::from(agent));
+            *game = (seats, result.course);
+        }
     }
 }
 
@@ -141,7 +146,7 @@ impl Courses {
         block: Held,
         course: BlockCourse,
     ) -> Vec<(Held, u64)> {
-        self.sameness.add(number % openings, course.known());
+        self.sameness.add(number % openings, course);
         if self.sameness.differs {
             let mut counted = std::mem::take(&mut self.held);
             counted.push((block, 1));

@@ -1,0 +1,105 @@
+"""Tournaments that other programs recompute from their exports."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import zipapp
+from dataclasses import dataclass, field
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ARENA = os.environ.get("ARENA_BIN", str(ROOT / "target/debug/arena"))
+
+
+@dataclass
+class Tournament:
+    """What Arena leaves of a tournament."""
+
+    id: str
+    spec: dict
+    standings: dict
+    lines: list
+    records: list = field(init=False)
+
+    def __post_init__(self):
+        self.records = [json.loads(line) for line in self.lines]
+
+
+def toml(value):
+    """A value as TOML writes it."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {toml(one)}" for key, one in value.items()) + " }"
+    return json.dumps(value)
+
+
+class Arena:
+    """The program, in a folder of its own."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.count = 0
+
+    def run(self, *arguments):
+        environment = {
+            key: value for key, value in os.environ.items() if not key.startswith("ARENA_")
+        }
+        environment["NO_COLOR"] = "1"
+        environment["PATH"] = os.path.dirname(sys.executable) + ":" + environment["PATH"]
+        done = subprocess.run(
+            [ARENA, *map(str, arguments)],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    def tournament(self, name, ruleset, agents, blocks, seed="0x5eed", bots=None, **more):
+        """Plays a spec. `bots` are variants: name to (bot, options)."""
+        spec = {"name": name, "ruleset": ruleset, "seed": seed, "blocks": blocks, "agents": agents}
+        spec |= more
+        text = "".join(
+            f"{key} = {toml(value)}\n" for key, value in spec.items() if not isinstance(value, dict)
+        )
+        text += "".join(
+            f"[{key}]\n" + "".join(f"{k} = {toml(v)}\n" for k, v in value.items())
+            for key, value in spec.items()
+            if isinstance(value, dict)
+        )
+        for agent, (bot, options) in (bots or {}).items():
+            text += f"[[agent]]\nname = {toml(agent)}\nbot = {toml(bot)}\noptions = {toml(options)}\n"
+        self.count += 1
+        file = self.folder / f"{self.count}.toml"
+        file.write_text(text)
+        played = json.loads(self.run("run", file, "--data", "data", "--output", "json"))
+        found = played["tournament_id"]
+        shown = self.run("standings", found, "--data", "data", "--crosstable", "--output", "json")
+        lines = self.run("export", found, "--data", "data").splitlines()
+        return Tournament(found, spec, json.loads(shown), lines)
+
+    def register(self, name, program, *arguments):
+        """Registers a call of a program under a name."""
+        wrapper = self.folder / name
+        call = [sys.executable, str(program), *map(str, arguments)]
+        wrapper.write_text(f"#!/usr/bin/env python3\nimport os\nos.execv({call[0]!r}, {call!r})\n")
+        wrapper.chmod(0o755)
+        self.run("agent", "register", name, "--binary", wrapper, "--data", "data")
+
+    def misbehave(self, name, mode, *arguments):
+        """Registers an agent of tests/agents/misbehave."""
+        program = self.folder / "misbehave"
+        if not program.exists():
+            zipapp.create_archive(ROOT / "tests/agents/misbehave", program)
+        self.register(name, program, mode, *arguments)
+
+
+@pytest.fixture(scope="session")
+def arena(tmp_path_factory):
+    if not pathlib.Path(ARENA).is_file():
+        pytest.fail(f"there is no {ARENA}: build it first")
+    return Arena(tmp_path_factory.mktemp("recompute"))

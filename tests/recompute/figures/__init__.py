@@ -1,0 +1,1 @@
+"""Every number of the standings, from exported records by services/tournament/README.md."""

@@ -1,0 +1,14 @@
+"""The rules of each ruleset, written from services/games/docs alone."""
+
+from .cowry import Cowry
+from .kalah import Kalah
+from .ludo import ChineseLudo
+from .oware import Abapa, AnanAnan
+
+RULESETS = {
+    "chinese-ludo": ChineseLudo,
+    "cowry": Cowry,
+    "kalah": Kalah,
+    "oware-abapa": Abapa,
+    "oware-anan-anan": AnanAnan,
+}
