@@ -117,15 +117,10 @@ fn a_rerun_asks_the_agents_and_comes_to_the_same_record() {
 }
 
 #[test]
-fn a_game_is_played_again_from_ruleset_options_seed_and_seats_alone() {
+fn a_game_is_played_again_from_ruleset_options_seed_seats_and_opening_alone() {
     for spec in specs() {
         let world = World::new();
         let (_, _, games) = world.tournament(&spec, "data", &[]);
-        let openings = if spec.contains("opening_plies") {
-            "2"
-        } else {
-            "0"
-        };
         for game in games.games.iter().take(3) {
             let text = |value: &Value| value.as_str().expect("text").to_owned();
             let seats: Vec<String> = game["seats"]
@@ -144,6 +139,10 @@ fn a_game_is_played_again_from_ruleset_options_seed_and_seats_alone() {
                 .collect();
             let (ruleset, seed, seats) =
                 (text(&game["ruleset"]), text(&game["seed"]), seats.join(","));
+            let events = game["events"].as_array().expect("events");
+            let opening = events.iter().filter(|event| event["opening"] == true);
+            let opening: Vec<String> = opening.map(|event| event["action"].to_string()).collect();
+            let opening = format!("--opening={}", opening.join(","));
             let mut arguments = vec![
                 "play",
                 "--ruleset",
@@ -152,12 +151,13 @@ fn a_game_is_played_again_from_ruleset_options_seed_and_seats_alone() {
                 &seed,
                 "--seats",
                 &seats,
-                "--opening-plies",
-                openings,
                 "--output",
                 "json",
             ];
             arguments.extend(options.iter().map(String::as_str));
+            if !opening.ends_with('=') {
+                arguments.push(&opening);
+            }
             let mut played = world.arena(&arguments).ok().json();
             let mut expected = game.clone();
             // Where it stands in a tournament is no part of the game itself.

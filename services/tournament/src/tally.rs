@@ -26,7 +26,7 @@ use crate::{
     schedule::{Schedule, ScheduleError},
     standings::{AgentStanding, OpeningsStanding, SeatStanding, Standings, TournamentState},
 };
-use courses::{Courses, Held};
+use courses::{Courses, Held, HeldSums};
 use group::{Block, UnitsBySeat};
 use horizon::Horizons;
 use ranking::{members, ranking, seat_units, units_against_others};
@@ -127,17 +127,6 @@ impl Partial {
             .filter(move |(rotation, _)| told & (1 << rotation) != 0)
             .map(|(_, &ranking)| ranking)
     }
-}
-
-/// Games of one agent that do not count as evidence.
-#[derive(Clone, Copy, Debug, Default)]
-struct HeldSums {
-    /// Seats of them.
-    games: u64,
-    /// As in [`Sums`].
-    sat: u64,
-    score: u64,
-    won: u64,
 }
 
 /// Complete blocks of one agent.
@@ -252,45 +241,6 @@ impl Tally {
             self.seats[seat].games += 1;
             self.seats[seat].units += u64::from(of_seats[seat]);
         }
-    }
-
-    /// Whether a block has an opening that its group had before, and nothing shows
-    /// that the agents play another game then.
-    fn is_repeated(&self, block: u64) -> bool {
-        let Some(openings) = self.openings else {
-            return false;
-        };
-        let courses = self.courses.get(&self.schedule.group_of(block));
-        self.schedule.before(block) >= openings.size && !courses.is_some_and(Courses::differs)
-    }
-
-    /// What each agent has in blocks that are held back.
-    fn held(&self) -> Vec<HeldSums> {
-        let mut sums = vec![HeldSums::default(); self.agents.len()];
-        let (size, rotations) = (self.seats.len(), self.schedule.rotations() as usize);
-        for (&group, courses) in self.courses.iter().filter(|(_, it)| !it.held.is_empty()) {
-            let agents = self.schedule.group(group);
-            for (block, times) in &courses.held {
-                for (member, &agent) in agents.iter().enumerate() {
-                    let sums = &mut sums[usize::from(agent)];
-                    let is_own = |&other: &usize| agents[other] == agent;
-                    let own = (0..size).filter(is_own).count() as u64;
-                    let others = size as u64 - own;
-                    for ranking in &block.rankings[..rotations] {
-                        let others_units = (0..size).filter(|other| !is_own(other));
-                        let units: u64 = others_units
-                            .map(|other| ranking.units_against(member, other))
-                            .sum();
-                        sums.games += times;
-                        sums.sat += times * u64::from(!agents[..member].contains(&agent));
-                        sums.score +=
-                            times * (units * PARTS / 2).checked_div(own * others).unwrap_or(0);
-                        sums.won += times * u64::from(ranking.wins(member, size)) * PARTS / own;
-                    }
-                }
-            }
-        }
-        sums
     }
 
     /// Adds a game to its block; false where it is there already.
@@ -462,20 +412,6 @@ impl Tally {
             }),
             pairing: self.pairing(),
         }
-    }
-
-    /// Games and units of each seat in blocks that are held back.
-    fn held_by_seat(&self) -> Vec<(u64, u64)> {
-        let mut sums = vec![(0, 0); self.seats.len()];
-        let rotations = u64::from(self.schedule.rotations());
-        for (block, times) in self.courses.values().flat_map(|courses| &courses.held) {
-            for (seat, (games, units)) in sums.iter_mut().enumerate() {
-                let of_block: u64 = block.units.iter().map(|units| u64::from(units[seat])).sum();
-                *games += times * rotations;
-                *units += times * of_block;
-            }
-        }
-        sums
     }
 
     fn seat_standings(&self) -> Vec<SeatStanding> {

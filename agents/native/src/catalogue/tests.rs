@@ -6,7 +6,10 @@ use std::{
     },
 };
 
-use arena_engine::{Game, options::Options};
+use arena_engine::{
+    Game,
+    options::{Options, Value},
+};
 use arena_games::{Kalah, RulesetInfo};
 
 use super::*;
@@ -283,4 +286,62 @@ fn version_changes_when_a_bot_plays_differently() {
         known, text,
         "a bot plays differently: raise VERSION in catalogue.rs and write {path} anew"
     );
+}
+
+/// Plays 20 games of a bot with itself that differ in their seeds alone.
+struct Courses<'a>(&'a BotInfo, &'a Options);
+
+impl Visitor for Courses<'_> {
+    type Out = Option<usize>;
+
+    /// How many different games there were; none where the rules have chance.
+    fn visit<G: Game>(self, game: G) -> Option<usize> {
+        if game.has_chance() {
+            return None;
+        }
+        let courses = (0..20).map(|number| {
+            let hash = Arc::new(AtomicU64::new(0xcbf2_9ce4_8422_2325));
+            let seat = |_| -> Box<dyn Bot<G>> {
+                Box::new(Noted {
+                    bot: bot(self.0.name, self.1, &game).expect("a bot"),
+                    hash: Arc::clone(&hash),
+                })
+            };
+            let mut bots: Vec<_> = (0..game.seats()).map(seat).collect();
+            play(&game, &mut bots, number);
+            hash.load(Ordering::Relaxed)
+        });
+        let courses: BTreeSet<u64> = courses.collect();
+        Some(courses.len())
+    }
+}
+
+#[test]
+fn bots_use_their_seeds_as_they_say() {
+    for info in bots() {
+        let explores = Options::from([("explore".to_owned(), Value::Real(0.5))]);
+        let draws_if = info
+            .options
+            .iter()
+            .any(|spec| spec.name == "explore" && spec.uses_seed);
+        let mut cases = vec![(quick(info), info.uses_seed)];
+        if draws_if {
+            cases.push((quick(info).into_iter().chain(explores).collect(), true));
+        }
+        for ruleset in arena_games::rulesets() {
+            let name = ruleset.name;
+            if !(info.rulesets.is_empty() || info.rulesets.contains(&name)) {
+                continue;
+            }
+            for (given, uses_seed) in &cases {
+                let (resolved, seats) =
+                    arena_games::resolve(name, &Options::new(), None).expect("defaults");
+                let courses = Courses(info, given);
+                let different = arena_games::visit(name, &resolved, seats, courses);
+                if let Some(different) = different.ok().flatten() {
+                    assert_eq!(different > 1, *uses_seed, "{} on {name}", info.name);
+                }
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use arena_engine::{FaultPolicy, Opening, Setup};
 use arena_model::BlockSeed;
 use arena_wire::v1;
 use clap::{Args, ValueEnum};
@@ -27,7 +28,8 @@ derives from: use those of the tournament to play one of its games again.
 Examples:
   arena play --ruleset cowry --seed 0x5eed --seats random,aggressive --watch
   arena play --ruleset cowry --option board=7 --seed 1 --seats random,random-2=random
-  arena play --ruleset kalah --seed 7 --seats 'a=kalah-alphabeta(depth=8),random' --output json")]
+  arena play --ruleset kalah --seed 7 --seats 'a=kalah-alphabeta(depth=8),random' --output json
+  arena play --ruleset kalah --opening 2,5 --seed 7 --seats greedy,random")]
 pub(crate) struct PlayArgs {
     /// Name of the ruleset
     #[arg(long)]
@@ -48,6 +50,15 @@ pub(crate) struct PlayArgs {
     /// Seeded uniform moves played first
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     opening_plies: u32,
+
+    /// Moves played first: their numbers, as "action" in a record has them
+    #[arg(
+        long,
+        value_name = "A,B,…",
+        value_delimiter = ',',
+        conflicts_with = "opening_plies"
+    )]
+    opening: Vec<u16>,
 
     /// Time for one decision of an agent process
     #[arg(long, default_value = "2s", value_name = "DURATION", value_parser = duration)]
@@ -97,10 +108,36 @@ impl PlayArgs {
             seed: self.seed.0,
             seats: (0..count).collect(),
             attempts: 0,
-            opening: Vec::new(),
+            opening: self.opening.iter().map(|&action| action.into()).collect(),
         };
-        let outcome = self.play(&told, &assignment).await;
+        let outcome = match self.check_opening(&told) {
+            Ok(()) => self.play(&told, &assignment).await,
+            Err(failure) => Err(failure),
+        };
         outcome.and(told.close().await)
+    }
+
+    /// Whether the rules allow the opening.
+    fn check_opening(&self, told: &Told) -> Outcome {
+        let rules = crate::model::Rules::of(&told.setup)?;
+        let names: Vec<&str> = told
+            .setup
+            .agents
+            .iter()
+            .map(|it| it.name.as_str())
+            .collect();
+        let setup = Setup {
+            keys: self.seed.keys(&names),
+            opening: Opening::Given(self.opening.clone()),
+            on_fault: FaultPolicy::default(),
+            ask_forced: true,
+        };
+        let opened = rules.game.open(setup);
+        opened.map(drop).map_err(|error| {
+            Failure::usage(format!(
+                "--opening: {error}; `arena game show` lists the moves of a game"
+            ))
+        })
     }
 
     async fn play(&self, told: &Told, assignment: &v1::GameAssignment) -> Outcome {

@@ -288,6 +288,8 @@ fn crosstable(names: &[&str], standings: &v1::Standings) -> Vec<Vec<Option<Pair>
         };
         table[row][column] = Some(Pair {
             games: pair.games,
+            blocks: [pair.blocks, pair.blocks_played],
+            distinct: (pair.distinct_games, pair.distinct_games_more),
             results: [pair.wins, pair.draws, pair.losses],
             score: Estimate { value, interval },
             elo: pair.elo_difference.map(|value| Estimate {
@@ -299,6 +301,8 @@ fn crosstable(names: &[&str], standings: &v1::Standings) -> Vec<Vec<Option<Pair>
         });
         table[column][row] = Some(Pair {
             games: pair.games,
+            blocks: [pair.blocks, pair.blocks_played],
+            distinct: (pair.distinct_games, pair.distinct_games_more),
             results: [pair.losses, pair.draws, pair.wins],
             score: Estimate {
                 value: 1.0 - value,

@@ -129,6 +129,10 @@ pub(crate) struct Agent {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pair {
     pub(crate) games: u64,
+    /// Blocks that count, and blocks that were played.
+    pub(crate) blocks: [u64; 2],
+    /// Different games, and whether there were more than are counted.
+    pub(crate) distinct: (u64, bool),
     /// Games in which the first was placed before, with, and behind the second.
     pub(crate) results: [u64; 3],
     pub(crate) score: Estimate,

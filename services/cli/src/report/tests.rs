@@ -309,6 +309,8 @@ fn pairs_are_written_out_below_the_crosstable() {
     let pair = |sign: f64| {
         Some(Pair {
             games: 1200,
+            blocks: [1, 600],
+            distinct: (2, false),
             results: [600, 300, 300],
             score: Estimate {
                 value: 0.5 + sign * 0.125,
@@ -328,6 +330,7 @@ fn pairs_are_written_out_below_the_crosstable() {
     let (table, _) = table.split_once("</details>").expect("its end");
     for part in [
         "one against two",
+        ">1 of 600<",
         "1,200",
         "62.5% [60.0, 65.0]",
         "+89 ± 19",

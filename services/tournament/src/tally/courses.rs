@@ -13,7 +13,7 @@ use arena_model::{engine::MAX_SEATS, result::GameResult};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Partial,
+    PARTS, Partial, Tally,
     group::{CLUSTERS, UnitsBySeat},
     ranking::Ranking,
 };
@@ -160,5 +160,71 @@ impl Courses {
             Err(place) => self.held.insert(place, (block, 1)),
         }
         Vec::new()
+    }
+}
+
+/// Games of one agent that do not count as evidence.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HeldSums {
+    /// Seats of them.
+    pub(super) games: u64,
+    /// As in [`super::Sums`].
+    pub(super) sat: u64,
+    pub(super) score: u64,
+    pub(super) won: u64,
+}
+
+impl Tally {
+    /// Whether a block has an opening that its group had before, and nothing shows
+    /// that the agents play another game then.
+    pub(super) fn is_repeated(&self, block: u64) -> bool {
+        let Some(openings) = self.openings else {
+            return false;
+        };
+        let courses = self.courses.get(&self.schedule.group_of(block));
+        self.schedule.before(block) >= openings.size && !courses.is_some_and(Courses::differs)
+    }
+
+    /// What each agent has in blocks that are held back.
+    pub(super) fn held(&self) -> Vec<HeldSums> {
+        let mut sums = vec![HeldSums::default(); self.agents.len()];
+        let (size, rotations) = (self.seats.len(), self.schedule.rotations() as usize);
+        for (&group, courses) in self.courses.iter().filter(|(_, it)| !it.held.is_empty()) {
+            let agents = self.schedule.group(group);
+            for (block, times) in &courses.held {
+                for (member, &agent) in agents.iter().enumerate() {
+                    let sums = &mut sums[usize::from(agent)];
+                    let is_own = |&other: &usize| agents[other] == agent;
+                    let own = (0..size).filter(is_own).count() as u64;
+                    let others = size as u64 - own;
+                    for ranking in &block.rankings[..rotations] {
+                        let others_units = (0..size).filter(|other| !is_own(other));
+                        let units: u64 = others_units
+                            .map(|other| ranking.units_against(member, other))
+                            .sum();
+                        sums.games += times;
+                        sums.sat += times * u64::from(!agents[..member].contains(&agent));
+                        sums.score +=
+                            times * (units * PARTS / 2).checked_div(own * others).unwrap_or(0);
+                        sums.won += times * u64::from(ranking.wins(member, size)) * PARTS / own;
+                    }
+                }
+            }
+        }
+        sums
+    }
+
+    /// Games and units of each seat in blocks that are held back.
+    pub(super) fn held_by_seat(&self) -> Vec<(u64, u64)> {
+        let mut sums = vec![(0, 0); self.seats.len()];
+        let rotations = u64::from(self.schedule.rotations());
+        for (block, times) in self.courses.values().flat_map(|courses| &courses.held) {
+            for (seat, (games, units)) in sums.iter_mut().enumerate() {
+                let of_block: u64 = block.units.iter().map(|units| u64::from(units[seat])).sum();
+                *games += times * rotations;
+                *units += times * of_block;
+            }
+        }
+        sums
     }
 }

@@ -10,7 +10,7 @@ use arena_tournament::published::Estimate;
 use super::{
     data::{self, FILES, Table},
     fields::Expect,
-    finding::{Finding, TOO_FEW, Verdict},
+    finding::{Finding, TOO_FEW, UNDECIDED, Verdict},
     quantity::Quantity,
     repeats, report,
     report::Sums,
@@ -158,9 +158,10 @@ fn what_cannot_be_expected_is_never_compared_and_always_has_a_reason() {
         let none = finding.expected == Expect::None.letter();
         let unseen = finding.ours.is_none();
         let few = finding.reason.as_deref() == Some(TOO_FEW);
+        let undecided = finding.reason.as_deref() == Some(UNDECIDED);
         assert_eq!(
             finding.verdict == Verdict::NotComparable,
-            none || unseen || few,
+            none || unseen || few || undecided,
             "{finding:?}"
         );
         assert!(!few || finding.ours_of < Some(2000), "{finding:?}");

@@ -106,6 +106,8 @@ struct Row<'a> {
 struct PairRow {
     names: String,
     games: String,
+    distinct: String,
+    blocks: String,
     score: String,
     elo: String,
     superiority: String,
@@ -264,6 +266,8 @@ fn pairs(report: &Report) -> Vec<PairRow> {
             rows.push(PairRow {
                 names: format!("{one} against {other}"),
                 games: units::count(pair.games),
+                distinct: different(pair.distinct),
+                blocks: counting(pair.blocks),
                 score: units::interval(Some(pair.score.value), low, high),
                 elo: units::rating(pair.elo.map(|elo| elo.value), elo.0, elo.1),
                 superiority: likely(pair.superiority),
@@ -271,6 +275,21 @@ fn pairs(report: &Report) -> Vec<PairRow> {
         }
     }
     rows
+}
+
+/// Different games; more than are counted is said.
+fn different((games, more): (u64, bool)) -> String {
+    let above = if more { ">" } else { "" };
+    format!("{above}{}", units::count(games))
+}
+
+/// Blocks that count, and of how many, where others repeat games.
+fn counting([counted, played]: [u64; 2]) -> String {
+    if counted == played {
+        units::count(counted)
+    } else {
+        format!("{} of {}", units::count(counted), units::count(played))
+    }
 }
 
 /// A likelihood in percent, which is never all or nothing.
