@@ -54,7 +54,7 @@ fn a_test_from_openings_finds_the_weaker_agent() {
 fn a_plan_names_its_openings() {
     let world = World::new();
     let plan = |name: &str, play: &str| {
-        let path = world.write(name, &sprt(play));
+        let path = world.write(name, sprt(play));
         let plan = [
             "tournament",
             "plan",

@@ -25,7 +25,7 @@ pub(super) enum Heard {
     Notice(StayNo, Notice),
     /// A stay is over, or did not come about.
     Parted(StayNo, Status),
-    Lease(CallNo, Result<v1::LeaseResponse, Status>),
+    Lease(CallNo, Box<Result<v1::LeaseResponse, Status>>),
     Reported(ReportNo, Result<v1::ReportResponse, Status>),
     Beaten(StayNo, Result<v1::HeartbeatResponse, Status>),
     /// The coordinator heard that the worker leaves, or did not.
@@ -69,7 +69,7 @@ impl Calls {
     ) -> AbortHandle {
         let mut client = self.client.clone();
         let answer = async move { client.lease(request).await };
-        self.spawn(timeout, answer, move |it| Heard::Lease(call, it))
+        self.spawn(timeout, answer, move |it| Heard::Lease(call, Box::new(it)))
     }
 
     pub(super) fn report(

@@ -302,11 +302,13 @@ impl Fleet {
                 }
                 self.protocol.parted(now, stay, refusal(&status), &problem);
             }
-            Heard::Lease(call, Ok(answer)) => self.take_lease(call, answer.lease),
-            Heard::Lease(call, Err(status)) => {
-                tracing::warn!("no games were lent: {}", problem(&status));
-                self.protocol.not_lent(now, call, refusal(&status));
-            }
+            Heard::Lease(call, answer) => match *answer {
+                Ok(answer) => self.take_lease(call, answer.lease),
+                Err(status) => {
+                    tracing::warn!("no games were lent: {}", problem(&status));
+                    self.protocol.not_lent(now, call, refusal(&status));
+                }
+            },
             Heard::Reported(report, answer) => self.hear_of_report(report, answer),
             Heard::Beaten(stay, Ok(answer)) => {
                 self.protocol.leases_ended(stay, &answer.ended_leases);

@@ -327,6 +327,9 @@ mod tests {
             latency_us_p99: Some(2.0),
             faults_by_kind: [("crash".to_owned(), 2), ("timeout".to_owned(), 1)].into(),
             last_fault: "it died".to_owned(),
+            version: "1.0.0".to_owned(),
+            content: "5eed".to_owned(),
+            registered_unix_us: Some(1),
             ..v1::AgentStanding::default()
         }
     }
