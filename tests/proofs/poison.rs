@@ -29,6 +29,9 @@ pub struct Poison {
     game: usize,
 }
 
+/// Where the agent finds the seed at which it kills its worker.
+const SEED: &str = "POISON_SEED";
+
 impl Proof for Poison {
     const PROMISE: &'static str = "a game that kills its worker each time is void after its cap \
                                    of attempts and named, and all others are played";
@@ -44,20 +47,20 @@ impl Proof for Poison {
         let world = World::with_python();
         let spec = spec(AGENT, "cowry", self.blocks, &[AGENT, "random"], "");
         let program = world.misbehave();
-        let register = |mode: &[&str], access: [&str; 2]| {
+        let register = |access: [&str; 2]| {
             let arguments = ["agent", "register", AGENT, "--binary", &program];
             let _ = world
-                .arena(&[&arguments[..], &access, &["--"], mode].concat())
+                .arena(&[&arguments[..], &access, &["--", "poison"]].concat())
                 .ok();
         };
-        // No decision has this seed: it plays as any other.
-        register(&["poison", "-1"], ["--data", "undisturbed"]);
+        // Without a seed in its environment it plays as any other.
+        register(["--data", "undisturbed"]);
         let (id, _, expected) = world.tournament(&spec, "undisturbed", &[]);
-        let seed = seed_of(&expected.games[self.game]);
+        let seed = seed_of(&expected.games[self.game]).to_string();
 
         let coordinator = world.coordinator("data", &["--audit-share", "0"]);
         let url = coordinator.url();
-        register(&["poison", &seed.to_string()], ["--coordinator", &url]);
+        register(["--coordinator", &url]);
         let started = world.start_tournament(AGENT, &spec, &url);
         if started != id {
             return Err(Broken::new(format_args!("{started} should be {id}")));
@@ -65,8 +68,8 @@ impl Proof for Poison {
         let began = Instant::now();
         let total = expected.games.len() as f64;
         let mut workers = [
-            world.worker(&coordinator, &[]),
-            world.worker(&coordinator, &[]),
+            world.worker_with(&coordinator, SEED, &seed),
+            world.worker_with(&coordinator, SEED, &seed),
         ];
         let mut deaths = 0;
         let mut logs = String::new();
@@ -81,7 +84,7 @@ impl Proof for Poison {
                 if ended(worker) {
                     deaths += 1;
                     logs += &worker.log();
-                    *worker = world.worker(&coordinator, &[]);
+                    *worker = world.worker_with(&coordinator, SEED, &seed);
                 }
             }
             sleep(Duration::from_millis(20));

@@ -8,7 +8,6 @@
 
 use std::collections::BTreeMap;
 
-use arena_model::canonical_json;
 use arena_store::{Collection, Position, Store, VALUE_BYTES_MAX};
 use arena_telemetry::LatencyHistogram;
 use arena_tournament::{Stages, StagesState, Tally, TallyState};
@@ -66,8 +65,15 @@ pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Opti
         last_faults: results.last_faults.clone(),
         faults: results.faults,
     };
-    let document = canonical_json(&checkpoint).into_bytes();
+    let document = encode(&checkpoint)?;
     (document.len() <= VALUE_BYTES_MAX).then_some(document)
+}
+
+/// Sums may need more than 64 bits, which `serde_json::Value` has no room for.
+fn encode(checkpoint: &impl Serialize) -> Option<Vec<u8>> {
+    serde_json::to_vec(checkpoint)
+        .inspect_err(|error| tracing::error!(%error, "sums cannot be kept"))
+        .ok()
 }
 
 /// The sums of a checkpoint, and where in the chain they end; none where there
@@ -108,4 +114,47 @@ pub(crate) fn read(info: &Info, store: &dyn Store) -> Option<(Results, Position)
         link,
     };
     Some((results, position))
+}
+
+#[cfg(test)]
+mod tests {
+    use arena_model::{engine::Termination, result::GameResult};
+
+    use super::*;
+
+    /// Products of the luck of a single block need more than 64 bits.
+    #[test]
+    fn sums_of_luck_are_kept_whole() {
+        let spec = "name = \"cup\"\nruleset = \"cowry\"\nseed = \"0x5eed\"\n\
+                    agents = [\"random\", \"aggressive\"]";
+        let agents = crate::agents::Agents::new(
+            crate::tests::fixture::native(),
+            |_, _, _, _, _| Ok(()),
+            Vec::new(),
+        );
+        let seed = "0x5eed".parse().expect("a seed");
+        let plan = crate::plan::Plan::new(spec, "", seed, &agents).expect("a plan");
+        let mut tally = Tally::new(&plan.tournament).expect("a tally");
+        let stages = Stages::new(&plan.tournament).expect("stages");
+        for game in stages.schedule().iter().take(60) {
+            let luck = 900_000 - 1_000 * game.index as i32;
+            tally.add(&GameResult {
+                index: game.index,
+                block: game.block,
+                placement: [vec![1, 2], vec![2, 1], vec![1, 1]][game.index as usize % 3].clone(),
+                seats: game.seats,
+                luck: vec![luck, -luck],
+                plies: 50,
+                termination: Termination::Normal,
+                faults: Vec::new(),
+                course: 1 + game.index,
+            });
+        }
+        let state = tally.state();
+        let bytes = encode(&state).expect("it is kept");
+        assert_eq!(
+            serde_json::from_slice::<TallyState>(&bytes).expect("read"),
+            state
+        );
+    }
 }

@@ -6,7 +6,7 @@ mod checkpoints;
 mod crowd;
 mod damage;
 mod failing;
-mod fixture;
+pub(crate) mod fixture;
 mod fleet;
 mod hashes;
 mod questions;

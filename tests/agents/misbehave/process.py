@@ -146,10 +146,11 @@ class Bomb(At):
 
 
 class Poison(Good):
-    """Kills its worker, and with it itself, at the decision with the seed N."""
+    """Kills its worker, and with it itself, at the decision with the seed that the
+    worker's environment names: an argument would make it another agent."""
 
     def choose(self, decision, in_batch):
-        if decision.seed == self.n:
+        if str(decision.seed) == os.environ.get("POISON_SEED"):
             with open(f"/proc/{os.getppid()}/stat") as guard:
                 # The name in parentheses may hold anything; the parent is the
                 # second word after it.

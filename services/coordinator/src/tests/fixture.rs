@@ -26,7 +26,7 @@ agents = ["random", "minimax"]
 "#;
 
 /// Two native bots, as the command line would describe them.
-pub(super) fn native() -> v1::DescribeResponse {
+pub(crate) fn native() -> v1::DescribeResponse {
     let bot = |name: &str, rulesets: &[&str], options: Vec<v1::BotOption>| v1::Bot {
         name: name.to_owned(),
         summary: String::new(),
