@@ -60,7 +60,7 @@ fn a_tournament_that_keeps_hashes_alone_has_the_results_of_one_that_keeps_all() 
     let file = world.write("line.json", lines.lines().next().expect("a game"));
     world
         .arena(&["game", "replay", "--file", &file])
-        .fails(2, &["keeps no moves", "game rerun"]);
+        .fails(2, &["has no moves", "game rerun"]);
     let shown = of_game("show", "short", &[]).ok();
     let hash = games.games[5]["hash"].as_str().expect("a hash");
     assert!(shown.stdout.contains(hash), "{}", shown.told());

@@ -107,3 +107,25 @@ fn games_of_an_agent_that_hides_that_it_ignores_its_seed_count_once() {
     let standings = run(&world, &test, "silent", 0);
     assert_eq!(standings["verdict"]["kind"], "inconclusive", "{standings}");
 }
+
+/// Blocks are not lowered where an agent uses its seed: its games do not repeat.
+#[test]
+fn games_of_an_agent_that_draws_count_beside_pairs_that_repeat() {
+    let world = World::new();
+    let spec = "name = \"mixed\"\nruleset = \"kalah\"\nseed = \"0x5eed\"\nblocks = 30\n\
+                agents = [\"random\", \"d2\", \"d3\"]\n\
+                [[agent]]\nname = \"d2\"\nbot = \"kalah-alphabeta\"\noptions = { depth = 2 }\n\
+                [[agent]]\nname = \"d3\"\nbot = \"kalah-alphabeta\"\noptions = { depth = 3 }\n\
+                [play]\nopening_plies = 0\n";
+    let standings = run(&world, spec, "mixed", 0);
+    let blocks = |one: &str, other: &str| {
+        let pairs = standings["pairs"].as_array().expect("pairs");
+        let pair = pairs
+            .iter()
+            .find(|pair| pair["agent"] == one && pair["opponent"] == other);
+        pair.expect("a pair")["blocks"].as_u64()
+    };
+    assert_eq!(blocks("random", "d2"), Some(30), "{standings}");
+    assert_eq!(blocks("random", "d3"), Some(30), "{standings}");
+    assert_eq!(blocks("d2", "d3"), Some(1), "{standings}");
+}

@@ -34,8 +34,8 @@ pub enum BookError {
 }
 
 /// Fills in what a tournament without chance needs: how long its openings are, how
-/// many there are, and as many blocks as there are different ones, where agents that
-/// do not use their seeds meet. With chance, openings are drawn for each block.
+/// many there are, and, where no agent uses its seed, as many blocks as there are
+/// different ones. With chance, openings are drawn for each block.
 ///
 /// # Errors
 /// [`BookError`].
@@ -59,7 +59,10 @@ pub fn settle(tournament: &mut Tournament) -> Result<(), BookError> {
         agents.count() >= together
     };
     let may_be_fixed = meet(|agent| agent.uses_seed != Some(true));
-    let is_fixed = meet(|agent| agent.uses_seed == Some(false));
+    let is_fixed = tournament
+        .agents
+        .iter()
+        .all(|agent| agent.uses_seed == Some(false));
     if given.is_none() && !may_be_fixed {
         tournament.play.opening_plies = Some(0);
     }

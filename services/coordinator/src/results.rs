@@ -108,6 +108,7 @@ impl Info {
     /// The actions of an opening by its number; none where games have no given
     /// opening.
     pub(crate) fn opening(&self, number: Option<u64>) -> Option<&[ActionId]> {
+        let number = number?;
         let book = self.book.get_or_init(|| {
             openings::book(&self.tournament)
                 .inspect_err(|error| {
@@ -116,7 +117,7 @@ impl Info {
                 .ok()
         });
         let openings = &book.as_ref()?.openings;
-        Some(openings.get(usize::try_from(number?).ok()?)?)
+        Some(openings.get(usize::try_from(number).ok()?)?)
     }
 
     /// How many games are known so far.

@@ -172,10 +172,9 @@ impl ReplayArgs {
         let parsed = ParsedRecord::parse(text).map_err(|error| differs(&error))?;
         let id = parsed.game_id();
         if !parsed.has_events() {
-            let tournament = id.rsplit_once('/').map_or(id, |(tournament, _)| tournament);
             return Err(Failure::usage(format!(
-                "{place}: {}",
-                model::not_kept(tournament, id)
+                "{place}: the line has no moves: arena game rerun --file plays game {id} again from it \
+                 and compares its hash"
             )));
         }
         let seats = parsed.seats().len();

@@ -35,7 +35,7 @@ impl Tally {
         if plies == 0 {
             return Some(
                 "The game has no chance and every game begins from the start: a score is that of \
-                 one opening. Leave out opening_plies in [play] to play from many."
+                 one opening. Set opening_plies in [play] to play from many."
                     .to_owned(),
             );
         }
@@ -58,7 +58,9 @@ impl Tally {
             let all: u64 = self.courses.values().map(|courses| courses.blocks).sum();
             format!(
                 "{blocks} of {all} blocks repeat games that were played before, move by move, and \
-                 do not count: the agents did not use their seeds. Set opening_plies in [play]."
+                 do not count: the agents did not use their seeds. Scores and intervals leave \
+                 them out; wins, draws and losses have all games. More moves in opening_plies \
+                 of [play] give more openings."
             )
         })
     }

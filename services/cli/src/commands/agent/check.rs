@@ -13,6 +13,7 @@ use super::register::{FileCopy, Found, Target};
 use crate::{
     failure::{Failure, Outcome},
     output::{Format, note},
+    units,
 };
 
 #[derive(Debug, Args)]
@@ -102,7 +103,7 @@ impl CheckArgs {
             faults += self.play(&found, &description, &bot, ruleset).await?;
         }
         if faults > 0 {
-            return Err(Failure::differs(format!("{faults} faults")));
+            return Err(Failure::differs(units::plural(faults as u64, "fault")));
         }
         note("no fault");
         Ok(())
