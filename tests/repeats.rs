@@ -128,4 +128,11 @@ fn games_of_an_agent_that_draws_count_beside_pairs_that_repeat() {
     assert_eq!(blocks("random", "d2"), Some(30), "{standings}");
     assert_eq!(blocks("random", "d3"), Some(30), "{standings}");
     assert_eq!(blocks("d2", "d3"), Some(1), "{standings}");
+    // And what is known to repeat is not played again.
+    assert_eq!(standings["games"], 2 * (30 + 30 + 1), "{standings}");
+    let path = world.write("plan.toml", spec);
+    let plan = ["tournament", "plan", &path, "--output", "json"];
+    let plan = world.arena(&plan).ok().json();
+    assert_eq!(plan["games_expected"], 122, "{plan}");
+    assert_eq!(plan["games_left_out"], 58, "{plan}");
 }

@@ -185,6 +185,7 @@ impl Inner {
                 .map(|info| (info.name.to_owned(), info.version))
                 .collect(),
             process: 0,
+            record_version: arena_model::RECORD_VERSION,
         };
         let mut notices = self.client().join(request).await?.into_inner();
         let mut beat = time::interval(Duration::from_secs(3600));

@@ -118,6 +118,7 @@ async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, 
             .map(|info| (info.name.to_owned(), info.version))
             .collect(),
         process: 0,
+        record_version: arena_model::RECORD_VERSION,
     };
     let mut notices = worker.join(join).await?.into_inner();
     let notice = notices.message().await?.and_then(|message| message.notice);

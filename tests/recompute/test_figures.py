@@ -199,7 +199,7 @@ class Checked:
         ratings, told = self.ours.ratings, self.told["ratings"]
         sets = {ratings.linked[agent] for agent in ratings.played}
         self.check("ratings", {"ties": ratings.weights, "components": len(sets)}, told)
-        fit = model_fit(self.ours) if self.t.n == 2 else None
+        fit = model_fit(self.ours)
         self.check("ratings", {"fit": fit}, told)
         self.check("games", {"games": len(self.t.games)}, self.told)
         pairing = self.ours.pairing()

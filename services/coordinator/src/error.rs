@@ -2,7 +2,9 @@
 
 use std::{collections::HashMap, io, net::SocketAddr, time::Duration};
 
-use arena_model::{NameError, SeedError, engine::options::OptionError, spec::SpecError};
+use arena_model::{
+    NameError, RECORD_VERSION, SeedError, engine::options::OptionError, spec::SpecError,
+};
 use arena_store::StoreError;
 use arena_tournament::ScheduleError;
 use arena_wire::{convert::ConvertError, reasons};
@@ -167,6 +169,15 @@ pub(crate) enum Error {
     Convert(#[from] ConvertError),
     #[error("worker {0} is not known here: join again first")]
     UnknownWorker(String),
+    #[error(
+        "worker {name} (version {version}) writes records of version {writes}, this coordinator \
+         needs {RECORD_VERSION}: use the same release of arena for both"
+    )]
+    WorkerOutdated {
+        name: String,
+        version: String,
+        writes: u32,
+    },
     #[error("the coordinator has more to do than it can queue: try again in a moment")]
     Overloaded {
         /// How long to stay away.
@@ -233,6 +244,7 @@ impl Error {
             Self::RequestId(_) => (InvalidArgument, reasons::REQUEST_ID_CONFLICT),
             Self::Request(_) | Self::Convert(_) => (InvalidArgument, reasons::REQUEST_INVALID),
             Self::UnknownWorker(_) => (FailedPrecondition, reasons::UNKNOWN_WORKER),
+            Self::WorkerOutdated { .. } => (FailedPrecondition, reasons::WORKER_OUTDATED),
             Self::Overloaded { .. } | Self::Store(StoreError::Busy { .. }) => {
                 (ResourceExhausted, reasons::OVERLOADED)
             }

@@ -17,6 +17,6 @@ pub mod tournament;
 pub use canonical::canonical_json;
 pub use content::{Package, Registration};
 pub use name::{AgentName, GameId, NameError};
-pub use record::{GameRecord, RecordHeader};
+pub use record::{GameRecord, RECORD_VERSION, RecordHeader};
 pub use seed::{BlockSeed, SeedError, TournamentSeed};
 pub use tournament::{AgentRef, Openings, Tournament};

@@ -173,6 +173,13 @@ impl Spec {
     /// reader tell line and column.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         let table: toml::Table = text.parse().map_err(toml_error)?;
+        let misplaced =
+            |key: &&String| PLAY_KEYS.contains(&key.as_str()) && !KEYS.contains(&key.as_str());
+        if let Some(key) = table.keys().find(misplaced) {
+            return Err(SpecError::Value(format!(
+                "\"{key}\" is a key of [play]: write it below a line [play]"
+            )));
+        }
         check_keys(&table, KEYS, "")?;
         if let Some(toml::Value::Table(play)) = table.get("play") {
             check_keys(play, PLAY_KEYS, " in [play]")?;

@@ -73,12 +73,14 @@ impl Evidence {
             .as_ref()
             .map_or_else(Vec::new, |ratings| self.notes(ratings));
         notes.extend(cycle);
-        let goodness = ratings.as_ref().and_then(|ratings| ratings.goodness);
+        let goodness = ratings.as_ref();
+        let goodness = goodness.and_then(|ratings| ratings.goodness.as_ref());
         if let Some(goodness) = goodness.filter(|goodness| goodness.p < MISFIT) {
             notes.push(format!(
-                "The ratings do not fit the scores of pairs ({}): one number for each agent \
-                 does not say who beats whom. Read pairs (--crosstable).",
-                shown(goodness.p)
+                "The ratings do not fit the scores ({}; farthest off: {}): one number for each \
+                 agent does not say who beats whom. Read pairs (--crosstable).",
+                shown(goodness.p),
+                self.listed(&goodness.worst)
             ));
         }
         let compared = pairs.into_iter().zip(couples(self.names.len()));

@@ -27,19 +27,27 @@
 //! a without a divisor in common with N. So a group has each opening once in N blocks,
 //! and the openings of two groups are drawn apart from each other.
 //!
+//! In a round robin and a gauntlet a group plays each opening once where all its
+//! agents say that they do not use their seeds: more blocks would be the same games.
+//! The blocks beyond N are then those of the other groups alone.
+//!
 //! Without `rotate` a block is one game, and the base order of every block is
 //! the group in the order of the spec.
 
 mod groups;
+mod openings;
 mod orders;
+mod segments;
 mod stage;
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
-use arena_model::{BlockSeed, Tournament, TournamentSeed, engine::AgentRng, format::Format};
+use arena_model::{BlockSeed, Tournament, TournamentSeed, format::Format};
 
 use crate::format::{self, FormatError};
 use groups::Groups;
+use openings::OpeningOrder;
+use segments::{Meeting, Meetings, Segment};
 pub use stage::Stage;
 use stage::Who;
 
@@ -90,6 +98,8 @@ pub enum ScheduleError {
     Format(#[from] FormatError),
 }
 
+/// Of more groups, none is left out.
+const LISTED_MAX: u64 = 1_000_000;
 /// So that (seats − 1)! fits 64 bits.
 const SEATS_MAX: usize = 20;
 
@@ -122,62 +132,15 @@ pub struct Schedule {
     rotate: bool,
     paired: bool,
     openings: Option<OpeningOrder>,
+    /// Which agents repeat their games from an opening that they had; empty where
+    /// every group plays all blocks.
+    repeats: Vec<bool>,
     segments: Vec<Segment>,
     blocks: u64,
+    /// Blocks that stages asked for and that would only repeat games.
+    left_out: u64,
     /// Blocks of each group that a segment lists, in all of them.
     played: HashMap<u64, u64>,
-}
-
-/// In which order groups have the openings.
-#[derive(Clone, Copy, Debug)]
-struct OpeningOrder {
-    /// How many openings there are.
-    size: u64,
-    word: u64,
-}
-
-impl OpeningOrder {
-    /// The opening of a group's block, by how many blocks it had before.
-    fn number(self, group: u64, before: u64) -> u64 {
-        let mut draws = AgentRng::new(self.word ^ group);
-        let [first, step] = [draws.word(), draws.word()].map(|word| word % self.size);
-        let mut steps = (step..).filter(|&step| gcd(step, self.size) == 1);
-        let step = steps.next().unwrap_or(1);
-        let place = u128::from(step) * u128::from(before) + u128::from(first);
-        (place % u128::from(self.size)) as u64
-    }
-}
-
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
-/// Stages one after the other with the same groups.
-#[derive(Clone, Debug)]
-struct Segment {
-    first: u64,
-    blocks: u64,
-    meetings: Meetings,
-}
-
-#[derive(Clone, Debug)]
-enum Meetings {
-    /// All groups, by their numbers.
-    All,
-    Listed(Arc<[Meeting]>),
-}
-
-/// A group of a segment.
-#[derive(Clone, Copy, Debug)]
-struct Meeting {
-    group: u64,
-    /// Blocks that the group had before the segment.
-    before: u64,
-    /// Its order in every block, where it is always the same.
-    seated: Option<u64>,
 }
 
 impl Schedule {
@@ -224,12 +187,20 @@ impl Schedule {
             },
             rotate: tournament.play.rotate,
             paired: tournament.play.paired,
-            openings: tournament.openings.map(|openings| OpeningOrder {
-                size: openings.size.max(1),
-                word: tournament.seed.opening_order(),
-            }),
+            openings: tournament
+                .openings
+                .map(|openings| OpeningOrder::new(openings.size, tournament.seed)),
+            repeats: match tournament.format {
+                Format::RoundRobin | Format::Gauntlet => tournament
+                    .agents
+                    .iter()
+                    .map(|agent| agent.uses_seed == Some(false))
+                    .collect(),
+                _ => Vec::new(),
+            },
             segments: Vec::new(),
             blocks: 0,
+            left_out: 0,
             played: HashMap::new(),
         })
     }
@@ -256,14 +227,61 @@ impl Schedule {
                 agents: self.agents,
             });
         };
-        if blocks == 0 {
-            return Ok(());
-        }
+        let others = self.others(&stage, listed);
+        let first = match (&others, self.openings) {
+            (Some(_), Some(openings)) => openings.size,
+            _ => stage.blocks,
+        };
+        let seated = matches!(stage.who, Who::Seated(_));
         let meetings = match stage.who {
             Who::All => Meetings::All,
-            Who::Groups(groups) => self.meetings(&groups, stage.blocks, false),
-            Who::Seated(groups) => self.meetings(&groups, stage.blocks, true),
+            Who::Groups(groups) | Who::Seated(groups) => {
+                self.meetings(groups.iter().zip(0..), first, seated)
+            }
         };
+        self.push(meetings, first);
+        if let Some(others) = others {
+            let rest = stage.blocks - first;
+            if matches!(self.segments.last(), Some(last) if matches!(last.meetings, Meetings::All))
+            {
+                let numbers = others.iter().map(|(group, _)| self.groups.number(group));
+                self.played = numbers.map(|number| (number, first)).collect();
+            }
+            let others = others.iter().map(|(group, place)| (group, *place));
+            let meetings = self.meetings(others, rest, seated);
+            self.left_out += blocks - listed * first - rest * meetings.len(&self.groups);
+            self.push(meetings, rest);
+        }
+        Ok(())
+    }
+
+    /// The groups of a stage that play more blocks than there are openings, with
+    /// their places; none where all do.
+    fn others(&self, stage: &Stage, listed: u64) -> Option<Vec<(Vec<u16>, u64)>> {
+        let size = self.openings?.size;
+        if stage.blocks <= size || listed > LISTED_MAX || !self.repeats.contains(&true) {
+            return None;
+        }
+        let all: Vec<Vec<u16>>;
+        let groups = match &stage.who {
+            Who::All => {
+                all = (0..listed).map(|number| self.group(number)).collect();
+                &all
+            }
+            Who::Groups(groups) | Who::Seated(groups) => groups,
+        };
+        let repeats = |group: &[u16]| group.iter().all(|&it| self.repeats[usize::from(it)]);
+        let others = groups.iter().zip(0..).filter(|(group, _)| !repeats(group));
+        let others: Vec<_> = others.map(|(group, at)| (group.clone(), at)).collect();
+        (others.len() < groups.len()).then_some(others)
+    }
+
+    fn push(&mut self, meetings: Meetings, rounds: u64) {
+        let listed = meetings.len(&self.groups);
+        let blocks = listed * rounds;
+        if blocks == 0 {
+            return;
+        }
         match self.segments.last_mut() {
             Some(last) if last.meetings.go_on(&meetings, last.blocks / listed) => {
                 last.blocks += blocks;
@@ -275,22 +293,33 @@ impl Schedule {
             }),
         }
         self.blocks += blocks;
-        Ok(())
     }
 
-    fn meetings(&mut self, groups: &[Vec<u16>], blocks: u64, seated: bool) -> Meetings {
-        let meetings = groups.iter().map(|agents| {
+    fn meetings<'a>(
+        &mut self,
+        groups: impl Iterator<Item = (&'a Vec<u16>, u64)>,
+        blocks: u64,
+        seated: bool,
+    ) -> Meetings {
+        let meetings = groups.map(|(agents, place)| {
             let group = self.groups.number(agents);
             let played = self.played.entry(group).or_default();
             let before = *played;
             *played += blocks;
             Meeting {
                 group,
+                place,
                 before,
                 seated: seated.then(|| orders::permutation_number(agents)),
             }
         });
         Meetings::Listed(meetings.collect())
+    }
+
+    /// Games that the stages asked for and that would only repeat others.
+    #[must_use]
+    pub fn games_left_out(&self) -> u64 {
+        self.left_out * u64::from(self.rotations)
     }
 
     /// Games known so far: blocks × rotations.
@@ -361,6 +390,7 @@ impl Schedule {
         match &segment.meetings {
             Meetings::All => Meeting {
                 group: place,
+                place,
                 before: round,
                 seated: None,
             },
@@ -392,14 +422,7 @@ impl Schedule {
     #[must_use]
     pub fn groups_listed(&self, block: u64) -> u64 {
         let (segment, ..) = self.find(block);
-        self.length(&segment.meetings)
-    }
-
-    fn length(&self, meetings: &Meetings) -> u64 {
-        match meetings {
-            Meetings::All => self.groups.count(),
-            Meetings::Listed(meetings) => meetings.len() as u64,
-        }
+        segment.meetings.len(&self.groups)
     }
 
     /// How many runs of stages with the same groups there are.
@@ -410,8 +433,7 @@ impl Schedule {
 
     /// At which place of its stage's list of groups the group of a block is.
     pub(crate) fn meeting_of(&self, block: u64) -> u64 {
-        let (_, place, _) = self.find(block);
-        place
+        self.place_of(block).place
     }
 
     /// The segment of a block, the block's place in its list and how many times
@@ -420,7 +442,7 @@ impl Schedule {
         assert!(block < self.blocks, "block {block} of {}", self.blocks);
         let after = self.segments.partition_point(|it| it.first <= block);
         let segment = &self.segments[after - 1];
-        let listed = self.length(&segment.meetings);
+        let listed = segment.meetings.len(&self.groups);
         let within = block - segment.first;
         (segment, within % listed, within / listed)
     }
@@ -475,26 +497,6 @@ impl Schedule {
     /// All games known so far in index order, computed one by one.
     pub fn iter(&self) -> impl Iterator<Item = ScheduledGame> + '_ {
         (0..self.games()).map(|index| self.game(index))
-    }
-}
-
-impl Meetings {
-    /// Whether the other list goes on where this one is after so many rounds: the same
-    /// groups at the same places, with as many blocks before them as rounds count. A
-    /// group that a list has twice has more.
-    fn go_on(&self, other: &Self, rounds: u64) -> bool {
-        match (self, other) {
-            (Self::All, Self::All) => true,
-            (Self::Listed(these), Self::Listed(those)) => {
-                let key = |meeting: &Meeting| (meeting.group, meeting.seated, meeting.before);
-                let after = these.iter().map(|meeting| Meeting {
-                    before: meeting.before + rounds,
-                    ..*meeting
-                });
-                after.map(|meeting| key(&meeting)).eq(those.iter().map(key))
-            }
-            (Self::All, Self::Listed(_)) | (Self::Listed(_), Self::All) => false,
-        }
     }
 }
 

@@ -144,7 +144,13 @@ impl Stages {
     /// How many games there will be in all.
     #[must_use]
     pub fn games(&self) -> Games {
-        self.rules.games()
+        let games = self.rules.games();
+        let left_out = self.schedule.games_left_out();
+        Games {
+            least: games.least.saturating_sub(left_out),
+            most: games.most.saturating_sub(left_out),
+            expected: games.expected.saturating_sub(left_out),
+        }
     }
 
     /// How far it is.

@@ -38,6 +38,8 @@ pub const REQUEST_ID_CONFLICT: &str = "REQUEST_ID_CONFLICT";
 pub const REQUEST_INVALID: &str = "REQUEST_INVALID";
 /// The worker has to join (again) first.
 pub const UNKNOWN_WORKER: &str = "UNKNOWN_WORKER";
+/// The worker is of an older release and would play other games.
+pub const WORKER_OUTDATED: &str = "WORKER_OUTDATED";
 /// A queue is full: slow down and try again.
 pub const OVERLOADED: &str = "OVERLOADED";
 /// The coordinator is stopping.

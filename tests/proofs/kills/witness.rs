@@ -294,6 +294,7 @@ impl Stay {
                 .map(|info| (info.name.to_owned(), info.version))
                 .collect(),
             process: 0,
+            record_version: arena_model::RECORD_VERSION,
         };
         let mut notices = timeout(PATIENCE, worker.join(join)).await??.into_inner();
         let notice = timeout(PATIENCE, notices.message()).await??;

@@ -1,7 +1,6 @@
 """How well one number for each agent fits the pairs, and equilibria of fields without one."""
 
 import itertools
-from math import exp
 
 import numpy as np
 from scipy.special import softmax
@@ -12,57 +11,52 @@ TEMPERATURE = 1e-3
 
 
 def model_fit(standings):
-    """The test of the model's fit, two seats only; none where nothing is left over."""
-    t, ratings = standings.t, standings.ratings
-    fit, nu = ratings.fit, ratings.nu
-    sums, rows, variances, counts = [], [], [], []
-    for group in t.groups:
-        count = len(group.blocks)
-        if count < 10:
-            continue
-        a, b = group.agents()
-        d = ratings.logs[a] - ratings.logs[b]
-        odds = np.array([exp(d / 2), nu, exp(-d / 2)])
-        p = odds / odds.sum()
-        worth, by_d, by_nu = np.array([1, 0.5, 0]), np.array([0.5, 0, -0.5]), np.array([0, 1, 0])
-        mean = p @ worth
-        each = np.array([sum(game.units(a) for game in block) / 2 for block in group.blocks])
-        variance = each.var(ddof=1)
-        if variance < 1e-12:
-            variance = t.rotations * (p @ worth**2 - mean**2)
-        row = np.zeros(fit.k + 1)
-        games = count * t.rotations
-        row[a] = games * (p @ (worth * by_d) - mean * (p @ by_d))
-        row[b] = -row[a]
-        if ratings.tie is not None:
-            row[-1] = games * (p @ (worth * by_nu) - mean * (p @ by_nu))
-        sums.append(each.sum() - games * mean)
-        rows.append(row)
-        variances.append(count * variance)
-        counts.append(count)
-    if not sums:
+    """The test of the model's fit; none where nothing is left over."""
+    t, fit = standings.t, standings.ratings.fit
+    if fit.k < 3:
         return None
-    weight = 1 / np.sqrt(np.array(variances))
-    x, r = np.array(rows) * weight[:, None], np.array(sums) * weight
-    # Columns of strengths by an orthonormal basis of them, and that of ties, whose
-    # coefficient has a prior.
-    u, s, _ = np.linalg.svd(x[:, :-1], full_matrices=False)
+    left, rows, spans, counts = [], [], [], []
+    for group in t.groups:
+        count, members = len(group.blocks), sorted(set(group.agents()))
+        if count < 10 or len(members) < t.n:
+            continue
+        scores = np.array([fit.score(block) for block in group.blocks])
+        model = fit.model_information([game for block in group.blocks for game in block])
+        kept = members[:-1]
+        own = count * np.atleast_2d(np.cov(scores[:, kept].T))
+        expected = model[np.ix_(kept, kept)]
+        if len(kept) > 1:
+            own = own + expected / count
+        elif own[0, 0] <= 1e-12 * expected[0, 0]:
+            own = own + expected
+        whiten = np.linalg.inv(np.linalg.cholesky(own))
+        spans.append(slice(len(left), len(left) + len(kept)))
+        left.extend(whiten @ scores[:, kept].sum(axis=0))
+        rows.extend(whiten @ model[kept])
+        counts.append(count)
+    if not left:
+        return None
+    x, r = np.array(rows), np.array(left)
+    # Columns of strengths by an orthonormal basis of them, and those of ties, whose
+    # coefficients have a prior.
+    u, s, _ = np.linalg.svd(x[:, : fit.k], full_matrices=False)
     u = u[:, s > s.max() * 1e-9]
     k = len(r) - u.shape[1]
     if k <= 0:
         return None
-    design = np.column_stack([u, x[:, -1]])
-    penalty = np.zeros(design.shape[1])
-    penalty[-1] = 1 / 9
-    inverse = np.linalg.inv(design.T @ design + np.diag(penalty))
+    design = np.column_stack([u, x[:, fit.k :]])
+    penalty = np.diag([0.0] * u.shape[1] + [1 / 9] * (fit.size - fit.k))
+    inverse = np.linalg.inv(design.T @ design + penalty)
     best = inverse @ design.T @ r
-    q = ((r - design @ best) ** 2).sum() + best[-1] ** 2 / 9
-    leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
-    spare = ((1 - leverage) ** 2 / (np.array(counts) - 1)).sum()
+    q = ((r - design @ best) ** 2).sum() + best @ penalty @ best
+    spare = 0.0
+    for span, count in zip(spans, counts):
+        rest = np.eye(span.stop - span.start) - design[span] @ inverse @ design[span].T
+        spare += (np.trace(rest @ rest) + np.trace(rest) ** 2) / 2 / (count - 1)
     statistic = q / (k + 2 * spare - 6 * spare / (k + 2))
     residual = min(k * (k + 2) / (3 * spare), 1e7)
     return {
-        "pairs": len(r),
+        "pairs": len(counts),
         "statistic": statistic,
         "df": k,
         "df_residual": residual,

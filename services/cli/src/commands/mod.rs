@@ -26,7 +26,7 @@ use clap::Subcommand;
 
 use crate::failure::{Failure, Outcome};
 
-pub(crate) use standings::{swiss_told, told as told_audits};
+pub(crate) use standings::{pairing_gain, swiss_told, told as told_audits};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

@@ -20,7 +20,7 @@ use crate::{
 
 use super::expect::{self, ExpectArgs};
 use running::Ratings;
-pub(crate) use table::swiss_told;
+pub(crate) use table::{pairing_gain, swiss_told};
 pub(super) use view::AuditsView;
 
 /// Show who stands where in a tournament

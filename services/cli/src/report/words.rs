@@ -4,7 +4,11 @@ use arena_wire::v1::{self, TournamentState};
 use serde_json::Value;
 
 use super::{Estimate, Report};
-use crate::{commands::told_audits, progress::state_name, units};
+use crate::{
+    commands::{pairing_gain, told_audits},
+    progress::state_name,
+    units,
+};
 
 /// The points of a report that a reader should take home, most telling first.
 pub(crate) fn summary(report: &Report) -> Vec<String> {
@@ -249,17 +253,7 @@ fn lengths(report: &Report) -> Option<String> {
 /// What it gained that games were played in blocks.
 fn pairing(report: &Report) -> Option<String> {
     let pairing = report.pairing.as_ref()?;
-    let games = |games: Option<i64>| games.map_or_else(|| "∞".to_owned(), units::signed_count);
-    Some(format!(
-        "Paired seats on the same dice: the variance is {} % lower than that of as many unpaired \
-         games (95 % interval {} to {}), as if {} more games had been played ({} to {}).",
-        units::whole_percent(pairing.variance_reduction),
-        units::whole_percent(pairing.variance_reduction_low),
-        units::whole_percent(pairing.variance_reduction_high),
-        games(pairing.games_saved),
-        games(pairing.games_saved_low),
-        games(pairing.games_saved_high)
-    ))
+    Some(format!("Paired seats: {}.", pairing_gain(pairing)))
 }
 
 fn faults(report: &Report) -> Option<String> {

@@ -42,6 +42,7 @@ impl Fleet {
                 .map(|info| (info.name.to_owned(), info.version))
                 .collect(),
             process: 0,
+            record_version: arena_model::RECORD_VERSION,
         };
         // The stream is the worker's presence: it is held to the end.
         let mut notices = client.join(request).await?.into_inner();

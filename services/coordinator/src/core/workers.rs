@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use arena_model::RECORD_VERSION;
 use arena_wire::v1::{self, join_response::Notice};
 use tokio::sync::mpsc;
 
@@ -94,6 +95,14 @@ impl Core {
     pub(super) fn join(&mut self, request: v1::JoinRequest, reply: Reply<Presence>) {
         if self.draining() {
             let _ = reply.send(Err(Error::Draining));
+            return;
+        }
+        if request.record_version < RECORD_VERSION {
+            let _ = reply.send(Err(Error::WorkerOutdated {
+                name: request.name,
+                version: request.version,
+                writes: request.record_version.max(1),
+            }));
             return;
         }
         let player = match request.process {

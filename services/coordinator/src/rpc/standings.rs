@@ -142,6 +142,11 @@ fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison)
             df: of.freedom,
             df_residual: of.freedom_residual,
             p: of.p,
+            worst: of
+                .worst
+                .iter()
+                .map(|&agent| evidence.name(agent).to_owned())
+                .collect(),
         }),
     });
     standings.adaptive = evidence.adaptive;

@@ -250,6 +250,7 @@ impl FakeWorker {
                 .map(|info| (info.name.to_owned(), info.version))
                 .collect(),
             process: 0,
+            record_version: arena_model::RECORD_VERSION,
         };
         let mut notices = client.join(request).await.expect("it joins").into_inner();
         let first = notices.message().await.expect("open").expect("a welcome");

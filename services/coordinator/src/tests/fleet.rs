@@ -136,6 +136,7 @@ async fn a_worker_is_lent_nothing_that_it_cannot_play() {
     let request = v1::JoinRequest {
         name: "of another version".to_owned(),
         rulesets: [("kalah".to_owned(), 999)].into(),
+        record_version: arena_model::RECORD_VERSION,
         ..Default::default()
     };
     let mut notices = worker
@@ -150,6 +151,27 @@ async fn a_worker_is_lent_nothing_that_it_cannot_play() {
     };
     worker.id = welcome.worker_id;
     assert_eq!(worker.try_lease(0).await.expect("answered"), None);
+}
+
+/// A release before openings would begin every game from the start.
+#[tokio::test]
+async fn a_worker_of_an_older_release_is_refused() {
+    let arena = Fixture::new().await;
+    let mut worker = arena.join("one").await;
+    let request = v1::JoinRequest {
+        name: "old".to_owned(),
+        version: "0.0.9".to_owned(),
+        ..Default::default()
+    };
+    let answer = worker.client.join(request).await;
+    let text = answer.as_ref().map(|_| String::new());
+    let text = text.unwrap_or_else(|status| status.message().to_owned());
+    assert!(text.contains("old (version 0.0.9)"), "{text}");
+    refused(
+        answer.map(|_| ()),
+        Code::FailedPrecondition,
+        reasons::WORKER_OUTDATED,
+    );
 }
 
 #[tokio::test]

@@ -61,6 +61,10 @@ fn what_is_wrong_is_named() {
             "[[agent]]\nname = \"b\"\nbot = \"x\"\nform = \"p\"",
             "unknown key \"form\" in [[agent]], did you mean \"from\"?",
         ),
+        (
+            "opening_plies = 3",
+            "\"opening_plies\" is a key of [play]: write it below a line [play]",
+        ),
         ("blocks = 0", "blocks = 0: must be from 1 to 1000000000"),
         ("blocks = \"many\"", "expected a whole number, at least 1"),
         ("blocks = -4", "`-4`, expected a whole number, at least 1"),

@@ -174,6 +174,30 @@ fn add(
     fit: &Fit,
     (centred, factor): (bool, f64),
 ) {
+    let (sum, cells) = blocks(group, rotations, fit);
+    let blocks = group.blocks() as f64;
+    let places = fit.places(group);
+    for (i, row) in places.iter().enumerate() {
+        for (j, column) in places.iter().enumerate() {
+            let (Some(row), Some(column)) = (*row, *column) else {
+                continue;
+            };
+            let known = if centred {
+                sum[i] * sum[j] / blocks
+            } else {
+                0.0
+            };
+            meat.add(row, column, factor * (cells[i][j] - known));
+        }
+    }
+}
+
+/// Sums over a group's complete blocks of their scores, and of the products of those.
+pub(super) fn blocks(
+    group: &GroupSums,
+    rotations: u64,
+    fit: &Fit,
+) -> (Features, [Features; FEATURES]) {
     let score = fit.scores(group);
     let mut scores: Vec<(Ranking, Features)> = Vec::new();
     for (ranking, _) in group.games() {
@@ -201,28 +225,14 @@ fn add(
         }
     }
     let mut cells = [[0.0; FEATURES]; FEATURES];
-    let mut mean = [0.0; FEATURES];
+    let mut total = [0.0; FEATURES];
     for (((_, score), row), &sum) in scores.iter().zip(&rows).zip(&sums) {
         for i in 0..FEATURES {
-            mean[i] += sum as f64 / rotations as f64 * score[i];
+            total[i] += sum as f64 / rotations as f64 * score[i];
             for j in 0..FEATURES {
                 cells[i][j] += score[i] * row[j];
             }
         }
     }
-    let blocks = group.blocks() as f64;
-    let places = fit.places(group);
-    for (i, row) in places.iter().enumerate() {
-        for (j, column) in places.iter().enumerate() {
-            let (Some(row), Some(column)) = (*row, *column) else {
-                continue;
-            };
-            let known = if centred {
-                mean[i] * mean[j] / blocks
-            } else {
-                0.0
-            };
-            meat.add(row, column, factor * (cells[i][j] - known));
-        }
-    }
+    (total, cells)
 }

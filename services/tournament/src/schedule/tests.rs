@@ -145,3 +145,44 @@ fn a_group_has_each_opening_once_before_it_has_one_again() {
         }
     }
 }
+
+/// Two of three agents do not use their seeds: from three openings they play three blocks.
+#[test]
+fn a_group_that_would_repeat_its_games_plays_each_opening_once() {
+    let mut tournament = tournament(3, 2, 10);
+    tournament.openings = Some(arena_model::Openings {
+        size: 3,
+        complete: true,
+    });
+    for (agent, uses_seed) in tournament
+        .agents
+        .iter_mut()
+        .zip([Some(false), None, Some(false)])
+    {
+        agent.uses_seed = uses_seed;
+    }
+    let schedule = Schedule::new(&tournament).expect("a schedule");
+    let count = |agents: [u16; 2]| {
+        let blocks = (0..schedule.blocks()).map(|block| schedule.group_of(block));
+        blocks
+            .filter(|&group| schedule.group(group) == agents)
+            .count()
+    };
+    assert_eq!(
+        [[0, 1], [0, 2], [1, 2]].map(count),
+        [10, 3, 10],
+        "blocks of each group"
+    );
+    assert_eq!(schedule.games_left_out(), 14);
+    assert_eq!(schedule.games(), 2 * 23);
+    let mut openings: Vec<Option<u64>> = schedule
+        .iter()
+        .filter(|game| game.rotation == 0 && !game.seats.contains(&1))
+        .map(|game| game.opening)
+        .collect();
+    openings.sort_unstable();
+    assert_eq!(openings, [Some(0), Some(1), Some(2)]);
+    let numbers = (0..schedule.blocks()).filter(|&block| schedule.group_of(block) == 2);
+    let numbers: Vec<u64> = numbers.map(|block| schedule.before(block)).collect();
+    assert_eq!(numbers, (0..10).collect::<Vec<_>>());
+}

@@ -200,6 +200,7 @@ impl Fleet {
                         .chain(older_rules())
                         .collect(),
                     process: self.options.seed,
+                    record_version: arena_model::RECORD_VERSION,
                 };
                 self.stay = Some(self.calls.join(stay, request, timeout));
             }

@@ -311,7 +311,7 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
         text += &format!("seats: {} ({begins})\n", seats.join(", "));
     }
     if let Some(pairing) = &standings.pairing {
-        text += &format!("{}\n", pairing_told(pairing));
+        text += &format!("paired seats: {}\n", pairing_gain(pairing));
     }
     if standings
         .agents
@@ -343,12 +343,14 @@ pub(crate) fn swiss_told(seats: usize) -> String {
     )
 }
 
-/// What blocks gained, in words.
-fn pairing_told(pairing: &v1::Pairing) -> String {
-    let games = |games: Option<i64>| games.map_or_else(|| "∞".to_owned(), units::signed_count);
+/// What it gained that games were played in blocks.
+pub(crate) fn pairing_gain(pairing: &v1::Pairing) -> String {
+    let games = |games: Option<i64>| {
+        games.map_or_else(|| "infinitely many".to_owned(), units::signed_count)
+    };
     format!(
-        "paired seats: variance {} % lower than that of as many unpaired games [95%: {} to {}], as \
-         if {} more games had been played [{} to {}]",
+        "variance {} % lower than that of as many unpaired games [95%: {} to {}], as if {} more \
+         games had been played [{} to {}]",
         units::whole_percent(pairing.variance_reduction),
         units::whole_percent(pairing.variance_reduction_low),
         units::whole_percent(pairing.variance_reduction_high),
@@ -431,7 +433,7 @@ mod tests {
         for part in [
             "variance 11 % lower",
             "[95%: -20 to 35]",
-            "12 more games had been played [-17 to ∞]",
+            "12 more games had been played [-17 to infinitely many]",
             "pointwise",
         ] {
             assert!(text.contains(part), "{part}: {text}");

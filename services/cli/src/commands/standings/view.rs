@@ -173,17 +173,19 @@ struct RatingsView<'a> {
     ties: &'a [f64],
     components: u32,
     /// Null where games do not test it.
-    fit: Option<FitView>,
+    fit: Option<FitView<'a>>,
 }
 
 /// Whether one number for each agent fits the scores of pairs.
 #[derive(Serialize)]
-struct FitView {
+struct FitView<'a> {
     pairs: u64,
     statistic: f64,
     df: u64,
     df_residual: f64,
     p: f64,
+    /// The agents whose scores are farthest from what ratings expect.
+    worst: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -349,12 +351,13 @@ fn ratings(ratings: &v1::Ratings) -> RatingsView<'_> {
         prior_elo: ratings.prior_elo,
         ties: &ratings.ties,
         components: ratings.components,
-        fit: ratings.fit.map(|fit| FitView {
+        fit: ratings.fit.as_ref().map(|fit| FitView {
             pairs: fit.pairs,
             statistic: fit.statistic,
             df: fit.df,
             df_residual: fit.df_residual,
             p: fit.p,
+            worst: &fit.worst,
         }),
     }
 }

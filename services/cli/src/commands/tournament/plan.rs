@@ -8,6 +8,7 @@ use arena_model::{
     spec::Spec,
 };
 use arena_tournament::{
+    Schedule,
     format::sprt,
     interval::{self, Moments},
 };
@@ -130,6 +131,8 @@ struct Plan<'a> {
     spread: Told,
     /// Whether scores may be spread by less than that.
     at_most: bool,
+    /// Games that would only repeat others.
+    left_out: u64,
     /// Whether games were played to measure the rate, and none was over in time.
     gave_up: bool,
 }
@@ -177,6 +180,7 @@ impl<'a> Plan<'a> {
             expected_from,
             rate: given.or(measured),
             at_most: spread.is_none(),
+            left_out: Schedule::new(tournament).map_or(0, |schedule| schedule.games_left_out()),
             gave_up: sample.is_some_and(|sample| sample.games == 0),
             spread: spread.unwrap_or_else(|| Told {
                 value: SPREAD_MAX,
@@ -214,7 +218,7 @@ impl<'a> Plan<'a> {
             ];
         }
         vec![Side {
-            whose: if self.tournament.format == Knockout {
+            whose: if self.tournament.format == Knockout || self.left_out > 0 {
                 "an agent, on the average,"
             } else {
                 "an agent"
@@ -243,6 +247,8 @@ impl<'a> Plan<'a> {
             "opening_plies": self.tournament.play.opening_plies,
             "openings": self.tournament.openings.map(|openings| openings.size),
             "openings_complete": self.tournament.openings.map(|openings| openings.complete),
+            "games_left_out": self.left_out,
+            "games_may_repeat": self.may_repeat(),
             "games_least": self.least,
             "games_most": self.most,
             "games_expected": self.expected,
@@ -278,6 +284,16 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// Whether there are fewer openings than blocks, and agents of which it is not known
+    /// whether they use their seeds.
+    fn may_repeat(&self) -> bool {
+        let agents = &self.tournament.agents;
+        let blocks = self.tournament.blocks;
+        let openings = self.tournament.openings;
+        openings.is_some_and(|openings| blocks > openings.size)
+            && agents.iter().any(|agent| agent.uses_seed.is_none())
+    }
+
     /// Where the games begin; none where there is chance.
     fn openings_text(&self) -> Option<String> {
         let openings = self.tournament.openings?;
@@ -303,6 +319,17 @@ impl<'a> Plan<'a> {
                 units::count(self.blocks),
                 units::count(self.tournament.blocks)
             );
+        }
+        if self.left_out > 0 {
+            text += &format!(
+                "; {} left out: they would repeat others, since their agents do not use their \
+                 seeds",
+                units::plural(self.left_out, "game")
+            );
+        }
+        if self.may_repeat() {
+            text += "; games that repeat count once (some agents do not say whether they use \
+                     their seeds)";
         }
         Some(text)
     }
@@ -344,11 +371,16 @@ impl<'a> Plan<'a> {
         }
         for side in self.sides() {
             text += &format!(
-                "interval  {about} ±{} points of 100 for the score of {} (95 %, over {}), {}\n",
+                "interval  {about} ±{} points of 100 for the score of {} (95 %, over {}), {}{}\n",
                 points(100.0 * self.half_width(side.blocks)),
                 side.whose,
                 units::plural(side.blocks.round() as u64, "block"),
-                self.spread.from
+                self.spread.from,
+                if self.may_repeat() {
+                    "; wider where games repeat"
+                } else {
+                    ""
+                }
             );
         }
         text
