@@ -5,6 +5,8 @@
 mod architecture;
 /// The benchmark measures what it says.
 mod benchmark;
+/// Games, tournaments and tables are found by what people know of them.
+mod commands;
 /// What damage takes from a store is played again.
 mod damage;
 /// Evolution goes on after a kill, and what it makes plays.

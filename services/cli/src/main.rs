@@ -5,6 +5,7 @@ mod access;
 mod commands;
 mod config;
 mod failure;
+mod ids;
 mod looks;
 mod model;
 mod output;

@@ -4,6 +4,8 @@
 //! out has a default, which [`Settings::resolve`] fills in, so that a default
 //! that is written down makes no other tournament.
 
+mod reference;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use arena_engine::options::nearest;
@@ -13,6 +15,8 @@ use crate::{
     name::AgentName,
     spec::{SpecError, some_whole},
 };
+
+pub use reference::{REFERENCE, Reference, Setting};
 
 /// Who plays whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -270,16 +274,6 @@ pub struct Tables {
     pub fixed: Option<Fixed>,
 }
 
-/// The names of the tables with the keys of each.
-pub const TABLES: [(&str, &[&str]); 6] = [
-    ("gauntlet", &["challengers"]),
-    ("sprt", &["elo0", "elo1", "alpha", "beta", "model", "step"]),
-    ("swiss", &["rounds"]),
-    ("knockout", &["elimination", "seeding"]),
-    ("ladder", &["blocks_total", "step"]),
-    ("fixed", &["games"]),
-];
-
 /// The fewest blocks that a ladder chooses at a time by default.
 const STEP_MIN: u64 = 16;
 /// The most.
@@ -304,10 +298,10 @@ impl Tables {
             self.ladder.is_some(),
             self.fixed.is_some(),
         ];
-        TABLES
-            .iter()
+        let tables = REFERENCE.iter().map(|it| it.format.name()).skip(1);
+        tables
             .zip(given)
-            .filter_map(|((name, _), given)| given.then_some(*name))
+            .filter_map(|(name, given)| given.then_some(name))
     }
 }
 

@@ -189,9 +189,11 @@ impl Spec {
                 check_keys(variant, VARIANT_KEYS, " in [[agent]]")?;
             }
         }
-        for (name, keys) in format::TABLES {
+        for reference in format::REFERENCE {
+            let name = reference.format.name();
             if let Some(toml::Value::Table(table)) = table.get(name) {
-                check_keys(table, keys, &format!(" in [{name}]"))?;
+                let keys: Vec<&str> = reference.settings.iter().map(|it| it.key).collect();
+                check_keys(table, &keys, &format!(" in [{name}]"))?;
             }
         }
         // Of what is flattened into a spec the reader would not tell the place.

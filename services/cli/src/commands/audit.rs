@@ -7,6 +7,7 @@ use serde_json::json;
 use crate::{
     access::{AccessArgs, Client},
     failure::Outcome,
+    ids,
     output::{self, Format, Listing},
 };
 
@@ -56,7 +57,7 @@ impl AuditCommand {
 impl ListArgs {
     async fn list(&self, client: &mut Client) -> Outcome {
         let tournaments = match &self.id {
-            Some(id) => vec![id.clone()],
+            Some(id) => vec![ids::tournament(client, id).await?],
             None => tournaments(client).await?,
         };
         let (mut rows, mut more) = (Vec::new(), Vec::new());

@@ -7,18 +7,20 @@ mod table;
 
 use std::path::PathBuf;
 
-use arena_model::GameRecord;
+use arena_model::{GameRecord, Tournament};
 use arena_wire::v1;
 use clap::{Args, ValueEnum};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 
 use self::{
     sink::{Csv, Jsonl, Out, Sink},
-    table::Column,
+    table::{Cell, Column},
 };
 use crate::{
     access::{AccessArgs, Client},
     failure::{Failure, Outcome},
+    ids,
     model::{self, Rules},
 };
 
@@ -33,15 +35,25 @@ A line of JSON is one record; its \"hash\" is the SHA-256 of the line without
 Where there are dice, \"luck\" is what they gave to each seat: the value of each
 throw less the mean of all it could have been, in millionths of a game's score.
 
+Tables in csv and parquet, and decisions and standings in jsonl, end with the columns
+tournament_id, tournament_seed and spec_sha256 (of the spec with all its defaults);
+standings also with spec_json, that spec.
+
 Examples:
   arena export demo-3f9a0c1b22 > games.jsonl
-  arena export demo-3f9a0c1b22 | sha256sum
+  arena export @last | sha256sum
+  arena export --all --table standings --format csv > standings.csv
   arena export demo-3f9a0c1b22 --format csv > games.csv
   arena export demo-3f9a0c1b22 --table decisions --format parquet --out moves.parquet
   arena export demo-3f9a0c1b22 --records hash | sha256sum")]
 pub(crate) struct ExportArgs {
-    /// Id of the tournament
-    id: String,
+    /// Id of the tournament; its beginning is enough, @last is the newest
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    id: Option<String>,
+
+    /// All tournaments, the oldest first
+    #[arg(long)]
+    all: bool,
 
     #[command(flatten)]
     access: AccessArgs,
@@ -93,6 +105,23 @@ enum ExportRecords {
     Hash,
 }
 
+/// A tournament that is exported.
+struct Source {
+    id: String,
+    rules: Rules,
+    seed: String,
+    spec_json: String,
+    spec_sha256: String,
+}
+
+impl Source {
+    /// The cells of a row with those that say which tournament it is of.
+    fn table(&self, mut cells: Vec<Cell>) -> Vec<Cell> {
+        cells.extend([json!(self.id), json!(self.seed), json!(self.spec_sha256)]);
+        cells
+    }
+}
+
 impl ExportArgs {
     pub(crate) async fn run(self) -> Outcome {
         if self.format == ExportFormat::Parquet && cfg!(not(feature = "parquet")) {
@@ -107,43 +136,93 @@ impl ExportArgs {
     }
 
     async fn write(&self, client: &mut Client) -> Outcome {
-        let tournament = tournament(client, &self.id).await?;
-        let setup = tournament.setup.unwrap_or_default();
-        if setup.hash_only && self.wants_events() {
-            let game = format!("{}/INDEX", self.id);
-            return Err(Failure::usage(format!(
-                "{}; --records hash exports what there is",
-                model::not_kept(&self.id, &game)
-            )));
-        }
-        let out = Out::open(self.out.as_deref(), self.format == ExportFormat::Parquet)?;
-        let rules = Rules::of(&setup)?;
-        if self.table == ExportTable::Standings {
-            return self.write_standings(client, rules.game.seats(), out).await;
-        }
-        match (self.table, self.format) {
-            (ExportTable::Games, ExportFormat::Jsonl) => {
-                self.write_lines(client, &rules, out).await
+        let sources = self.sources(client).await?;
+        // Tournaments of fewer seats leave the columns of the others empty.
+        let seats = sources.iter().map(|source| source.rules.game.seats());
+        let seats = seats.max().unwrap_or(2);
+        let mut out = Out::open(self.out.as_deref(), self.format == ExportFormat::Parquet)?;
+        if self.table == ExportTable::Games && self.format == ExportFormat::Jsonl {
+            for source in &sources {
+                self.write_lines(client, source, &mut out).await?;
             }
-            (ExportTable::Games, _) => {
-                let columns = table::game_columns(rules.game.seats(), self.with_timing);
-                let mut sink = self.sink(out, &columns)?;
-                self.each_game(client, |game, record| {
-                    let timing = game.timing.as_ref();
-                    sink.row(table::game(&rules, record, timing, self.with_timing))
-                })
-                .await?;
-                sink.finish()
-            }
-            _ => {
-                let mut sink = self.sink(out, &table::decision_columns())?;
-                self.each_game(client, |_, record| {
-                    table::decisions(&rules, record, &mut |cells| sink.row(cells))
-                })
-                .await?;
-                sink.finish()
+            return out.finish();
+        }
+        let columns = match self.table {
+            ExportTable::Games => table::game_columns(seats, self.with_timing),
+            ExportTable::Decisions => table::decision_columns(),
+            ExportTable::Standings => table::standing_columns(seats),
+        };
+        let mut sink = self.sink(out, &columns)?;
+        for source in &sources {
+            match self.table {
+                ExportTable::Games => {
+                    self.each_game(client, &source.id, |game, record| {
+                        let timing = game.timing.as_ref().filter(|_| self.with_timing);
+                        let timing = self.with_timing.then_some(timing);
+                        sink.row(source.table(table::game(&source.rules, record, seats, timing)))
+                    })
+                    .await?;
+                }
+                ExportTable::Decisions => {
+                    self.each_game(client, &source.id, |_, record| {
+                        table::decisions(&source.rules, record, &mut |cells| {
+                            sink.row(source.table(cells))
+                        })
+                    })
+                    .await?;
+                }
+                ExportTable::Standings => {
+                    let request = v1::GetStandingsRequest {
+                        tournament_id: source.id.clone(),
+                        ..v1::GetStandingsRequest::default()
+                    };
+                    let response = client.get_standings(request).await?.into_inner();
+                    let standings = response.standings.unwrap_or_default();
+                    for mut row in table::standings(&standings, seats) {
+                        row = source.table(row);
+                        row.push(json!(source.spec_json));
+                        sink.row(row)?;
+                    }
+                }
             }
         }
+        sink.finish()
+    }
+
+    /// What is exported.
+    async fn sources(&self, client: &mut Client) -> Outcome<Vec<Source>> {
+        let ids = match &self.id {
+            Some(id) => vec![ids::tournament(client, id).await?],
+            None => {
+                let mut all = ids::all(client).await?;
+                all.sort_by_key(|tournament| tournament.created_unix_us);
+                all.into_iter().map(|it| it.tournament_id).collect()
+            }
+        };
+        let mut sources = Vec::with_capacity(ids.len());
+        for id in ids {
+            let tournament = tournament(client, &id).await?;
+            let setup = tournament.setup.unwrap_or_default();
+            if setup.hash_only && self.wants_events() {
+                let game = format!("{id}/INDEX");
+                return Err(Failure::usage(format!(
+                    "{}; --records hash exports what there is",
+                    model::not_kept(&id, &game)
+                )));
+            }
+            let spec: Tournament =
+                serde_json::from_str(&tournament.spec_json).map_err(|error| {
+                    Failure::failed(format!("the spec of {id} cannot be read: {error}"))
+                })?;
+            sources.push(Source {
+                rules: Rules::of(&setup)?,
+                seed: spec.seed.to_string(),
+                spec_sha256: hex::encode(Sha256::digest(&tournament.spec_json)),
+                spec_json: tournament.spec_json,
+                id,
+            });
+        }
+        Ok(sources)
     }
 
     /// True for what a tournament of hashes does not have.
@@ -168,39 +247,25 @@ impl ExportArgs {
         }
     }
 
-    async fn write_standings(&self, client: &mut Client, seats: usize, out: Out) -> Outcome {
-        let request = v1::GetStandingsRequest {
-            tournament_id: self.id.clone(),
-            ..v1::GetStandingsRequest::default()
-        };
-        let response = client.get_standings(request).await?.into_inner();
-        let standings = response.standings.unwrap_or_default();
-        let mut sink = self.sink(out, &table::standing_columns(seats))?;
-        for row in table::standings(&standings, seats) {
-            sink.row(row)?;
-        }
-        sink.finish()
-    }
-
     /// Records as lines, which are a contract.
-    async fn write_lines(&self, client: &mut Client, rules: &Rules, mut out: Out) -> Outcome {
-        self.each_game(client, |game, record| {
-            out.text(&self.line(rules, game, record)?)
+    async fn write_lines(&self, client: &mut Client, source: &Source, out: &mut Out) -> Outcome {
+        self.each_game(client, &source.id, |game, record| {
+            out.text(&self.line(&source.rules, game, record)?)
         })
-        .await?;
-        out.finish()
+        .await
     }
 
     /// All finished games in index order, a page at a time.
     async fn each_game(
         &self,
         client: &mut Client,
+        id: &str,
         mut each: impl FnMut(&v1::GameReport, &GameRecord) -> Outcome,
     ) -> Outcome {
         let mut token = String::new();
         loop {
             let request = v1::ListGamesRequest {
-                tournament_id: self.id.clone(),
+                tournament_id: id.to_owned(),
                 page_size: PAGE,
                 page_token: token,
                 with_timing: self.with_timing,
@@ -240,7 +305,8 @@ impl ExportArgs {
 /// A game as comma-separated values with a header, as an export of it has them.
 pub(crate) fn csv(rules: &Rules, record: &GameRecord) -> String {
     let columns = table::game_columns(rules.game.seats(), false);
-    sink::csv_header(&columns) + &sink::csv_row(table::game(rules, record, None, false))
+    sink::csv_header(&columns[..columns.len() - table::SOURCE.len()])
+        + &sink::csv_row(table::game(rules, record, rules.game.seats(), None))
 }
 
 /// The tournament of an id.

@@ -17,6 +17,7 @@ use clap::{Args, Subcommand};
 use crate::{
     access::{AccessArgs, Client},
     failure::{Failure, Outcome},
+    ids,
     model::{self, Rules},
     output::{self, Format, note},
 };
@@ -61,7 +62,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// Id of the game: TOURNAMENT/INDEX
+    /// Id of the game: TOURNAMENT/INDEX, such as @last/17
     game: String,
 
     #[command(flatten)]
@@ -78,7 +79,7 @@ pub(crate) struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Id of the game: TOURNAMENT/INDEX
+    /// Id of the game: TOURNAMENT/INDEX, such as @last/17
     #[arg(required_unless_present = "file", conflicts_with = "file")]
     game: Option<String>,
 
@@ -119,10 +120,9 @@ impl GameCommand {
 
 /// A finished game and its tournament's setup.
 async fn fetch(client: &mut Client, id: &str) -> Outcome<v1::GetGameResponse> {
-    let _: arena_model::GameId = id.parse().map_err(Failure::usage)?;
-    let request = v1::GetGameRequest {
-        game_id: id.to_owned(),
-    };
+    let game_id = ids::game(client, id).await?;
+    let _: arena_model::GameId = game_id.parse().map_err(Failure::usage)?;
+    let request = v1::GetGameRequest { game_id };
     Ok(client.get_game(request).await?.into_inner())
 }
 

@@ -8,6 +8,7 @@ mod demo;
 mod evolve;
 mod expect;
 pub(crate) mod export;
+mod formats;
 mod game;
 mod games;
 mod options;
@@ -15,6 +16,7 @@ mod paper;
 mod play;
 mod report;
 mod run;
+mod set;
 mod standings;
 mod store;
 mod tournament;
@@ -58,6 +60,7 @@ pub(crate) enum Command {
     Play(play::PlayArgs),
     /// List the rulesets with their options
     Games(games::GamesArgs),
+    Formats(formats::FormatsArgs),
     /// Run the published tables of the papers again and compare
     #[command(subcommand)]
     Paper(paper::PaperCommand),
@@ -87,6 +90,7 @@ impl Command {
             Self::Audit(command) => block_on(command.run()),
             Self::Play(args) => block_on(args.run()),
             Self::Games(args) => args.run(),
+            Self::Formats(args) => args.run(),
             Self::Paper(command) => block_on(command.run()),
             Self::Export(args) => block_on(args.run()),
             Self::Report(args) => block_on(args.run()),

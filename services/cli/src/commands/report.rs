@@ -8,6 +8,7 @@ use crate::{
     access::AccessArgs,
     commands::expect,
     failure::{Failure, Outcome},
+    ids,
     output::{self, note},
     progress::state_name,
     report,
@@ -30,7 +31,7 @@ Examples:
   arena report demo-3f9a0c1b22 --html demo.html --junit demo.xml \\
     --expect \"mine beats base by 5 elo at 95 %\"")]
 pub(crate) struct ReportArgs {
-    /// Id of the tournament
+    /// Id of the tournament; its beginning is enough, @last is the newest
     id: String,
 
     #[command(flatten)]
@@ -65,7 +66,10 @@ impl ReportArgs {
             }
         }
         let mut access = self.access.open().await?;
-        let gathered = report::gather(&mut access.client, &self.id, &self.expect).await;
+        let gathered = match ids::tournament(&mut access.client, &self.id).await {
+            Ok(id) => report::gather(&mut access.client, &id, &self.expect).await,
+            Err(failure) => Err(failure),
+        };
         access.close().await?;
         let report = gathered?;
         if let Some(file) = &self.html {

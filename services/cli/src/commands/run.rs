@@ -6,7 +6,7 @@ use arena_model::spec::Spec;
 use arena_wire::v1::{PlanTournamentRequest, TournamentState};
 use clap::Args;
 
-use super::{standings, tournament};
+use super::{set::SetArgs, standings, tournament};
 use crate::{
     access::{self, Client, DEFAULT_DATA, Embedded},
     commands::coordinator::{self, Held},
@@ -28,6 +28,7 @@ spec or --expect expects something that does not hold, the exit code is 3.
 
 Examples:
   arena run cowry.toml
+  arena run cowry.toml --set blocks=500 --set play.move_timeout=5s
   arena run cowry.toml --seed 0x5eed --workers 3 --output json
   arena run cowry.toml --builtin process")]
 pub(crate) struct RunArgs {
@@ -45,6 +46,9 @@ pub(crate) struct RunArgs {
     /// Seed that replaces the spec's
     #[arg(long, value_name = "0x…")]
     seed: Option<String>,
+
+    #[command(flatten)]
+    set: SetArgs,
 
     /// How the papers' agents are run; never changes a result
     #[arg(long, env = "ARENA_RUN_BUILTIN", value_enum, default_value_t)]
@@ -66,7 +70,7 @@ pub(crate) struct RunArgs {
 
 impl RunArgs {
     pub(crate) async fn run(self) -> Outcome {
-        let spec = tournament::read_spec(&self.spec)?;
+        let spec = tournament::read_spec(&self.spec, &self.set)?;
         let plan = Plan {
             spec,
             data: self.data,

@@ -14,6 +14,7 @@ use clap::Args;
 use crate::{
     access::{AccessArgs, Client},
     failure::{Failure, Outcome},
+    ids,
     output::{self, Format},
     report::{self, Verdict},
 };
@@ -54,7 +55,7 @@ Examples:
   arena standings demo-3f9a0c1b22 --expect \"mixed beats random by 50 elo at 95 %\"
   arena standings demo-3f9a0c1b22 --output json --coordinator http://127.0.0.1:7600")]
 pub(crate) struct StandingsArgs {
-    /// Id of the tournament
+    /// Id of the tournament; its beginning is enough, @last is the newest
     id: String,
 
     /// The agent whose rating is 0; else the mean of all is
@@ -102,9 +103,15 @@ struct Wanted {
 }
 
 impl StandingsArgs {
-    pub(crate) async fn run(self) -> Outcome {
+    pub(crate) async fn run(mut self) -> Outcome {
         let mut access = self.access.open().await?;
-        let outcome = self.show(&mut access.client).await;
+        let outcome = match ids::tournament(&mut access.client, &self.id).await {
+            Ok(id) => {
+                self.id = id;
+                self.show(&mut access.client).await
+            }
+            Err(failure) => Err(failure),
+        };
         outcome.and(access.close().await)
     }
 

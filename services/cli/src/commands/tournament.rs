@@ -13,10 +13,11 @@ use arena_wire::v1::{self, TournamentState};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{export, request_id, standings};
+use super::{export, request_id, set::SetArgs, standings};
 use crate::{
     access::{AccessArgs, Client},
     failure::{Failure, Kind, Outcome},
+    ids,
     output::{self, Format, note},
     progress::{self, Progress, state_name},
     units,
@@ -82,6 +83,9 @@ pub(crate) struct StartArgs {
     #[arg(long, value_name = "0x…")]
     seed: Option<String>,
 
+    #[command(flatten)]
+    set: SetArgs,
+
     /// Play a finished tournament as a new attempt
     #[arg(long)]
     again: bool,
@@ -93,7 +97,7 @@ pub(crate) struct StartArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct OneArgs {
-    /// Id of the tournament
+    /// Id of the tournament; its beginning is enough, @last is the newest
     id: String,
 
     #[command(flatten)]
@@ -129,7 +133,15 @@ impl TournamentCommand {
         outcome.and(access.close().await)
     }
 
-    async fn with(self, client: &mut Client) -> Outcome {
+    async fn with(mut self, client: &mut Client) -> Outcome {
+        if let Self::Show(one)
+        | Self::Pause(one)
+        | Self::Resume(one)
+        | Self::Cancel(one)
+        | Self::Watch(WatchArgs { one, .. }) = &mut self
+        {
+            one.id = ids::tournament(client, &one.id).await?;
+        }
         match self {
             Self::Plan(args) => plan::plan(client, args).await,
             Self::Start(args) => start_command(client, args).await,
@@ -168,9 +180,10 @@ impl TournamentCommand {
 }
 
 /// Reads a spec file, and checks as much of it as needs no coordinator.
-pub(crate) fn read_spec(path: &Path) -> Outcome<String> {
+pub(crate) fn read_spec(path: &Path, set: &SetArgs) -> Outcome<String> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
+    let text = set.apply(text).map_err(about(path))?;
     arena_model::spec::Spec::parse(&text)
         .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     Ok(text)
@@ -201,7 +214,7 @@ pub(crate) async fn start(
 }
 
 async fn start_command(client: &mut Client, args: StartArgs) -> Outcome {
-    let spec = read_spec(&args.spec)?;
+    let spec = read_spec(&args.spec, &args.set)?;
     let response = start(client, spec, args.seed, args.again)
         .await
         .map_err(about(&args.spec))?;

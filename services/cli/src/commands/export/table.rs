@@ -39,6 +39,15 @@ fn columns(named: &[(&str, Kind)]) -> Vec<Column> {
         .collect()
 }
 
+/// The last columns of every table: which tournament a row is of. Standings have
+/// [`SPEC`] after them.
+pub(crate) const SOURCE: [(&str, Kind); 3] = [
+    ("tournament_id", Kind::Text),
+    ("tournament_seed", Kind::Text),
+    ("spec_sha256", Kind::Text),
+];
+const SPEC: (&str, Kind) = ("spec_json", Kind::Text);
+
 /// One column a seat.
 fn by_seat(columns: &mut Vec<Column>, name: &str, kind: Kind, seats: usize) {
     columns.extend((0..seats).map(|seat| Column {
@@ -76,24 +85,26 @@ pub(crate) fn game_columns(seats: usize, with_timing: bool) -> Vec<Column> {
             ("duration_us", Kind::Int),
         ]));
     }
+    all.extend(columns(&SOURCE));
     all
 }
 
-/// A game as a row; luck in shares of a game's score.
+/// A game as a row of a table for so many seats, without the columns of [`SOURCE`];
+/// luck in shares of a game's score. `timing` is there where its columns are.
 pub(crate) fn game(
     rules: &Rules,
     record: &GameRecord,
-    timing: Option<&v1::GameTiming>,
-    with_timing: bool,
+    seats: usize,
+    timing: Option<Option<&v1::GameTiming>>,
 ) -> Vec<Cell> {
-    let seats = record.seats.len();
     let mut cells = vec![
         json!(format!("{}/{}", rules.header.tournament_id, record.index)),
         json!(record.index),
         json!(record.block),
         json!(record.seed.to_string()),
     ];
-    cells.extend(record.seats.iter().map(|&agent| json!(name(rules, agent))));
+    let seated = |seat: usize| record.seats.get(seat).map(|&agent| name(rules, agent));
+    cells.extend((0..seats).map(|seat| json!(seated(seat))));
     cells.extend((0..seats).map(|seat| json!(record.placement.get(seat))));
     cells.extend((0..seats).map(|seat| json!(record.scores.get(seat))));
     let luck = |seat: usize| record.luck.get(seat).map(|&luck| f64::from(luck) / 1e6);
@@ -104,7 +115,7 @@ pub(crate) fn game(
         json!(faults(record)),
         json!(hex::encode(record.hash)),
     ]);
-    if with_timing {
+    if let Some(timing) = timing {
         cells.extend([
             json!(timing.map(|timing| &timing.worker)),
             json!(timing.map(|timing| timing.started_unix_us)),
@@ -130,7 +141,7 @@ fn name(rules: &Rules, agent: u16) -> &str {
 
 /// The columns of [`decisions`].
 pub(crate) fn decision_columns() -> Vec<Column> {
-    columns(&[
+    let mut all = columns(&[
         ("game_id", Kind::Text),
         ("index", Kind::Int),
         ("ply", Kind::Int),
@@ -140,7 +151,9 @@ pub(crate) fn decision_columns() -> Vec<Column> {
         ("move", Kind::Text),
         ("drawn", Kind::Text),
         ("opening", Kind::Bool),
-    ])
+    ]);
+    all.extend(columns(&SOURCE));
+    all
 }
 
 /// The decisions of a game as rows; `drawn` are the chance outcomes since the
@@ -243,7 +256,8 @@ const STANDING: &[(&str, Kind)] = &[
 /// How often each rank came, from the first on.
 const RANKS: &str = "ranks";
 
-/// The columns of [`standings`]: those of `arena standings --output csv`.
+/// The columns of [`standings`]: those of `arena standings --output csv`, and of which
+/// tournament they are.
 pub(crate) fn standing_columns(seats: usize) -> Vec<Column> {
     let mut all = columns(&[("rank", Kind::Int)]);
     for &(name, kind) in STANDING {
@@ -256,6 +270,8 @@ pub(crate) fn standing_columns(seats: usize) -> Vec<Column> {
             all.extend(columns(&[(name, kind)]));
         }
     }
+    all.extend(columns(&SOURCE));
+    all.extend(columns(&[SPEC]));
     all
 }
 
@@ -359,7 +375,9 @@ mod tests {
             .collect();
         let names: Vec<&str> = STANDING.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, keys);
+        // Those of the tournament come after them.
         let columns = standing_columns(2);
+        let columns = &columns[..columns.len() - SOURCE.len() - 1];
         let rows = standings(&all, 2);
         for (place, column) in columns.iter().enumerate() {
             let [first, second] = [0, 1].map(|row: usize| &rows[row][place]);

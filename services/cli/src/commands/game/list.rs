@@ -1,29 +1,61 @@
 //! `arena game list`
 
+use arena_engine::{FaultKind, options::nearest};
+use arena_model::GameRecord;
 use arena_wire::v1;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::{
     access::{AccessArgs, Client},
     commands::export,
-    failure::Outcome,
+    failure::{Failure, Outcome},
+    ids,
     model::{self, Rules},
     output::{Format, Listing, note},
+    units,
 };
+
+/// Games asked for at a time where not all are shown.
+const PAGE: u32 = 512;
 
 /// List the finished games of a tournament
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   arena game list demo-3f9a0c1b22
+  arena game list @last --agent mine --result loss
+  arena game list @last --agent mine --fault any
+  arena game list @last --sort plies --limit 5
   arena game list demo-3f9a0c1b22 --from 1000 --limit 50 --output jsonl")]
 pub(crate) struct ListArgs {
-    /// Id of the tournament
+    /// Id of the tournament; its beginning is enough, @last is the newest
     id: String,
 
     #[command(flatten)]
     access: AccessArgs,
+
+    /// Only games in which this agent sat; several: in which all of them sat
+    #[arg(long, value_name = "NAME")]
+    agent: Vec<String>,
+
+    /// Only games that the agent named first won, drew (first with others) or
+    /// lost; void: that could not be played
+    #[arg(long, value_enum, value_name = "RESULT")]
+    result: Option<GameResult>,
+
+    /// Only games with a fault of this kind, such as timeout, or any; of the agent
+    /// named first, where there is one
+    #[arg(long, value_name = "KIND", value_parser = fault_kind)]
+    fault: Option<FaultFilter>,
+
+    /// In which order: by index, or the longest games first
+    #[arg(long, value_enum, default_value_t)]
+    sort: Order,
+
+    /// The other way round
+    #[arg(long)]
+    reverse: bool,
 
     /// Index of the first game shown
     #[arg(long, default_value_t = 0, value_name = "INDEX")]
@@ -38,6 +70,89 @@ pub(crate) struct ListArgs {
     output: Format,
 }
 
+/// What came of a game for an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum GameResult {
+    Win,
+    Draw,
+    Loss,
+    Void,
+}
+
+/// Which faults are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FaultFilter {
+    Any,
+    Kind(FaultKind),
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Order {
+    #[default]
+    Index,
+    Plies,
+}
+
+fn fault_kind(text: &str) -> Result<FaultFilter, String> {
+    if text == "any" {
+        return Ok(FaultFilter::Any);
+    }
+    let found = FaultKind::ALL.into_iter().find(|kind| kind.name() == text);
+    found.map(FaultFilter::Kind).ok_or_else(|| {
+        let names = FaultKind::ALL.map(FaultKind::name);
+        match nearest(text, names) {
+            Some(nearest) => format!("no such fault, did you mean \"{nearest}\"?"),
+            None => format!("no such fault: there are any, {}", names.join(", ")),
+        }
+    })
+}
+
+/// Which games are wanted; agents as numbers in the spec.
+struct Filter {
+    agents: Vec<u16>,
+    result: Option<GameResult>,
+    fault: Option<FaultFilter>,
+}
+
+impl Filter {
+    fn is_none(&self) -> bool {
+        self.agents.is_empty() && self.result.is_none() && self.fault.is_none()
+    }
+
+    fn wants(&self, record: &GameRecord) -> bool {
+        let first = self.agents.first().copied();
+        let all_sat = self.agents.iter().all(|agent| record.seats.contains(agent));
+        let has_result = |result| match (result, first) {
+            (GameResult::Void, _) => record.placement.is_empty(),
+            (_, None) => false,
+            (result, Some(agent)) => {
+                let seats = (0..record.placement.len()).filter(|&seat| record.seats[seat] == agent);
+                seats
+                    .into_iter()
+                    .any(|seat| came_of(record, seat) == result)
+            }
+        };
+        let has_fault = |wanted| {
+            record.faults.iter().any(|fault| {
+                let of_agent = first.is_none_or(|it| record.seats[usize::from(fault.seat)] == it);
+                of_agent && (wanted == FaultFilter::Any || wanted == FaultFilter::Kind(fault.kind))
+            })
+        };
+        all_sat && self.result.is_none_or(has_result) && self.fault.is_none_or(has_fault)
+    }
+}
+
+/// What came of a game that was played for a seat.
+fn came_of(record: &GameRecord, seat: usize) -> GameResult {
+    let best = record.placement.iter().min();
+    let first = record.placement.iter().filter(|rank| Some(*rank) == best);
+    match (Some(&record.placement[seat]) == best, first.count()) {
+        (false, _) => GameResult::Loss,
+        (true, 1) => GameResult::Win,
+        (true, _) => GameResult::Draw,
+    }
+}
+
 impl ListArgs {
     pub(crate) async fn run(self) -> Outcome {
         let mut access = self.access.open().await?;
@@ -45,23 +160,81 @@ impl ListArgs {
         outcome.and(access.close().await)
     }
 
-    async fn list(&self, client: &mut Client) -> Outcome {
-        let tournament = export::tournament(client, &self.id).await?;
-        let rules = Rules::of(&tournament.setup.unwrap_or_default())?;
-        let request = v1::ListGamesRequest {
-            tournament_id: self.id.clone(),
-            page_size: self.limit,
-            page_token: String::new(),
-            with_timing: false,
-            from_index: self.from,
+    fn filter(&self, names: &[String]) -> Outcome<Filter> {
+        let number = |name: &String| {
+            let found = names.iter().zip(0..).find(|(known, _)| *known == name);
+            found.map(|(_, number)| number).ok_or_else(|| {
+                let known = names.iter().map(String::as_str);
+                Failure::usage(match nearest(name, known) {
+                    Some(nearest) => {
+                        format!("--agent {name}: no such agent, did you mean \"{nearest}\"?")
+                    }
+                    None => format!("--agent {name}: the agents are {}", names.join(", ")),
+                })
+            })
         };
-        let page = client.list_games(request).await?.into_inner();
-        let mut rows = Vec::new();
-        for game in &page.games {
-            let record = model::record(game.record.as_ref())?;
-            rows.push(row(&rules, &record));
+        let agents = self
+            .agent
+            .iter()
+            .map(number)
+            .collect::<Outcome<Vec<u16>>>()?;
+        if agents.is_empty() && self.result.is_some_and(|it| it != GameResult::Void) {
+            return Err(Failure::usage(
+                "--result: whose? Name the agent with --agent",
+            ));
         }
-        let shown = rows.len() as u64;
+        Ok(Filter {
+            agents,
+            result: self.result,
+            fault: self.fault,
+        })
+    }
+
+    async fn list(&self, client: &mut Client) -> Outcome {
+        let id = ids::tournament(client, &self.id).await?;
+        let tournament = export::tournament(client, &id).await?;
+        let rules = Rules::of(&tournament.setup.unwrap_or_default())?;
+        let filter = self.filter(&rules.header.agents)?;
+        let in_order = self.sort == Order::Index && !self.reverse;
+        let limit = self.limit as usize;
+        let mut found: Vec<GameRecord> = Vec::new();
+        let (mut matching, mut more) = (0_u64, false);
+        let mut token = String::new();
+        loop {
+            let request = v1::ListGamesRequest {
+                tournament_id: id.clone(),
+                page_size: if in_order && filter.is_none() {
+                    self.limit
+                } else {
+                    PAGE
+                },
+                page_token: token,
+                with_timing: false,
+                from_index: self.from,
+            };
+            let page = client.list_games(request).await?.into_inner();
+            for game in &page.games {
+                let record = model::record(game.record.as_ref())?;
+                if filter.wants(&record) {
+                    matching += 1;
+                    found.push(record);
+                }
+            }
+            token = page.next_page_token;
+            if in_order && found.len() >= limit {
+                more = !token.is_empty() || found.len() > limit;
+                break;
+            }
+            if !in_order && found.len() >= 2 * PAGE as usize {
+                self.keep_first(&mut found);
+            }
+            if token.is_empty() {
+                break;
+            }
+        }
+        self.keep_first(&mut found);
+        more |= matching > found.len() as u64;
+        let shown = found.len();
         let listing = Listing {
             header: vec![
                 "game",
@@ -72,21 +245,44 @@ impl ListArgs {
                 "termination",
                 "faults",
             ],
-            rows,
-            empty: "no finished games there",
+            rows: found.iter().map(|record| row(&rules, record)).collect(),
+            empty: if filter.is_none() {
+                "no finished games there"
+            } else {
+                "no finished game is like that"
+            },
         };
         listing.print(self.output)?;
-        if self.output == Format::Table && !page.next_page_token.is_empty() {
+        if self.output == Format::Table && more {
+            let of = match (in_order, filter.is_none()) {
+                (_, true) => format!("{} finished games", units::count(tournament.games_done)),
+                (false, false) => units::plural(matching, "such game"),
+                (true, false) => "these games".to_owned(),
+            };
             note(format!(
-                "{shown} of {} finished games; more with --from and --limit, all with arena export",
-                tournament.games_done
+                "{shown} of {of}; more with --from and --limit, all with arena export"
             ));
         }
         Ok(())
     }
+
+    /// Keeps as many games as are shown, in their order.
+    fn keep_first(&self, found: &mut Vec<GameRecord>) {
+        found.sort_by_key(|record| {
+            let plies = match self.sort {
+                Order::Index => 0,
+                Order::Plies => record.plies,
+            };
+            (std::cmp::Reverse(plies), record.index)
+        });
+        if self.reverse {
+            found.reverse();
+        }
+        found.truncate(self.limit as usize);
+    }
 }
 
-fn row(rules: &Rules, record: &arena_model::GameRecord) -> (Vec<String>, serde_json::Value) {
+fn row(rules: &Rules, record: &GameRecord) -> (Vec<String>, serde_json::Value) {
     let id = format!("{}/{}", rules.header.tournament_id, record.index);
     let seats: Vec<&str> = record
         .seats

@@ -7,6 +7,7 @@ use super::{CSV_HEADER, csv_cells, row};
 use crate::{
     access::{AccessArgs, Client},
     failure::Outcome,
+    ids,
     output::{Format, Listing},
     progress::state_name,
     units,
@@ -31,20 +32,7 @@ pub(crate) struct ListArgs {
 }
 
 pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
-    let mut tournaments = Vec::new();
-    let mut token = String::new();
-    loop {
-        let request = v1::ListTournamentsRequest {
-            page_size: 200,
-            page_token: token,
-        };
-        let page = client.list_tournaments(request).await?.into_inner();
-        tournaments.extend(page.tournaments);
-        token = page.next_page_token;
-        if token.is_empty() {
-            break;
-        }
-    }
+    let mut tournaments = ids::all(client).await?;
     if let Some(name) = &args.name {
         tournaments.retain(|tournament| tournament.name.starts_with(name.as_str()));
     }

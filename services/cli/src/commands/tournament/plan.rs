@@ -19,6 +19,7 @@ use serde_json::json;
 use super::{about, read_spec, sample};
 use crate::{
     access::{AccessArgs, Client},
+    commands::set::SetArgs,
     failure::{Failure, Outcome},
     output::{self, Format},
     units,
@@ -43,6 +44,9 @@ pub(crate) struct PlanArgs {
     /// Seed that replaces the spec's
     #[arg(long, value_name = "0x…")]
     seed: Option<String>,
+
+    #[command(flatten)]
+    set: SetArgs,
 
     /// Games a second that your fleet plays, if you know
     #[arg(long, value_name = "GAMES")]
@@ -87,7 +91,7 @@ pub(super) async fn plan(client: &mut Client, args: PlanArgs) -> Outcome {
         )));
     }
     let request = v1::PlanTournamentRequest {
-        spec_toml: read_spec(&args.spec)?,
+        spec_toml: read_spec(&args.spec, &args.set)?,
         seed: args.seed.clone().unwrap_or_default(),
     };
     let planned = client.plan_tournament(request).await;

@@ -1,0 +1,116 @@
+//! `arena formats`
+
+use arena_model::{
+    engine::options::nearest,
+    format::{Format as TournamentFormat, REFERENCE, Reference, Setting},
+};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::{
+    failure::{Failure, Outcome},
+    output::{self, Format, Listing},
+};
+
+/// List the tournament formats with their settings and defaults
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  arena formats                    all formats
+  arena formats sprt               settings of one, and an example
+  arena formats --output json      everything, for programs")]
+pub(crate) struct FormatsArgs {
+    /// Show the settings of this format
+    format: Option<String>,
+
+    /// How to print
+    #[arg(long, value_enum, default_value_t)]
+    output: Format,
+}
+
+impl FormatsArgs {
+    pub(crate) fn run(self) -> Outcome {
+        let Some(name) = &self.format else {
+            return list().print(self.output);
+        };
+        let reference = find(name)?;
+        match self.output {
+            Format::Json => output::json(&describe(reference)),
+            Format::Jsonl => output::json_line(&describe(reference)),
+            Format::Csv => settings(reference).print(Format::Csv),
+            Format::Table => {
+                output::write(&format!(
+                    "{}: {}\nblocks: {}\n\n",
+                    reference.format.name(),
+                    reference.summary,
+                    reference.blocks
+                ))?;
+                settings(reference).print(Format::Table)?;
+                output::write(&format!("\nIn a spec:\n\n{}", reference.example))
+            }
+        }
+    }
+}
+
+fn find(name: &str) -> Outcome<&'static Reference> {
+    let found = REFERENCE.iter().find(|it| it.format.name() == name);
+    found.ok_or_else(|| {
+        let names = TournamentFormat::ALL.map(TournamentFormat::name);
+        Failure::usage(match nearest(name, names) {
+            Some(nearest) => format!("no format \"{name}\", did you mean \"{nearest}\"?"),
+            None => format!("no format \"{name}\": there are {}", names.join(", ")),
+        })
+    })
+}
+
+fn list() -> Listing<Value> {
+    let row = |reference: &Reference| {
+        let keys: Vec<&str> = reference.settings.iter().map(|it| it.key).collect();
+        let row = vec![
+            reference.format.name().to_owned(),
+            keys.join(" "),
+            reference.summary.to_owned(),
+        ];
+        (row, describe(reference))
+    };
+    Listing {
+        header: vec!["format", "settings", "what"],
+        rows: REFERENCE.iter().map(row).collect(),
+        empty: "there are no formats",
+    }
+}
+
+fn settings(reference: &Reference) -> Listing<Value> {
+    let row = |setting: &Setting| {
+        let row = [
+            setting.key,
+            setting.default,
+            setting.values,
+            setting.summary,
+        ];
+        (row.map(str::to_owned).to_vec(), Value::Null)
+    };
+    Listing {
+        header: vec!["setting", "default", "values", "what"],
+        rows: reference.settings.iter().map(row).collect(),
+        empty: "it has no settings",
+    }
+}
+
+fn describe(reference: &Reference) -> Value {
+    let settings = reference.settings.iter().map(|setting| {
+        json!({
+            "key": setting.key,
+            "default": setting.default,
+            "values": setting.values,
+            "summary": setting.summary,
+        })
+    });
+    json!({
+        "format": reference.format.name(),
+        "summary": reference.summary,
+        "blocks": reference.blocks,
+        "settings": settings.collect::<Vec<_>>(),
+        "example": reference.example,
+    })
+}

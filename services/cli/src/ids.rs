@@ -1,0 +1,124 @@
+//! Ids as people type them: whole, an unambiguous beginning, or `@last`.
+
+use arena_wire::v1;
+use tonic::Code;
+
+use crate::{
+    access::Client,
+    failure::{Failure, Outcome},
+};
+
+/// What stands for the tournament that was created last.
+const LAST: &str = "@last";
+/// As many candidates are named where an id is ambiguous.
+const NAMED_MAX: usize = 5;
+
+/// The id of the tournament that `text` means.
+pub(crate) async fn tournament(client: &mut Client, text: &str) -> Outcome<String> {
+    let mut unknown = None;
+    if text != LAST {
+        let request = v1::GetTournamentRequest {
+            tournament_id: text.to_owned(),
+        };
+        match client.get_tournament(request).await {
+            Ok(_) => return Ok(text.to_owned()),
+            Err(status) if status.code() == Code::NotFound => unknown = Some(status),
+            Err(status) => return Err(status.into()),
+        }
+    }
+    let all = all(client).await?;
+    match (chosen(&all, text)?, unknown) {
+        (Some(id), _) => Ok(id.to_owned()),
+        (None, Some(status)) => Err(status.into()),
+        (None, None) => Err(Failure::usage(
+            "there is no tournament yet: start one with `arena run SPEC`",
+        )),
+    }
+}
+
+/// The id of the game that `text` means: TOURNAMENT/INDEX.
+pub(crate) async fn game(client: &mut Client, text: &str) -> Outcome<String> {
+    let parts = text.rsplit_once('/');
+    let Some((of, index)) = parts.filter(|(_, index)| index.parse::<u64>().is_ok()) else {
+        // What is wrong with it is said by who reads it.
+        return Ok(text.to_owned());
+    };
+    Ok(format!("{}/{index}", tournament(client, of).await?))
+}
+
+/// All tournaments, without specs.
+pub(crate) async fn all(client: &mut Client) -> Outcome<Vec<v1::Tournament>> {
+    let mut tournaments = Vec::new();
+    let mut token = String::new();
+    loop {
+        let request = v1::ListTournamentsRequest {
+            page_size: 200,
+            page_token: token,
+        };
+        let page = client.list_tournaments(request).await?.into_inner();
+        tournaments.extend(page.tournaments);
+        token = page.next_page_token;
+        if token.is_empty() {
+            return Ok(tournaments);
+        }
+    }
+}
+
+/// Which of these tournaments is meant; none where it is none of them.
+fn chosen<'a>(all: &'a [v1::Tournament], text: &str) -> Outcome<Option<&'a str>> {
+    if text == LAST {
+        let last = all.iter().max_by_key(|it| it.created_unix_us);
+        return Ok(last.map(|it| it.tournament_id.as_str()));
+    }
+    let ids = all.iter().map(|it| it.tournament_id.as_str());
+    let found: Vec<&str> = ids.filter(|id| id.starts_with(text)).collect();
+    match *found {
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
+        _ => {
+            let named = found[..found.len().min(NAMED_MAX)].join(", ");
+            let more = found.len().saturating_sub(NAMED_MAX);
+            let more = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
+            Err(Failure::usage(format!(
+                "\"{text}\" is ambiguous: it begins {named}{more}; type more of it"
+            )))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tournaments() -> Vec<v1::Tournament> {
+        let of = |(id, created): &(&str, i64)| v1::Tournament {
+            tournament_id: (*id).to_owned(),
+            created_unix_us: *created as _,
+            ..Default::default()
+        };
+        [("cup-01", 1), ("cup-02", 3), ("league-7f", 2)]
+            .iter()
+            .map(of)
+            .collect()
+    }
+
+    #[test]
+    fn a_beginning_that_one_tournament_has_is_enough() {
+        let all = tournaments();
+        assert_eq!(chosen(&all, "league").expect("one"), Some("league-7f"));
+        assert_eq!(chosen(&all, "cup-02").expect("one"), Some("cup-02"));
+        assert_eq!(chosen(&all, "other").expect("none"), None);
+        let ambiguous = chosen(&all, "cup").expect_err("two").to_string();
+        assert!(ambiguous.contains("cup-01, cup-02"), "{ambiguous}");
+    }
+
+    #[test]
+    fn last_is_the_one_created_last() {
+        assert_eq!(chosen(&tournaments(), LAST).expect("one"), Some("cup-02"));
+        assert_eq!(chosen(&[], LAST).expect("none"), None);
+    }
+}

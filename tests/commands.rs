@@ -1,0 +1,183 @@
+//! Games, tournaments and tables are found by what people know of them.
+
+use arena_tests::{World, spec};
+use serde_json::Value;
+
+/// Two tournaments in one folder.
+fn world() -> World {
+    let world = World::new();
+    let first = spec("cup", "kalah", 6, &["random", "greedy"], "");
+    let first = world.write("cup.toml", first);
+    let _ = world.arena(&["run", &first, "--data", "data"]).ok();
+    let second = spec(
+        "cowry-cup",
+        "cowry",
+        4,
+        &["random", "aggressive", "defensive"],
+        "",
+    );
+    let second = world.write("second.toml", second);
+    let _ = world
+        .arena(&["run", &second, "--data", "data", "--seed", "0x2"])
+        .ok();
+    world
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    let lines = text.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().expect("JSON lines")
+}
+
+/// The games of a listing, by index.
+fn listed(world: &World, more: &[&str]) -> Vec<u64> {
+    let list = [
+        "game", "list", "@last", "--data", "data", "--output", "jsonl",
+    ];
+    let list = world.arena(&[&list[..], more].concat()).ok();
+    let index = |game: &Value| {
+        let id = game["game_id"].as_str().expect("an id");
+        id.rsplit_once('/')
+            .expect("an index")
+            .1
+            .parse()
+            .expect("a number")
+    };
+    lines(&list.stdout).iter().map(index).collect()
+}
+
+/// What is listed is what the records say.
+#[test]
+fn games_are_listed_by_agent_result_and_length() {
+    let world = world();
+    let export = world.arena(&["export", "@last", "--data", "data"]).ok();
+    let records = lines(&export.stdout);
+    let indices = |wants: &dyn Fn(&Value) -> bool| -> Vec<u64> {
+        let wanted = records.iter().filter(|record| wants(record));
+        wanted
+            .map(|record| record["index"].as_u64().expect("an index"))
+            .collect()
+    };
+    let place = |record: &Value, agent: &str| {
+        let seats = record["seats"].as_array().expect("seats");
+        let seat = seats.iter().position(|name| name == agent)?;
+        record["placement"][seat].as_u64()
+    };
+    let of = indices(&|record| place(record, "random").is_some());
+    assert_eq!(listed(&world, &["--agent", "random", "--limit", "100"]), of);
+    let lost = indices(&|record| place(record, "random").is_some_and(|rank| rank > 1));
+    assert!(
+        !lost.is_empty() && lost.len() < of.len(),
+        "{lost:?} of {of:?}"
+    );
+    let losses = ["--agent", "random", "--result", "loss", "--limit", "100"];
+    assert_eq!(listed(&world, &losses), lost);
+    assert_eq!(listed(&world, &["--fault", "any"]), Vec::<u64>::new());
+    let mut longest = records.clone();
+    longest.sort_by_key(|record| {
+        let number = |key: &str| record[key].as_i64().expect("a number");
+        (-number("plies"), number("index"))
+    });
+    let longest: Vec<u64> = longest
+        .iter()
+        .take(5)
+        .map(|record| record["index"].as_u64().expect("an index"))
+        .collect();
+    assert_eq!(
+        listed(&world, &["--sort", "plies", "--limit", "5"]),
+        longest
+    );
+    let wrong = [
+        "game", "list", "@last", "--data", "data", "--agent", "randm",
+    ];
+    let _ = world.arena(&wrong).fails(2, &["did you mean \"random\""]);
+    let whose = ["game", "list", "@last", "--data", "data", "--result", "win"];
+    let _ = world.arena(&whose).fails(2, &["--agent"]);
+}
+
+#[test]
+fn ids_may_be_short_and_last_is_the_newest() {
+    let world = world();
+    let show = |id: &str| {
+        let show = [
+            "tournament",
+            "show",
+            id,
+            "--data",
+            "data",
+            "--output",
+            "json",
+        ];
+        world.arena(&show).ok().json()["name"].clone()
+    };
+    assert_eq!(show("@last"), "cowry-cup");
+    assert_eq!(show("cup"), "cup");
+    let ambiguous = ["standings", "c", "--data", "data"];
+    let _ = world
+        .arena(&ambiguous)
+        .fails(2, &["ambiguous", "cup-", "cowry-cup-"]);
+    let unknown = ["standings", "nothing", "--data", "data"];
+    let _ = world.arena(&unknown).fails(2, &["nothing"]);
+    let game = [
+        "game", "show", "cup/3", "--data", "data", "--output", "json",
+    ];
+    assert_eq!(world.arena(&game).ok().json()["index"], 3);
+    let game = ["game", "rerun", "@last/1", "--data", "data"];
+    let _ = world.arena(&game).ok();
+}
+
+#[test]
+fn every_table_says_which_tournament_a_row_is_of() {
+    let world = world();
+    for table in ["games", "decisions", "standings"] {
+        let export = [
+            "export", "--all", "--table", table, "--format", "csv", "--data", "data",
+        ];
+        let csv = world.arena(&export).ok().stdout;
+        let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+        let header = rows.next().expect("a header");
+        let column = |name: &str| {
+            let found = header.iter().position(|known| *known == name);
+            found.unwrap_or_else(|| panic!("{table}: no column {name} in {header:?}"))
+        };
+        let (id, seed) = (column("tournament_id"), column("tournament_seed"));
+        let _ = column("spec_sha256");
+        if table != "standings" {
+            // Standings end with the spec, which has commas.
+            let mut tournaments: Vec<String> = rows
+                .map(|row| format!("{} {}", row[id], row[seed]))
+                .collect();
+            tournaments.dedup();
+            assert_eq!(tournaments.len(), 2, "{tournaments:?}");
+            assert!(tournaments[0].starts_with("cup-"), "{tournaments:?}");
+            assert!(tournaments[1].ends_with(" 0x2"), "{tournaments:?}");
+        }
+    }
+}
+
+#[test]
+fn keys_of_a_spec_can_be_set_on_the_command_line() {
+    let world = World::new();
+    let text = spec("cup", "kalah", 6, &["random", "greedy"], "");
+    let path = world.write("cup.toml", text);
+    let run = ["run", &path, "--data", "data", "--output", "json"];
+    let set = ["--set", "blocks=2", "--set", "play.opening_plies=1"];
+    let standings = world.arena(&[&run[..], &set].concat()).ok().json();
+    assert_eq!(standings["games"], 4);
+    let _ = world
+        .arena(&["run", &path, "--data", "data", "--set", "blcks=2"])
+        .fails(2, &["blcks", "blocks"]);
+}
+
+#[test]
+fn formats_are_listed_with_their_settings() {
+    let world = World::new();
+    let all = world.arena(&["formats", "--output", "json"]).ok().json();
+    assert_eq!(all.as_array().map(Vec::len), Some(7));
+    let sprt = world.arena(&["formats", "sprt"]).ok().stdout;
+    for word in ["elo0", "alpha", "0.05", "format = \"sprt\""] {
+        assert!(sprt.contains(word), "{sprt}");
+    }
+    let _ = world
+        .arena(&["formats", "swis"])
+        .fails(2, &["did you mean \"swiss\""]);
+}
