@@ -181,3 +181,48 @@ fn formats_are_listed_with_their_settings() {
         .arena(&["formats", "swis"])
         .fails(2, &["did you mean \"swiss\""]);
 }
+
+#[test]
+fn health_is_what_a_coordinator_says_of_itself() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let address = coordinator.metrics_address().to_owned();
+    let url = format!("http://{address}/metrics");
+    for place in [&address, &url] {
+        let health = world.arena(&["health", place]).ok();
+        assert_eq!(health.stdout, format!("{address}: ok\n"));
+    }
+    coordinator.stop();
+    let _ = world
+        .arena(&["health", &address])
+        .fails(4, &["nobody answers", &address]);
+}
+
+/// Without a terminal a watched game is printed as a whole.
+#[test]
+fn a_watched_game_shows_the_board_before_every_move() {
+    let world = World::new();
+    let game = [
+        "play",
+        "--ruleset",
+        "kalah",
+        "--seed",
+        "7",
+        "--seats",
+        "random,greedy",
+    ];
+    let plain = world.arena(&game).ok().stdout;
+    let watched = [&game[..], &["--watch", "--delay", "1ms"]].concat();
+    let watched = world.arena(&watched).ok().stdout;
+    let moves = plain
+        .lines()
+        .filter(|line| line.contains("random  ") || line.contains("greedy  "));
+    let boards = |text: &str| text.matches("\n\n").count();
+    assert!(
+        boards(&watched) >= boards(&plain) + moves.count() - 1,
+        "{watched}"
+    );
+    let _ = world
+        .arena(&[&game[..], &["--delay", "1s"]].concat())
+        .fails(2, &["--watch"]);
+}

@@ -230,7 +230,9 @@ fn compose_brings_up_a_fleet_that_only_this_host_reaches() {
         }
         let image = text(&service["image"]);
         assert!(
-            image == "arena" || image.contains(":v2.") || image.contains(":11."),
+            ["arena", "arena-agents"].contains(&image)
+                || image.contains(":v2.")
+                || image.contains(":11."),
             "{image}"
         );
     }
@@ -282,6 +284,11 @@ fn the_image_is_built_of_what_is_copied_with_the_pinned_toolchain() {
     );
     assert!(dockerfile.contains("--locked --package arena-cli --bin arena --features parquet"));
     assert!(dockerfile.contains("\nUSER 10001:10001\n"));
+    assert!(dockerfile.contains("strip -o /usr/local/bin/arena"));
+    // Workers get the stage with interpreters, which exists.
+    let worker = &yaml("compose.yaml")["services"]["worker"]["build"];
+    let stage = format!("\nFROM plain AS {}\n", text(&worker["target"]));
+    assert!(dockerfile.contains(&stage), "{stage}");
     let ignored = read(&deploy("Dockerfile.dockerignore"));
     let let_in: BTreeSet<&str> = ignored
         .lines()

@@ -58,7 +58,7 @@ impl<T: Serialize> Listing<T> {
                 if !left_out.is_empty() {
                     let left_out = left_out.join(", ");
                     text += &remark(&format!(
-                        "not shown for want of room: {left_out} (--output json has all)"
+                        "too narrow for these columns: {left_out} (--output json shows all)"
                     ));
                 }
                 write(&text)

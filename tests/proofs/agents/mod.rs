@@ -203,10 +203,13 @@ impl Agents {
             }
             let strict = !self.once && rng.below(6) == 0;
             let name = format!("worst-{number}");
+            // A busy machine takes its time to fill memory; what hangs is waited for.
+            let fills = agents.iter().any(|agent| agent.starts_with("memory-fill"));
+            let timeout = if fills { "20s" } else { "3s" };
             let text = format!(
                 "name = \"{name}\"\nruleset = \"cowry\"\nseed = \"{:#x}\"\nblocks = 1\n\
                  seats = {seats}\nagents = {agents:?}\n[play]\nrotate = {}\n\
-                 move_timeout = \"3s\"\nask_forced = true\non_fault = \"{}\"\ntiming = \"{}\"\n",
+                 move_timeout = \"{timeout}\"\nask_forced = true\non_fault = \"{}\"\ntiming = \"{}\"\n",
                 rng.word(),
                 !self.once,
                 if forfeit { "forfeit" } else { "random-move" },

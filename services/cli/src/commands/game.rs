@@ -7,6 +7,7 @@ mod rerun;
 mod show;
 mod texts;
 mod told;
+mod watch;
 
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,7 @@ use crate::{
 
 pub(crate) use show::{print_faults, print_record};
 pub(crate) use told::{Told, play};
+pub(crate) use watch::WatchArgs;
 
 use self::texts::Text;
 
@@ -37,6 +39,7 @@ pub(crate) enum GameCommand {
 Examples:
   arena game show demo-3f9a0c1b22/17
   arena game show demo-3f9a0c1b22/17 --watch
+  arena game show @last/17 --watch --delay 500ms
   arena game show demo-3f9a0c1b22/17 --output json > game.json")]
     Show(ShowArgs),
     /// Apply a record again and check dice, result and hash; asks no agent
@@ -68,9 +71,8 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     access: AccessArgs,
 
-    /// Draw the board before every move
-    #[arg(long)]
-    watch: bool,
+    #[command(flatten)]
+    watch: WatchArgs,
 
     /// How to print; json is the game's record
     #[arg(long, value_enum, default_value_t)]
@@ -136,7 +138,7 @@ impl ShowArgs {
             show::print_short(&rules, &record, self.output)?;
             note(model::not_kept(&setup.tournament_id, &self.game));
         } else {
-            print_record(&rules, &record, self.output, self.watch)?;
+            print_record(&rules, &record, self.output, &self.watch)?;
         }
         if self.output == Format::Table {
             show::print_details(&setup, &record, &game.fault_details);

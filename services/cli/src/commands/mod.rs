@@ -11,6 +11,7 @@ pub(crate) mod export;
 mod formats;
 mod game;
 mod games;
+mod health;
 mod options;
 mod paper;
 mod play;
@@ -60,6 +61,7 @@ pub(crate) enum Command {
     Play(play::PlayArgs),
     /// List the rulesets with their options
     Games(games::GamesArgs),
+    /// List the tournament formats with their settings
     Formats(formats::FormatsArgs),
     /// Run the published tables of the papers again and compare
     #[command(subcommand)]
@@ -71,6 +73,8 @@ pub(crate) enum Command {
     /// Verify, back up and restore a data folder
     #[command(subcommand)]
     Store(store::StoreCommand),
+    /// Ask a coordinator or worker whether it is well
+    Health(health::HealthArgs),
     /// Measure how fast everything is on this machine
     Bench(bench::BenchArgs),
 }
@@ -95,6 +99,7 @@ impl Command {
             Self::Export(args) => block_on(args.run()),
             Self::Report(args) => block_on(args.run()),
             Self::Store(command) => command.run(),
+            Self::Health(args) => args.run(),
             Self::Bench(args) => block_on(args.run()),
         }
     }

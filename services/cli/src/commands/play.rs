@@ -75,9 +75,8 @@ pub(crate) struct PlayArgs {
     #[command(flatten)]
     access: AccessArgs,
 
-    /// Draw the board before every move
-    #[arg(long)]
-    watch: bool,
+    #[command(flatten)]
+    watch: game::WatchArgs,
 
     /// How to print; json is the game's record
     #[arg(long, value_enum, default_value_t)]
@@ -143,7 +142,7 @@ impl PlayArgs {
     async fn play(&self, told: &Told, assignment: &v1::GameAssignment) -> Outcome {
         let played = game::play(told, assignment, self.builtin).await?;
         let rules = crate::model::Rules::of(&told.setup)?;
-        game::print_record(&rules, &played.record, self.output, self.watch)?;
+        game::print_record(&rules, &played.record, self.output, &self.watch)?;
         game::print_faults(&told.setup, &played);
         Ok(())
     }

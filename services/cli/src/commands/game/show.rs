@@ -5,7 +5,10 @@ use std::fmt::Write;
 use arena_model::GameRecord;
 use arena_wire::v1;
 
-use super::told::Played;
+use super::{
+    told::Played,
+    watch::{Frame, WatchArgs},
+};
 use crate::{
     commands::export,
     failure::{Failure, Outcome},
@@ -18,12 +21,12 @@ pub(crate) fn print_record(
     rules: &Rules,
     record: &GameRecord,
     format: Format,
-    watch: bool,
+    watch: &WatchArgs,
 ) -> Outcome {
     match format {
         Format::Table => {}
         Format::Csv => {
-            return output::write(&export::csv(rules, record));
+            return print_csv(rules, record);
         }
         Format::Json | Format::Jsonl => {
             return output::write(&format!("{}\n", rules.line(record)?));
@@ -31,16 +34,33 @@ pub(crate) fn print_record(
     }
     let names = names(rules, record);
     let mut text = heading(rules, record, &names);
-    text.push('\n');
-    events(rules, record, &names, watch, &mut text)?;
+    let frames = frames(rules, record, &names)?;
+    if watch.in_place() {
+        watch.follow(&text, &frames)?;
+        text.clear();
+    } else {
+        text.push('\n');
+        for frame in &frames {
+            if watch.watch || frame.seat.is_none() {
+                let _ = write!(text, "\n{}", frame.board);
+            }
+            if !frame.line.is_empty() {
+                let _ = writeln!(text, "{}", frame.line);
+            }
+        }
+    }
     result(record, &names, &mut text);
     output::write(&text)
+}
+
+fn print_csv(rules: &Rules, record: &GameRecord) -> Outcome {
+    output::write(&export::csv(rules, record))
 }
 
 /// Prints a game whose events are not kept.
 pub(super) fn print_short(rules: &Rules, record: &GameRecord, format: Format) -> Outcome {
     match format {
-        Format::Csv => print_record(rules, record, format, false),
+        Format::Csv => print_csv(rules, record),
         Format::Json | Format::Jsonl => output::write(&format!("{}\n", rules.short_line(record)?)),
         Format::Table => {
             let names = names(rules, record);
@@ -70,13 +90,9 @@ fn heading(rules: &Rules, record: &GameRecord, names: &[&str]) -> String {
     text
 }
 
-fn events(
-    rules: &Rules,
-    record: &GameRecord,
-    names: &[&str],
-    watch: bool,
-    text: &mut String,
-) -> Outcome {
+/// The moves of a game with the boards before them, and the board at its end.
+fn frames(rules: &Rules, record: &GameRecord, names: &[&str]) -> Outcome<Vec<Frame>> {
+    let mut frames = Vec::new();
     let mut ply = 0;
     // Chance outcomes go on the line of the move that follows them.
     let mut rolled = Vec::new();
@@ -84,19 +100,20 @@ fn events(
         .game
         .replay_drawn(&record.events, &mut |board, described| {
             let Some(described) = described else {
-                let _ = write!(text, "\n{board}");
+                frames.push(Frame {
+                    board: board.to_string(),
+                    seat: None,
+                    line: String::new(),
+                });
                 return;
             };
-            let who = described
-                .seat
-                .map_or("table", |seat| names[usize::from(seat)]);
             if !described.event.is_action() {
                 rolled.push(described.name.to_owned());
                 return;
             }
-            if watch {
-                let _ = write!(text, "\n{board}");
-            }
+            let who = described
+                .seat
+                .map_or("table", |seat| names[usize::from(seat)]);
             let chance = if rolled.is_empty() {
                 String::new()
             } else {
@@ -108,15 +125,15 @@ fn events(
             } else {
                 ""
             };
-            let _ = writeln!(
-                text,
-                "{ply:>5}  {who:<20} {}{chance}{opening}",
-                described.name
-            );
+            frames.push(Frame {
+                board: board.to_string(),
+                seat: Some(described.seat.unwrap_or(0)),
+                line: format!("{ply:>5}  {who:<20} {}{chance}{opening}", described.name),
+            });
             ply += 1;
         });
     replayed
-        .map(drop)
+        .map(|_| frames)
         .map_err(|error| Failure::differs(format!("the record cannot be replayed: {error}")))
 }
 

@@ -143,7 +143,7 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
         let left_out = left_out.join(", ");
         let id = &standings.tournament_id;
         text += &remark(
-            &format!("not shown for want of room: {left_out} (arena standings {id} --wide)"),
+            &format!("too narrow for these columns: {left_out} (arena standings {id} --wide)"),
             width,
         );
     }
@@ -208,7 +208,7 @@ pub(super) fn crosstable(standings: &v1::Standings, wide: bool, width: Option<us
     if room.is_some_and(|width| !fits(&text, width)) {
         text = table(false);
         text += &remark(
-            "intervals are not shown for want of room (--crosstable --wide)",
+            "too narrow for the intervals (--crosstable --wide shows them)",
             width,
         );
     }

@@ -1,0 +1,198 @@
+//! A game followed move by move, drawn in place on a terminal.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    thread,
+    time::Duration,
+};
+
+use clap::Args;
+use console::{Key, Style, Term};
+
+use crate::failure::{Failure, Outcome};
+
+/// The longest wait for the next move.
+const DELAY_MAX: Duration = Duration::from_secs(3600);
+
+/// How a game is followed.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WatchArgs {
+    /// Draw the board before every move; on a terminal in place, and a key goes on:
+    /// space, enter or right for the next move, left for the one before, q for the end
+    #[arg(long)]
+    pub(crate) watch: bool,
+
+    /// Go on by itself after this time, such as 500ms or 2s
+    #[arg(long, value_name = "DURATION", requires = "watch", value_parser = delay)]
+    delay: Option<Duration>,
+}
+
+fn delay(text: &str) -> Result<Duration, String> {
+    let (number, scale) = if let Some(number) = text.strip_suffix("ms") {
+        (number, 1e-3)
+    } else {
+        (text.strip_suffix('s').unwrap_or(text), 1.0)
+    };
+    let seconds: f64 = number
+        .trim()
+        .parse()
+        .map_err(|_| "write a time such as 500ms or 2s".to_owned())?;
+    Duration::try_from_secs_f64(seconds * scale)
+        .ok()
+        .filter(|delay| *delay <= DELAY_MAX)
+        .ok_or_else(|| format!("must be from 0 to {} s", DELAY_MAX.as_secs()))
+}
+
+/// One move: the board before it, who moves, and the line that says what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Frame {
+    pub(super) board: String,
+    /// None for the board at the end.
+    pub(super) seat: Option<u8>,
+    pub(super) line: String,
+}
+
+impl WatchArgs {
+    /// Whether the game is drawn in place, and not printed as a whole.
+    pub(super) fn in_place(&self) -> bool {
+        let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+        let keys = self.delay.is_some() || io::stdin().is_terminal();
+        self.watch && keys && !dumb && io::stdout().is_terminal()
+    }
+
+    /// Draws the frames one after the other, each over the one before.
+    pub(super) fn follow(&self, heading: &str, frames: &[Frame]) -> Outcome {
+        let term = Term::stdout();
+        let mut keys = || match self.delay {
+            Some(delay) => {
+                thread::sleep(delay);
+                Ok(Step::Next)
+            }
+            None => term.read_key().map(step),
+        };
+        let failed = |error: io::Error| match error.kind() {
+            // Ctrl-C in the middle of a key.
+            io::ErrorKind::Interrupted => Failure::new(crate::failure::Kind::Interrupted, ""),
+            _ => Failure::failed(format!("cannot draw the game: {error}")),
+        };
+        let mut draw = |text: &str, before: usize| -> io::Result<()> {
+            if before > 0 {
+                term.clear_last_lines(before)?;
+            }
+            (&term).write_all(text.as_bytes())
+        };
+        walk(heading, frames, &mut keys, &mut draw).map_err(failed)
+    }
+}
+
+/// What a key asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Next,
+    Back,
+    End,
+    Stay,
+}
+
+fn step(key: Key) -> Step {
+    match key {
+        Key::Char(' ' | 'n' | 'l') | Key::Enter | Key::ArrowRight | Key::ArrowDown => Step::Next,
+        Key::Char('b' | 'p' | 'h') | Key::ArrowLeft | Key::ArrowUp | Key::Backspace => Step::Back,
+        Key::Char('q' | 'Q') | Key::Escape | Key::End => Step::End,
+        _ => Step::Stay,
+    }
+}
+
+/// Goes through the frames as the keys say, to the last one.
+fn walk(
+    heading: &str,
+    frames: &[Frame],
+    keys: &mut dyn FnMut() -> io::Result<Step>,
+    draw: &mut dyn FnMut(&str, usize) -> io::Result<()>,
+) -> io::Result<()> {
+    let last = frames.len().saturating_sub(1);
+    let (mut at, mut lines) = (0, 0);
+    while let Some(frame) = frames.get(at) {
+        let text = format!("{heading}\n{}", drawn(frame, at, last));
+        draw(&text, lines)?;
+        lines = text.lines().count();
+        if at == last {
+            break;
+        }
+        at = match keys()? {
+            Step::Next => at + 1,
+            Step::Back => at.saturating_sub(1),
+            Step::End => last,
+            Step::Stay => at,
+        };
+    }
+    Ok(())
+}
+
+/// A frame as text; each seat has a colour of its own.
+fn drawn(frame: &Frame, at: usize, last: usize) -> String {
+    let colours = [
+        Style::new().cyan(),
+        Style::new().yellow(),
+        Style::new().green(),
+        Style::new().magenta(),
+    ];
+    let line = match frame.seat {
+        Some(seat) => colours[usize::from(seat) % colours.len()]
+            .apply_to(&frame.line)
+            .to_string(),
+        None => frame.line.clone(),
+    };
+    format!("{}{line}\n{at} of {last}\n", frame.board)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames() -> Vec<Frame> {
+        let frame = |number: u8| Frame {
+            board: format!("board {number}\n"),
+            seat: Some(number % 2),
+            line: format!("move {number}"),
+        };
+        (0..4).map(frame).collect()
+    }
+
+    /// The boards that are drawn for these keys, and what each is drawn over.
+    fn walked(keys: &[Step]) -> (Vec<char>, Vec<usize>) {
+        let (mut shown, mut over) = (Vec::new(), Vec::new());
+        let mut keys = keys.iter().copied();
+        let mut next = || Ok(keys.next().expect("a key"));
+        let mut draw = |text: &str, before: usize| {
+            let board = text.lines().nth(1).expect("a board");
+            shown.extend(board.chars().last());
+            over.push(before);
+            Ok(())
+        };
+        walk("heading", &frames(), &mut next, &mut draw).expect("drawn");
+        (shown, over)
+    }
+
+    #[test]
+    fn keys_go_on_back_and_to_the_end() {
+        use Step::{Back, End, Next, Stay};
+        assert_eq!(walked(&[Next, Next, Next]).0, ['0', '1', '2', '3']);
+        assert_eq!(
+            walked(&[Back, Next, Back, Stay, End]).0,
+            ['0', '0', '1', '0', '0', '3']
+        );
+        assert_eq!(walked(&[End]).1, [0, 4], "drawn over the lines before");
+        assert_eq!(step(Key::Enter), Next);
+        assert_eq!(step(Key::Char('q')), End);
+        assert_eq!(step(Key::Char('x')), Stay);
+    }
+
+    #[test]
+    fn delays_are_times() {
+        assert_eq!(delay("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(delay("2s"), Ok(Duration::from_secs(2)));
+        assert_eq!(delay("0.5"), Ok(Duration::from_millis(500)));
+        assert!(delay("soon").is_err() && delay("-1s").is_err() && delay("2d").is_err());
+    }
+}

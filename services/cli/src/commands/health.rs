@@ -1,0 +1,99 @@
+//! `arena health`
+
+use std::{
+    io::{Read, Write},
+    net::{TcpStream, ToSocketAddrs},
+    time::{Duration, Instant},
+};
+
+use clap::Args;
+
+use crate::{
+    failure::{Failure, Kind, Outcome},
+    output,
+};
+
+/// An answer is a few lines.
+const ANSWER_MAX: u64 = 64 << 10;
+
+/// Ask a coordinator or worker whether it is well
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Asks /healthz of the address that --metrics gave. Exits with 0 where it is well,
+with 1 where it says that it is not, with 4 where nobody answers.
+
+Examples:
+  arena health
+  arena health 127.0.0.1:7602 --timeout 1")]
+pub(crate) struct HealthArgs {
+    /// Where its metrics are: HOST:PORT, or a URL
+    #[arg(default_value = "127.0.0.1:7601")]
+    address: String,
+
+    /// How long to wait for an answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=60))]
+    timeout: u64,
+}
+
+impl HealthArgs {
+    pub(crate) fn run(self) -> Outcome {
+        let address = self.address.trim_start_matches("http://");
+        let address = address.split('/').next().unwrap_or(address);
+        let timeout = Duration::from_secs(self.timeout);
+        let answer = ask(address, timeout).map_err(|problem| {
+            Failure::new(
+                Kind::Unreachable,
+                format!("nobody answers at {address}: {problem}"),
+            )
+        })?;
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+        let status = head.split_whitespace().nth(1);
+        if status == Some("200") {
+            return output::write(&format!("{address}: {}\n", body.trim()));
+        }
+        Err(Failure::failed(format!(
+            "{address} is not well: {}",
+            match (status, body.trim()) {
+                (None, _) => "what answers there does not speak HTTP",
+                (Some(status), "") => status,
+                (_, body) => body,
+            }
+        )))
+    }
+}
+
+/// What `/healthz` of an address answers.
+fn ask(address: &str, timeout: Duration) -> std::io::Result<String> {
+    let ends = Instant::now() + timeout;
+    let mut last = std::io::Error::other("it has no address");
+    for socket in address.to_socket_addrs()? {
+        let connected = TcpStream::connect_timeout(&socket, timeout);
+        let mut stream = match connected {
+            Ok(stream) => stream,
+            Err(error) => {
+                last = error;
+                continue;
+            }
+        };
+        stream.set_write_timeout(Some(timeout))?;
+        write!(
+            stream,
+            "GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n"
+        )?;
+        let mut answer = Vec::new();
+        let mut piece = [0; 4096];
+        while (answer.len() as u64) < ANSWER_MAX {
+            let left = ends.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(std::io::ErrorKind::TimedOut.into());
+            }
+            stream.set_read_timeout(Some(left))?;
+            match stream.read(&mut piece)? {
+                0 => break,
+                read => answer.extend_from_slice(&piece[..read]),
+            }
+        }
+        return Ok(String::from_utf8_lossy(&answer).into_owned());
+    }
+    Err(last)
+}
