@@ -410,7 +410,7 @@ mod tests {
         assert!(text.contains("75 [60, 85]"), "{text}");
         let text = crosstable(&skewed, false, Some(30));
         assert!(text.contains("75") && !text.contains("[60"), "{text}");
-        assert!(text.contains("intervals are not"), "{text}");
+        assert!(text.contains("too narrow for the intervals"), "{text}");
         let mut unknown = standings(2);
         unknown.pairs[0].score_adjusted = None;
         assert!(!crosstable(&unknown, true, None).contains("less luck"));
@@ -575,7 +575,7 @@ mod tests {
         // Narrow, and on no terminal.
         for width in [Some(60), Some(80), None] {
             let text = people(&standings, false, width);
-            let (shown, left_out) = text.split_once("not shown").expect("too much");
+            let (shown, left_out) = text.split_once("too narrow for").expect("too much");
             assert!(
                 shown.contains("faults") && shown.contains("4,321"),
                 "{text}"
@@ -584,7 +584,7 @@ mod tests {
         }
         standings.agents[0].faults = 0;
         let text = people(&standings, false, Some(80));
-        let (_, left_out) = text.split_once("not shown").expect("too much");
+        let (_, left_out) = text.split_once("too narrow for").expect("too much");
         assert!(left_out.contains("faults"), "{text}");
     }
 }
