@@ -34,10 +34,10 @@ fn play(mode: &str, play: &str) -> Played {
         ])
         .ok();
     let worker = world.worker(&coordinator, &[]);
-    let more = format!("[play]\nmove_timeout = \"1s\"\n{play}");
+    let more = format!("unplayed_limit = 1\n[play]\nmove_timeout = \"1s\"\n{play}");
     let spec = spec(mode, "cowry", 2, &[mode, "random"], &more);
     let id = world.start_tournament(mode, &spec, &url);
-    world.finish_tournament(&id, &url);
+    world.end_tournament(&id, &url);
     let standings = world
         .arena(&["standings", &id, "--coordinator", &url, "--output", "json"])
         .ok()

@@ -130,11 +130,11 @@ fn an_opponent_that_forfeits_every_game_hides_no_host_that_plays() {
     let good = world.worker(&coordinator, &[]);
     let bad = [(); 2].map(|()| world.worker_with(&coordinator, LACKS, "1"));
     joined(&coordinator, 3.0);
-    let play = "[play]\non_fault = \"forfeit\"\nask_forced = true";
+    let play = "unplayed_limit = 1\n[play]\non_fault = \"forfeit\"\nask_forced = true";
     let text = spec("crashes", "cowry", 12, &["hosted", "crasher"], play);
     let id = world.start_tournament("crashes", &text, &url);
     tried(&bad);
-    world.finish_tournament(&id, &url);
+    world.end_tournament(&id, &url);
     let standings = standings(&world, &id, &url);
     let agents = standings["agents"].as_array().expect("agents");
     let hosted = agents.iter().find(|agent| agent["agent"] == "hosted");
@@ -144,18 +144,123 @@ fn an_opponent_that_forfeits_every_game_hides_no_host_that_plays() {
     coordinator.stop();
 }
 
+/// A tournament of an agent that starts on none of these workers pauses itself, and
+/// goes on where it is resumed after the hosts are repaired.
+#[track_caller]
+fn check_paused_until_repaired(hosts: usize) {
+    let world = World::new();
+    let coordinator = coordinator(&world);
+    let url = coordinator.url();
+    let add = || world.worker_with(&coordinator, LACKS, "1");
+    let workers: Vec<Server> = std::iter::repeat_with(add).take(hosts).collect();
+    joined(&coordinator, hosts as f64);
+    let text = spec("hosts", "cowry", 60, &["hosted", "aggressive"], "");
+    let path = world.write("hosts.toml", &text);
+    let start = [
+        "tournament",
+        "start",
+        &path,
+        "--watch",
+        "--coordinator",
+        &url,
+    ];
+    let said = [
+        "hosted starts on no worker",
+        "no weights found",
+        "tournament resume",
+    ];
+    let started = world.arena(&start).fails(1, &said);
+    let id = started
+        .stderr
+        .split_whitespace()
+        .find(|word| word.starts_with("hosts-"));
+    let id = id.unwrap_or_else(|| panic!("no id in {}", started.stderr));
+    let shown = standings(&world, id, &url);
+    assert_eq!(
+        (&shown["state"], &shown["games"]),
+        (&"paused".into(), &0.into())
+    );
+    assert_eq!(shown["pause"]["kind"], "agent_does_not_start", "{shown}");
+    let ask = |what: &[&str]| world.arena(&[what, &["--coordinator", &url]].concat());
+    for what in [
+        &["tournament", "show", id][..],
+        &["tournament", "list"],
+        &["standings", id],
+    ] {
+        let output = ask(what).ok();
+        let told = format!("{}{}", output.stdout, output.stderr);
+        for part in said {
+            // A terminal's width breaks lines.
+            let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(told.contains(part), "{part} is missing in {told}");
+        }
+    }
+    let reason = ["reason=\"agent_does_not_start\""];
+    until("the metric to say so", || {
+        (coordinator.metric("arena_tournaments_paused", &reason) > 0.0).then_some(())
+    });
+    workers.into_iter().for_each(Server::stop);
+    let good = world.worker(&coordinator, &[]);
+    let _ = ask(&["tournament", "resume", id]).ok();
+    world.finish_tournament(id, &url);
+    check_unspoilt(&standings(&world, id, &url), 120);
+    good.stop();
+    coordinator.stop();
+    world.nothing_runs();
+}
+
 #[test]
-fn an_agent_that_starts_on_no_host_is_charged_in_every_game() {
+fn an_agent_that_does_not_start_pauses_a_tournament_of_one_worker() {
+    check_paused_until_repaired(1);
+}
+
+#[test]
+fn an_agent_that_does_not_start_pauses_a_tournament_of_three_workers() {
+    check_paused_until_repaired(3);
+}
+
+#[test]
+fn a_run_of_an_agent_that_does_not_start_fails_and_goes_on_once_it_is_repaired() {
+    let world = World::new();
+    coordinator(&world).stop();
+    let text = spec("hosts", "cowry", 60, &["hosted", "aggressive"], "");
+    let path = world.write("hosts.toml", &text);
+    for _ in 0..2 {
+        let mut command = world.command(arena_tests::arena());
+        command
+            .args(["run", &path, "--data", "data"])
+            .env(LACKS, "1");
+        let _ = world
+            .run(command)
+            .fails(1, &["hosted starts on no worker", "no weights"]);
+        world.nothing_runs();
+    }
+    let run = ["run", &path, "--data", "data", "--output", "json"];
+    check_unspoilt(&world.arena(&run).ok().json(), 120);
+}
+
+#[test]
+fn an_agent_that_starts_on_no_host_may_lose_every_game_instead() {
     let world = World::new();
     let coordinator = coordinator(&world);
     let workers = [(); 2].map(|()| world.worker_with(&coordinator, LACKS, "1"));
     joined(&coordinator, 2.0);
-    let standings = play(&world, &coordinator);
+    let url = coordinator.url();
+    let more = "unplayed_limit = 1";
+    let text = spec("hosts", "cowry", 60, &["hosted", "aggressive"], more);
+    let id = world.start_tournament("hosts", &text, &url);
+    let watch = ["tournament", "watch", &id, "--coordinator", &url];
+    let _ = world.arena(&watch).fails(1, &["without a fault"]);
+    let standings = standings(&world, &id, &url);
     let agents = standings["agents"].as_array().expect("agents");
     let hosted = agents.iter().find(|agent| agent["agent"] == "hosted");
     let hosted = hosted.expect("it played");
     assert_eq!(hosted["faults_by_kind"]["not_ready"], 120, "{standings}");
     assert_eq!(hosted["voids"], 0);
+    assert_eq!(
+        (&hosted["place"], &hosted["rating"]),
+        (&Value::Null, &Value::Null)
+    );
     let told = hosted["last_fault"].to_string();
     assert!(told.contains("no weights found"), "{told}");
     workers.into_iter().for_each(Server::stop);
@@ -176,12 +281,13 @@ fn an_endpoint_that_nobody_reaches_is_charged_by_one_worker_after_another() {
         .ok();
     endpoint.kill();
     let first = world.worker(&coordinator, &[]);
-    let text = spec("far", "cowry", 10_000, &["far", "aggressive"], "");
+    let more = "unplayed_limit = 1";
+    let text = spec("far", "cowry", 10_000, &["far", "aggressive"], more);
     let id = world.start_tournament("far", &text, &url);
     played_some(&world, &id, &url);
     first.stop();
     let second = world.worker(&coordinator, &[]);
-    world.finish_tournament(&id, &url);
+    world.end_tournament(&id, &url);
     let standings = standings(&world, &id, &url);
     let agents = standings["agents"].as_array().expect("agents");
     let far = agents.iter().find(|agent| agent["agent"] == "far");

@@ -117,6 +117,50 @@ fn an_interrupted_run_with_a_drawn_seed_tells_it() {
 }
 
 #[test]
+fn run_plays_its_own_tournament_alone() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let other = world.start_tournament("other", &duel("other", 3), &coordinator.url());
+    coordinator.stop();
+    let spec = world.write("mine.toml", duel("mine", 300));
+    let run = ["run", &spec, "--data", "data", "--output", "json"];
+    let output = world.arena(&run).ok();
+    assert!(output.stderr.contains(&other), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("not played now"),
+        "{}",
+        output.stderr
+    );
+    let show = |id: &str| {
+        let show = [
+            "tournament",
+            "show",
+            id,
+            "--data",
+            "data",
+            "--output",
+            "json",
+        ];
+        world.arena(&show).ok().json()
+    };
+    assert_eq!(show(&output.tournament_id())["games"], 600);
+    let shown = show(&other);
+    assert_eq!(
+        (&shown["state"], &shown["games"]),
+        (&"running".into(), &0.into())
+    );
+    // Its own spec goes on with it.
+    let spec = world.write("other.toml", duel("other", 3));
+    let output = world.arena(&["run", &spec, "--data", "data"]).ok();
+    assert!(
+        !output.stderr.contains("not played now"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(show(&other)["games"], 6);
+}
+
+#[test]
 fn the_same_spec_again_shows_what_is_finished_or_plays_a_new_attempt() {
     let world = World::new();
     let text = duel("again", 2);

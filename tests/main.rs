@@ -40,6 +40,8 @@ mod repeats;
 mod reports;
 /// Every game replays, reruns and plays again; a changed record does not.
 mod reproduction;
+/// Agents that take long for a decision end games early.
+mod slow;
 /// Standings add up.
 mod standings;
 /// Wrong input is named, ends with the right code and loses nothing.

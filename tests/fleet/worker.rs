@@ -241,6 +241,7 @@ impl Inner {
             boot_epoch: session.boot_epoch,
             leases,
             settled_calls: 0,
+            decisions: Vec::new(),
         };
         let asked = Instant::now();
         let mut client = self.client();

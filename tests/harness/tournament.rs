@@ -142,6 +142,17 @@ impl World {
         .tournament_id()
     }
 
+    /// Follows a tournament to its end, though all of its games may end with faults.
+    ///
+    /// # Panics
+    /// Where it does not finish.
+    #[track_caller]
+    pub fn end_tournament(&self, id: &str, url: &str) {
+        let watched = self.arena(&["tournament", "watch", id, "--coordinator", url]);
+        let ended = watched.stderr.contains("finished: ");
+        assert!(ended, "{}", watched.told());
+    }
+
     /// Follows a tournament to its end.
     ///
     /// # Panics

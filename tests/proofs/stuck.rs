@@ -147,6 +147,7 @@ async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, 
                 plies: 7,
             }],
             settled_calls: 0,
+            decisions: Vec::new(),
         };
         beats += 1;
         let answer = worker.heartbeat(request).await?.into_inner();

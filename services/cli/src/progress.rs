@@ -105,7 +105,8 @@ impl Progress {
             .filter(|course| !course.text.is_empty())
             .map_or_else(String::new, |course| format!(", {}", course.text));
         let rest = format!(
-            "{rate:.0}/s{eta}, {}, {}{course}{leader}",
+            "{}{eta}, {}, {}{course}{leader}",
+            pace(event),
             units::plural(event.workers.into(), "worker"),
             units::plural(event.faults, "fault")
         );
@@ -151,6 +152,16 @@ impl Progress {
     }
 }
 
+/// How fast a tournament goes, in games and in decisions.
+pub(crate) fn pace(event: &v1::WatchTournamentResponse) -> String {
+    let games = event.games_per_second;
+    let digits = usize::from(games > 0.0 && games < 10.0);
+    format!(
+        "{games:.digits$} games/s, {} decisions/s",
+        units::count(event.decisions_per_second.round() as u64)
+    )
+}
+
 /// The name of a state in output.
 pub(crate) fn state_name(state: TournamentState) -> &'static str {
     match state {
@@ -160,6 +171,33 @@ pub(crate) fn state_name(state: TournamentState) -> &'static str {
         TournamentState::Finished => "finished",
         TournamentState::Cancelled => "cancelled",
     }
+}
+
+/// Fails unless the tournament that was followed is finished.
+pub(crate) fn check_finished(last: &v1::WatchTournamentResponse) -> Outcome {
+    let id = &last.tournament_id;
+    match (last.state(), &last.pause) {
+        (TournamentState::Finished, _) => Ok(()),
+        (_, Some(pause)) => Err(paused(id, pause)),
+        (state, None) => Err(Failure::failed(format!(
+            "tournament {id} is {}",
+            state_name(state)
+        ))),
+    }
+}
+
+/// What stops a command: the tournament paused itself.
+pub(crate) fn paused(id: &str, pause: &v1::Pause) -> Failure {
+    Failure::failed(format!("tournament {id} is paused: {}", pause_text(pause)))
+}
+
+/// Why a tournament paused itself, and what to do.
+pub(crate) fn pause_text(pause: &v1::Pause) -> String {
+    let mut text = pause.reason.clone();
+    for line in pause.error.lines() {
+        text += &format!("\n    {line}");
+    }
+    text + "\n" + &pause.advice
 }
 
 /// Watches a tournament until it is not running any more, through restarts of
@@ -211,10 +249,12 @@ async fn watch_once(
     while let Some(event) = events.message().await? {
         *lost_since = None;
         progress.update(&event);
-        let over = matches!(
-            event.state(),
-            TournamentState::Finished | TournamentState::Cancelled
-        );
+        // One that paused itself waits for a user.
+        let over = event.pause.is_some()
+            || matches!(
+                event.state(),
+                TournamentState::Finished | TournamentState::Cancelled
+            );
         if over {
             progress.finish(event.state(), event.games_done, event.games_total);
             return Ok(Some(event));

@@ -17,7 +17,7 @@ use crate::results::{Info, Results};
 
 /// What the numbers mean. Another number whenever a checkpoint of before would
 /// lead to other standings than reading the games.
-const FORMAT: u32 = 6;
+const FORMAT: u32 = 7;
 /// Sums are of use only to the release that wrote them, as another may reckon
 /// otherwise.
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
@@ -40,6 +40,9 @@ struct Checkpoint {
     latencies: Vec<Vec<(u32, u64)>>,
     last_faults: Vec<Option<String>>,
     faults: u64,
+    unplayed: Vec<u64>,
+    unplayed_games: u64,
+    clean: u64,
 }
 
 /// The document's key.
@@ -64,6 +67,9 @@ pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Opti
             .collect(),
         last_faults: results.last_faults.clone(),
         faults: results.faults,
+        unplayed: results.unplayed.clone(),
+        unplayed_games: results.unplayed_games,
+        clean: results.clean,
     };
     let document = encode(&checkpoint)?;
     (document.len() <= VALUE_BYTES_MAX).then_some(document)
@@ -88,6 +94,7 @@ pub(crate) fn read(info: &Info, store: &dyn Store) -> Option<(Results, Position)
         && checkpoint.release == RELEASE
         && checkpoint.tournament == *info.id
         && checkpoint.latencies.len() == agents
+        && checkpoint.unplayed.len() == agents
         && checkpoint.last_faults.len() == agents;
     if !fits {
         return None;
@@ -107,6 +114,9 @@ pub(crate) fn read(info: &Info, store: &dyn Store) -> Option<(Results, Position)
             .collect::<Option<_>>()?,
         last_faults: checkpoint.last_faults,
         faults: checkpoint.faults,
+        unplayed: checkpoint.unplayed,
+        unplayed_games: checkpoint.unplayed_games,
+        clean: checkpoint.clean,
         kept,
     };
     let position = Position {

@@ -8,6 +8,7 @@ mod bits;
 mod checkpoints;
 mod course;
 mod differences;
+mod holds;
 mod reports;
 mod standings;
 mod start;
@@ -16,7 +17,7 @@ mod workers;
 mod writer;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -96,6 +97,9 @@ pub(crate) struct Core {
     /// Ids by number in the ledger.
     numbers: BTreeMap<TournamentNo, String>,
 
+    /// Tournaments of which an agent did not start somewhere.
+    failing: BTreeSet<String>,
+
     workers: BTreeMap<WorkerId, Present>,
     /// Requests for games that wait, in the order of their coming: of each
     /// worker one.
@@ -167,6 +171,8 @@ impl Core {
             };
             // Before what is done now sees the time, and after it.
             self.stand_still();
+            // Before anything is lent.
+            self.hold_unstartable().await;
             match turn {
                 Turn::Signal(signal) => self.signal(signal).await,
                 Turn::Drain => {
@@ -180,6 +186,7 @@ impl Core {
                 .command_queue
                 .set((inbox.commands.len() + inbox.reports.len()) as i64);
             self.stand_still();
+            self.hold_unstartable().await;
             self.look_after();
             if let Some(error) = self.failed.take() {
                 self.stopping.send_replace(true);
@@ -366,6 +373,9 @@ impl Core {
             let count = self.tournaments.values().filter(in_state).count();
             metrics.set_tournaments(name, count as i64);
         }
+        let paused = self.tournaments.values().map(|entry| &entry.document);
+        let paused = paused.filter(|it| it.state() == v1::TournamentState::Paused);
+        metrics.set_paused(paused.map(|it| it.pause.as_ref().map_or("user", |why| &why.kind)));
         let stats = self.store.stats();
         metrics.store_bytes.set(stats.bytes_on_disk as i64);
         metrics.store_queue_depth.set(stats.queued as i64);

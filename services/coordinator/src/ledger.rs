@@ -249,7 +249,7 @@ impl<D: Defects> Ledger<D> {
             return;
         }
         if let Some(entry) = self.tournaments.get_mut(&tournament)
-            && entry.state != State::Paused
+            && !matches!(entry.state, State::Paused | State::Held)
         {
             entry.course.agents = Agents::default();
         }
@@ -418,21 +418,35 @@ impl<D: Defects> Ledger<D> {
         self.halt(tournament, State::Running, State::Paused)
     }
 
-    /// Lends games again.
-    pub fn resume(&mut self, tournament: TournamentNo) {
-        if let Some(entry) = self.tournaments.get_mut(&tournament)
-            && entry.state == State::Paused
-        {
+    /// Pauses a tournament until a user resumes it, even where its games are all
+    /// done; gives the leases taken back.
+    pub fn hold(&mut self, tournament: TournamentNo) -> Vec<Ended> {
+        let mut ended = self.halt(tournament, State::Running, State::Held);
+        ended.extend(self.halt(tournament, State::Paused, State::Held));
+        ended.extend(self.halt(tournament, State::Finished, State::Held));
+        ended
+    }
+
+    /// Lends games again. After [`Ledger::hold`], agents and games are tried as if
+    /// none had failed, and where all games are done, tells what follows.
+    pub fn resume(&mut self, tournament: TournamentNo) -> Came {
+        if let Some(entry) = self.tournaments.get_mut(&tournament) {
+            match entry.state {
+                State::Paused => entry.course.agents.wait_anew(self.now),
+                State::Held => entry.course.try_anew(),
+                State::Running | State::Finished | State::Cancelled => return Came::Nothing,
+            }
             entry.state = State::Running;
-            entry.course.agents.wait_anew(self.now);
         }
         self.sort_in(tournament);
+        self.come(tournament)
     }
 
     /// Ends it without its remaining games.
     pub fn cancel(&mut self, tournament: TournamentNo) -> Vec<Ended> {
         let mut ended = self.halt(tournament, State::Running, State::Cancelled);
         ended.extend(self.halt(tournament, State::Paused, State::Cancelled));
+        ended.extend(self.halt(tournament, State::Held, State::Cancelled));
         ended
     }
 

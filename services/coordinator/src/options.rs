@@ -52,6 +52,9 @@ pub struct Options {
     /// After so many games of a tournament its sums are kept anew, at least 1.
     /// Standings are the same whatever it is; a start takes longer with more.
     pub checkpoint_games: u64,
+    /// Play only tournaments that are started or resumed by a request to this
+    /// coordinator; those of earlier starts stay as they are.
+    pub only_started: bool,
 }
 
 impl Options {
@@ -71,6 +74,7 @@ impl Options {
             connections_max: CONNECTIONS_MAX,
             report_queue_games: 65_536,
             checkpoint_games: CHECKPOINT_GAMES,
+            only_started: false,
         }
     }
 

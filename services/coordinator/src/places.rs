@@ -20,6 +20,41 @@ pub(crate) fn tell_none(standings: &mut v1::Standings) {
     }
 }
 
+/// Ranks nobody that did not play: who never answered in any game stands last, without
+/// place and rating.
+pub(crate) fn unrank(standings: &mut v1::Standings) {
+    let absent = |it: &v1::AgentStanding| it.games > 0 && it.unplayed >= it.games;
+    let (out, mut agents): (Vec<_>, Vec<_>) = std::mem::take(&mut standings.agents)
+        .into_iter()
+        .partition(absent);
+    for standing in &mut agents {
+        let before = |it: &&v1::AgentStanding| it.place.is_some() && it.place < standing.place;
+        let before = out.iter().filter(before).count() as u64;
+        standing.place = standing.place.map(|place| place - before);
+    }
+    if !out.is_empty() {
+        let names: Vec<&str> = out.iter().map(|it| it.agent.as_str()).collect();
+        let note = format!(
+            "not ranked: {} never answered in any game",
+            names.join(", ")
+        );
+        if !standings.notes.contains(&note) {
+            standings.notes.push(note);
+        }
+    }
+    agents.extend(out.into_iter().map(|standing| v1::AgentStanding {
+        place: None,
+        rating: None,
+        rating_low: None,
+        rating_high: None,
+        rating_anytime_low: None,
+        rating_anytime_high: None,
+        nash: None,
+        ..standing
+    }));
+    standings.agents = agents;
+}
+
 /// Puts the best first, and tells each its place, and what decided it where the
 /// verdict has that.
 pub(crate) fn arrange(standings: &mut v1::Standings, by: By, verdict: Option<&Verdict>) {

@@ -31,6 +31,8 @@ pub(crate) struct Plan {
     pub(crate) games: Games,
     /// Without the tournament's id.
     pub(crate) setup: v1::TournamentSetup,
+    /// Share of games lost without an answer above which it pauses itself.
+    pub(crate) unplayed_limit: f64,
 }
 
 impl Plan {
@@ -113,6 +115,7 @@ impl Plan {
             spec_toml,
             games,
             setup,
+            unplayed_limit: spec.unplayed_limit,
         })
     }
 
@@ -136,8 +139,8 @@ impl Plan {
             games_done: 0,
             created_unix_us: 0,
             finished_unix_us: 0,
-            audits: None,
-            verdict_json: String::new(),
+            unplayed_limit: Some(self.unplayed_limit),
+            ..v1::Tournament::default()
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use arena_model::{
     GameRecord, Tournament,
-    engine::{ActionId, OpeningBook},
+    engine::{ActionId, FaultKind, OpeningBook, Termination},
     record::opening_events,
     result::GameResult,
 };
@@ -212,6 +212,12 @@ pub(crate) struct Results {
     pub(crate) latencies: Vec<LatencyHistogram>,
     pub(crate) last_faults: Vec<Option<String>>,
     pub(crate) faults: u64,
+    /// For each agent, games that it lost without ever answering in them.
+    pub(crate) unplayed: Vec<u64>,
+    /// Games that some agent lost so.
+    pub(crate) unplayed_games: u64,
+    /// Games that were played to their end without a fault.
+    pub(crate) clean: u64,
     /// Games in the checkpoint that the store has.
     pub(crate) kept: u64,
 }
@@ -226,6 +232,9 @@ impl Results {
             latencies: vec![LatencyHistogram::new(); agents],
             last_faults: vec![None; agents],
             faults: 0,
+            unplayed: vec![0; agents],
+            unplayed_games: 0,
+            clean: 0,
             kept: 0,
         })
     }
@@ -336,6 +345,16 @@ impl Results {
         self.tally.add(result);
         self.stages.add(result);
         self.faults += result.faults.len() as u64;
+        let void = result.termination == Termination::Void;
+        self.clean += u64::from(!void && result.faults.is_empty());
+        self.unplayed_games += u64::from(!side.unplayed.is_empty());
+        for &seat in &side.unplayed {
+            let agent = result.seats.get(seat as usize);
+            let unplayed = agent.and_then(|&agent| self.unplayed.get_mut(usize::from(agent)));
+            if let Some(unplayed) = unplayed {
+                *unplayed += 1;
+            }
+        }
         for fault in &result.faults {
             let Some(&agent) = result.seats.get(usize::from(fault.seat)) else {
                 continue;
@@ -449,6 +468,7 @@ impl Results {
                     score_freedom: standing.score_freedom,
                     horizon: standing.horizon,
                     games_repeated: standing.games_repeated,
+                    unplayed: place.map_or(0, |place| self.unplayed[place]),
                     version: agent.map_or_else(String::new, |it| it.version.clone()),
                     content: agent.map_or_else(String::new, |it| it.content.clone()),
                     registered_unix_us: agent
@@ -481,6 +501,7 @@ impl Results {
                 complete: openings.complete,
             }),
             course: Some(self.course()),
+            games_clean: self.clean,
             starter_drawn: starter_drawn(&info.tournament),
             ..v1::Standings::default()
         }
@@ -550,7 +571,7 @@ fn no_game(info: &Info, index: u64) -> StartError {
 
 /// The end of what an agent wrote to stderr: its last lines, from the left cut
 /// to what fits.
-fn last_words(stderr: &str) -> &str {
+pub(crate) fn last_words(stderr: &str) -> &str {
     let told = stderr.trim();
     let lines = told.rmatch_indices('\n').nth(LAST_WORDS_LINES - 1);
     let told = lines.map_or(told, |(end, _)| &told[end + 1..]);
@@ -585,6 +606,17 @@ pub(crate) fn shorten(record: &mut v1::GameRecord, side: &mut v1::GameReport) {
             latency: timing.latency,
             ..v1::GameTiming::default()
         });
+}
+
+/// Seats of a game whose agents failed before their first answer in it.
+pub(crate) fn unplayed(result: &GameResult, answered: &[u32]) -> Vec<u32> {
+    use FaultKind::{Crash, Disconnected, NotReady};
+    let fails = result.faults.iter();
+    let fails = fails.filter(|it| matches!(it.kind, NotReady | Crash | Disconnected));
+    let mut seats: Vec<u32> = fails.map(|it| it.seat.into()).collect();
+    seats.retain(|seat| !answered.contains(seat));
+    seats.dedup();
+    seats
 }
 
 /// The record of a stored game, as a message.

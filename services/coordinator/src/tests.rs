@@ -9,6 +9,7 @@ mod failing;
 pub(crate) mod fixture;
 mod fleet;
 mod hashes;
+mod pauses;
 mod questions;
 mod reports;
 mod restart;

@@ -133,6 +133,13 @@ pub struct Spec {
     /// What is kept of a game.
     #[serde(default)]
     pub records: Records,
+    /// Above this share of games that an agent lost without ever answering, the
+    /// tournament pauses itself; with 1 it never does. It changes no record.
+    #[serde(
+        default = "default_unplayed_limit",
+        skip_serializing_if = "is_default_unplayed_limit"
+    )]
+    pub unplayed_limit: f64,
     /// Names: registered agents, native bots, or variants below.
     pub agents: Vec<AgentName>,
     /// What is expected of the outcome; it changes none.
@@ -156,9 +163,40 @@ fn default_blocks() -> u64 {
     100
 }
 
+/// A tenth.
+fn default_unplayed_limit() -> f64 {
+    UNPLAYED_LIMIT
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde wants it")]
+fn is_default_unplayed_limit(limit: &f64) -> bool {
+    limit.to_bits() == UNPLAYED_LIMIT.to_bits()
+}
+
+/// Above this share of games lost without an answer a tournament pauses itself,
+/// where its spec does not say otherwise.
+pub const UNPLAYED_LIMIT: f64 = 0.1;
+
 const KEYS: &[&str] = &[
-    "name", "ruleset", "seed", "format", "blocks", "seats", "records", "agents", "options",
-    "agent", "play", "expect", "gauntlet", "sprt", "swiss", "knockout", "ladder", "fixed",
+    "name",
+    "ruleset",
+    "seed",
+    "format",
+    "blocks",
+    "seats",
+    "records",
+    "unplayed_limit",
+    "agents",
+    "options",
+    "agent",
+    "play",
+    "expect",
+    "gauntlet",
+    "sprt",
+    "swiss",
+    "knockout",
+    "ladder",
+    "fixed",
 ];
 const VARIANT_KEYS: &[&str] = &["name", "bot", "from", "options"];
 
@@ -218,6 +256,12 @@ impl Spec {
             return fail(format!(
                 "blocks = {}: must be from 1 to {BLOCKS_MAX}",
                 self.blocks
+            ));
+        }
+        if !(0.0..=1.0).contains(&self.unplayed_limit) {
+            return fail(format!(
+                "unplayed_limit = {}: must be from 0 to 1; with 1 the tournament never pauses itself",
+                self.unplayed_limit
             ));
         }
         self.play.check()?;

@@ -143,6 +143,8 @@ metrics! {
         "Games lent to workers and not yet durable");
     TOURNAMENTS = gauge("arena_tournaments", &["state"],
         "Tournaments by state: running, paused, finished, cancelled");
+    TOURNAMENTS_PAUSED = gauge("arena_tournaments_paused", &["reason"],
+        "Paused tournaments by reason: user, agent_does_not_start, unplayed_games");
     WORKERS = gauge("arena_workers", &[], "Workers that have joined and are present");
     LEASES = gauge("arena_leases", &[], "Leases that workers hold");
     LEASES_GRANTED = counter("arena_leases_granted_total", &[], "Leases given to workers");

@@ -43,6 +43,7 @@ const CODES: [&str; 17] = [
     "UNAUTHENTICATED",
 ];
 const STATES: &[&str] = &["running", "paused", "finished", "cancelled"];
+const PAUSES: &[&str] = &["user", "agent_does_not_start", "unplayed_games"];
 
 /// What a game was for an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +150,7 @@ pub struct CoordinatorMetrics {
     game_plies: HistogramVec,
     faults: IntCounterVec,
     tournaments: IntGaugeVec,
+    paused: IntGaugeVec,
     reports: IntCounterVec,
     audits: IntCounterVec,
     /// Finished games that are to be played again.
@@ -203,6 +205,7 @@ impl CoordinatorMetrics {
             game_plies: catalogue::GAME_PLIES.histograms(registry)?,
             faults: catalogue::FAULTS.counters(registry)?,
             tournaments: catalogue::TOURNAMENTS.gauges(registry)?,
+            paused: catalogue::TOURNAMENTS_PAUSED.gauges(registry)?,
             reports: catalogue::REPORTS.counters(registry)?,
             audits: catalogue::AUDITS.counters(registry)?,
             audits_waiting: catalogue::AUDITS_WAITING.gauge(registry)?,
@@ -303,6 +306,16 @@ impl CoordinatorMetrics {
     /// Counts a report answered so long after it began.
     pub fn report_answered(&self, took: Duration) {
         self.report_duration.observe(took.as_secs_f64());
+    }
+
+    /// How many tournaments are paused, each for a reason: `user`,
+    /// `agent_does_not_start` or `unplayed_games`.
+    pub fn set_paused<'a>(&self, reasons: impl Iterator<Item = &'a str>) {
+        let reasons: Vec<&str> = reasons.map(|reason| one_of(reason, PAUSES)).collect();
+        for known in PAUSES {
+            let count = reasons.iter().filter(|reason| *reason == known).count();
+            self.paused.with_label_values(&[*known]).set(count as i64);
+        }
     }
 
     /// How many tournaments are in a state: `running`, `paused`, `finished`

@@ -11,6 +11,7 @@ pub(crate) mod line;
 pub(crate) mod link;
 pub(crate) mod question;
 mod single;
+pub(crate) mod window;
 
 use std::{any::Any, time::Duration};
 

@@ -43,6 +43,10 @@ use seats::Table;
 
 /// Answers handled before questions are sent, where answers keep coming.
 const EVENTS_MAX: usize = 64;
+/// Games looked through for one whose agents have time for it.
+const LOOK: usize = 256;
+/// So many games that cannot begin are enough to have.
+const BLOCKED: usize = 8;
 /// How long agents may take to end.
 const CLOSE: Duration = Duration::from_secs(8);
 
@@ -57,6 +61,14 @@ struct Waiting {
     lease: u64,
     table: Rc<Table>,
     game: v1::GameAssignment,
+}
+
+impl Waiting {
+    /// Whether it may begin. What is not asked of agents one by one always may.
+    fn has_room(&self) -> bool {
+        let played = self.game.attempts < ATTEMPTS_MAX;
+        !played || self.table.has_room(&self.game) || self.table.is_native(&self.game)
+    }
 }
 
 /// Plays games.
@@ -74,6 +86,8 @@ pub(crate) struct Driver {
     sender: UnboundedSender<Event>,
     done: Vec<Done>,
     held: bool,
+    /// Games wait since their agents have as much to do as they can.
+    blocked: bool,
     /// There is no other worker at which an agent may start.
     alone: bool,
 }
@@ -94,6 +108,7 @@ impl Driver {
             sender,
             done: Vec::new(),
             held: false,
+            blocked: false,
             alone: false,
         }
     }
@@ -190,6 +205,19 @@ impl Driver {
         self.games.len() + self.pooled
     }
 
+    /// Whether it has games enough that cannot begin before others end: another worker
+    /// may have time for more.
+    pub(crate) fn is_sated(&self) -> bool {
+        self.blocked && self.waiting.len() >= self.in_flight().max(BLOCKED)
+    }
+
+    /// Decisions of each tournament since the last call.
+    pub(crate) fn take_decisions(&self) -> Vec<(String, u64)> {
+        let tables = self.tables.iter();
+        let decisions = tables.map(|(id, table)| (id.clone(), table.take_decisions()));
+        decisions.filter(|(_, count)| *count > 0).collect()
+    }
+
     /// True where every lease is over; a thread may still be at a game that
     /// nobody wants.
     pub(crate) fn is_done(&self) -> bool {
@@ -228,11 +256,16 @@ impl Driver {
 
     /// Begins as many games as there is room for, and sends their questions.
     pub(crate) fn start(&mut self) {
+        self.blocked = false;
         while !self.held && self.in_flight() < self.capacity {
-            let Some(waiting) = self.waiting.pop_front() else {
+            let mut looked = self.waiting.iter().take(LOOK);
+            let Some(place) = looked.position(|it| it.has_room()) else {
+                self.blocked = !self.waiting.is_empty();
                 break;
             };
-            self.begin(waiting);
+            if let Some(waiting) = self.waiting.remove(place) {
+                self.begin(waiting);
+            }
         }
         self.flush();
         let games = i64::try_from(self.in_flight()).unwrap_or(i64::MAX);
@@ -419,6 +452,9 @@ impl Driver {
                     self.environment
                         .metrics
                         .games_played(&table.rules().wire().ruleset, reports.len() as u64);
+                    let records = reports.iter().filter_map(|report| report.record.as_ref());
+                    let decisions = records.flat_map(|record| &record.decisions);
+                    table.count_decisions(decisions.map(|&count| u64::from(count)).sum());
                 }
                 self.settle(lease, count);
                 let done = |report| Done { lease, report };
@@ -450,6 +486,7 @@ impl Driver {
             return self.ask_alone(token);
         }
         active.plies.count();
+        active.table.count_decisions(1);
         if !active.ask(token) {
             self.end(token);
         }
@@ -484,6 +521,7 @@ impl Driver {
             Verdict::Void(why) => return self.void(token, why),
         }
         active.plies.count();
+        active.table.count_decisions(1);
         self.go_on(token);
     }
 

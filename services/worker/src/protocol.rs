@@ -397,7 +397,7 @@ impl<R, D: Defects> Protocol<R, D> {
         let target = 2 * self.settings.capacity;
         let room = target.saturating_sub(games.unfinished());
         let (least, most) = LEASE_GAMES;
-        if room < least.min(target / 2) || self.backlogged() {
+        if room < least.min(target / 2) || self.backlogged() || games.is_sated() {
             return None;
         }
         self.calls += 1;

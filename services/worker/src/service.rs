@@ -63,7 +63,7 @@ pub struct Options {
     /// Where fetched binaries are kept; none: in a folder that goes with the
     /// worker.
     pub binaries: Option<PathBuf>,
-    /// How long the coordinator may be out of reach.
+    /// How long the coordinator may be out of reach before it is reached once.
     pub connect_timeout: Duration,
     /// How long games that began may still take once the worker is told to
     /// stop.

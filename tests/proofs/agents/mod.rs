@@ -98,7 +98,7 @@ impl Agents {
                 .map(|run| world.start_tournament(&run.name, &run.text, &url))
                 .collect();
             for (run, id) in together.iter().zip(begun) {
-                world.finish_tournament(&id, &url);
+                world.end_tournament(&id, &url);
                 for game in world.export(&id, ["--coordinator", &url]).games {
                     table.judge(&game, run.forfeit).map_err(|wrong| {
                         let game = &game["game_id"];
@@ -208,7 +208,7 @@ impl Agents {
             let timeout = if fills { "20s" } else { "3s" };
             let text = format!(
                 "name = \"{name}\"\nruleset = \"cowry\"\nseed = \"{:#x}\"\nblocks = 1\n\
-                 seats = {seats}\nagents = {agents:?}\n[play]\nrotate = {}\n\
+                 unplayed_limit = 1\nseats = {seats}\nagents = {agents:?}\n[play]\nrotate = {}\n\
                  move_timeout = \"{timeout}\"\nask_forced = true\non_fault = \"{}\"\ntiming = \"{}\"\n",
                 rng.word(),
                 !self.once,

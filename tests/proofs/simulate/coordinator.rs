@@ -198,7 +198,7 @@ impl<D: Defects> Coordinator<D> {
         for (place, kept) in disk.kept.iter().enumerate() {
             let Some(state) = kept.state else { continue };
             let accounted = match state {
-                State::Running | State::Paused => true,
+                State::Running | State::Paused | State::Held => true,
                 State::Finished => this.audits_at_all,
                 State::Cancelled => false,
             };

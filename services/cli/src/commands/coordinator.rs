@@ -231,15 +231,17 @@ pub(crate) async fn hold_memory() -> Outcome<Embedded> {
     embed(Arc::new(store), None, ([127, 0, 0, 1], 0).into()).await
 }
 
+/// Its workers play what this command starts, and no other tournament of the folder.
 async fn embed(
     store: Arc<dyn Store>,
     data: Option<&Path>,
     listen: SocketAddr,
 ) -> Outcome<Embedded> {
-    let service: Service = options(store.clone(), listen)
-        .build()
-        .await
-        .map_err(Failure::failed)?;
+    let options = Options {
+        only_started: true,
+        ..options(store.clone(), listen)
+    };
+    let service: Service = options.build().await.map_err(Failure::failed)?;
     let listen = service.listen;
     let address = data.map(|data| Address::write(data, listen)).transpose()?;
     let (drain, drained) = oneshot::channel::<()>();

@@ -1,6 +1,9 @@
 //! `arena run`
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use arena_model::spec::Spec;
 use arena_wire::v1::{PlanTournamentRequest, TournamentState};
@@ -11,6 +14,7 @@ use crate::{
     access::{self, Client, DEFAULT_DATA, Embedded},
     commands::coordinator::{self, Held},
     failure::{Failure, Kind, Outcome},
+    ids,
     output::{Format, note},
     progress::{self, Progress},
     report,
@@ -23,7 +27,8 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The tournament's id goes to stderr at the start, the standings to stdout at the
-end. Ctrl-C stops it so that the same command goes on where it stood. Where the
+end. Only this tournament is played; others in the folder stay as they are.
+Ctrl-C keeps every finished game, and the same command then goes on. Where the
 spec or --expect expects something that does not hold, the exit code is 3.
 
 Examples:
@@ -175,6 +180,11 @@ async fn play_on(
         standings::show_checked(client, &id, format, alone, &expectations).await?;
         return Ok(id);
     }
+    if let Some(pause) = &tournament.pause {
+        standings::show(client, &id, format).await?;
+        return Err(progress::paused(&id, pause));
+    }
+    note_others(client, &id, &plan.data).await?;
     if tournament.games_done > 0 {
         note(format!(
             "going on after {} of {} games",
@@ -202,14 +212,12 @@ async fn play_on(
     match last {
         Ok(last) => {
             fleet.stop().await;
-            standings::show_checked(client, &id, format, alone, &expectations).await?;
-            match last.state() {
-                TournamentState::Finished => Ok(id),
-                state => Err(Failure::failed(format!(
-                    "tournament {id} is {}",
-                    progress::state_name(state)
-                ))),
+            if let Err(failure) = progress::check_finished(&last) {
+                standings::show(client, &id, format).await?;
+                return Err(failure);
             }
+            standings::show_checked(client, &id, format, alone, &expectations).await?;
+            Ok(id)
         }
         Err(failure) => {
             progress.clear();
@@ -228,6 +236,29 @@ async fn play_on(
             ))
         }
     }
+}
+
+/// Names the unfinished tournaments of the folder that are not played.
+async fn note_others(client: &mut Client, id: &str, data: &Path) -> Outcome {
+    let all = ids::all(client).await?;
+    let open = all.iter().filter(|other| {
+        let state = other.state();
+        other.tournament_id != id
+            && matches!(state, TournamentState::Running | TournamentState::Paused)
+    });
+    let open: Vec<&str> = open.map(|other| other.tournament_id.as_str()).collect();
+    if let [first, rest @ ..] = &*open {
+        let more = match rest.len() {
+            0 => String::new(),
+            more => format!(" and {} more", units::count(more as u64)),
+        };
+        note(format!(
+            "{} also has unfinished tournaments, which are not played now: {first}{more}; \
+             `arena run` with a tournament's own spec continues it",
+            data.display()
+        ));
+    }
+    Ok(())
 }
 
 /// A seed that was drawn has to be given when the command is typed again.

@@ -16,13 +16,14 @@ use crate::{
     failure::{Failure, Outcome},
     ids,
     output::{self, Format},
+    progress,
     report::{self, Verdict},
 };
 
 use super::expect::{self, ExpectArgs};
 use running::Ratings;
 pub(crate) use table::{pairing_gain, swiss_told};
-pub(super) use view::AuditsView;
+pub(super) use view::{AuditsView, PauseView};
 
 /// Show who stands where in a tournament
 #[derive(Debug, Args)]
@@ -164,9 +165,8 @@ impl StandingsArgs {
 }
 
 /// Asks for the standings and prints them.
-pub(crate) async fn show(client: &mut Client, id: &str, format: Format) -> Outcome {
-    let wanted = Wanted::default();
-    ask_all(client, id, format, wanted, &[]).await.map(drop)
+pub(crate) async fn show(client: &mut Client, id: &str, format: Format) -> Outcome<v1::Standings> {
+    ask_all(client, id, format, Wanted::default(), &[]).await
 }
 
 /// The same, and holds them against what is expected; `alone` is the one worker of
@@ -184,12 +184,24 @@ pub(crate) async fn show_checked(
         ..Wanted::default()
     };
     let standings = ask_all(client, id, format, wanted, expectations).await?;
-    let played = |agent: &v1::AgentStanding| agent.wins + agent.draws + agent.losses > 0;
+    check_played(&standings)
+}
+
+/// Fails where a tournament has games, and all ended with faults or are void.
+pub(crate) fn check_played(standings: &v1::Standings) -> Outcome {
+    let id = &standings.tournament_id;
     let agents = &standings.agents;
+    let played = |agent: &v1::AgentStanding| agent.wins + agent.draws + agent.losses > 0;
     if agents.iter().any(|agent| agent.voids > 0) && !agents.iter().any(played) {
         return Err(Failure::failed(format!(
-            "no game of {id} could be played: all are void. What kept them from it was told \
-             while they were tried; once that is mended, --again plays them as a new attempt"
+            "no game of {id} could be played: all are void. The reason was printed while they \
+             were tried; once it is repaired, --again plays them as a new attempt"
+        )));
+    }
+    if standings.games > 0 && standings.games_clean == 0 {
+        return Err(Failure::failed(format!(
+            "no game of {id} was played without a fault; the standings name the faults of each \
+             agent"
         )));
     }
     Ok(())
@@ -304,6 +316,9 @@ fn print(
 /// What the table does not say.
 fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
     let mut text = String::new();
+    if let Some(pause) = &standings.pause {
+        text += &format!("paused: {}\n", progress::pause_text(pause));
+    }
     if let Some(verdict) = verdict::text(&standings.verdict_json) {
         text += &format!("{verdict}\n");
     }

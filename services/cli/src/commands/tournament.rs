@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use arena_wire::v1::{self, TournamentState};
+use arena_wire::v1;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
@@ -40,7 +40,8 @@ Examples:
     #[command(after_help = "\
 Examples:
   arena tournament start cowry.toml --coordinator http://127.0.0.1:7600
-  arena tournament start cowry.toml --seed 0x5eed --output json")]
+  arena tournament start cowry.toml --seed 0x5eed --output json
+  arena tournament start cowry.toml --watch")]
     Start(StartArgs),
     /// List all tournaments
     #[command(after_help = "\
@@ -56,8 +57,8 @@ Examples:
     Show(OneArgs),
     /// Follow a tournament to its end, then show its standings
     #[command(after_help = "\
-Ends with 0 when the tournament finished, with 1 when it was cancelled; waits
-while it is paused. On a terminal it is drawn in place; plain lines come where
+Ends with 0 when the tournament finished, with 1 when it was cancelled, or paused
+itself; waits while a user has paused it. On a terminal it is drawn in place; plain lines come where
 stderr is no terminal, with NO_COLOR, and with TERM=dumb.
 
 Examples:
@@ -90,6 +91,10 @@ pub(crate) struct StartArgs {
     #[arg(long)]
     again: bool,
 
+    /// Follow it to its end and show its standings, as `arena tournament watch` does
+    #[arg(long)]
+    watch: bool,
+
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     output: Format,
@@ -114,9 +119,12 @@ pub(crate) struct WatchArgs {
     one: OneArgs,
 
     /// Give up when the coordinator cannot be reached for this many seconds
-    #[arg(long, default_value_t = 30, value_name = "SECONDS")]
+    #[arg(long, default_value_t = CONNECT_TIMEOUT, value_name = "SECONDS")]
     connect_timeout: u64,
 }
+
+/// Seconds without an answer of the coordinator after which a watch ends.
+const CONNECT_TIMEOUT: u64 = 30;
 
 impl TournamentCommand {
     pub(crate) async fn run(self) -> Outcome {
@@ -220,6 +228,11 @@ async fn start_command(client: &mut Client, args: StartArgs) -> Outcome {
         .map_err(about(&args.spec))?;
     response.notes.iter().for_each(note);
     let tournament = response.tournament.unwrap_or_default();
+    if args.watch {
+        note(format!("tournament {}", tournament.tournament_id));
+        let timeout = Duration::from_secs(CONNECT_TIMEOUT);
+        return follow(client, tournament.tournament_id, timeout, args.output).await;
+    }
     match args.output {
         Format::Json | Format::Jsonl => output::json_line(&json!({
             "tournament_id": tournament.tournament_id,
@@ -262,6 +275,7 @@ fn row(tournament: &v1::Tournament) -> (Vec<String>, serde_json::Value) {
             "games_total": tournament.games_total,
             "created_unix_us": tournament.created_unix_us,
             "finished_unix_us": tournament.finished_unix_us,
+            "pause": tournament.pause.as_ref().map(standings::PauseView::from),
         }),
     )
 }
@@ -291,11 +305,15 @@ fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
         let audits = tournament.audits.as_ref().map(standings::told);
         let verdict = standings::verdict::text(&tournament.verdict_json);
         return output::write(&format!(
-            "{}: {}, {} of {} games\n{}{}\n{}",
+            "{}: {}, {} of {} games\n{}{}{}\n{}",
             cells[0],
             cells[1],
             cells[2],
             cells[3],
+            tournament
+                .pause
+                .as_ref()
+                .map_or_else(String::new, |why| progress::pause_text(why) + "\n"),
             verdict.map_or_else(String::new, |told| told + "\n"),
             audits.map_or_else(String::new, |told| told + "\n"),
             tournament.spec_toml
@@ -328,15 +346,14 @@ fn changed(tournament: Option<v1::Tournament>, format: Format) -> Outcome {
 async fn watch(client: &mut Client, args: WatchArgs) -> Outcome {
     // An unknown id is told at once.
     export::tournament(client, &args.one.id).await?;
-    let mut progress = Progress::watched();
     let timeout = Duration::from_secs(args.connect_timeout);
-    let last = progress::follow(client, &args.one.id, &mut progress, timeout).await?;
-    standings::show(client, &args.one.id, args.one.output).await?;
-    if last.state() == TournamentState::Cancelled {
-        return Err(Failure::failed(format!(
-            "tournament {} was cancelled",
-            args.one.id
-        )));
-    }
-    Ok(())
+    follow(client, args.one.id, timeout, args.one.output).await
+}
+
+async fn follow(client: &mut Client, id: String, timeout: Duration, output: Format) -> Outcome {
+    let mut progress = Progress::watched();
+    let last = progress::follow(client, &id, &mut progress, timeout).await?;
+    let standings = standings::show(client, &id, output).await?;
+    progress::check_finished(&last)?;
+    standings::check_played(&standings)
 }

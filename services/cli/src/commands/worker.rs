@@ -59,7 +59,10 @@ pub(crate) struct WorkerArgs {
     #[arg(long, env = "ARENA_WORKER_BUILTIN", value_enum, default_value_t)]
     builtin: Builtin,
 
-    /// Give up when the coordinator cannot be reached for this many seconds
+    /// Give up when the coordinator is not reached within this many seconds
+    ///
+    /// A worker that has joined once waits for a coordinator that is away as long as it
+    /// takes.
     #[arg(
         long,
         env = "ARENA_WORKER_CONNECT_TIMEOUT",

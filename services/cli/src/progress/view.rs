@@ -69,6 +69,9 @@ fn frame(event: &v1::WatchTournamentResponse, height: usize, width: usize) -> Ve
     )];
     lines.push(progress(event, width));
     lines.push(pace(event));
+    if let Some(pause) = &event.pause {
+        lines.extend(super::pause_text(pause).lines().map(str::to_owned));
+    }
     let Some(standings) = &event.standings else {
         return lines;
     };
@@ -101,7 +104,7 @@ fn progress(event: &v1::WatchTournamentResponse, width: usize) -> String {
 fn pace(event: &v1::WatchTournamentResponse) -> String {
     let rate = event.games_per_second;
     let left = event.games_total.saturating_sub(event.games_done);
-    let mut told = vec![format!("{rate:.0} games/s")];
+    let mut told = vec![super::pace(event)];
     if rate > 0.0 && left > 0 {
         told.push(format!("{} left", units::duration(left as f64 / rate)));
     }
@@ -217,6 +220,7 @@ mod tests {
             games_total: 1000,
             games_done: done,
             games_per_second: 50.0,
+            decisions_per_second: 1234.4,
             workers: 2,
             standings: Some(v1::Standings {
                 agents: (0..agents).map(agent).collect(),
@@ -232,7 +236,7 @@ mod tests {
         for part in [
             "cup-0123456789  running",
             "500 of 1,000 games, 50%",
-            "50 games/s, 10s left, 2 workers, 0 faults",
+            "50 games/s, 1,234 decisions/s, 10s left, 2 workers, 0 faults",
             "50.0% [25.0, 75.0]",
             "agent-1",
         ] {

@@ -26,6 +26,7 @@ impl Core {
     ) -> Result<(), Error> {
         let entry = self.entry(id)?;
         let state = match entry.document.state() {
+            TournamentState::Paused if entry.document.pause.is_some() => State::Held,
             TournamentState::Paused => State::Paused,
             _ => State::Running,
         };
@@ -53,7 +54,7 @@ impl Core {
             .ledger
             .progress(number)
             .is_some_and(|progress| progress.state == State::Finished);
-        if finished {
+        if finished && !self.hold_unplayed(id).await? {
             self.finish(id).await?;
         }
         Ok(())
@@ -61,6 +62,9 @@ impl Core {
 
     /// Goes on after games of a tournament were durable, and added up.
     pub(super) async fn came(&mut self, id: &str, came: Came) -> Result<(), Error> {
+        if self.hold_unplayed(id).await? {
+            return Ok(());
+        }
         let finished = match came {
             Came::Nothing => false,
             Came::Due => self.extend(id)?,
@@ -109,8 +113,8 @@ impl Core {
         );
         document.finished_unix_us = 0;
         document.verdict_json.clear();
-        self.set_state(id, TournamentState::Running, Vec::new())
-            .await
+        let state = TournamentState::Running;
+        self.set_state(id, state, Vec::new()).await.map(drop)
     }
 
     /// Marks a tournament as finished whose games are all durable.

@@ -99,7 +99,10 @@ impl Core {
         }
         let now = self.now();
         let taken = self.reports.take(&mut self.ledger, now, &accounted, sorted);
-        self.note_failed(&report.info, report.failed, &taken.failed);
+        if !report.failed.is_empty() {
+            let worker = self.worker_name(report.worker, report.boot_epoch);
+            self.note_failed(&report.info, &worker, report.failed, &taken.failed);
+        }
         let worker = accounted
             .by
             .and_then(|worker| self.workers.get_mut(&worker));
@@ -116,7 +119,13 @@ impl Core {
 
     /// Tells of games that could not be played, and keeps what is known of agents
     /// that did not start.
-    fn note_failed(&mut self, info: &Info, failed: Vec<FailedGame>, taken: &[(u64, u32)]) {
+    fn note_failed(
+        &mut self,
+        info: &Info,
+        worker: &str,
+        failed: Vec<FailedGame>,
+        taken: &[(u64, u32)],
+    ) {
         let attempts: BTreeMap<u64, u32> = taken.iter().copied().collect();
         // The same reason is told once, with how many games it hit.
         let mut told: BTreeMap<String, (u64, u32, u64)> = BTreeMap::new();
@@ -132,7 +141,9 @@ impl Core {
             if let Some(unready) = failed.unready
                 && let Some(entry) = self.tournaments.get_mut(&*info.id.to_string())
             {
-                entry.unready.insert(unready.agent as u16, unready);
+                let known = entry.unready.entry(unready.agent as u16).or_default();
+                known.add(unready, worker);
+                self.failing.insert(info.id.to_string());
             }
         }
         for (reason, (first, attempts, games)) in told {
@@ -141,6 +152,7 @@ impl Core {
                 games,
                 attempts,
                 reason,
+                worker,
                 "games could not be played"
             );
         }

@@ -77,6 +77,8 @@ impl Core {
             // Ratings place them, which are reckoned for whoever asks.
             places::tell_none(&mut standings);
         }
+        places::unrank(&mut standings);
+        standings.pause.clone_from(&entry.document.pause);
         let mut message = v1::WatchTournamentResponse {
             tournament_id: id.to_owned(),
             state: state.into(),
@@ -86,9 +88,13 @@ impl Core {
             workers,
             faults: results.faults(),
             standings: Some(standings),
+            pause: entry.document.pause.clone(),
+            decisions_per_second: 0.0,
         };
         if let Some(entry) = self.tournaments.get_mut(id) {
-            message.games_per_second = pace(&mut entry.pace, now, done);
+            let counts = [done, entry.decisions];
+            let rates = pace(&mut entry.pace, now, counts);
+            [message.games_per_second, message.decisions_per_second] = rates;
         }
         Ok(Standing::Known(Box::new(message)))
     }
@@ -106,24 +112,27 @@ impl Core {
     }
 }
 
-/// Games a second over the last while.
-fn pace(points: &mut VecDeque<(Duration, u64)>, now: Duration, done: u64) -> f64 {
+/// Games and decisions a second over the last while.
+fn pace(points: &mut VecDeque<(Duration, [u64; 2])>, now: Duration, counts: [u64; 2]) -> [f64; 2] {
     if points
         .back()
         .is_none_or(|(last, _)| *last + PACE_STEP <= now)
     {
-        points.push_back((now, done));
+        points.push_back((now, counts));
     }
     while points.len() > 2 && points[0].0 + PACE_WINDOW < now {
         points.pop_front();
     }
     let Some(&(since, before)) = points.front() else {
-        return 0.0;
+        return [0.0; 2];
     };
     let seconds = now.saturating_sub(since).as_secs_f64();
-    if seconds > 0.0 {
-        (done - before) as f64 / seconds
-    } else {
-        0.0
-    }
+    [0, 1].map(|place: usize| {
+        let more = counts[place].saturating_sub(before[place]);
+        if seconds > 0.0 {
+            more as f64 / seconds
+        } else {
+            0.0
+        }
+    })
 }

@@ -1,7 +1,7 @@
 //! From the store to the state.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
     time::Duration,
 };
@@ -92,6 +92,7 @@ pub(crate) async fn load(
         ledger: Ledger::new(settings, boot_epoch),
         tournaments: BTreeMap::new(),
         numbers: BTreeMap::new(),
+        failing: BTreeSet::new(),
         workers: BTreeMap::new(),
         parked: BTreeMap::new(),
         parked_ever: 0,
@@ -107,7 +108,8 @@ pub(crate) async fn load(
         games_written: 0,
     };
     let none = Documents::new();
-    for (entry, open) in found.tournaments {
+    for (mut entry, open) in found.tournaments {
+        entry.dormant = options.only_started;
         let id = entry.info.id.to_string();
         core.directory.add(&entry.info);
         core.tournaments.insert(id.clone(), entry);
@@ -130,7 +132,8 @@ pub(crate) async fn load(
                 kept = results.kept,
                 "tournament goes on"
             );
-            core.account(&id, (done, results), true)
+            // Where it has its own workers alone, none of before comes back.
+            core.account(&id, (done, results), !options.only_started)
                 .await
                 .map_err(unstored)?;
         }

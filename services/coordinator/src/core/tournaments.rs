@@ -12,11 +12,17 @@ use arena_wire::v1::{self, TournamentState};
 use prost::Message;
 use tokio::sync::watch;
 
-use super::{Core, audits::Told, differences::Differing, unix_us};
+use super::{
+    Core,
+    audits::Told,
+    differences::Differing,
+    holds::{UNPLAYED, Unready},
+    unix_us,
+};
 use crate::{
     error::Error,
     handle::{Change, Version, with_store},
-    ledger::{Bitmap, Ended, TournamentNo},
+    ledger::{Bitmap, Came, Ended, TournamentNo},
     plan::Plan,
     random,
     results::{Info, Results},
@@ -39,8 +45,10 @@ pub(super) struct Entry {
     pub(super) number: Option<TournamentNo>,
     /// None until somebody asks, for those that were over at the start.
     pub(super) results: Option<Results>,
-    /// Agents that did not start at some process, and what was heard of it last.
-    pub(super) unready: BTreeMap<u16, v1::UnreadyAgent>,
+    /// No game of it is assigned until a user starts or resumes it.
+    pub(super) dormant: bool,
+    /// Agents that did not start at some process.
+    pub(super) unready: BTreeMap<u16, Unready>,
     /// Those that were charged without being asked, in the newest lease.
     pub(super) given_up: Vec<u16>,
     pub(super) differing: Differing,
@@ -50,8 +58,10 @@ pub(super) struct Entry {
     pub(super) version: watch::Sender<Version>,
     /// What watchers were shown last, and when.
     pub(super) shown: Option<(Duration, Box<v1::WatchTournamentResponse>)>,
-    /// Games done at times, to tell how fast it goes.
-    pub(super) pace: VecDeque<(Duration, u64)>,
+    /// Decisions that workers told of.
+    pub(super) decisions: u64,
+    /// Games done and decisions at times, to tell how fast it goes.
+    pub(super) pace: VecDeque<(Duration, [u64; 2])>,
 }
 
 impl Entry {
@@ -63,10 +73,12 @@ impl Entry {
             number: None,
             results: None,
             told: Told::default(),
+            dormant: false,
             unready: BTreeMap::new(),
             given_up: Vec::new(),
             version: watch::Sender::default(),
             shown: None,
+            decisions: 0,
             pace: VecDeque::new(),
         }
     }
@@ -80,10 +92,20 @@ impl Entry {
         });
     }
 
+    /// Whether only a user's word lets it go on: too many games were lost without an
+    /// answer.
+    fn is_to_be_accepted(&self) -> bool {
+        let pause = self.document.pause.as_ref();
+        pause.is_some_and(|pause| pause.kind == UNPLAYED) && self.is_unplayed()
+    }
+
     /// The change that stores it in another state.
     fn stored_as(&self, state: TournamentState) -> (v1::Tournament, Stored) {
         let mut document = self.document.clone();
         document.set_state(state);
+        if state != TournamentState::Paused {
+            document.pause = None;
+        }
         if is_over(state) {
             document.finished_unix_us = unix_us();
         }
@@ -162,15 +184,13 @@ impl Core {
                     tournament_id: document.tournament_id.clone(),
                     name: document.name.clone(),
                     state: document.state,
-                    spec_json: String::new(),
-                    spec_toml: String::new(),
-                    setup: None,
                     games_total: document.games_total,
                     games_done: self.games_done(entry),
                     audits: self.audits(entry),
                     created_unix_us: document.created_unix_us,
                     finished_unix_us: document.finished_unix_us,
-                    verdict_json: String::new(),
+                    pause: document.pause.clone(),
+                    ..v1::Tournament::default()
                 }
             })
             .collect();
@@ -232,6 +252,7 @@ impl Core {
             Some(state) => {
                 let tournament = plan.tournament.id(attempt);
                 self.keeps_as(&tournament, plan.hash_only())?;
+                self.entry_mut(&tournament)?.document.unplayed_limit = Some(plan.unplayed_limit);
                 return self.go_on(&tournament, state, &request).await;
             }
         };
@@ -265,23 +286,38 @@ impl Core {
                     "tournament {tournament} was cancelled: --again plays it anew"
                 )));
             }
-            TournamentState::Paused => {
-                self.set_state(tournament, TournamentState::Running, Vec::new())
-                    .await?;
+            TournamentState::Paused if self.entry(tournament)?.is_to_be_accepted() => {
+                // What it is about is told with it, and it is a user's to decide.
             }
+            TournamentState::Paused => self.resume(tournament, Vec::new()).await?,
             TournamentState::Running | TournamentState::Finished | TournamentState::Unspecified => {
             }
         }
+        self.wake(tournament)?;
         let answer = v1::StartTournamentResponse {
             tournament: Some(self.tournament(tournament)?),
             created: false,
             notes: Vec::new(),
         };
-        let changes = self.remember_start(request, tournament, false);
-        if !changes.is_empty() {
-            self.persist(changes).await?;
-        }
+        let mut changes = self.remember_start(request, tournament, false);
+        changes.push(stored(&self.entry(tournament)?.document));
+        self.persist(changes).await?;
         Ok(answer)
+    }
+
+    async fn resume(&mut self, id: &str, changes: Vec<Stored>) -> Result<(), Error> {
+        let came = self
+            .set_state(id, TournamentState::Running, changes)
+            .await?;
+        self.came(id, came).await
+    }
+
+    /// Assigns games of a tournament of an earlier start.
+    fn wake(&mut self, tournament: &str) -> Result<(), Error> {
+        let entry = self.entry_mut(tournament)?;
+        entry.dormant = false;
+        self.unpark = true;
+        Ok(())
     }
 
     async fn create(
@@ -389,8 +425,16 @@ impl Core {
         let answers = self
             .answers
             .remember(request_id, method, &request, &request);
+        if change == Change::Resume {
+            self.wake(tournament)?;
+        }
         if before != after {
-            self.set_state(tournament, after, answers).await?;
+            if after == TournamentState::Running {
+                self.entry_mut(tournament)?.accept_unplayed();
+                self.resume(tournament, answers).await?;
+            } else {
+                self.set_state(tournament, after, answers).await?;
+            }
             tracing::info!(tournament, ?after, "tournament changed");
         } else if !answers.is_empty() {
             self.persist(answers).await?;
@@ -398,25 +442,28 @@ impl Core {
         self.tournament(tournament)
     }
 
-    /// Stores a new state, then acts on it.
+    /// Stores a new state, then acts on it; tells what follows where it goes on.
     pub(super) async fn set_state(
         &mut self,
         id: &str,
         state: TournamentState,
         mut changes: Vec<Stored>,
-    ) -> Result<(), Error> {
+    ) -> Result<Came, Error> {
         let (document, change) = self.entry(id)?.stored_as(state);
         changes.push(change);
         self.persist(changes).await?;
         let entry = self.entry_mut(id)?;
+        let held = document.pause.is_some();
         entry.document = document;
         let number = entry.number;
+        let mut came = Came::Nothing;
         if let Some(number) = number {
             let ended = match state {
+                TournamentState::Paused if held => self.ledger.hold(number),
                 TournamentState::Paused => self.ledger.pause(number),
                 TournamentState::Cancelled => self.ledger.cancel(number),
                 TournamentState::Running => {
-                    self.ledger.resume(number);
+                    came = self.ledger.resume(number);
                     self.unpark = true;
                     Vec::new()
                 }
@@ -425,7 +472,7 @@ impl Core {
             self.tell_ended(&ended);
         }
         self.entry(id)?.touch();
-        Ok(())
+        Ok(came)
     }
 
     /// Tells workers which of their leases ended.

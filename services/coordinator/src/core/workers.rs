@@ -228,7 +228,7 @@ impl Core {
                 // What is left of a finished one are audits, which an endpoint that was
                 // registered again would answer for another agent.
                 let over = entry.document.state() == v1::TournamentState::Finished;
-                knows && !(over && agents.lacks_endpoint_of(tournament))
+                knows && !entry.dormant && !(over && agents.lacks_endpoint_of(tournament))
             })
         };
         let grant = self.ledger.grant(now, parked.ask, suits);
@@ -255,7 +255,7 @@ impl Core {
         let before = std::mem::replace(&mut entry.given_up, given_up.clone());
         let name = |agent: u16| entry.info.agents.get(usize::from(agent));
         for &agent in given_up.iter().filter(|it| !before.contains(it)) {
-            let why = entry.unready.get(&agent).map(|it| &*it.message);
+            let why = entry.unready.get(&agent).map(|it| &*it.agent.message);
             tracing::warn!(
                 tournament = %entry.info.id,
                 agent = name(agent),
@@ -299,7 +299,8 @@ impl Core {
             given_up: grant
                 .given_up
                 .iter()
-                .filter_map(|agent| entry.unready.get(agent).cloned())
+                .filter_map(|agent| entry.unready.get(agent))
+                .map(|unready| unready.agent.clone())
                 .collect(),
         })
     }
@@ -348,6 +349,12 @@ impl Core {
                 .advance(now, worker, lease.lease_id, lease.plies)
             {
                 ended.push(lease.lease_id);
+            }
+        }
+        for told in &request.decisions {
+            if let Some(entry) = self.tournaments.get_mut(&told.tournament_id) {
+                entry.decisions += told.decisions;
+                entry.touch();
             }
         }
         let held: Vec<LeaseId> = request.leases.iter().map(|it| it.lease_id).collect();

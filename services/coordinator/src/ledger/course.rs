@@ -204,6 +204,19 @@ impl Course {
         }
     }
 
+    /// A user repaired what kept games from being played: those that failed are tried
+    /// at once, as if they had not, but for those that may kill their workers.
+    pub(super) fn try_anew(&mut self) {
+        self.agents.forget();
+        let resting = std::mem::take(&mut self.resting);
+        let again = std::mem::take(&mut self.again);
+        let failed = resting.into_iter().map(|(_, index)| index).chain(again);
+        for index in failed {
+            self.tries.remove(&index);
+            self.returned.insert(index);
+        }
+    }
+
     fn requeue(&mut self, index: u64, now: Duration) {
         let Some(tries) = self.tries.get_mut(&index) else {
             self.returned.insert(index);

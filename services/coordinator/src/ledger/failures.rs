@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    Defects, Ended, Failed, LeaseId, Ledger, Player, TournamentNo, WorkerId,
+    Defects, Ended, Failed, LeaseId, Ledger, Player, State, TournamentNo, WorkerId,
     course::{Attempt, Back, Returned},
     starts::{Fate, is_given_up},
 };
@@ -193,6 +193,20 @@ impl<D: Defects> Ledger<D> {
         let fates = agents.fates::<D>(self.now, &self.processes);
         let given_up = fates.iter().filter(|(_, fate)| *fate == Fate::GivenUp);
         given_up.map(|&(agent, _)| agent).collect()
+    }
+
+    /// The first agent of a running tournament that starts at none of the processes
+    /// that are here, though all of them had the time to try.
+    pub fn unstartable(&mut self, tournament: TournamentNo, now: Duration) -> Option<u16> {
+        self.now = now;
+        let entry = self.tournaments.get(&tournament)?;
+        if entry.state != State::Running {
+            return None;
+        }
+        let fates = entry.course.agents.fates::<D>(now, &self.processes);
+        let is_stuck = |fate: &Fate| matches!(fate, Fate::GivenUp | Fate::Unknown);
+        let mut stuck = fates.iter().filter(|(_, fate)| is_stuck(fate));
+        stuck.next().map(|&(agent, _)| agent)
     }
 
     /// A worker played games of a tournament, and with them these agents.

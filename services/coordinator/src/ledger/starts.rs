@@ -139,6 +139,11 @@ impl Agents {
         }
     }
 
+    /// Forgets where agents started and where not.
+    pub(super) fn forget(&mut self) {
+        self.all.clear();
+    }
+
     /// Whether a process that asks for games can play the tournament at all.
     pub(super) fn asks(&mut self, player: Player, suits: bool) {
         if suits {

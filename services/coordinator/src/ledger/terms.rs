@@ -64,6 +64,9 @@ pub enum State {
     Running,
     /// No games are lent; results are still taken.
     Paused,
+    /// The same, and it does not finish even where every game is done: it paused
+    /// itself, and a user has to look at it.
+    Held,
     /// Every game is done.
     Finished,
     /// No games are lent and no results taken.

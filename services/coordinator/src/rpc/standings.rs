@@ -80,6 +80,7 @@ pub(super) async fn get(
         (standing.rating_anytime_low, standing.rating_anytime_high) = (None, None);
     }
     rate(&mut standings);
+    places::unrank(&mut standings);
     Ok(standings)
 }
 

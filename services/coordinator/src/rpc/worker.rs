@@ -165,9 +165,11 @@ impl WorkerRpc {
                 timing.worker.clone_from(&named);
             }
             let answered = std::mem::take(&mut report.answered);
+            let result = record.result();
+            report.unplayed = results::unplayed(&result, &answered);
             games.push(ReportedGame {
                 answered,
-                result: record.result(),
+                result,
                 stored: results::stored(&info, message, &report),
                 side: report,
             });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arena_model::{
     BlockSeed, GameRecord,
-    engine::{Event, Termination},
+    engine::{Event, FaultKind, SeatFault, Termination},
 };
 use arena_store::{MemoryStore, Store};
 use arena_wire::v1::{
@@ -340,6 +340,7 @@ impl FakeWorker {
                 plies,
             }],
             settled_calls: 0,
+            decisions: Vec::new(),
         };
         let answer = self.client.heartbeat(heartbeat).await;
         answer.expect("answered").into_inner().ended_leases
@@ -357,6 +358,44 @@ impl FakeWorker {
 
 /// The report of a game that a seat won.
 pub(super) fn won(game: &v1::GameAssignment, winner: usize) -> v1::GameReport {
+    let record = record(game, winner);
+    v1::GameReport {
+        record: Some((&record).into()),
+        ..Default::default()
+    }
+}
+
+/// The report of a game of two that a seat lost by this fault, before it had answered.
+pub(super) fn unplayed(game: &v1::GameAssignment, seat: u8, kind: FaultKind) -> v1::GameReport {
+    let mut record = record(game, usize::from(1 - seat));
+    record.termination = Termination::Forfeit;
+    record.faults = vec![SeatFault { ply: 0, seat, kind }];
+    v1::GameReport {
+        record: Some((&record).into()),
+        answered: vec![u32::from(1 - seat)],
+        ..Default::default()
+    }
+}
+
+/// The report of a game that could not be played since an agent did not start.
+pub(super) fn unready(game: &v1::GameAssignment, agent: u32) -> v1::GameReport {
+    v1::GameReport {
+        record: Some(v1::GameRecord {
+            index: game.index,
+            ..Default::default()
+        }),
+        void_reason: "it does not start here".to_owned(),
+        unready: Some(v1::UnreadyAgent {
+            agent,
+            kind: v1::FaultKind::NotReady.into(),
+            message: "exit code 1".to_owned(),
+            stderr_tail: "ModuleNotFoundError: no module named weights\n".to_owned(),
+        }),
+        ..Default::default()
+    }
+}
+
+fn record(game: &v1::GameAssignment, winner: usize) -> GameRecord {
     let seats = game.seats.len();
     let mut record = GameRecord {
         index: game.index,
@@ -379,10 +418,7 @@ pub(super) fn won(game: &v1::GameAssignment, winner: usize) -> v1::GameReport {
         course: 0,
     };
     record.hash = [winner as u8 + 1; 32];
-    v1::GameReport {
-        record: Some((&record).into()),
-        ..Default::default()
-    }
+    record
 }
 
 /// Asserts code and reason of an error, and gives its message.

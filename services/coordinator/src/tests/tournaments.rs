@@ -3,7 +3,8 @@
 use arena_wire::{reasons, v1};
 use tonic::Code;
 
-use super::fixture::{Fixture, SPEC, refused, won};
+use super::fixture::{Fixture, SPEC, memory, options, refused, won};
+use crate::Options;
 
 #[tokio::test]
 async fn a_finished_tournament_is_shown_and_again_makes_another_attempt() {
@@ -68,6 +69,42 @@ async fn a_retry_with_the_same_id_changes_nothing() {
     };
     let answer = arena.coordinator.start_tournament(other).await;
     refused(answer, Code::InvalidArgument, reasons::REQUEST_ID_CONFLICT);
+}
+
+#[tokio::test]
+async fn tournaments_of_an_earlier_start_wait_for_a_user() {
+    let store = memory();
+    let mut arena = Fixture::with(options(store.clone())).await;
+    let id = arena.start(SPEC).await.tournament_id;
+    arena.kill().await;
+    let only_started = || Options {
+        only_started: true,
+        ..options(store.clone())
+    };
+    let mut arena = Fixture::with(only_started()).await;
+    let mine = arena
+        .start(&SPEC.replace("cup", "mine").replace("20", "3"))
+        .await;
+    arena.join("one").await.play_all().await;
+    let state = |tournament: v1::Tournament| (tournament.state(), tournament.games_done);
+    let finished = (v1::TournamentState::Finished, 6);
+    assert_eq!(state(arena.tournament(&mine.tournament_id).await), finished);
+    let waits = (v1::TournamentState::Running, 0);
+    assert_eq!(state(arena.tournament(&id).await), waits);
+    arena.resume(&id).await;
+    arena.join("two").await.play_all().await;
+    let finished = (v1::TournamentState::Finished, 40);
+    assert_eq!(state(arena.tournament(&id).await), finished);
+    arena.kill().await;
+    // To be started again is enough as well.
+    let mut arena = Fixture::with(only_started()).await;
+    let again = SPEC.replace("0x5eed", "0xf00d");
+    let id = arena.start(&again).await.tournament_id;
+    arena.kill().await;
+    let mut arena = Fixture::with(only_started()).await;
+    arena.start(&again).await;
+    arena.join("one").await.play_all().await;
+    assert_eq!(state(arena.tournament(&id).await), finished);
 }
 
 #[tokio::test]

@@ -188,7 +188,8 @@ impl Attendant {
             )));
         };
         let entry = &mut sent[place];
-        let total = entry.since.elapsed();
+        let (since, asked) = (entry.since, entry.batch.len());
+        let total = since.elapsed();
         let count = answer.choices.len();
         let thinking = answer
             .thinking_us
@@ -223,8 +224,13 @@ impl Attendant {
                 batch.return_message(message);
                 self.line.inbox.borrow_mut().keep(batch);
             }
-            self.batches_failed = 0;
-            self.trust();
+            // One alone shows nothing of batches.
+            if asked > 1 {
+                self.batches_failed = 0;
+            }
+            let now = Instant::now();
+            self.answered(asked, now - since.max(self.served));
+            self.served = now;
         }
         if !moves.is_empty() {
             self.tell(Event::Moves(moves));

@@ -20,6 +20,7 @@ use super::{
     Blame, Event, Token, Verdict, codec,
     link::{Down, Link, Source},
     question::{Batch, Inbox, Writer},
+    window::Window,
 };
 use crate::{environment::Environment, meter::Meter};
 
@@ -33,9 +34,6 @@ const BACK_OFF_ENDPOINT: Duration = Duration::from_secs(1);
 const BATCH: usize = 256;
 /// The most decisions of a batch, whatever the agent says.
 const BATCH_MAX: usize = 4096;
-/// The first batch of a process: small, so that an agent that hangs is found
-/// out early. Doubled with each batch that is answered in full.
-const BATCH_FIRST: usize = 8;
 /// Batches in a row that come to nothing until single questions are asked for
 /// a while: each such batch costs a restart.
 const BATCHES_FAILED: u32 = 3;
@@ -70,6 +68,10 @@ pub(crate) struct Line {
     pub(super) wake: Notify,
     /// What the driver was told so far.
     told: Cell<u64>,
+    /// Questions that are not answered.
+    open: Cell<usize>,
+    /// How many are asked at a time. Where all are asked alone, it does not matter.
+    pub(super) window: RefCell<Window>,
     closed: Cell<bool>,
     closing: Notify,
 }
@@ -86,9 +88,11 @@ impl Line {
             size => size.min(BATCH_MAX),
         };
         let line = Rc::new(Self {
-            inbox: RefCell::new(Inbox::new(setup.writer, BATCH_FIRST.min(batch_max))),
+            inbox: RefCell::new(Inbox::new(setup.writer, 1)),
             wake: Notify::new(),
             told: Cell::new(0),
+            open: Cell::new(0),
+            window: RefCell::new(Window::new(batch_max)),
             closed: Cell::new(false),
             closing: Notify::new(),
         });
@@ -103,7 +107,8 @@ impl Line {
             label: setup.label,
             source: setup.source,
             batch_max,
-            room: BATCH_FIRST.min(batch_max),
+            distrusted: false,
+            served: Instant::now(),
             move_timeout: setup.move_timeout,
             link: None,
             up_since: Instant::now(),
@@ -121,17 +126,24 @@ impl Line {
 
     /// Adds a question; nothing is sent before [`Line::flush`].
     pub(crate) fn ask(&self, token: Token, game: &dyn AnyMatch, question: Question) {
+        self.open.set(self.open.get() + 1);
         self.inbox.borrow_mut().push(token, game, question);
     }
 
     /// Adds a question that is asked while no other is.
     pub(crate) fn ask_alone(&self, token: Token, game: &dyn AnyMatch, question: Question) {
+        self.open.set(self.open.get() + 1);
         self.inbox.borrow_mut().push_alone(token, game, question);
     }
 
     /// Nothing more can be added for now.
     pub(crate) fn flush(&self) {
         self.wake.notify_one();
+    }
+
+    /// Whether a game of this agent may begin, where so many are played.
+    pub(crate) fn has_room(&self, active: usize) -> bool {
+        self.window.borrow().has_room(active, self.open.get())
     }
 
     /// How often the driver was told something: it grows as long as the agent is
@@ -163,8 +175,11 @@ pub(super) struct Attendant {
     label: String,
     source: Source,
     pub(super) batch_max: usize,
-    /// Decisions of a batch at present.
-    room: usize,
+    /// A batch came to nothing, and no question was answered alone since: all are asked
+    /// alone.
+    distrusted: bool,
+    /// When a batch was answered in full last.
+    pub(super) served: Instant,
     pub(super) move_timeout: Duration,
     pub(super) link: Option<Link>,
     up_since: Instant,
@@ -256,6 +271,14 @@ impl Attendant {
     /// Tells the driver.
     pub(super) fn tell(&self, event: Event) {
         self.line.count_told();
+        let answered = match &event {
+            Event::Moves(moves) => moves.len(),
+            Event::Unanswered(tokens) => tokens.len(),
+            Event::Alone(..) => 1,
+            Event::Thoughts(_) | Event::Games { .. } | Event::Panicked(_) => 0,
+        };
+        let open = self.line.open.get().saturating_sub(answered);
+        self.line.open.set(open);
         // Without a driver nobody waits for the answer.
         let _ = self.events.send(event);
     }
@@ -399,8 +422,9 @@ impl Attendant {
             }
             break Verdict::Fault(blame);
         };
-        if self.room == 1 && matches!(verdict, Verdict::Move(..)) {
-            self.trust();
+        if self.distrusted && matches!(verdict, Verdict::Move(..)) {
+            self.distrusted = false;
+            self.set_room();
         }
         self.tell(Event::Alone(token, verdict));
         self.show(Duration::from_millis(100));
@@ -427,9 +451,10 @@ impl Attendant {
         self.floods >= FLOODS
     }
 
-    /// A batch was answered in full: the next may be larger.
-    pub(super) fn trust(&mut self) {
-        self.set_room((self.room * 2).min(self.batch_max));
+    /// So many were asked together and answered in this time.
+    pub(super) fn answered(&mut self, decisions: usize, took: Duration) {
+        self.line.window.borrow_mut().answered(decisions, took);
+        self.set_room();
     }
 
     /// A batch came to nothing.
@@ -490,13 +515,17 @@ impl Attendant {
 
     async fn restart(&mut self, unanswered: &mut Vec<Token>) {
         unanswered.extend(self.line.inbox.borrow_mut().take_batched());
-        self.set_room(1);
+        self.distrusted = true;
+        // An agent that hangs is to be found out early.
+        *self.line.window.borrow_mut() = Window::new(self.batch_max);
+        self.set_room();
         self.drop_link().await;
     }
 
-    fn set_room(&mut self, room: usize) {
-        self.room = room;
-        self.line.inbox.borrow_mut().set_room(room);
+    fn set_room(&mut self) {
+        let room = self.line.window.borrow().size();
+        let mut inbox = self.line.inbox.borrow_mut();
+        inbox.set_room(room, self.distrusted);
     }
 
     pub(super) fn count_batch(&self, decisions: usize) {

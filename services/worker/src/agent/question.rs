@@ -180,6 +180,8 @@ pub(crate) struct Inbox {
     spare: Vec<Batch>,
     /// The most decisions of a batch at present.
     room: usize,
+    /// All are asked alone at present.
+    all_alone: bool,
 }
 
 impl Inbox {
@@ -190,6 +192,7 @@ impl Inbox {
             alone: VecDeque::new(),
             spare: Vec::new(),
             room,
+            all_alone: false,
         }
     }
 
@@ -207,14 +210,13 @@ impl Inbox {
         }
     }
 
-    pub(crate) fn set_room(&mut self, room: usize) {
-        self.room = room;
+    pub(crate) fn set_room(&mut self, room: usize, all_alone: bool) {
+        (self.room, self.all_alone) = (room, all_alone);
     }
 
-    /// Adds a question to be asked with others; alone, while there is room
-    /// for no other.
+    /// Adds a question to be asked with others, unless all are asked alone.
     pub(crate) fn push(&mut self, token: Token, game: &dyn AnyMatch, question: Question) {
-        if self.room <= 1 {
+        if self.all_alone {
             return self.push_alone(token, game, question);
         }
         if self

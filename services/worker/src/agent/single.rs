@@ -7,7 +7,10 @@ use std::{
 
 use arena_telemetry::MoveTiming;
 use prost::bytes::Bytes;
-use tokio::{task::JoinSet, time};
+use tokio::{
+    task::{JoinError, JoinSet},
+    time,
+};
 use tonic::{Request, Response, Status};
 
 use super::{
@@ -30,6 +33,42 @@ struct Open {
     limit: Duration,
 }
 
+/// Answers since the number at once was set last, or since none was on its way.
+struct Round {
+    since: Instant,
+    answers: u32,
+    /// Sum of how many were on their way.
+    at_once: usize,
+}
+
+impl Round {
+    fn new() -> Self {
+        Self {
+            since: Instant::now(),
+            answers: 0,
+            at_once: 0,
+        }
+    }
+
+    fn add(&mut self, at_once: usize) {
+        self.answers += 1;
+        self.at_once += at_once;
+    }
+
+    /// How many were on their way, and how long as many answers took, on the average,
+    /// once there are so many. What a single one took says less: it was asked when
+    /// others were on their way.
+    fn take(&mut self, answers: usize) -> Option<(usize, Duration)> {
+        if self.answers == 0 || (self.answers as usize) < answers {
+            return None;
+        }
+        let round = std::mem::replace(self, Self::new());
+        let at_once = round.at_once.div_ceil(round.answers as usize);
+        let took = round.since.elapsed().mul_f64(at_once as f64);
+        Some((at_once, took / round.answers))
+    }
+}
+
 impl Attendant {
     /// As [`Attendant::ask_batches`], one question a call.
     pub(super) async fn ask_single(&mut self) {
@@ -44,9 +83,11 @@ impl Attendant {
         let mut open: Vec<Open> = Vec::with_capacity(IN_FLIGHT);
         let mut moves = Vec::with_capacity(IN_FLIGHT);
         let mut progress = Instant::now();
+        let mut round = Round::new();
         let why = loop {
             let before = open.len();
-            while calls.len() < IN_FLIGHT {
+            let at_once = self.line.window.borrow().size().min(IN_FLIGHT);
+            while calls.len() < at_once {
                 let Some((token, message)) = waiting.pop_front() else {
                     if batches_again.is_some_and(|again| again <= Instant::now()) {
                         break;
@@ -87,6 +128,9 @@ impl Attendant {
                 });
             }
             if calls.is_empty() {
+                if let Some((at_once, took)) = round.take(1) {
+                    self.answered(at_once, took);
+                }
                 self.show(Duration::ZERO);
                 return;
             }
@@ -106,6 +150,7 @@ impl Attendant {
             let mut next = first;
             let mut failed = None;
             while let Some(answer) = next {
+                round.add(calls.len() + 1);
                 if let Err(status) = self.take_single(answer, &mut open, &mut moves) {
                     failed = Some(status);
                     break;
@@ -118,7 +163,9 @@ impl Attendant {
             if let Some(status) = failed {
                 break Distrust::Failed(status);
             }
-            self.trust();
+            if let Some((at_once, took)) = round.take(at_once) {
+                self.answered(at_once, took);
+            }
             self.show(Duration::from_millis(100));
         };
         calls.abort_all();
@@ -130,7 +177,7 @@ impl Attendant {
 
     fn take_single(
         &mut self,
-        answer: Result<Answer, tokio::task::JoinError>,
+        answer: Result<Answer, JoinError>,
         open: &mut Vec<Open>,
         moves: &mut Vec<(Token, u32)>,
     ) -> Result<(), Status> {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, rc::Rc, sync::Arc, time::Duration};
 use arena_engine::{AnyMatch, IllegalAction, Status};
 use arena_wire::v1;
 
-use super::seats::Table;
+use super::seats::{Seated, Table};
 use crate::{
     agent::{Blame, Token},
     native::Plies,
@@ -21,8 +21,7 @@ pub(super) struct Active {
     pub(super) table: Rc<Table>,
     pub(super) assignment: v1::GameAssignment,
     pub(super) game: Box<dyn AnyMatch>,
-    /// Agents in seat order.
-    pub(super) seats: Vec<u16>,
+    seats: Seated,
     /// Plies of its lease.
     pub(super) plies: Arc<Plies>,
     timed: Timed,
@@ -46,7 +45,7 @@ impl Active {
         Ok(Self {
             lease,
             game: rules.open(&assignment)?,
-            seats: rules.seats(&assignment),
+            seats: Seated::new(table.clone(), rules.seats(&assignment)),
             plies,
             assignment,
             timed: Timed::start(),
@@ -64,7 +63,7 @@ impl Active {
         let Status::Asks(question) = self.game.status() else {
             return false;
         };
-        let agent = self.seats[usize::from(question.seat)];
+        let agent = self.seats.agent(question.seat);
         self.job = None;
         match self.given_up.get(&agent) {
             Some(blame) => self.table.charge(token, blame.clone()),
@@ -76,7 +75,7 @@ impl Active {
     /// Asks its open question alone.
     pub(super) fn ask_alone(&mut self, token: Token) {
         if let Status::Asks(question) = self.game.status() {
-            let agent = self.seats[usize::from(question.seat)];
+            let agent = self.seats.agent(question.seat);
             self.job = self.table.ask_alone(agent, token, &*self.game, question);
         }
     }
@@ -88,7 +87,7 @@ impl Active {
             return job.is_at_work().then(|| job.get());
         }
         match self.game.status() {
-            Status::Asks(question) => self.table.served(self.seats[usize::from(question.seat)]),
+            Status::Asks(question) => self.table.served(self.seats.agent(question.seat)),
             Status::Over(_) => None,
         }
     }
@@ -115,7 +114,7 @@ impl Active {
         let Status::Asks(question) = self.game.status() else {
             return;
         };
-        let agent = self.seats[usize::from(question.seat)];
+        let agent = self.seats.agent(question.seat);
         tracing::info!(
             tournament = self.table.rules().tournament_id(),
             game = self.assignment.index,
@@ -138,7 +137,7 @@ impl Active {
         let Status::Asks(question) = self.game.status() else {
             return self.table.sealer().void(&self.assignment, blame.message);
         };
-        let agent = self.seats[usize::from(question.seat)];
+        let agent = self.seats.agent(question.seat);
         let name = self.table.rules().agent_name(agent);
         let why = format!("{name} does not start here: {}", blame.message);
         v1::GameReport {

@@ -54,6 +54,39 @@ pub(super) struct Table {
     /// was: a flush costs nothing for those that were not.
     asked: RefCell<Vec<u16>>,
     is_asked: Vec<Cell<bool>>,
+    /// For each agent, games that are played one question after the other.
+    active: Vec<Cell<usize>>,
+    /// Decisions since they were told last.
+    decisions: Cell<u64>,
+}
+
+/// The agents of a game that is played, until it is dropped.
+pub(super) struct Seated {
+    table: Rc<Table>,
+    agents: Vec<u16>,
+}
+
+impl Seated {
+    pub(super) fn new(table: Rc<Table>, agents: Vec<u16>) -> Self {
+        for &agent in &agents {
+            let active = &table.active[usize::from(agent)];
+            active.set(active.get() + 1);
+        }
+        Self { table, agents }
+    }
+
+    pub(super) fn agent(&self, seat: u8) -> u16 {
+        self.agents[usize::from(seat)]
+    }
+}
+
+impl Drop for Seated {
+    fn drop(&mut self) {
+        for &agent in &self.agents {
+            let active = &self.table.active[usize::from(agent)];
+            active.set(active.get() - 1);
+        }
+    }
 }
 
 impl Table {
@@ -68,6 +101,8 @@ impl Table {
             players: Players::new(rules.clone(), environment.metrics.clone()),
             asked: RefCell::new(Vec::with_capacity(agents.len())),
             is_asked: agents.clone().map(|_| Cell::new(false)).collect(),
+            active: agents.clone().map(|_| Cell::new(0)).collect(),
+            decisions: Cell::new(0),
             agents: agents.map(|_| OnceCell::new()).collect(),
             manager: environment.metrics.manager(&rules.wire().ruleset),
             rules,
@@ -101,6 +136,29 @@ impl Table {
 
     pub(super) fn idle(&self) -> Duration {
         self.used.get().elapsed()
+    }
+
+    /// Whether a game may begin: none of its agents has as much to do as it can.
+    pub(super) fn has_room(&self, game: &v1::GameAssignment) -> bool {
+        game.seats.iter().all(|&agent| {
+            let agent = agent as usize;
+            let active = self.active.get(agent).map_or(0, Cell::get);
+            match self.agents.get(agent).and_then(OnceCell::get) {
+                Some(Reached::Line(line)) => line.has_room(active),
+                Some(Reached::Native(player)) => player.borrow().has_room(active),
+                Some(Reached::Nowhere) | None => true,
+            }
+        })
+    }
+
+    /// So many decisions were made.
+    pub(super) fn count_decisions(&self, count: u64) {
+        self.decisions.set(self.decisions.get() + count);
+    }
+
+    /// Decisions since the last call.
+    pub(super) fn take_decisions(&self) -> u64 {
+        self.decisions.take()
     }
 
     /// True where all seats are played on the pool.

@@ -165,3 +165,40 @@ async fn a_lease_that_waits_for_an_agent_is_kept_while_that_answers_others() {
     worker.driver.tables["cup"].line(FAR as u16).count_told();
     assert_eq!(worker.alive(PATIENCE + SECOND), [1]);
 }
+
+#[tokio::test]
+async fn few_games_begin_with_an_agent_that_has_not_answered() {
+    let local = LocalSet::new();
+    let _local = local.enter();
+    let mut worker = Worker::new();
+    let games = |seats: [u32; 2], count: u64| {
+        let game = |index| v1::GameAssignment {
+            index,
+            seats: seats.to_vec(),
+            ..Default::default()
+        };
+        (0..count).map(game).collect::<Vec<_>>()
+    };
+    let lend = |worker: &mut Worker, lease, games| {
+        let lent = worker
+            .driver
+            .add_lease("cup", lease, games, GivenUp::default());
+        assert!(lent, "the tournament is known");
+        worker.driver.start();
+    };
+    lend(&mut worker, 1, games([FAR, SEARCHES], 40));
+    assert_eq!(worker.driver.in_flight(), 3, "of room for 64");
+    assert!(worker.driver.is_sated());
+    // They keep no others from being played.
+    lend(&mut worker, 2, games([SEARCHES, SEARCHES], 4));
+    assert_eq!(worker.driver.in_flight(), 7);
+    worker.driver.end_lease(1);
+    worker.driver.start();
+    assert!(!worker.driver.is_sated());
+    lend(&mut worker, 3, games([FAR, SEARCHES], 40));
+    assert_eq!(
+        worker.driver.unfinished() - worker.driver.in_flight(),
+        40,
+        "it was asked"
+    );
+}

@@ -18,7 +18,7 @@ use super::{
     patience::{Patience, Stopped},
 };
 use crate::{
-    agent::{Blame, Event, Token, Verdict},
+    agent::{Blame, Event, Token, Verdict, window::Window},
     meter::Meter,
     table::Rules,
 };
@@ -57,7 +57,18 @@ pub(crate) struct Brains {
     rules: Arc<Rules>,
     metrics: Arc<WorkerMetrics>,
     idle: Mutex<Vec<Box<dyn Brain>>>,
+    load: Mutex<Load>,
 }
+
+/// How much it is asked.
+struct Load {
+    window: Window,
+    /// Questions that are not answered.
+    open: usize,
+}
+
+/// The most questions at a time.
+const AT_ONCE: usize = 4096;
 
 impl Brains {
     pub(crate) fn new(
@@ -72,7 +83,15 @@ impl Brains {
             rules,
             metrics,
             idle: Mutex::default(),
+            load: Mutex::new(Load {
+                window: Window::new(AT_ONCE),
+                open: 0,
+            }),
         })
+    }
+
+    fn load(&self) -> std::sync::MutexGuard<'_, Load> {
+        self.load.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn answer(&self, questions: &Questions) -> Result<Vec<Thought>, String> {
@@ -198,6 +217,12 @@ impl Player {
         }
     }
 
+    /// Whether a game of this agent may begin, where so many are played.
+    pub(crate) fn has_room(&self, active: usize) -> bool {
+        let load = self.brains.load();
+        load.window.has_room(active, load.open)
+    }
+
     /// Adds a question; nothing is asked before [`Player::flush`]. Gives what
     /// counts the answers of its job.
     pub(crate) fn ask(
@@ -226,10 +251,17 @@ impl Player {
         let questions = std::mem::take(&mut self.waiting);
         let brains = self.brains.clone();
         let events = events.clone();
+        let asked = questions.asked.len();
+        brains.load().open += asked;
         pool.add(true, move || {
             questions.answered.set_at_work(true);
+            let start = Instant::now();
             let answered = catch_unwind(AssertUnwindSafe(|| brains.answer(&questions)));
             questions.answered.set_at_work(false);
+            let mut load = brains.load();
+            load.open -= asked;
+            load.window.answered(asked, start.elapsed());
+            drop(load);
             let problem = match answered {
                 Ok(Ok(thoughts)) => {
                     let _ = events.send(Event::Thoughts(thoughts));

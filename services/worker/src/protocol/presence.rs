@@ -31,8 +31,9 @@ pub(super) struct Presence {
     state: State,
     stays: StayNo,
     backoff: Backoff,
-    /// How long it may be out of reach.
-    limit: Duration,
+    /// How long it may be out of reach before it was reached once; after that, as long
+    /// as it takes.
+    limit: Option<Duration>,
     /// Since when it is.
     lost: Option<Duration>,
 }
@@ -45,7 +46,7 @@ impl Presence {
             },
             stays: 0,
             backoff: Backoff::new(WAIT_FIRST),
-            limit,
+            limit: Some(limit),
             lost: None,
         }
     }
@@ -83,7 +84,8 @@ impl Presence {
         let lost = *self.lost.get_or_insert(now);
         self.stays += 1;
         self.state = State::Joining(self.stays);
-        let left = self.limit.saturating_sub(now.saturating_sub(lost));
+        let left = |limit: Duration| limit.saturating_sub(now.saturating_sub(lost));
+        let left = self.limit.map_or(ATTEMPT, left);
         Some((self.stays, left.min(ATTEMPT)))
     }
 
@@ -93,7 +95,7 @@ impl Presence {
             return;
         }
         self.backoff.reset();
-        self.lost = None;
+        (self.limit, self.lost) = (None, None);
         self.state = State::Here {
             stay: Rc::new(stay),
             stopping: false,
@@ -125,7 +127,8 @@ impl Presence {
             return None;
         }
         let waited = now.saturating_sub(*self.lost.get_or_insert(now));
-        (waited + wait >= self.limit).then(|| Ending::Unreachable {
+        let limit = self.limit?;
+        (waited + wait >= limit).then(|| Ending::Unreachable {
             waited,
             last: problem.to_owned(),
         })

@@ -17,7 +17,8 @@ pub type ReportNo = u64;
 pub struct Settings {
     /// Games at once.
     pub capacity: usize,
-    /// How long the coordinator may be out of reach.
+    /// How long the coordinator may be out of reach before it is reached once. One that
+    /// goes away later is waited for as long as it takes.
     pub connect_timeout: Duration,
     /// How long games that began may still take after [`Protocol::drain`](super::Protocol::drain).
     pub drain_limit: Duration,
@@ -192,6 +193,11 @@ pub trait Playing {
 
     /// True where every lease is over.
     fn is_done(&self) -> bool;
+
+    /// True where agents have no time for more games than there are.
+    fn is_sated(&self) -> bool {
+        false
+    }
 
     /// The leases that are not over, and how far they are.
     fn progress(&mut self) -> Vec<Progress>;

@@ -134,6 +134,32 @@ fn a_coordinator_out_of_reach_is_given_up_and_a_busy_one_is_not() {
 }
 
 #[test]
+fn a_coordinator_that_goes_away_is_waited_for_as_long_as_it_takes() {
+    let mut worker = Worker::new();
+    worker.join(Duration::ZERO);
+    let Some(Stay { number, .. }) = worker.protocol.presence.stay().map(|stay| (**stay).clone())
+    else {
+        panic!("it has joined");
+    };
+    let mut now = SECOND;
+    let gone = "it ended the connection";
+    worker.protocol.parted(now, number, Refusal::Failed, gone);
+    while now < SECOND * 100_000 {
+        match worker.next(now) {
+            Some(Action::Join { stay, timeout }) => {
+                assert!(timeout > SECOND, "there is time for an answer");
+                worker.protocol.parted(now, stay, Refusal::Failed, gone);
+            }
+            Some(Action::End(ending)) => panic!("{ending:?} at {now:?}"),
+            Some(_) => {}
+            None => now = worker.protocol.wake(now).expect("it tries again"),
+        }
+    }
+    worker.join(now + SECOND * 60);
+    assert!(worker.protocol.joined());
+}
+
+#[test]
 fn a_busy_coordinator_gets_no_report_before_it_wants_one() {
     let mut worker = Worker::lent(0);
     let lease = worker.hand.lease;

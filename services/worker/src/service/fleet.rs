@@ -107,6 +107,10 @@ impl Playing for Driver {
         Self::is_done(self)
     }
 
+    fn is_sated(&self) -> bool {
+        Self::is_sated(self)
+    }
+
     fn progress(&mut self) -> Vec<Progress> {
         Self::progress(self, Instant::now())
     }
@@ -278,11 +282,18 @@ impl Fleet {
                 timeout,
             } => {
                 let told = |(lease_id, plies)| v1::LeaseProgress { lease_id, plies };
+                let decisions = self.driver.take_decisions().into_iter();
+                let decisions =
+                    decisions.map(|(tournament_id, decisions)| v1::TournamentDecisions {
+                        tournament_id,
+                        decisions,
+                    });
                 let request = v1::HeartbeatRequest {
                     worker_id: stay.worker_id.clone(),
                     boot_epoch: stay.boot_epoch,
                     leases: leases.into_iter().map(told).collect(),
                     settled_calls: settled,
+                    decisions: decisions.collect(),
                 };
                 self.calls.beat(stay.number, request, timeout);
             }

@@ -100,7 +100,7 @@ impl<D: Defects> Coordinator<D> {
                 self.unpark = true;
                 Vec::new()
             }
-            State::Finished => Vec::new(),
+            State::Finished | State::Held => Vec::new(),
         };
         self.tell_ended(net, &ended);
     }

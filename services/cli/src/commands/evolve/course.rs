@@ -16,7 +16,7 @@ use crate::{
     commands::tournament,
     failure::{Failure, Outcome},
     output::note,
-    progress::{self, Progress, state_name},
+    progress::{self, Progress},
 };
 
 /// How long a coordinator may be away.
@@ -189,12 +189,7 @@ impl Course {
                 self.evolution.settings().generations
             ));
             let last = progress::follow(client, &id, &mut progress, CONNECT_TIMEOUT).await?;
-            if last.state() != TournamentState::Finished {
-                return Err(Failure::failed(format!(
-                    "tournament {id} is {}: without it there is no next generation",
-                    state_name(last.state())
-                )));
-            }
+            progress::check_finished(&last)?;
         }
         let request = GetStandingsRequest {
             tournament_id: id,

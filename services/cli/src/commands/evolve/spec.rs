@@ -168,6 +168,7 @@ impl EvolveSpec {
             blocks: self.blocks,
             seats: Some(2),
             records: self.records,
+            unplayed_limit: spec::UNPLAYED_LIMIT,
             agents: variants.iter().map(|player| player.name.clone()).collect(),
             expect: Default::default(),
             options: self.options.clone(),

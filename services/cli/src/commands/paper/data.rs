@@ -359,6 +359,7 @@ fn played(id: &str, fields: &PlayFields) -> Result<Option<Play>, String> {
             blocks: 0,
             seats: Some(seats),
             records: arena_model::spec::Records::default(),
+            unplayed_limit: arena_model::spec::UNPLAYED_LIMIT,
             agents,
             expect: Default::default(),
             options: given,

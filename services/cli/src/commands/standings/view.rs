@@ -24,6 +24,10 @@ pub(crate) struct View<'a> {
     pairing: Option<PairingView>,
     intervals: IntervalsView,
     verdict: Option<serde_json::Value>,
+    /// Null unless it paused itself.
+    pause: Option<PauseView<'a>>,
+    /// Games that were played to their end without a fault.
+    games_clean: u64,
     course: Option<CourseView<'a>>,
     notes: &'a [String],
     audits: Option<AuditsView>,
@@ -58,6 +62,30 @@ fn intervals(standings: &v1::Standings) -> IntervalsView {
     }
 }
 
+/// Why a tournament paused itself.
+#[derive(Serialize)]
+pub(crate) struct PauseView<'a> {
+    kind: &'a str,
+    agent: &'a str,
+    workers: &'a [String],
+    error: &'a str,
+    reason: &'a str,
+    advice: &'a str,
+}
+
+impl<'a> From<&'a v1::Pause> for PauseView<'a> {
+    fn from(pause: &'a v1::Pause) -> Self {
+        Self {
+            kind: &pause.kind,
+            agent: &pause.agent,
+            workers: &pause.workers,
+            error: &pause.error,
+            reason: &pause.reason,
+            advice: &pause.advice,
+        }
+    }
+}
+
 /// Games played again to compare.
 #[derive(Serialize)]
 pub(crate) struct AuditsView {
@@ -83,6 +111,8 @@ pub(crate) struct AgentView<'a> {
     losses: u64,
     voids: u64,
     faults: u64,
+    /// Games that it lost without ever answering in them.
+    unplayed: u64,
     /// Of its games, each from 0 to 1.
     points: f64,
     /// Of the format, with byes: a seat beaten is one.
@@ -245,6 +275,8 @@ pub(crate) fn view(standings: &v1::Standings) -> View<'_> {
     View {
         tournament_id: &standings.tournament_id,
         state: state_name(standings.state()),
+        pause: standings.pause.as_ref().map(PauseView::from),
+        games_clean: standings.games_clean,
         games: standings.games,
         games_total: standings.games_total,
         agents: standings.agents.iter().map(agent).collect(),
@@ -288,6 +320,7 @@ pub(crate) fn agent(agent: &v1::AgentStanding) -> AgentView<'_> {
         losses: agent.losses,
         voids: agent.voids,
         faults: agent.faults,
+        unplayed: agent.unplayed,
         points: agent.points,
         swiss_points: agent.swiss_points,
         buchholz: agent.buchholz,

@@ -8,8 +8,8 @@ use crate::{
     access::{AccessArgs, Client},
     failure::Outcome,
     ids,
-    output::{Format, Listing},
-    progress::state_name,
+    output::{Format, Listing, note},
+    progress::{paused, state_name},
     units,
 };
 
@@ -60,7 +60,15 @@ pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
             None => "no tournaments yet: start one with `arena tournament start SPEC`",
         },
     };
-    listing.print(args.output)
+    listing.print(args.output)?;
+    if args.output == Format::Table {
+        for tournament in &tournaments {
+            if let Some(pause) = &tournament.pause {
+                note(paused(&tournament.tournament_id, pause));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The evolution that a tournament is a generation of, and which, by the names

@@ -1,0 +1,190 @@
+//! Tournaments that pause themselves: what they came to would rank agents that did
+//! not play.
+
+use arena_model::spec::UNPLAYED_LIMIT;
+use arena_wire::v1::{self, TournamentState};
+
+use super::{Core, tournaments::Entry};
+use crate::{
+    error::Error,
+    results::{Results, last_words},
+};
+
+/// An agent starts at no worker.
+pub(super) const DOES_NOT_START: &str = "agent_does_not_start";
+/// Too many games were lost by agents that never answered.
+pub(super) const UNPLAYED: &str = "unplayed_games";
+
+/// So many games are played before their share counts.
+const GAMES_LEAST: u64 = 20;
+/// So many workers are named.
+const WORKERS_NAMED: usize = 5;
+
+/// An agent that did not start at some workers.
+#[derive(Default)]
+pub(super) struct Unready {
+    /// What was heard of it last.
+    pub(super) agent: v1::UnreadyAgent,
+    /// Names of those workers.
+    workers: Vec<String>,
+}
+
+impl Unready {
+    pub(super) fn add(&mut self, agent: v1::UnreadyAgent, worker: &str) {
+        self.agent = agent;
+        if self.workers.len() < WORKERS_NAMED && !self.workers.iter().any(|it| it == worker) {
+            self.workers.push(worker.to_owned());
+        }
+    }
+}
+
+impl Entry {
+    /// Above this share of games lost without an answer it pauses itself.
+    fn unplayed_limit(&self) -> f64 {
+        self.document.unplayed_limit.unwrap_or(UNPLAYED_LIMIT)
+    }
+
+    /// A user goes on in spite of games that agents lost without an answer.
+    pub(super) fn accept_unplayed(&mut self) {
+        if let Some(results) = &self.results {
+            self.document.accepted_games = results.games();
+            self.document.accepted_unplayed = results.unplayed_games;
+        }
+    }
+
+    /// Whether too many games were lost by agents that never answered.
+    pub(super) fn is_unplayed(&self) -> bool {
+        let (limit, document) = (self.unplayed_limit(), &self.document);
+        self.results.as_ref().is_some_and(|results| {
+            let games = results.games().saturating_sub(document.accepted_games);
+            let unplayed = results.unplayed_games;
+            let unplayed = unplayed.saturating_sub(document.accepted_unplayed);
+            limit < 1.0 && games >= GAMES_LEAST && unplayed as f64 > limit * games as f64
+        })
+    }
+
+    fn unplayed(&self, results: &Results) -> v1::Pause {
+        let worst = (0..self.info.agents.len()).max_by_key(|&agent| {
+            // Of those that are level, the first of the spec.
+            (results.unplayed[agent], std::cmp::Reverse(agent))
+        });
+        let worst = worst.unwrap_or_default();
+        let agent = self.info.agents.get(worst).cloned().unwrap_or_default();
+        let error = results.last_faults.get(worst).cloned().flatten();
+        let id = &self.info.id;
+        v1::Pause {
+            kind: UNPLAYED.to_owned(),
+            reason: format!(
+                "{} of {} games were lost by agents that never answered (more than {} %), most by \
+                 {agent}",
+                results.unplayed_games,
+                results.games(),
+                self.unplayed_limit() * 100.0
+            ),
+            advice: format!(
+                "repair the agent, then `arena tournament retry {id}` plays these games again; \
+                 `arena tournament resume {id}` keeps them as losses"
+            ),
+            error: error.unwrap_or_default(),
+            agent,
+            workers: Vec::new(),
+        }
+    }
+
+    fn unstartable(&self, agent: u16) -> v1::Pause {
+        let name = self.info.agents.get(usize::from(agent));
+        let name = name.cloned().unwrap_or_default();
+        let (error, workers) = self
+            .unready
+            .get(&agent)
+            .map_or_else(Default::default, |it| {
+                let said = last_words(&it.agent.stderr_tail);
+                let both = [&*it.agent.message, said].map(str::trim);
+                let both: Vec<&str> = both.into_iter().filter(|it| !it.is_empty()).collect();
+                (both.join("\n"), it.workers.clone())
+            });
+        let id = &self.info.id;
+        v1::Pause {
+            kind: DOES_NOT_START.to_owned(),
+            reason: format!(
+                "agent {name} starts on no worker{}",
+                match &*workers {
+                    [] => String::new(),
+                    workers => format!(" (tried on {})", workers.join(", ")),
+                }
+            ),
+            advice: format!(
+                "repair it on a worker, then `arena tournament resume {id}` goes on; to play \
+                 without it, remove it from the spec; with `unplayed_limit = 1` in the spec, the \
+                 agent loses its games instead"
+            ),
+            agent: name,
+            workers,
+            error,
+        }
+    }
+}
+
+impl Core {
+    /// Pauses tournaments of which an agent starts nowhere.
+    pub(super) async fn hold_unstartable(&mut self) {
+        let now = self.now();
+        for id in self.failing.clone() {
+            let entry = self.tournaments.get(&id);
+            let open = entry.filter(|it| it.document.state() == TournamentState::Running);
+            let Some((entry, number)) = open.and_then(|it| Some((it, it.number?))) else {
+                self.failing.remove(&id);
+                continue;
+            };
+            if entry.unplayed_limit() >= 1.0 {
+                continue;
+            }
+            let Some(agent) = self.ledger.unstartable(number, now) else {
+                continue;
+            };
+            let pause = entry.unstartable(agent);
+            self.failing.remove(&id);
+            let held = self.hold(&id, pause).await;
+            self.note_unheld(&id, held.map(drop));
+        }
+    }
+
+    /// Pauses a tournament of which too many games were lost without an answer; true
+    /// where that is so.
+    pub(super) async fn hold_unplayed(&mut self, id: &str) -> Result<bool, Error> {
+        let entry = self.entry(id)?;
+        let state = entry.document.state();
+        let open = matches!(state, TournamentState::Running | TournamentState::Paused);
+        if !open || entry.document.pause.is_some() || !entry.is_unplayed() {
+            return Ok(false);
+        }
+        let Some(results) = &entry.results else {
+            return Ok(false);
+        };
+        let pause = entry.unplayed(results);
+        self.hold(id, pause).await?;
+        Ok(true)
+    }
+
+    async fn hold(&mut self, id: &str, pause: v1::Pause) -> Result<(), Error> {
+        tracing::warn!(
+            tournament = id,
+            error = pause.error,
+            "paused itself: {}; {}",
+            pause.reason,
+            pause.advice
+        );
+        self.entry_mut(id)?.document.pause = Some(pause);
+        let state = TournamentState::Paused;
+        self.set_state(id, state, Vec::new()).await.map(drop)
+    }
+
+    fn note_unheld(&mut self, id: &str, held: Result<(), Error>) {
+        if let Err(error) = held {
+            tracing::error!(tournament = id, %error, "its pause could not be stored");
+            if let Error::Store(cause) = error {
+                self.failed.get_or_insert(cause);
+            }
+        }
+    }
+}

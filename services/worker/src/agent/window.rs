@@ -1,0 +1,189 @@
+//! How many decisions an agent is asked at a time, by how long it takes.
+//!
+//! An agent that takes 50 ms for each decision finishes no game for minutes where
+//! hundreds of games share it; one that answers a thousand together in the time of one
+//! wastes it where it is asked one by one. So the number grows while answers come
+//! quickly, or while asking for more at a time saves time, and shrinks else.
+
+use std::time::Duration;
+
+/// What is answered within this time may be asked twice as much at a time.
+const QUICK: Duration = Duration::from_millis(20);
+/// What takes longer is asked less at a time, whatever that costs.
+const LATE: Duration = Duration::from_secs(1);
+/// What takes longer asks for more than is quick only where each decision then takes at
+/// most this part of its time.
+const GAIN: f64 = 0.9;
+/// The newest answer has this part in what is known of a size.
+const SHARE: f64 = 0.5;
+/// Sizes from 1 on, each twice the one before.
+const SIZES: usize = 13;
+/// After so many answers larger sizes may be tried again.
+const FORGET: u32 = 64;
+
+/// How many decisions an agent is asked at a time.
+#[derive(Debug)]
+pub(crate) struct Window {
+    size: usize,
+    /// The largest size that is known not to be too large.
+    proven: usize,
+    max: usize,
+    /// Seconds for each decision, by size.
+    each: [Option<f64>; SIZES],
+    answers: u32,
+    slow: bool,
+}
+
+impl Window {
+    /// Of an agent of which nothing is known.
+    pub(crate) fn new(max: usize) -> Self {
+        Self {
+            size: 1,
+            proven: 1,
+            max: max.max(1),
+            each: [None; SIZES],
+            answers: 0,
+            slow: true,
+        }
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Whether games may begin, by how many of the agent are played and how many
+    /// decisions it was asked that are not answered: few of an agent that is slow, so
+    /// that they end, and else so many that it never waits for more.
+    pub(crate) fn has_room(&self, active: usize, open: usize) -> bool {
+        let most = 2 * self.proven + self.proven.div_ceil(2);
+        open < most && (!self.slow || active < most)
+    }
+
+    /// So many decisions were asked together and answered in this time.
+    pub(crate) fn answered(&mut self, decisions: usize, took: Duration) {
+        let Some(level) = decisions.checked_ilog2() else {
+            return;
+        };
+        let level = (level as usize).min(SIZES - 1);
+        let each = took.as_secs_f64() / decisions as f64;
+        let known = self.each[level].unwrap_or(each);
+        self.each[level] = Some(known + SHARE * (each - known));
+        self.answers += 1;
+        if self.answers.is_multiple_of(FORGET) {
+            self.each[level + 1..].fill(None);
+        }
+        let asked = (1 << level).min(self.max);
+        self.slow = took > QUICK;
+        if !self.slow {
+            self.proven = self.proven.max(asked).min(self.size);
+            if 2 * decisions >= self.size {
+                self.size = (2 * self.size).min(self.max);
+            }
+            return;
+        }
+        let level = if level > 0 && (took > LATE || !self.gains(level)) {
+            level - 1
+        } else if 2 * took <= LATE && level + 1 < SIZES && self.gains(level + 1) {
+            level + 1
+        } else {
+            level
+        };
+        self.size = (1 << level).min(self.max);
+        self.proven = asked.min(self.size);
+    }
+
+    /// Whether decisions take less time each at this size than at half of it, as far as
+    /// is known.
+    fn gains(&self, level: usize) -> bool {
+        match (self.each[level - 1], self.each[level]) {
+            (Some(few), Some(many)) => many <= GAIN * few,
+            _ => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sizes of batches that are always full.
+    fn sizes(max: usize, batches: usize, millis: impl Fn(usize) -> f64) -> Vec<usize> {
+        let mut window = Window::new(max);
+        let mut ask = || {
+            let size = window.size();
+            let took = Duration::from_secs_f64(millis(size) / 1e3);
+            window.answered(size, took);
+            size
+        };
+        std::iter::repeat_with(&mut ask).take(batches).collect()
+    }
+
+    #[test]
+    fn quick_agents_get_full_batches_at_once() {
+        let sizes = sizes(256, 12, |size| 0.5 + 0.01 * size as f64);
+        assert_eq!(sizes, [1, 2, 4, 8, 16, 32, 64, 128, 256, 256, 256, 256]);
+    }
+
+    #[test]
+    fn agents_that_think_about_one_after_the_other_are_asked_few() {
+        for each in [26.0, 51.0, 150.0, 3000.0] {
+            let sizes = sizes(256, 300, |size| 0.2 + each * size as f64);
+            assert!(sizes.iter().all(|&size| size <= 4), "{each}: {sizes:?}");
+            let sum: usize = sizes.iter().sum();
+            assert!(sum < 2 * sizes.len(), "{each}: {sizes:?}");
+        }
+    }
+
+    #[test]
+    fn agents_that_gain_by_large_batches_get_them_though_one_takes_long() {
+        let sizes = sizes(256, 300, |size| 150.0 + 0.1 * size as f64);
+        assert!(sizes[9..].iter().all(|&size| size >= 128), "{sizes:?}");
+        let cheap = self::sizes(256, 300, |size| 30.0 + size as f64);
+        assert!(cheap[9..].iter().all(|&size| size >= 64), "{cheap:?}");
+    }
+
+    #[test]
+    fn a_size_that_is_tried_brings_no_more_games() {
+        let mut window = Window::new(256);
+        for _ in 0..100 {
+            window.answered(
+                window.size(),
+                Duration::from_millis(10) * window.size() as u32,
+            );
+            assert!(!window.has_room(0, 8), "{window:?}");
+        }
+    }
+
+    #[test]
+    fn no_batch_takes_much_longer_than_a_second() {
+        let sizes = sizes(4096, 300, |size| 400.0 + 10.0 * size as f64);
+        assert!(sizes.iter().all(|&size| size <= 128), "{sizes:?}");
+    }
+
+    #[test]
+    fn an_agent_whose_first_answer_takes_long_is_found_to_be_quick() {
+        let mut window = Window::new(64);
+        window.answered(1, Duration::from_secs(5));
+        assert!(!window.has_room(3, 0), "few games until it is known");
+        for _ in 0..7 {
+            window.answered(window.size(), Duration::from_millis(1));
+        }
+        assert_eq!(window.size(), 64);
+        assert!(window.has_room(512, 159) && !window.has_room(512, 160));
+    }
+
+    #[test]
+    fn an_agent_that_becomes_slow_or_quick_is_followed() {
+        let mut window = Window::new(256);
+        let mut ask = |each: f64| {
+            for _ in 0..200 {
+                let size = window.size();
+                window.answered(size, Duration::from_secs_f64(each * size as f64));
+            }
+            window.size()
+        };
+        assert_eq!(ask(1e-5), 256);
+        assert!(ask(0.08) <= 2);
+        assert_eq!(ask(1e-5), 256);
+    }
+}

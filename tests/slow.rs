@@ -1,0 +1,92 @@
+//! Agents that take long for a decision.
+
+use arena_tests::{World, repository, spec, until};
+use nix::sys::signal::Signal;
+
+const GAMES: u64 = 400;
+/// Decisions of the slow agent in which a few games end, and hundreds played at the
+/// same time do not: each takes dozens.
+const FEW: f64 = 2_000.0;
+
+/// The arguments that register an agent of so many milliseconds a decision.
+fn register<'a>(agent: &'a str, millis: &'a str, access: [&'a str; 2]) -> Vec<&'a str> {
+    let register = ["agent", "register", "slow", "--binary", agent];
+    [&register[..], &access, &["--", millis]].concat()
+}
+
+fn slow_spec(more: &str) -> String {
+    spec("slow", "cowry", GAMES / 2, &["slow", "random"], more)
+}
+
+/// Of hundreds of games the first ones end long before each had many decisions.
+#[track_caller]
+fn check_first_games_end_early(worker: &[&str], more: &str) {
+    let world = World::with_python();
+    let coordinator = world.coordinator("data", &["--audit-share", "0"]);
+    let url = coordinator.url();
+    let agent = repository().join("tests/agents/slow.py");
+    let agent = agent.to_str().expect("UTF-8");
+    let _ = world
+        .arena(&register(agent, "10", ["--coordinator", &url]))
+        .ok();
+    let worker = world.worker(&coordinator, worker);
+    let id = world.start_tournament("slow", &slow_spec(more), &url);
+    until("the first games to end", || {
+        (coordinator.metric("arena_games_total", &[]) >= 3.0).then_some(())
+    });
+    let decisions = worker.metric("arena_move_duration_seconds_count", &["agent=\"slow\""]);
+    assert!(decisions > 0.0 && decisions < FEW, "{decisions} decisions");
+    let cancel = ["tournament", "cancel", &id, "--coordinator", &url];
+    let _ = world.arena(&cancel).ok();
+    worker.stop();
+    coordinator.stop();
+    world.nothing_runs();
+}
+
+#[test]
+fn slow_agent_ends_some_games_before_it_begins_all() {
+    check_first_games_end_early(&[], "");
+}
+
+#[test]
+fn slow_agent_asked_one_question_a_call_ends_some_games_early() {
+    check_first_games_end_early(&["--unary"], "");
+}
+
+#[test]
+fn slow_agent_with_strict_timing_ends_some_games_early() {
+    check_first_games_end_early(&[], "[play]\ntiming = \"strict\"");
+}
+
+#[test]
+fn interrupted_run_of_a_slow_agent_keeps_its_games_and_goes_on() {
+    let world = World::with_python();
+    let agent = repository().join("tests/agents/slow.py");
+    let agent = agent.to_str().expect("UTF-8");
+    let _ = world.arena(&register(agent, "10", ["--data", "data"])).ok();
+    let spec = world.write("slow.toml", slow_spec(""));
+    let run = world.start(&["run", &spec, "--data", "data"]);
+    let played = |line: &str| {
+        let (done, _) = line.split_once("/400 games")?;
+        done.parse::<u64>().ok().filter(|&done| done > 0)
+    };
+    until("games to be shown", || {
+        run.stderr().lines().find_map(played)
+    });
+    run.signal(Signal::SIGINT);
+    let output = run
+        .output()
+        .fails(130, &["Go on with the same command", "decisions/s"]);
+    let done = output
+        .stderr
+        .lines()
+        .find_map(played)
+        .expect("it was shown");
+    world.nothing_runs();
+    let list = ["tournament", "list", "--data", "data", "--output", "jsonl"];
+    let listed = world.arena(&list).ok().json();
+    let kept = listed["games"].as_u64().expect("games");
+    assert!(kept >= done, "{kept} of {done} games are kept");
+    assert!(kept < GAMES, "it was interrupted");
+    assert_eq!(listed["state"], "running");
+}
