@@ -233,6 +233,7 @@ impl CoordinatorMetrics {
         for state in STATES {
             made.tournaments.with_label_values(&[*state]);
         }
+        made.set_paused(std::iter::empty());
         for outcome in AuditOutcome::ALL {
             made.audits.with_label_values(&[outcome.label()]);
         }

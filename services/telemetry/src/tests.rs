@@ -125,6 +125,7 @@ fn no_label_can_name_a_game_a_tournament_or_a_seed() {
         "termination",
         "kind",
         "state",
+        "reason",
         "outcome",
         "method",
         "phase",

@@ -246,6 +246,7 @@ const STANDING: &[(&str, Kind)] = &[
     ("score_high", Kind::Real),
     ("score_low", Kind::Real),
     ("swiss_points", Kind::Real),
+    ("unplayed", Kind::Int),
     ("version", Kind::Text),
     ("voids", Kind::Int),
     ("win_rate", Kind::Real),
