@@ -226,3 +226,33 @@ fn a_watched_game_shows_the_board_before_every_move() {
         .arena(&[&game[..], &["--delay", "1s"]].concat())
         .fails(2, &["--watch"]);
 }
+
+#[test]
+fn a_store_is_backed_up_while_its_coordinator_runs() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let url = coordinator.url();
+    let worker = world.worker(&coordinator, &[]);
+    let text = spec("cup", "kalah", 40, &["random", "greedy"], "");
+    let id = world.start_tournament("cup", &text, &url);
+    world.finish_tournament(&id, &url);
+    let games = world.export(&id, ["--coordinator", &url]);
+    for (file, access) in [
+        ("one", ["--data", "data"]),
+        ("two", ["--coordinator", &url]),
+    ] {
+        let backup = ["store", "backup", access[0], access[1], file];
+        let said = world.arena(&backup).ok().stdout;
+        assert!(said.contains("80 games"), "{said}");
+        let _ = world.arena(&backup).fails(2, &[file]);
+        let restored = format!("restored-{file}");
+        let _ = world
+            .arena(&["store", "restore", file, "--data", &restored])
+            .ok();
+        let again = world.export(&id, ["--data", &restored]);
+        assert_eq!(games.difference(&again), None);
+        let _ = world.arena(&["store", "verify", "--data", &restored]).ok();
+    }
+    worker.stop();
+    coordinator.stop();
+}

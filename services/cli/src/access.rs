@@ -95,12 +95,16 @@ impl AccessArgs {
 
     /// The data folder that [`AccessArgs::open_or_create`] would make.
     pub(crate) fn creates(&self) -> Option<PathBuf> {
-        let data = match self.place() {
-            Place::Url(_) => return None,
-            Place::Folder(data) => data,
-            Place::Unsaid => DEFAULT_DATA.into(),
-        };
-        Some(data).filter(|data| !data.exists())
+        self.folder().filter(|data| !data.exists())
+    }
+
+    /// The data folder; none where a coordinator is named.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        match self.place() {
+            Place::Url(_) => None,
+            Place::Folder(data) => Some(data),
+            Place::Unsaid => Some(DEFAULT_DATA.into()),
+        }
     }
 
     /// A flag goes over the environment, whatever the other one says.

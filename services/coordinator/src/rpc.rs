@@ -1,5 +1,6 @@
 //! The gRPC services.
 
+mod backup;
 mod binaries;
 mod coordinator;
 mod endpoints;

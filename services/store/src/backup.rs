@@ -22,9 +22,9 @@ use crate::{
     Options, Sha256Digest, StoreError,
     binary::{Binaries, sync_parent},
     core::Core,
-    database::corrupt,
+    database::{Database, Tree, corrupt},
     folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState, is_occupied},
-    pack,
+    pack::{self, Pack},
     verify::{Copy, LOCK_WAIT, beware, read},
     walk::Item,
 };
@@ -86,22 +86,8 @@ pub fn backup(data: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<BackupRepo
 fn write(folder: &Folder, unfinished: &Path, to: &Path) -> Result<BackupReport, StoreError> {
     let error = |e: io::Error| StoreError::io("write", unfinished, &e);
     let file = File::create(unfinished).map_err(error)?;
-    let mut out = Hashed {
-        inner: BufWriter::new(file),
-        hasher: Sha256::new(),
-        bytes: 0,
-    };
-    let mut report = BackupReport {
-        path: to.to_owned(),
-        games: 0,
-        documents: 0,
-        binaries: 0,
-        bytes: 0,
-    };
-
-    let mut written = out
-        .write_all(MAGIC)
-        .and_then(|()| out.write_all(&FORMAT.to_le_bytes()));
+    let mut out = Backup::begin(BufWriter::new(file)).map_err(error)?;
+    let mut written = Ok(());
     beware(folder)?;
     let database = folder.database(folder.generation);
     let (walk, _) = read(folder, &database, |item| {
@@ -109,14 +95,8 @@ fn write(folder: &Folder, unfinished: &Path, to: &Path) -> Result<BackupReport, 
             return;
         }
         written = match item {
-            Item::Pack { bytes, pack } => {
-                report.games += pack.entries.len() as u64;
-                entry(&mut out, KIND_PACK, &pack::key(pack.sequence), bytes)
-            }
-            Item::Document(document) => {
-                report.documents += 1;
-                entry(&mut out, KIND_DOCUMENT, document.key, document.content)
-            }
+            Item::Pack { bytes, pack } => out.pack(bytes, pack),
+            Item::Document(document) => out.document(document.key, document.content),
         };
     })?;
     if !walk.damages.is_empty() {
@@ -124,28 +104,149 @@ fn write(folder: &Folder, unfinished: &Path, to: &Path) -> Result<BackupReport, 
     }
     written.map_err(error)?;
     for (name, path) in Binaries::list(&folder.binaries())? {
-        report.binaries += 1;
-        let mut binary = File::open(&path).map_err(|e| StoreError::io("read", &path, &e))?;
-        let length = binary
-            .metadata()
-            .map_err(|e| StoreError::io("read", &path, &e))?
-            .len();
-        head(&mut out, KIND_BINARY, name.as_bytes(), length)
-            .and_then(|()| io::copy(&mut (&mut binary).take(length), &mut out))
-            .map_err(error)?;
+        out.binary(&name, &path, error)?;
     }
-    out.write_all(&[KIND_END]).map_err(error)?;
-    let digest: Sha256Digest = out.hasher.finalize().into();
-    report.bytes = out.bytes + digest.len() as u64;
-    let mut inner = out.inner;
-    inner
-        .write_all(&digest)
-        .and_then(|()| inner.flush())
-        .map_err(error)?;
+    let (inner, mut report) = out.finish().map_err(error)?;
+    report.path = to.to_owned();
     inner.get_ref().sync_all().map_err(error)?;
     fs::rename(unfinished, to).map_err(error)?;
     sync_parent(to)?;
     Ok(report)
+}
+
+/// Ends a backup that came from elsewhere: checks it as a whole, and gives the file
+/// its name, durable before the return.
+///
+/// # Errors
+/// `NotEmpty` if there is a file of that name, `Corrupt` where it is not whole, or an
+/// error of the disk.
+pub fn keep_backup(unfinished: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<u64, StoreError> {
+    let (unfinished, to) = (unfinished.as_ref(), to.as_ref());
+    if to.exists() {
+        return Err(StoreError::NotEmpty {
+            path: to.to_owned(),
+        });
+    }
+    let bytes = check(unfinished)?;
+    let error = |e: io::Error| StoreError::io("write", unfinished, &e);
+    File::open(unfinished)
+        .and_then(|file| file.sync_all())
+        .map_err(error)?;
+    fs::rename(unfinished, to).map_err(error)?;
+    sync_parent(to)?;
+    Ok(bytes)
+}
+
+/// Everything of an open store but its results, at one place of their chain.
+pub(crate) struct Snapshot {
+    /// Results before it.
+    pub(crate) packs: u64,
+    /// Keys and contents.
+    pub(crate) documents: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// Writes a snapshot of an open store, whose chain only grows meanwhile.
+pub(crate) fn write_snapshot(
+    db: &Database,
+    data: &Path,
+    binaries: &Path,
+    snapshot: &Snapshot,
+    out: &mut dyn Write,
+) -> Result<BackupReport, StoreError> {
+    let error = |e: io::Error| StoreError::io("write a backup of", data, &e);
+    let mut out = Backup::begin(out).map_err(error)?;
+    let (mut next, mut written, mut whole) = (0, Ok(()), true);
+    db.visit(Tree::Packs, &pack::key(0), |key, bytes| {
+        if next == snapshot.packs {
+            return false;
+        }
+        let found = pack::intact(&bytes).then(|| pack::decode(&bytes)).flatten();
+        let Some(pack) = found.filter(|_| *key == pack::key(next)) else {
+            whole = false;
+            return false;
+        };
+        next += 1;
+        written = out.pack(&bytes, &pack);
+        written.is_ok()
+    })?;
+    written.map_err(error)?;
+    if !whole || next < snapshot.packs {
+        let what = format!("results pack {next} is not as it was written");
+        return Err(corrupt(data, what));
+    }
+    for (key, content) in &snapshot.documents {
+        out.document(key, content).map_err(error)?;
+    }
+    for (name, path) in Binaries::list(binaries)? {
+        out.binary(&name, &path, error)?;
+    }
+    let (_, mut report) = out.finish().map_err(error)?;
+    report.path = data.to_owned();
+    Ok(report)
+}
+
+/// A backup that is being written.
+struct Backup<W: Write> {
+    out: Hashed<W>,
+    report: BackupReport,
+}
+
+impl<W: Write> Backup<W> {
+    fn begin(inner: W) -> io::Result<Self> {
+        let mut out = Hashed {
+            inner,
+            hasher: Sha256::new(),
+            bytes: 0,
+        };
+        out.write_all(MAGIC)?;
+        out.write_all(&FORMAT.to_le_bytes())?;
+        let report = BackupReport {
+            path: PathBuf::new(),
+            games: 0,
+            documents: 0,
+            binaries: 0,
+            bytes: 0,
+        };
+        Ok(Self { out, report })
+    }
+
+    fn pack(&mut self, bytes: &[u8], pack: &Pack) -> io::Result<()> {
+        self.report.games += pack.entries.len() as u64;
+        entry(&mut self.out, KIND_PACK, &pack::key(pack.sequence), bytes)
+    }
+
+    fn document(&mut self, key: &[u8], content: &[u8]) -> io::Result<()> {
+        self.report.documents += 1;
+        entry(&mut self.out, KIND_DOCUMENT, key, content)
+    }
+
+    fn binary(
+        &mut self,
+        name: &str,
+        path: &Path,
+        error: impl Fn(io::Error) -> StoreError,
+    ) -> Result<(), StoreError> {
+        self.report.binaries += 1;
+        let mut binary = File::open(path).map_err(|e| StoreError::io("read", path, &e))?;
+        let length = binary
+            .metadata()
+            .map_err(|e| StoreError::io("read", path, &e))?
+            .len();
+        head(&mut self.out, KIND_BINARY, name.as_bytes(), length)
+            .and_then(|()| io::copy(&mut (&mut binary).take(length), &mut self.out))
+            .map(drop)
+            .map_err(error)
+    }
+
+    fn finish(mut self) -> io::Result<(W, BackupReport)> {
+        self.out.write_all(&[KIND_END])?;
+        let digest: Sha256Digest = self.out.hasher.finalize().into();
+        self.report.bytes = self.out.bytes + digest.len() as u64;
+        let mut inner = self.out.inner;
+        inner.write_all(&digest)?;
+        inner.flush()?;
+        Ok((inner, self.report))
+    }
 }
 
 fn head(out: &mut impl Write, kind: u8, key: &[u8], length: u64) -> io::Result<()> {

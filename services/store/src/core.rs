@@ -14,6 +14,7 @@ use std::{
 
 use crate::{
     Change, Done, Options, Position, StoreError, StoredGame,
+    backup::Snapshot,
     database::{Bytes, Database, Tree, corrupt},
     documents,
     index::Index,
@@ -120,6 +121,16 @@ impl Core {
         let (reply, answer) = mpsc::sync_channel(1);
         self.jobs()?
             .send(job(reply))
+            .map_err(|_| StoreError::Closed)?;
+        answer.recv().unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// What a backup needs of one moment.
+    pub(crate) fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        self.shared.check()?;
+        let (reply, answer) = mpsc::sync_channel(1);
+        self.jobs()?
+            .send(Job::Snapshot { reply })
             .map_err(|_| StoreError::Closed)?;
         answer.recv().unwrap_or(Err(StoreError::Closed))
     }

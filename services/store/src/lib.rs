@@ -57,7 +57,7 @@ mod verify;
 mod walk;
 mod writer;
 
-pub use backup::{BackupReport, backup, restore};
+pub use backup::{BackupReport, backup, keep_backup, restore};
 pub use binary::BinaryUpload;
 pub use error::StoreError;
 pub use memory::{Documents, MemoryStore};

@@ -1,14 +1,16 @@
 //! The durable store.
 
 use std::{
+    io::Write,
     path::{Path, PathBuf},
     sync::atomic::Ordering,
     time::Duration,
 };
 
 use crate::{
-    BinaryUpload, Change, Collection, Done, Position, Positions, RESERVE_BYTES, Sha256Digest,
-    Stats, Store, StoreError, StoredGame, Watcher,
+    BackupReport, BinaryUpload, Change, Collection, Done, Position, Positions, RESERVE_BYTES,
+    Sha256Digest, Stats, Store, StoreError, StoredGame, Watcher,
+    backup::write_snapshot,
     binary::Binaries,
     core::Core,
     database::{Tree, corrupt},
@@ -204,6 +206,13 @@ impl Store for SledStore {
 
     fn count(&self, tournament: &str) -> u64 {
         self.core.index().count(tournament)
+    }
+
+    fn backup(&self, out: &mut dyn Write) -> Result<Option<BackupReport>, StoreError> {
+        let snapshot = self.core.snapshot()?;
+        let shared = &self.core.shared;
+        let binaries = self.folder.binaries();
+        write_snapshot(&shared.db, &self.folder.path, &binaries, &snapshot, out).map(Some)
     }
 
     fn stats(&self) -> Stats {

@@ -2,12 +2,13 @@
 
 use std::{
     fmt,
+    io::Write,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError, mpsc},
     time::Duration,
 };
 
-use crate::{BinaryUpload, Sha256Digest, StoreError};
+use crate::{BackupReport, BinaryUpload, Sha256Digest, StoreError};
 
 /// A kind of document. The numbers are stored: they never change, and a new
 /// kind takes the next.
@@ -326,6 +327,17 @@ pub trait Store: Send + Sync {
 
     /// How many games of a tournament are durable.
     fn count(&self, tournament: &str) -> u64;
+
+    /// Writes everything to `out`, as [`restore`](crate::restore) reads it, while
+    /// work goes on: what is durable at one moment between two commits. `None` for a
+    /// store that keeps nothing.
+    ///
+    /// # Errors
+    /// As [`Store::game`], or an error of `out`.
+    fn backup(&self, out: &mut dyn Write) -> Result<Option<BackupReport>, StoreError> {
+        let _ = out;
+        Ok(None)
+    }
 
     /// Figures for metrics; cheap.
     fn stats(&self) -> Stats;

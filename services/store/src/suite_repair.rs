@@ -283,6 +283,51 @@ fn a_backup_restores_to_the_same_store() {
     assert!(verify(&restored_to).unwrap().is_sound());
 }
 
+/// What is durable when it begins is in it, whatever is written meanwhile.
+#[test]
+fn a_backup_of_an_open_store_is_of_one_moment() {
+    let folder = filled();
+    let (data, file) = (folder.path().join("data"), folder.path().join("backup"));
+    let store = open(&data).unwrap();
+    let made = std::thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            for index in 0..50 {
+                store
+                    .append_and_wait(vec![game("meanwhile", index)])
+                    .unwrap();
+                store
+                    .put(Collection::Meta, "meanwhile", &index.to_le_bytes())
+                    .unwrap();
+            }
+        });
+        let mut out = Vec::new();
+        let made = store.backup(&mut out).unwrap().unwrap();
+        writing.join().unwrap();
+        fs::write(folder.path().join("unfinished"), out).unwrap();
+        made
+    });
+    assert!(made.games >= GAMES && made.games <= GAMES + 50, "{made:?}");
+    let unfinished = folder.path().join("unfinished");
+    assert_eq!(crate::keep_backup(&unfinished, &file).unwrap(), made.bytes);
+    let restored_to = folder.path().join("restored");
+    let restored = restore(&file, &restored_to).unwrap();
+    assert_eq!(
+        (restored.games, restored.documents),
+        (made.games, made.documents)
+    );
+    let restored = open(&restored_to).unwrap();
+    assert!(all_is_there(&restored));
+    // A document is never newer than the games beside it.
+    let last = restored.get(Collection::Meta, "meanwhile").unwrap();
+    if let Some(last) = last {
+        let last = u64::from_le_bytes(last.try_into().unwrap());
+        assert!(restored.game("meanwhile", last).unwrap().is_some());
+    }
+    fs::write(&unfinished, b"ARENABKP").unwrap();
+    let broken = crate::keep_backup(&unfinished, folder.path().join("other"));
+    assert!(broken.is_err());
+}
+
 #[test]
 fn a_damaged_backup_is_refused_and_leaves_nothing() {
     let folder = filled();

@@ -14,6 +14,7 @@ use std::{
 
 use crate::{
     Change, Commit, Done, Positions, RESERVE_BYTES, StoreError, StoredGame, Watcher,
+    backup::Snapshot,
     database::{Database, Tree, corrupt},
     documents::{self, Summary},
     index::Index,
@@ -42,6 +43,10 @@ pub(crate) enum Job {
     },
     Flush {
         reply: SyncSender<Result<(), StoreError>>,
+    },
+    /// What a backup needs of one moment between two commits.
+    Snapshot {
+        reply: SyncSender<Result<Snapshot, StoreError>>,
     },
 }
 
@@ -132,6 +137,7 @@ struct Group {
     changes: Vec<Change>,
     done: Vec<Done>,
     replies: Vec<SyncSender<Result<(), StoreError>>>,
+    snapshots: Vec<SyncSender<Result<Snapshot, StoreError>>>,
     /// What it took so far.
     took: Commit,
 }
@@ -161,6 +167,10 @@ impl Group {
             }
             Job::Flush { reply } => {
                 self.replies.push(reply);
+                false
+            }
+            Job::Snapshot { reply } => {
+                self.snapshots.push(reply);
                 false
             }
         }
@@ -196,6 +206,7 @@ impl Writer {
             changes,
             done,
             replies,
+            snapshots,
             took,
         } = group;
         let taken = games.len();
@@ -212,6 +223,33 @@ impl Writer {
             // Who asked may have gone.
             let _ = reply.send(result.clone());
         }
+        for reply in snapshots {
+            let _ = reply.send(result.clone().and_then(|()| self.snapshot()));
+        }
+    }
+
+    /// All documents as they are now, and where the chain ends.
+    fn snapshot(&self) -> Result<Snapshot, StoreError> {
+        let mut documents = Vec::new();
+        let mut whole = true;
+        self.shared.db.visit(Tree::Documents, &[], |key, value| {
+            if *key == documents::SUMMARY_KEY {
+                return true;
+            }
+            match documents::open(&key, &value) {
+                Some(sealed) => documents.push((key.to_vec(), sealed.content.to_vec())),
+                None => whole = false,
+            }
+            whole
+        })?;
+        if !whole {
+            let what = "a document is not as it was written".to_owned();
+            return Err(corrupt(&self.shared.data, what));
+        }
+        Ok(Snapshot {
+            packs: self.tip.packs,
+            documents,
+        })
     }
 
     fn commit(

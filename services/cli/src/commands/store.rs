@@ -2,17 +2,23 @@
 
 mod records;
 
-use std::path::PathBuf;
+use std::{
+    fs::{self, File},
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
 
 use arena_store::{BackupReport, StoreError};
+use arena_wire::v1::{self, backup_store_response::Part};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use self::records::{Checked, Records};
 use crate::{
-    access::DEFAULT_DATA,
+    access::{AccessArgs, Client, DEFAULT_DATA},
     failure::{Failure, Outcome},
     output::{self, Format, note},
+    whole_file,
 };
 
 /// Verify, back up and restore a data folder
@@ -31,10 +37,14 @@ Examples:
   arena store verify --data ./arena-data
   arena store verify --repair --data ./arena-data")]
     Verify(VerifyArgs),
-    /// Write a data folder that nobody uses into one file
+    /// Write a data folder into one file, also while a coordinator runs on it
     #[command(after_help = "\
+Of a running coordinator the backup has what is durable at one moment; work goes
+on meanwhile. The file is whole or not there.
+
 Examples:
-  arena store backup --data ./arena-data /backups/monday.arena")]
+  arena store backup --data ./arena-data /backups/monday.arena
+  arena store backup --coordinator http://127.0.0.1:7600 /backups/monday.arena")]
     Backup(BackupArgs),
     /// Bring a backup back into a new data folder
     #[command(after_help = "\
@@ -68,7 +78,7 @@ pub(crate) struct VerifyArgs {
 #[derive(Debug, Args)]
 pub(crate) struct BackupArgs {
     #[command(flatten)]
-    data: DataArgs,
+    access: AccessArgs,
 
     /// The file; must not exist
     to: PathBuf,
@@ -88,15 +98,74 @@ impl StoreCommand {
         match self {
             Self::Verify(args) if args.repair => repair(&args),
             Self::Verify(args) => verify(&args),
-            Self::Backup(args) => {
-                let report = arena_store::backup(&args.data.data, &args.to).map_err(failure)?;
-                tell("backed up to", &report)
-            }
+            Self::Backup(args) => tell("backed up to", &args.backup()?),
             Self::Restore(args) => {
                 let report = arena_store::restore(&args.from, &args.data.data).map_err(failure)?;
                 tell("restored to", &report)
             }
         }
+    }
+}
+
+impl BackupArgs {
+    fn backup(&self) -> Outcome<BackupReport> {
+        if let Some(data) = self.access.folder() {
+            match arena_store::backup(data, &self.to) {
+                Err(StoreError::Locked { .. }) => {}
+                made => return made.map_err(failure),
+            }
+        }
+        let mut report = None;
+        super::block_on(async {
+            report = Some(self.fetch().await?);
+            Ok(())
+        })?;
+        report.ok_or_else(|| Failure::failed("the coordinator sent no backup"))
+    }
+
+    /// Has a running coordinator send a backup.
+    async fn fetch(&self) -> Outcome<BackupReport> {
+        if self.to.exists() {
+            return Err(failure(StoreError::NotEmpty {
+                path: self.to.clone(),
+            }));
+        }
+        let mut access = self.access.open().await?;
+        let unfinished = PathBuf::from(format!("{}.unfinished", self.to.display()));
+        let made = self.receive(&mut access.client, &unfinished).await;
+        if made.is_err() {
+            // Nobody shall take it for a backup.
+            let _ = fs::remove_file(&unfinished);
+        }
+        access.close().await?;
+        made
+    }
+
+    async fn receive(&self, client: &mut Client, unfinished: &Path) -> Outcome<BackupReport> {
+        let write = |error: io::Error| whole_file::failed(unfinished, &error);
+        let mut file = BufWriter::new(File::create(unfinished).map_err(write)?);
+        let mut stream = client
+            .backup_store(v1::BackupStoreRequest {})
+            .await?
+            .into_inner();
+        let mut done = None;
+        while let Some(message) = stream.message().await? {
+            match message.part {
+                Some(Part::Chunk(bytes)) => file.write_all(&bytes).map_err(write)?,
+                Some(Part::Done(all)) => done = Some(all),
+                None => {}
+            }
+        }
+        file.flush().map_err(write)?;
+        let done = done.ok_or_else(|| Failure::failed("the backup broke off: try again"))?;
+        let bytes = arena_store::keep_backup(unfinished, &self.to).map_err(failure)?;
+        Ok(BackupReport {
+            path: self.to.clone(),
+            games: done.games,
+            documents: done.documents,
+            binaries: done.binaries,
+            bytes,
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::{binaries, endpoints, pages, standings};
+use super::{backup, binaries, endpoints, pages, standings};
 use crate::{
     error::Error,
     handle::{Change, Command, Handle},
@@ -299,6 +299,16 @@ impl CoordinatorService for CoordinatorRpc {
         _: Request<v1::ListWorkersRequest>,
     ) -> Answer<v1::ListWorkersResponse> {
         Ok(Response::new(self.handle.ask(Command::Workers).await?))
+    }
+
+    type BackupStoreStream = ReceiverStream<Result<v1::BackupStoreResponse, Status>>;
+
+    async fn backup_store(
+        &self,
+        _: Request<v1::BackupStoreRequest>,
+    ) -> Answer<Self::BackupStoreStream> {
+        let chunks = backup::send(&self.handle);
+        Ok(Response::new(ReceiverStream::new(chunks)))
     }
 }
 
