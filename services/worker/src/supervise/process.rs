@@ -21,6 +21,7 @@ use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, BufReader},
     process::{Child, ChildStderr, ChildStdout, Command},
+    runtime::Handle,
     sync::{oneshot, watch},
     time,
 };
@@ -65,7 +66,21 @@ pub struct Process {
     exit: watch::Receiver<Option<Exit>>,
     flood: Arc<OnceLock<Exit>>,
     stop: Option<oneshot::Sender<()>>,
-    _dir: TempDir,
+    _dir: Folder,
+}
+
+/// A folder that goes with its process. It may have many files, and nothing waits
+/// for their removal.
+#[derive(Debug)]
+struct Folder(Option<TempDir>);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let dir = self.0.take();
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn_blocking(move || drop(dir));
+        }
+    }
 }
 
 impl Process {
@@ -159,7 +174,7 @@ impl Process {
             exit,
             flood,
             stop: Some(stop),
-            _dir: dir,
+            _dir: Folder(Some(dir)),
         })
     }
 

@@ -125,7 +125,12 @@ impl Checked<'_> {
             return Ok(faults);
         }
         let claims = self.bot.deterministic;
-        if let Some(differs) = difference(&first, &second) {
+        // An endpoint is one process, as far as is known.
+        let twice = match self.found.file.is_some() {
+            true => "2 processes",
+            false => "2 connections",
+        };
+        if let Some(differs) = difference(&first, &second, twice) {
             if claims {
                 note(format!(
                     "{name}: {differs}, but it describes itself as deterministic"
@@ -135,7 +140,7 @@ impl Checked<'_> {
             note(format!("{name}: {differs}: its games cannot be rerun"));
         }
         note(format!(
-            "{name}: {} games in 2 processes, {} plies, no fault",
+            "{name}: {} games in {twice}, {} plies, no fault",
             first.records.len() + second.records.len(),
             first.plies() + second.plies()
         ));
@@ -378,13 +383,13 @@ fn note_printed(what: &str, text: &str, bytes: u64) {
     }
 }
 
-/// Where two games differ that should be the same: in one process, or between two.
-fn difference(first: &Games, second: &Games) -> Option<String> {
+/// Where two games differ that should be the same: in one process, or between `twice`.
+fn difference(first: &Games, second: &Games, twice: &str) -> Option<String> {
     let of = |games: &'_ Games, game: Game| games.records.get(&(game as u64)).cloned();
     let pairs = [
-        (Game::Alone, second, Game::Again, "in one process"),
-        (Game::Alone, first, Game::Alone, "in two processes"),
-        (Game::Others, first, Game::Others, "in two processes"),
+        (Game::Alone, second, Game::Again, "one process"),
+        (Game::Alone, first, Game::Alone, twice),
+        (Game::Others, first, Game::Others, twice),
     ];
     pairs.into_iter().find_map(|(game, other, again, place)| {
         let (one, two) = (of(second, game)?, of(other, again)?);
@@ -396,7 +401,7 @@ fn difference(first: &Games, second: &Games) -> Option<String> {
             .take(event)
             .filter(|event| event.is_action());
         Some(format!(
-            "not deterministic: two games of one seed {place} differ at ply {}",
+            "not deterministic: two games of one seed in {place} differ at ply {}",
             actions.count()
         ))
     })
