@@ -64,7 +64,7 @@ fn play(world: &World, data: &str, argument: &[&str], worker: &[&str]) -> String
     let worker = world.worker(&coordinator, worker);
     let spec = spec("loud", "kalah", 2, &["loud", "random"], "");
     let id = world.start_tournament("loud", &spec, &url);
-    world.finish_tournament(&id, &url);
+    world.end_tournament(&id, &url);
     worker.stop();
     coordinator.stop();
     id
