@@ -36,8 +36,8 @@ pub(super) fn print(
         ));
         return output::write(&format!("{}\n", printed.text));
     }
-    let details = { game.fault_details.iter() }.filter(|it| is_agent(it.seat));
-    if let Some(detail) = details.filter(|it| !it.stderr_tail.is_empty()).last() {
+    let mut details = { game.fault_details.iter() }.filter(|it| is_agent(it.seat));
+    if let Some(detail) = details.rfind(|it| !it.stderr_tail.is_empty()) {
         note(format!(
             "seat {seat} ({name}): the last that its process printed before its fault; it may \
              have played other games as well"
