@@ -1,6 +1,8 @@
 //! Tests that cross processes, in one binary. Each makes a folder of its own,
 //! starts what it needs on free ports, and leaves nothing running.
 
+/// What `agent check` says holds in play.
+mod agreement;
 /// Crates depend on each other only as the design says.
 mod architecture;
 /// The benchmark measures what it says.
@@ -25,6 +27,8 @@ mod identity;
 mod lifecycle;
 /// Any fleet, killed or not, leaves the same records.
 mod one_result;
+/// What agents print is kept, and an error is named by its line.
+mod outputs;
 /// Metrics, dashboards, rules, and all of `deploy/`.
 mod prometheus;
 /// An agent in Python at a board of four.

@@ -9,6 +9,7 @@ mod ids;
 mod looks;
 mod model;
 mod output;
+mod package;
 mod progress;
 mod report;
 mod rounds;

@@ -9,6 +9,7 @@ use std::{
 use arena_model::{
     GameRecord, Tournament,
     engine::{ActionId, FaultKind, OpeningBook, Termination},
+    error_line,
     record::opening_events,
     result::GameResult,
 };
@@ -375,10 +376,10 @@ impl Results {
                 text.push_str(&detail.message);
                 text.truncate(text.floor_char_boundary(CAUSE_MAX));
             }
-            let said = detail.map_or("", |detail| last_words(&detail.stderr_tail));
+            let said = detail.map_or_else(String::new, reason);
             if !said.is_empty() {
                 text.push('\n');
-                text.push_str(said);
+                text.push_str(&said);
             }
             if let Some(last) = self.last_faults.get_mut(usize::from(agent)) {
                 *last = Some(text);
@@ -569,6 +570,19 @@ fn no_game(info: &Info, index: u64) -> StartError {
     )
 }
 
+/// What the output of an agent says of a fault beyond the message: the line that names
+/// the error, else its last lines.
+fn reason(detail: &v1::FaultDetail) -> String {
+    let Some(mut line) = error_line(&detail.stderr_tail) else {
+        return last_words(&detail.stderr_tail).to_owned();
+    };
+    line.truncate(line.floor_char_boundary(LAST_WORDS_MAX));
+    if detail.message.contains(&line) {
+        line.clear();
+    }
+    line
+}
+
 /// The end of what an agent wrote to stderr: its last lines, from the left cut
 /// to what fits.
 pub(crate) fn last_words(stderr: &str) -> &str {
@@ -598,6 +612,7 @@ pub(crate) fn shorten(record: &mut v1::GameRecord, side: &mut v1::GameReport) {
     let actions = record.events.iter().map(|event| event & 1 == 1);
     let kept = opening_events(record.opening_plies, actions);
     record.events.truncate(kept);
+    side.outputs = Vec::new();
     side.timing = side
         .timing
         .take()

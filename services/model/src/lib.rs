@@ -5,6 +5,7 @@ pub use arena_engine as engine;
 
 mod canonical;
 mod content;
+mod error_line;
 pub mod expect;
 pub mod format;
 mod name;
@@ -16,6 +17,7 @@ pub mod tournament;
 
 pub use canonical::canonical_json;
 pub use content::{Package, Registration};
+pub use error_line::error_line;
 pub use name::{AgentName, GameId, NameError};
 pub use record::{GameRecord, RECORD_VERSION, RecordHeader};
 pub use seed::{BlockSeed, SeedError, TournamentSeed};

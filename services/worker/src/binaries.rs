@@ -48,7 +48,8 @@ impl CoordinatorBinaries {
     pub(crate) fn on(channel: Channel, folder: PathBuf) -> Self {
         Self {
             channel,
-            folder,
+            // Agents start in folders of their own.
+            folder: std::path::absolute(&folder).unwrap_or(folder),
             checked: Mutex::default(),
         }
     }

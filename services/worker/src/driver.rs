@@ -7,6 +7,7 @@
 
 mod active;
 mod lease;
+mod outputs;
 mod seats;
 #[cfg(test)]
 mod tests;

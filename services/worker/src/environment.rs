@@ -5,7 +5,7 @@ use std::{ffi::OsString, future::Future, path::PathBuf, pin::Pin, sync::Arc};
 use arena_telemetry::WorkerMetrics;
 use arena_wire::v1;
 
-use crate::supervise::{GuardCommand, Listen, Supervisor};
+use crate::supervise::{GuardCommand, Listen, Outputs, Supervisor};
 
 /// How the papers' agents are run; the very same bots either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -35,6 +35,8 @@ pub struct AgentOptions {
     pub temp: PathBuf,
     /// Threads for agents in process; 0: one for each core.
     pub threads: usize,
+    /// Where what all processes write is kept, for those who play few games.
+    pub outputs: Option<Outputs>,
 }
 
 impl AgentOptions {
@@ -53,6 +55,7 @@ impl AgentOptions {
             listen: Listen::default(),
             temp: std::env::temp_dir(),
             threads: 0,
+            outputs: None,
         }
     }
 
@@ -121,7 +124,8 @@ impl Environment {
         metrics: Arc<WorkerMetrics>,
     ) -> Self {
         Self {
-            supervisor: Supervisor::new(options.guard.clone(), options.temp.clone()),
+            supervisor: Supervisor::new(options.guard.clone(), options.temp.clone())
+                .keep_outputs(options.outputs.clone()),
             listen: options.listen,
             builtin: options.builtin,
             unary: options.unary,

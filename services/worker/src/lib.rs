@@ -12,6 +12,7 @@ mod environment;
 pub mod guard;
 mod meter;
 mod native;
+pub mod package;
 mod player;
 pub mod protocol;
 mod report;
@@ -23,8 +24,6 @@ mod table;
 pub use binaries::CoordinatorBinaries;
 pub use environment::{AgentOptions, BinaryError, BinaryProvider, Builtin, Provided};
 pub use native::Job;
-pub use player::{
-    AgentSource, DescribeError, NoBinaries, PlayError, Played, describe, play_games, play_one,
-};
+pub use player::{DescribeError, NoBinaries, PlayError, Played, describe, play_games, play_one};
 pub use service::{Options, Service, WorkerError};
 pub use table::SetupError;

@@ -1,11 +1,14 @@
 //! Games without a coordinator, and one agent without a game.
 
-use std::{ffi::OsString, io, path::PathBuf, sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use arena_engine::FaultKind;
 use arena_model::{GameRecord, RecordHeader};
 use arena_telemetry::{MetricsError, Registry, WorkerMetrics};
-use arena_wire::{convert::ConvertError, v1};
+use arena_wire::{
+    convert::ConvertError,
+    v1::{self, agent_setup},
+};
 use tokio::time;
 use tonic::Code;
 
@@ -15,7 +18,6 @@ use crate::{
     environment::{AgentOptions, BinaryProvider, Environment},
     native::Pool,
     runtime::on_own_thread,
-    supervise::Limits,
     table::{Rules, SetupError},
 };
 
@@ -125,22 +127,6 @@ pub async fn play_games(
     .await?
 }
 
-/// An agent that is to be asked what it offers.
-#[derive(Clone, Debug)]
-pub enum AgentSource {
-    /// An executable on this machine.
-    Program {
-        /// The file.
-        path: PathBuf,
-        /// Its arguments.
-        args: Vec<OsString>,
-        /// Its bounds.
-        limits: Limits,
-    },
-    /// `http://host:port` or `unix:/path`.
-    Endpoint(String),
-}
-
 /// An agent that could not be asked what it offers.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
@@ -176,22 +162,20 @@ impl From<Down> for DescribeError {
     }
 }
 
-/// Starts or reaches an agent, asks what it offers, and ends it. One without
-/// `Describe` offers one nameless bot.
+/// Starts or reaches an agent as in a game, asks what it offers, and ends it. One
+/// without `Describe` offers one nameless bot.
 ///
 /// # Errors
 /// [`DescribeError`].
 pub async fn describe(
-    source: AgentSource,
+    source: agent_setup::Source,
+    binaries: Arc<dyn BinaryProvider>,
     options: AgentOptions,
 ) -> Result<v1::DescribeResponse, DescribeError> {
-    let source = match source {
-        AgentSource::Program { path, args, limits } => Source::Program { path, args, limits },
-        AgentSource::Endpoint(url) => Source::Endpoint(url),
-    };
     let metrics = WorkerMetrics::new(&Registry::new(), ["none"; 0]).map_err(DescribeError::ours)?;
     on_own_thread("describe", move || async move {
-        let environment = Environment::new(&options, Arc::new(NoBinaries), Arc::new(metrics));
+        let environment = Environment::new(&options, binaries, Arc::new(metrics));
+        let source = Source::of(source, &environment);
         let link = Link::up(&source, &environment).await?;
         let described = ask(&link).await;
         link.down().await;

@@ -62,6 +62,7 @@ pub(crate) struct Known {
     /// Of its faults.
     pub(crate) details: Vec<v1::FaultDetail>,
     pub(crate) answered: Answered,
+    pub(crate) outputs: Vec<v1::AgentOutput>,
 }
 
 /// Makes records and hashes them.
@@ -109,6 +110,7 @@ impl Sealer {
             timing: Some(timing),
             fault_details: known.details,
             answered: known.answered.seats(),
+            outputs: known.outputs,
             ..Default::default()
         }
     }

@@ -15,7 +15,7 @@ use arena_wire::v1;
 use nix::errno::Errno;
 use tokio::sync::watch;
 
-pub use output::Tail;
+pub use output::{KEPT_BYTES, Output, Outputs};
 pub use process::Process;
 pub(crate) use process::{SOCKET_PATH_BYTES, socket_path_bytes};
 
@@ -34,6 +34,7 @@ pub struct GuardCommand {
 pub struct Supervisor {
     guard: GuardCommand,
     temp: PathBuf,
+    outputs: Option<Outputs>,
     running: Arc<watch::Sender<usize>>,
 }
 
@@ -43,9 +44,18 @@ impl Supervisor {
     pub fn new(guard: GuardCommand, temp: PathBuf) -> Self {
         Self {
             guard,
-            temp,
+            // Agents start in folders of their own.
+            temp: std::path::absolute(&temp).unwrap_or(temp),
+            outputs: None,
             running: Arc::new(watch::Sender::new(0)),
         }
+    }
+
+    /// Keeps what every process writes, also when it is gone.
+    #[must_use]
+    pub fn keep_outputs(mut self, outputs: Option<Outputs>) -> Self {
+        self.outputs = outputs;
+        self
     }
 
     /// Starts an agent and waits until it is ready.
@@ -143,9 +153,9 @@ impl Limits {
 /// What to start.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The agent's executable.
+    /// The agent's executable, or its package.
     pub program: PathBuf,
-    /// Its arguments.
+    /// Its arguments; those of a package's command come before them.
     pub args: Vec<OsString>,
     /// Its bounds.
     pub limits: Limits,
@@ -203,6 +213,14 @@ pub enum StartError {
         /// The agent's executable.
         program: String,
         /// What happened, and what to do.
+        problem: String,
+    },
+    /// Its package is none.
+    #[error("{program} cannot be unpacked: {problem}")]
+    Package {
+        /// The package.
+        program: String,
+        /// What is wrong with it.
         problem: String,
     },
     /// It ended before it was ready.

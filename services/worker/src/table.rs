@@ -169,6 +169,12 @@ impl Rules {
         matches!(source, Some(v1::agent_setup::Source::Native(_)))
     }
 
+    /// Whether an agent is a program that is started here.
+    pub(crate) fn is_program(&self, index: u16) -> bool {
+        let source = &self.agent(index).source;
+        matches!(source, Some(v1::agent_setup::Source::Binary(_)))
+    }
+
     /// Name and options of a native agent's bot.
     pub(crate) fn native(&self, index: u16) -> Result<(String, Options), String> {
         let agent = self.agent(index);

@@ -31,10 +31,16 @@ Examples:
   arena evolve evolve.toml --champion champion.toml
   arena agent register --fragment champion.toml")]
     Register(register::RegisterArgs),
-    /// Ask an agent what it offers and play a game of it against itself
+    /// Play an agent as workers do, and report its faults and false claims
     #[command(after_help = "\
+What is checked is what would be registered: its content alone, started in an empty
+folder. It plays each ruleset that it offers, with every preset and number of seats,
+in two processes. Exits with 3 where it makes a fault, offers a ruleset that does not
+exist, or is not as deterministic as it says.
+
 Examples:
-  arena agent check --binary ./my-agent
+  arena agent check ./my-agent
+  arena agent check ./my-agent --ruleset cowry -- --threads 1
   arena agent check --endpoint unix:/tmp/my.sock --ruleset kalah")]
     Check(check::CheckArgs),
     /// List all agents, those of the papers included

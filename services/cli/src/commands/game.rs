@@ -2,6 +2,7 @@
 
 mod compare;
 mod list;
+mod printed;
 mod programs;
 mod rerun;
 mod show;
@@ -40,6 +41,7 @@ Examples:
   arena game show demo-3f9a0c1b22/17
   arena game show demo-3f9a0c1b22/17 --watch
   arena game show @last/17 --watch --delay 500ms
+  arena game show demo-3f9a0c1b22/17 --output-of 0
   arena game show demo-3f9a0c1b22/17 --output json > game.json")]
     Show(ShowArgs),
     /// Apply a record again and check dice, result and hash; asks no agent
@@ -73,6 +75,12 @@ pub(crate) struct ShowArgs {
 
     #[command(flatten)]
     watch: WatchArgs,
+
+    /// Print what the agent of this seat printed instead. It is kept for games in which
+    /// it made a fault (the last of its process), and for games that its process played
+    /// alone, as on a worker with --capacity 1
+    #[arg(long, value_name = "SEAT", conflicts_with_all = ["watch", "output"])]
+    output_of: Option<usize>,
 
     /// How to print; json is the game's record
     #[arg(long, value_enum, default_value_t)]
@@ -130,10 +138,13 @@ async fn fetch(client: &mut Client, id: &str) -> Outcome<v1::GetGameResponse> {
 
 impl ShowArgs {
     async fn show(&self, client: &mut Client) -> Outcome {
-        let game = fetch(client, &self.game).await?;
-        let setup = game.setup.unwrap_or_default();
+        let mut game = fetch(client, &self.game).await?;
+        let setup = game.setup.take().unwrap_or_default();
         let rules = Rules::of(&setup)?;
         let record = model::record(game.record.as_ref())?;
+        if let Some(seat) = self.output_of {
+            return printed::print(&self.game, &setup, &record, &game, seat);
+        }
         if setup.hash_only {
             show::print_short(&rules, &record, self.output)?;
             note(model::not_kept(&setup.tournament_id, &self.game));

@@ -232,6 +232,7 @@ impl CoordinatorService for CoordinatorRpc {
             setup: Some(info.setup.clone()),
             timing: side.timing,
             fault_details: side.fault_details,
+            outputs: side.outputs,
         }))
     }
 

@@ -146,6 +146,12 @@ async fn the_last_fault_of_an_agent_is_told_with_its_last_words() {
             "\ntwo\nthree\nfour".to_owned(),
         ),
         (&lease.games[3], &long, format!("\n{}", "ä".repeat(150))),
+        (
+            &lease.games[4],
+            "KeyError: 7\nbye\nbye\nbye\n",
+            "\nKeyError: 7".to_owned(),
+        ),
+        (&lease.games[5], "Error: exit code 1\nbye\n", String::new()),
     ] {
         let mut report = won(game, 0);
         if let Some(record) = &mut report.record {
@@ -157,14 +163,17 @@ async fn the_last_fault_of_an_agent_is_told_with_its_last_words() {
         }
         report.fault_details = vec![v1::FaultDetail {
             seat: 1,
-            message: "exit code 1".to_owned(),
+            message: "Error: exit code 1".to_owned(),
             stderr_tail: stderr.to_owned(),
         }];
         worker.report(&lease, vec![report]).await.expect("taken");
         let agent = &lease.setup.as_ref().expect("sent").agents[game.seats[1] as usize].name;
         let standings = arena.standings(&id).await;
         let found = standings.agents.iter().find(|found| found.agent == *agent);
-        let expected = format!("crash at ply 7 of {id}/{}: exit code 1{said}", game.index);
+        let expected = format!(
+            "crash at ply 7 of {id}/{}: Error: exit code 1{said}",
+            game.index
+        );
         assert_eq!(found.expect("listed").last_fault, expected);
     }
 }

@@ -5,6 +5,7 @@ use std::{
     cell::{Cell, RefCell},
     future::Future,
     rc::Rc,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -22,7 +23,7 @@ use super::{
     question::{Batch, Inbox, Writer},
     window::Window,
 };
-use crate::{environment::Environment, meter::Meter};
+use crate::{environment::Environment, meter::Meter, supervise::Output};
 
 /// Starts in a row that may fail before an agent is given up.
 const STARTS: u32 = 3;
@@ -74,6 +75,8 @@ pub(crate) struct Line {
     pub(super) window: RefCell<Window>,
     closed: Cell<bool>,
     closing: Notify,
+    /// What its process writes.
+    output: RefCell<Option<Arc<Output>>>,
 }
 
 impl Line {
@@ -95,6 +98,7 @@ impl Line {
             window: RefCell::new(Window::new(batch_max)),
             closed: Cell::new(false),
             closing: Notify::new(),
+            output: RefCell::default(),
         });
         environment.metrics.add_agent_processes(&setup.label, 0);
         let attendant = Attendant {
@@ -154,6 +158,12 @@ impl Line {
 
     pub(crate) fn count_told(&self) {
         self.told.set(self.told.get() + 1);
+    }
+
+    /// What its process writes, or the last one did; none before the first one and for
+    /// an endpoint.
+    pub(crate) fn output(&self) -> Option<Arc<Output>> {
+        self.output.borrow().clone()
     }
 
     /// Ends the agent's process and the task.
@@ -317,6 +327,7 @@ impl Attendant {
                             self.environment.metrics.agent_restarted(&self.label);
                         }
                     }
+                    self.line.output.replace(link.output().cloned());
                     self.ups += 1;
                     self.up_since = Instant::now();
                     self.link = Some(link);

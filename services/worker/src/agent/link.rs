@@ -1,9 +1,10 @@
 //! A connection to a running agent, and what it takes to have one.
 
-use std::{ffi::OsString, path::PathBuf, time::Duration};
+use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Duration};
 
 use arena_engine::FaultKind;
-use arena_wire::v1;
+use arena_model::error_line;
+use arena_wire::v1::{self, agent_setup};
 use tonic::{Code, Status, client::Grpc, transport::Channel};
 use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
@@ -12,11 +13,13 @@ use tonic_health::pb::{
 use super::{Blame, codec, connect};
 use crate::{
     environment::Environment,
-    supervise::{Exit, Launch, Limits, Process, StartError},
+    supervise::{Exit, Launch, Limits, Output, Process, StartError},
 };
 
 /// How long after a broken connection the news of the process's end may come.
 const NEWS: Duration = Duration::from_secs(2);
+/// The most bytes of the line that names an error.
+const REASON_BYTES: usize = 300;
 /// How long an endpoint may take to answer the health check.
 const HEALTH: Duration = Duration::from_secs(5);
 
@@ -33,6 +36,24 @@ pub(crate) enum Source {
     Binary(v1::BinarySource),
     /// It runs elsewhere.
     Endpoint(String),
+}
+
+impl Source {
+    /// How the agent of a setup is reached where it is a process or an endpoint.
+    pub(crate) fn of(source: agent_setup::Source, environment: &Environment) -> Self {
+        match source {
+            agent_setup::Source::Native(_) => {
+                let (path, args) = environment.native.clone();
+                Self::Program {
+                    path,
+                    args,
+                    limits: Limits::default(),
+                }
+            }
+            agent_setup::Source::Binary(binary) => Self::Binary(binary),
+            agent_setup::Source::Endpoint(endpoint) => Self::Endpoint(endpoint.url),
+        }
+    }
 }
 
 /// Why there is no connection.
@@ -107,9 +128,11 @@ impl Link {
             },
             None => None,
         };
+        let written = self.output().map(|output| output.tail());
+        let written = written.unwrap_or_default();
         let (kind, message) = match exit {
             Some(exit @ Exit::OutputLimit(_)) => (FaultKind::OutputLimit, exit.to_string()),
-            Some(exit) => (FaultKind::Crash, exit.to_string()),
+            Some(exit) => (FaultKind::Crash, with_reason(exit.to_string(), &written)),
             None if codec::unreadable(status) => (FaultKind::Garbled, status.message().to_owned()),
             None if status.code() == Code::Unavailable || lost(status) => (
                 FaultKind::Disconnected,
@@ -128,8 +151,16 @@ impl Link {
         Blame {
             kind,
             message,
-            tail: self.process.as_ref().map(Process::tail).unwrap_or_default(),
+            tail: self
+                .output()
+                .map(|output| output.tail())
+                .unwrap_or_default(),
         }
+    }
+
+    /// What its process writes, if it is one of ours.
+    pub(crate) fn output(&self) -> Option<&Arc<Output>> {
+        self.process.as_ref().map(Process::output)
     }
 
     /// Another handle of the connection.
@@ -142,6 +173,17 @@ impl Link {
         if let Some(process) = self.process {
             process.stop().await;
         }
+    }
+}
+
+/// What happened, with the line of the output that names an error.
+fn with_reason(message: String, output: &str) -> String {
+    match error_line(output) {
+        Some(mut line) => {
+            line.truncate(line.floor_char_boundary(REASON_BYTES));
+            format!("{message}: {line}")
+        }
+        None => message,
     }
 }
 
@@ -189,11 +231,13 @@ async fn start(
                 message: error.to_string(),
                 tail,
             }),
-            StartError::Exited { .. } | StartError::Slow { .. } => Down::Agent(Blame {
-                kind: FaultKind::NotReady,
-                message: error.to_string(),
-                tail,
-            }),
+            StartError::Package { .. } | StartError::Exited { .. } | StartError::Slow { .. } => {
+                Down::Agent(Blame {
+                    kind: FaultKind::NotReady,
+                    message: with_reason(error.to_string(), &tail),
+                    tail,
+                })
+            }
         })
 }
 

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, rc::Rc, sync::Arc, time::Duration};
 use arena_engine::{AnyMatch, IllegalAction, Status};
 use arena_wire::v1;
 
-use super::seats::{Seated, Table};
+use super::{
+    outputs::GameOutputs,
+    seats::{Seated, Table},
+};
 use crate::{
     agent::{Blame, Token},
     native::Plies,
@@ -31,6 +34,7 @@ pub(super) struct Active {
     /// The job of the pool that answers its open question, if one does.
     job: Option<Arc<Plies>>,
     answered: Answered,
+    outputs: GameOutputs,
 }
 
 impl Active {
@@ -42,10 +46,12 @@ impl Active {
         given_up: GivenUp,
     ) -> Result<Self, IllegalAction> {
         let rules = table.rules();
+        let seats = rules.seats(&assignment);
         Ok(Self {
             lease,
             game: rules.open(&assignment)?,
-            seats: Seated::new(table.clone(), rules.seats(&assignment)),
+            outputs: GameOutputs::begin(&table, &seats),
+            seats: Seated::new(table.clone(), seats),
             plies,
             assignment,
             timed: Timed::start(),
@@ -123,10 +129,16 @@ impl Active {
             "{}",
             blame.message
         );
+        let mut tail = blame.tail;
+        if tail.is_empty()
+            && let Some(output) = self.table.output(agent)
+        {
+            tail = output.tail();
+        }
         self.details.push(v1::FaultDetail {
             seat: question.seat.into(),
             message: blame.message,
-            stderr_tail: blame.tail,
+            stderr_tail: tail,
         });
         self.game.fault(blame.kind);
     }
@@ -152,12 +164,13 @@ impl Active {
     }
 
     /// The report of a game that is over.
-    pub(super) fn seal(self) -> v1::GameReport {
+    pub(super) fn seal(mut self) -> v1::GameReport {
         let known = Known {
             timed: self.timed,
             latencies_us: self.latencies_us,
             details: self.details,
             answered: self.answered,
+            outputs: self.outputs.take(),
         };
         let finished = self.game.finish();
         self.table.sealer().seal(&self.assignment, finished, known)

@@ -17,6 +17,7 @@ use tokio::{
     time::Instant,
 };
 
+use super::outputs::OpenGames;
 use crate::{
     agent::{
         Blame, Event, Token, Verdict,
@@ -27,7 +28,7 @@ use crate::{
     environment::{Builtin, Environment},
     native::{Brains, Player, Players, Plies, Pool},
     report::Sealer,
-    supervise::Limits,
+    supervise::Output,
     table::Rules,
 };
 
@@ -58,6 +59,8 @@ pub(super) struct Table {
     active: Vec<Cell<usize>>,
     /// Decisions since they were told last.
     decisions: Cell<u64>,
+    /// Of each agent: the games that are played with it.
+    open: Vec<OpenGames>,
 }
 
 /// The agents of a game that is played, until it is dropped.
@@ -103,6 +106,7 @@ impl Table {
             is_asked: agents.clone().map(|_| Cell::new(false)).collect(),
             active: agents.clone().map(|_| Cell::new(0)).collect(),
             decisions: Cell::new(0),
+            open: agents.clone().map(|_| OpenGames::default()).collect(),
             agents: agents.map(|_| OnceCell::new()).collect(),
             manager: environment.metrics.manager(&rules.wire().ruleset),
             rules,
@@ -223,6 +227,19 @@ impl Table {
         }
     }
 
+    /// What the process of an agent writes, where it has one.
+    pub(super) fn output(&self, agent: u16) -> Option<Arc<Output>> {
+        match self.agents[usize::from(agent)].get() {
+            Some(Reached::Line(line)) => line.output(),
+            _ => None,
+        }
+    }
+
+    /// The games that are played with an agent.
+    pub(super) fn open_games(&self, agent: u16) -> &OpenGames {
+        &self.open[usize::from(agent)]
+    }
+
     /// Remembers an agent until the next flush.
     fn note(&self, agent: u16) {
         if !self.is_asked[usize::from(agent)].replace(true) {
@@ -271,16 +288,7 @@ impl Table {
                     self.environment.metrics.clone(),
                 ))));
             }
-            Some(WireSource::Native(_)) => {
-                let (path, args) = self.environment.native.clone();
-                Source::Program {
-                    path,
-                    args,
-                    limits: Limits::default(),
-                }
-            }
-            Some(WireSource::Binary(binary)) => Source::Binary(binary.clone()),
-            Some(WireSource::Endpoint(endpoint)) => Source::Endpoint(endpoint.url.clone()),
+            Some(source) => Source::of(source.clone(), &self.environment),
         };
         let context = context(self.rules.wire(), agent);
         // The papers' agents need no more than ids.

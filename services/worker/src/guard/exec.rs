@@ -38,7 +38,11 @@ pub(super) fn become_agent(parent: i32, memory_bytes: u64, command: &[OsString])
             thread::sleep(Duration::from_millis(10));
             continue;
         }
-        complain(&format!("cannot run {}: {error}", program.display()));
+        let hint = match error.kind() == io::ErrorKind::NotFound && !has_slash(program) {
+            true => "; it is neither in the package nor in a folder of this host's PATH",
+            false => "",
+        };
+        complain(&format!("cannot run {}: {error}{hint}", program.display()));
         return ExitCode::from(if error.kind() == io::ErrorKind::NotFound {
             127
         } else {
@@ -50,6 +54,10 @@ pub(super) fn become_agent(parent: i32, memory_bytes: u64, command: &[OsString])
         program.display()
     ));
     ExitCode::from(126)
+}
+
+fn has_slash(program: &OsString) -> bool {
+    program.as_encoded_bytes().contains(&b'/')
 }
 
 fn confine(parent: i32, memory_bytes: u64) -> Result<(), Errno> {

@@ -332,6 +332,7 @@ impl<G: Game> Hall for Seated<G> {
                 latencies_us,
                 details,
                 answered: played,
+                outputs: Vec::new(),
             },
         }))
     }

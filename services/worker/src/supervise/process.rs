@@ -1,7 +1,8 @@
 //! One running agent process, seen from the worker.
 
 use std::{
-    fs::Permissions,
+    ffi::OsString,
+    fs::{self, Permissions},
     io,
     net::TcpListener,
     os::unix::{fs::PermissionsExt, process::ExitStatusExt},
@@ -20,6 +21,7 @@ use tempfile::TempDir;
 use tokio::{
     io::{AsyncReadExt, BufReader},
     process::{Child, ChildStderr, ChildStdout, Command},
+    runtime::Handle,
     sync::{oneshot, watch},
     time,
 };
@@ -28,10 +30,11 @@ use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use super::{Exit, Launch, Listen, Running, StartError, Supervisor, Tail};
+use super::{Exit, Launch, Listen, Output, Running, StartError, Supervisor};
 use crate::{
     agent::connect,
     guard::{Report, tree},
+    package::{self, PackageError},
 };
 
 /// Between health checks: the first wait, doubled up to the last.
@@ -47,6 +50,8 @@ pub(crate) const SOCKET_PATH_BYTES: usize = 107;
 /// own behind this.
 const FOLDER: &str = "arena-";
 const SOCKET: &str = "agent.sock";
+/// The folder below it that an agent is started in, empty but for its package.
+const WORK: &str = "work";
 
 /// How long the path of a socket in a folder is going to be.
 pub(crate) fn socket_path_bytes(temp: &Path) -> usize {
@@ -57,11 +62,25 @@ pub(crate) fn socket_path_bytes(temp: &Path) -> usize {
 #[derive(Debug)]
 pub struct Process {
     channel: Channel,
-    tail: Arc<Tail>,
+    output: Arc<Output>,
     exit: watch::Receiver<Option<Exit>>,
     flood: Arc<OnceLock<Exit>>,
     stop: Option<oneshot::Sender<()>>,
-    _dir: TempDir,
+    _dir: Folder,
+}
+
+/// A folder that goes with its process. It may have many files, and nothing waits
+/// for their removal.
+#[derive(Debug)]
+struct Folder(Option<TempDir>);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let dir = self.0.take();
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn_blocking(move || drop(dir));
+        }
+    }
 }
 
 impl Process {
@@ -69,7 +88,12 @@ impl Process {
         supervisor: &Supervisor,
         launch: &Launch,
     ) -> Result<Self, (StartError, String)> {
-        let Supervisor { guard, temp, .. } = supervisor;
+        let Supervisor {
+            guard,
+            temp,
+            outputs,
+            ..
+        } = supervisor;
         let program = launch.program.display().to_string();
         let ours = |problem: String| {
             let program = program.clone();
@@ -81,14 +105,35 @@ impl Process {
             .tempdir_in(temp)
             .map_err(|error| ours(format!("no folder in {}: {error}", temp.display())))?;
         let (listen, url) = address(launch.listen, dir.path()).map_err(ours)?;
+        let work = dir.path().join(WORK);
+        fs::create_dir(&work)
+            .map_err(|error| ours(format!("no folder {}: {error}", work.display())))?;
+        let (command, args) = match unpacked(&launch.program, &work).await {
+            Ok(command) => command,
+            Err(PackageError::Content(problem)) => {
+                return Err((StartError::Package { program, problem }, String::new()));
+            }
+            Err(PackageError::Io(error)) => {
+                return Err(ours(format!(
+                    "cannot unpack it into {}: {error}",
+                    work.display()
+                )));
+            }
+        };
         let child = Command::new(&guard.program)
             .args(&guard.args)
             .args(["--memory-bytes", &launch.limits.memory_bytes.to_string()])
             .args(["--processes", &launch.limits.processes.to_string()])
             .arg("--")
-            .arg(&launch.program)
+            .arg(&command)
+            .args(&args)
             .args(&launch.args)
+            .current_dir(&work)
+            .env("PWD", &work)
+            .env_remove("OLDPWD")
             .env("ARENA_LISTEN", &listen)
+            // What is printed before a crash, or during a game, is seen then.
+            .env("PYTHONUNBUFFERED", "1")
             .env(MARK, dir.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -97,7 +142,10 @@ impl Process {
             .spawn()
             .map_err(|error| ours(format!("{}: {error}", guard.program.display())))?;
 
-        let tail = Arc::new(Tail::default());
+        let output = Arc::new(Output::default());
+        if let Some(outputs) = outputs {
+            outputs.push(output.clone());
+        }
         let flood = Arc::new(OnceLock::new());
         let (ended, exit) = watch::channel(None);
         let (stop, stopped) = oneshot::channel();
@@ -105,7 +153,7 @@ impl Process {
             child,
             dir.path().to_owned(),
             launch.limits.output_bytes,
-            (tail.clone(), flood.clone()),
+            (output.clone(), flood.clone()),
             stopped,
             ended,
             Running::new(&supervisor.running),
@@ -117,16 +165,16 @@ impl Process {
                 drop(stop);
                 let mut exit = exit;
                 let _ = exit.wait_for(Option::is_some).await;
-                return Err((error, tail.text()));
+                return Err((error, output.tail()));
             }
         };
         Ok(Self {
             channel,
-            tail,
+            output,
             exit,
             flood,
             stop: Some(stop),
-            _dir: dir,
+            _dir: Folder(Some(dir)),
         })
     }
 
@@ -160,10 +208,10 @@ impl Process {
         }
     }
 
-    /// The last it wrote to stdout and stderr.
+    /// What it writes to stdout and stderr.
     #[must_use]
-    pub fn tail(&self) -> String {
-        self.tail.text()
+    pub fn output(&self) -> &Arc<Output> {
+        &self.output
     }
 
     /// Ends it, and waits until nothing of it is left.
@@ -171,6 +219,21 @@ impl Process {
         self.stop = None;
         let _ = self.exit.wait_for(Option::is_some).await;
     }
+}
+
+/// The command of an agent, whose package is unpacked for this process alone: what a
+/// process changes in its folder is not seen by others.
+async fn unpacked(program: &Path, work: &Path) -> Result<(OsString, Vec<OsString>), PackageError> {
+    let (program, work) = (program.to_owned(), work.to_owned());
+    let unpacking = tokio::task::spawn_blocking(move || {
+        // What is not there is started, to be reported as that.
+        if !package::is_package(&program).unwrap_or_default() {
+            return Ok((program.into_os_string(), Vec::new()));
+        }
+        let manifest = package::unpack(&program, &work)?;
+        Ok(manifest.command(&work))
+    });
+    unpacking.await.map_err(io::Error::other)?
 }
 
 /// What the child is told and what the worker connects to.
@@ -273,7 +336,7 @@ async fn attend(
     mut child: Child,
     mark: PathBuf,
     limit: u64,
-    (tail, flood): (Arc<Tail>, Arc<OnceLock<Exit>>),
+    (kept, flood): (Arc<Output>, Arc<OnceLock<Exit>>),
     stopped: oneshot::Receiver<()>,
     ended: watch::Sender<Option<Exit>>,
     running: Running,
@@ -283,7 +346,7 @@ async fn attend(
     let (output, stderr) = (child.stdout.take(), child.stderr.take());
     let written = async {
         if let Some(stderr) = stderr {
-            drain(stderr, limit, &tail, &flood).await;
+            drain(stderr, limit, &kept, &flood).await;
         }
     };
     let report = report(output);
@@ -357,14 +420,14 @@ async fn end_marked(mark: &Path) {
 }
 
 /// Reads all output; no further, and says so, where it is more than allowed.
-async fn drain(mut output: ChildStderr, limit: u64, tail: &Tail, flood: &OnceLock<Exit>) {
+async fn drain(mut output: ChildStderr, limit: u64, kept: &Output, flood: &OnceLock<Exit>) {
     let mut buffer = vec![0; 16 << 10];
     let mut total: u64 = 0;
     loop {
         match output.read(&mut buffer).await {
             Ok(0) | Err(_) => return,
             Ok(count) => {
-                tail.push(&buffer[..count]);
+                kept.push(&buffer[..count]);
                 total += count as u64;
                 if total > limit {
                     // Before the pipe is closed, which the agent notices.

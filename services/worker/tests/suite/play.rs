@@ -6,8 +6,7 @@ use crate::common::{Fixture, agents, endpoint, fixture, games, native, process, 
 use arena_engine::{FaultKind, Termination};
 use arena_wire::v1;
 use arena_worker::{
-    AgentSource, BinaryProvider, Builtin, PlayError, Played, Provided, describe, play_games,
-    play_one, supervise::Limits,
+    BinaryProvider, Builtin, PlayError, Played, Provided, describe, play_games, play_one,
 };
 
 async fn play(setup: v1::TournamentSetup, builtin: Builtin) -> Result<Played, PlayError> {
@@ -257,29 +256,21 @@ async fn a_setup_of_other_rules_is_refused() {
 
 #[tokio::test]
 async fn agents_describe_themselves_or_tell_why_not() {
-    let source = |args: &[&str]| AgentSource::Program {
-        path: fixture(),
-        args: args.iter().map(Into::into).collect(),
-        limits: Limits::default(),
+    let ask = async |agent: v1::AgentSetup| {
+        let source = agent.source.expect("a source");
+        describe(source, Arc::new(Fixture), agents(Builtin::InProcess)).await
     };
-    let options = || agents(Builtin::InProcess);
-    let described = describe(source(&["fake", "--mode", "good"]), options()).await;
+    let described = ask(process("good", &["--mode", "good"])).await;
     assert_eq!(described.expect("a description").name, "fixture");
-    let nameless = describe(source(&["fake", "--mode", "unary"]), options()).await;
+    let nameless = ask(process("unary", &["--mode", "unary"])).await;
     assert_eq!(
         nameless.expect("a description"),
         v1::DescribeResponse::default()
     );
-    let error = describe(source(&["no-such-part"]), options())
-        .await
-        .expect_err("2");
-    assert_eq!(error.kind, Some(FaultKind::NotReady));
-    let error = describe(
-        AgentSource::Endpoint("http://127.0.0.1:9".into()),
-        options(),
-    )
-    .await
-    .expect_err("nobody");
+    let error = ask(process("none", &["--mode", "dies-at-start"])).await;
+    assert_eq!(error.expect_err("3").kind, Some(FaultKind::NotReady));
+    let far = endpoint("far", "http://127.0.0.1:9");
+    let error = ask(far).await.expect_err("nobody");
     assert_eq!(error.kind, Some(FaultKind::Disconnected));
     assert!(error.message.contains("http://127.0.0.1:9"), "{error}");
 }

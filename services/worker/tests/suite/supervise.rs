@@ -90,6 +90,19 @@ async fn a_crash_at_start_is_told_with_the_signal_or_code_and_the_last_words() {
 }
 
 #[tokio::test]
+async fn agents_start_in_empty_folders_of_their_own() {
+    let launch = shell("ls -A; test \"$PWD\" = \"$(pwd)\" && pwd; touch left; exit 3");
+    let mut folders = Vec::new();
+    for _ in 0..2 {
+        let (_, tail) = start(&launch).await.expect_err("3");
+        assert!(tail.starts_with('/') && !tail.contains('\n'), "{tail}");
+        assert!(!Path::new(&tail).exists(), "{tail} is left");
+        folders.push(tail);
+    }
+    assert_ne!(folders[0], folders[1]);
+}
+
+#[tokio::test]
 async fn a_file_that_cannot_run_is_told_with_its_path() {
     let (error, tail) = start(&Launch::new(Path::new("/no/such/agent"), [""; 0]))
         .await

@@ -1,14 +1,16 @@
 //! `arena agent check`, and asking an agent what it offers.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+mod plays;
+mod rulesets;
+
+use std::{path::PathBuf, sync::Arc};
 
 use arena_wire::{convert, v1, v1::agent::Source};
-use arena_worker::{
-    AgentOptions, AgentSource, BinaryProvider, DescribeError, Provided, play_games, play_one,
-    supervise::Limits,
-};
+use arena_worker::{AgentOptions, BinaryError, BinaryProvider, DescribeError, Provided};
 use clap::Args;
 
+use self::plays::Checked;
+pub(super) use self::rulesets::unknown_rulesets;
 use super::register::{FileCopy, Found, Target};
 use crate::{
     failure::{Failure, Outcome},
@@ -16,9 +18,16 @@ use crate::{
     units,
 };
 
+/// Variables by which runtimes find more than the agent's own files.
+const SEARCH_PATHS: [&str; 4] = ["PYTHONPATH", "PYTHONHOME", "NODE_PATH", "CLASSPATH"];
+
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("where").required(true).args(["binary", "endpoint"]))]
+#[command(group = clap::ArgGroup::new("where").required(true).args(["path", "binary", "endpoint"]))]
+#[command(group = clap::ArgGroup::new("program").args(["path", "binary"]))]
 pub(crate) struct CheckArgs {
+    /// What to check, as --binary
+    path: Option<PathBuf>,
+
     #[command(flatten)]
     target: Target,
 
@@ -30,31 +39,21 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     ruleset: Option<String>,
 
+    /// Show what it prints: of one process all together, of the other by game
+    #[arg(long)]
+    show_output: bool,
+
     /// How to print
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }
 
-/// Asks an agent what it offers; the error is ready to be shown.
-pub(super) async fn describe(
-    found: &Found,
-    start_timeout: u64,
-) -> Result<v1::DescribeResponse, String> {
+/// Asks an agent what it offers, started as a worker starts it; the error is ready to
+/// be shown.
+pub(super) async fn describe(found: &Found) -> Result<v1::DescribeResponse, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let source = match (&found.source, &found.file) {
-        (Source::Binary(binary), Some(file)) => {
-            let mut limits = Limits::from_wire(binary.limits.as_ref());
-            limits.start = Duration::from_secs(start_timeout);
-            AgentSource::Program {
-                path: file.path(),
-                args: binary.args.iter().map(Into::into).collect(),
-                limits,
-            }
-        }
-        (Source::Endpoint(endpoint), _) => AgentSource::Endpoint(endpoint.url.clone()),
-        _ => return Err("it is neither a binary nor an endpoint".to_owned()),
-    };
-    arena_worker::describe(source, AgentOptions::of_executable(program))
+    let options = AgentOptions::of_executable(program);
+    arena_worker::describe(found.setup_source(), found.provider(), options)
         .await
         .map_err(|error| shown(&error))
 }
@@ -71,18 +70,19 @@ fn shown(error: &DescribeError) -> String {
 }
 
 impl CheckArgs {
-    pub(crate) async fn run(self) -> Outcome {
+    pub(crate) async fn run(mut self) -> Outcome {
+        if let Some(path) = self.path.take() {
+            self.target.binary = Some(path);
+        }
         let found = self.target.find()?;
         let endpoint = self.target.endpoint.is_some();
-        let description = describe(&found, self.target.start_timeout)
-            .await
-            .map_err(|error| {
-                if endpoint {
-                    Failure::unreachable(error)
-                } else {
-                    Failure::differs(error)
-                }
-            })?;
+        let description = describe(&found).await.map_err(|error| {
+            if endpoint {
+                Failure::unreachable(error)
+            } else {
+                Failure::differs(error)
+            }
+        })?;
         let agent = v1::Agent {
             name: "checked".to_owned(),
             version: description.version.clone(),
@@ -96,11 +96,21 @@ impl CheckArgs {
             ..v1::Agent::default()
         };
         super::list::print(&agent, self.output)?;
+        if let Some(problem) = unknown_rulesets(&description).into_iter().next() {
+            return Err(Failure::differs(problem));
+        }
         let bot = self.bot(&description)?;
         let rulesets = self.rulesets(&bot)?;
+        note_search_paths(&found);
+        let checked = Checked {
+            found: &found,
+            description: &description,
+            bot: &bot,
+            show_output: self.show_output,
+        };
         let mut faults = 0;
         for ruleset in &rulesets {
-            faults += self.play(&found, &description, &bot, ruleset).await?;
+            faults += checked.play(ruleset).await?;
         }
         if faults > 0 {
             return Err(Failure::differs(units::plural(faults as u64, "fault")));
@@ -138,132 +148,20 @@ impl CheckArgs {
             .filter(|name| bot.rulesets.is_empty() || bot.rulesets.contains(name))
             .collect())
     }
-
-    /// Plays a game of the agent against itself; gives the number of faults.
-    async fn play(
-        &self,
-        found: &Found,
-        description: &v1::DescribeResponse,
-        bot: &v1::Bot,
-        ruleset: &str,
-    ) -> Outcome<usize> {
-        let none = arena_engine::options::Options::new();
-        let (options, seats) =
-            arena_games::resolve(ruleset, &none, None).map_err(Failure::usage)?;
-        let info = arena_games::ruleset(ruleset).map_err(Failure::usage)?;
-        let bot_options = bot
-            .options
-            .iter()
-            .filter(|option| {
-                option.rulesets.is_empty() || option.rulesets.iter().any(|known| known == ruleset)
-            })
-            .map(|option| v1::OptionValue {
-                name: option.name.clone(),
-                value: option.default_value.clone(),
-            })
-            .collect::<Vec<_>>();
-        let source = match &found.source {
-            Source::Binary(binary) => v1::agent_setup::Source::Binary(binary.clone()),
-            Source::Endpoint(endpoint) => v1::agent_setup::Source::Endpoint(endpoint.clone()),
-            Source::Native(native) => v1::agent_setup::Source::Native(*native),
-        };
-        let agent = v1::AgentSetup {
-            label: String::new(),
-            name: "checked".to_owned(),
-            bot: bot.name.clone(),
-            options: bot_options,
-            batch_size: description.batch_size,
-            omit_move_details: description.omit_move_details,
-            deterministic: bot.deterministic,
-            source: Some(source),
-            record_json: String::new(),
-        };
-        let play = arena_model::spec::Play::default();
-        let setup = v1::TournamentSetup {
-            tournament_id: "check".to_owned(),
-            ruleset: ruleset.to_owned(),
-            rules_version: info.version,
-            options: convert::options_to_wire(&options),
-            seats: seats as u32,
-            agents: vec![agent],
-            play: Some((&play).into()),
-            hash_only: false,
-            luck: true,
-            play_json: String::new(),
-        };
-        let game = v1::GameAssignment {
-            index: 0,
-            block: 0,
-            seed: 1,
-            seats: vec![0; seats],
-            attempts: 0,
-            opening: Vec::new(),
-        };
-        let provider = Arc::new(LocalBinary(found.file.as_ref().map(FileCopy::path)));
-        let run = AgentOptions::of_executable(std::env::current_exe()?);
-        let other_seeds = setup.clone();
-        let played = play_one(setup, game.clone(), provider.clone(), run.clone())
-            .await
-            .map_err(Failure::failed)?;
-        note(format!(
-            "{ruleset}: a game against itself, {} plies, {}",
-            played.record.plies,
-            played.record.termination.name()
-        ));
-        for detail in &played.fault_details {
-            note(format!("  seat {}: {}", detail.seat, detail.message));
-            for line in detail.stderr_tail.lines() {
-                note(format!("    {line}"));
-            }
-        }
-        let built = arena_games::build(ruleset, &options, seats).map_err(Failure::usage)?;
-        let mut faults = played.record.faults.len();
-        if faults == 0 && !built.has_chance() {
-            let games = (1..=SEEDS).map(|seed| v1::GameAssignment {
-                index: seed,
-                seed,
-                ..game.clone()
-            });
-            let reports = play_games(other_seeds, games.collect(), SEEDS as usize, provider, run)
-                .await
-                .map_err(Failure::failed)?;
-            faults += note_seed_use(ruleset, bot, &reports)?;
-        }
-        Ok(faults)
-    }
 }
 
-/// So many games that differ in their seeds alone show whether an agent uses them.
-const SEEDS: u64 = 20;
-
-/// Reports whether games with other seeds went another way, and compares that with
-/// what the bot says of itself. Returns the number of false claims.
-fn note_seed_use(ruleset: &str, bot: &v1::Bot, reports: &[v1::GameReport]) -> Outcome<usize> {
-    let mut courses = std::collections::BTreeSet::new();
-    for report in reports {
-        let record = crate::model::record(report.record.as_ref())?;
-        courses.insert(record.course());
+/// Workers have an environment of their own.
+fn note_search_paths(found: &Found) {
+    if found.file.is_none() {
+        return;
     }
-    let (games, different) = (reports.len(), courses.len());
-    let found = if different > 1 {
-        format!("{ruleset}: uses its seed ({different} different games with {games} seeds)")
-    } else {
-        format!("{ruleset}: does not use its seed (the same game with each of {games} seeds)")
-    };
-    match (bot.uses_seed(), different > 1) {
-        (v1::SeedUse::No, true) => {
-            note(format!("{found}, but describes itself with SEED_USE_NO"));
-            return Ok(1);
+    for name in SEARCH_PATHS {
+        if std::env::var_os(name).is_some_and(|value| !value.is_empty()) {
+            note(format!(
+                "warning: {name} is set here: the agent may need it, and workers must set it too"
+            ));
         }
-        (v1::SeedUse::Yes, false) => note(format!(
-            "{found}, but describes itself with SEED_USE_YES: games that repeat will count once"
-        )),
-        (v1::SeedUse::Unspecified, _) => {
-            note(format!("{found}; say so in the description (uses_seed)"));
-        }
-        _ => note(found),
     }
-    Ok(0)
 }
 
 /// The file that is checked.
@@ -271,9 +169,26 @@ struct LocalBinary(Option<PathBuf>);
 
 impl BinaryProvider for LocalBinary {
     fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a> {
-        let path = self.0.clone().ok_or_else(|| {
-            arena_worker::BinaryError::new(binary, "it is not on this machine".to_owned())
-        });
+        let path = self
+            .0
+            .clone()
+            .ok_or_else(|| BinaryError::new(binary, "it is not on this machine".to_owned()));
         Box::pin(async { path })
+    }
+}
+
+impl Found {
+    /// How a setup says where the agent is.
+    fn setup_source(&self) -> v1::agent_setup::Source {
+        match &self.source {
+            Source::Binary(binary) => v1::agent_setup::Source::Binary(binary.clone()),
+            Source::Endpoint(endpoint) => v1::agent_setup::Source::Endpoint(endpoint.clone()),
+            Source::Native(native) => v1::agent_setup::Source::Native(*native),
+        }
+    }
+
+    /// Gives the content that is registered, and nothing else.
+    fn provider(&self) -> Arc<dyn BinaryProvider> {
+        Arc::new(LocalBinary(self.file.as_ref().map(FileCopy::path)))
     }
 }

@@ -304,12 +304,11 @@ pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
         Format::Csv => return listing(vec![row(agent)]).print(format),
         Format::Table => {}
     }
-    let mut text = format!(
-        "{} version {}, {}\n",
-        agent.name,
-        agent.version,
-        reached(agent)
-    );
+    let version = match agent.version.as_str() {
+        "" => String::new(),
+        version => format!(" version {version}"),
+    };
+    let mut text = format!("{}{version}, {}\n", agent.name, reached(agent));
     if agent.description.is_none() {
         text += "it could not be asked what it offers\n";
     }
@@ -333,8 +332,10 @@ pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
         };
         let _ = writeln!(
             text,
-            "\nbot {}: {}\n  plays {rulesets}{random}",
-            bot.name, bot.summary
+            "\nbot {}{}{}\n  plays {rulesets}{random}",
+            bot.name,
+            if bot.summary.is_empty() { "" } else { ": " },
+            bot.summary
         );
         for option in &bot.options {
             let only = match option.rulesets.as_slice() {

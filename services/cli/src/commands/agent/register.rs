@@ -20,6 +20,7 @@ use crate::{
     commands::{options, request_id},
     failure::{Failure, Outcome},
     output::{Format, note},
+    package::{self, Content},
 };
 
 /// Bytes of a binary sent at a time.
@@ -28,6 +29,7 @@ const CHUNK_BYTES: usize = 256 << 10;
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true)
     .args(["binary", "endpoint", "bot", "fragment"]))]
+#[command(group = clap::ArgGroup::new("program").args(["binary"]))]
 pub(crate) struct RegisterArgs {
     /// Name of the agent: lower-case letters, digits and dashes
     /// [default: the fragment's]
@@ -70,7 +72,8 @@ pub(crate) struct RegisterArgs {
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(super) struct Target {
-    /// An executable file
+    /// An executable file; a folder or an archive (.tar, .tar.gz, .tar.zst, .zip) with an
+    /// arena-agent.toml
     #[arg(long, value_name = "PATH", conflicts_with = "endpoint")]
     pub(super) binary: Option<PathBuf>,
 
@@ -79,14 +82,14 @@ pub(super) struct Target {
     pub(super) endpoint: Option<String>,
 
     /// Seconds a binary may take until it is ready
-    #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600), requires = "binary", conflicts_with = "endpoint")]
+    #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600), requires = "program", conflicts_with = "endpoint")]
     pub(super) start_timeout: u64,
 
     /// Mebibytes of memory a binary may use [default: no limit]
     #[arg(
         long,
         value_name = "MIB",
-        requires = "binary",
+        requires = "program",
         conflicts_with = "endpoint"
     )]
     pub(super) memory: Option<u64>,
@@ -95,7 +98,7 @@ pub(super) struct Target {
     #[arg(
         last = true,
         value_name = "ARGS",
-        requires = "binary",
+        requires = "program",
         conflicts_with = "endpoint"
     )]
     pub(super) args: Vec<String>,
@@ -107,8 +110,8 @@ pub(super) struct Found {
     pub(super) file: Option<FileCopy>,
 }
 
-/// A binary's bytes, in a file of our own: what is asked and checked is what is
-/// registered, also where the user's file changes meanwhile or needs files next to it.
+/// A binary's or package's bytes, in a file of our own: what is asked and checked is what
+/// is registered, also where the user's file changes meanwhile or needs files next to it.
 pub(super) struct FileCopy {
     bytes: Vec<u8>,
     folder: tempfile::TempDir,
@@ -146,11 +149,17 @@ impl Target {
             });
         }
         let path = self.binary.as_deref().unwrap_or(Path::new(""));
-        let bytes = read_executable(path)?;
-        let file_name = path.file_name().map_or_else(
-            || "agent".to_owned(),
-            |name| name.to_string_lossy().into_owned(),
-        );
+        let content = package::read(path)?;
+        content.check_executable(path)?;
+        let Content {
+            bytes, file_name, ..
+        } = content;
+        if bytes.is_empty() {
+            return Err(Failure::usage(format!(
+                "binary {} is empty",
+                path.display()
+            )));
+        }
         let file = FileCopy::new(bytes, &file_name)?;
         Ok(Found {
             source: Source::Binary(v1::BinarySource {
@@ -178,26 +187,6 @@ fn check_url(url: &str) -> Outcome {
     Err(Failure::usage(format!(
         "\"{url}\" is no endpoint: write http://HOST:PORT or unix:PATH"
     )))
-}
-
-fn read_executable(path: &Path) -> Outcome<Vec<u8>> {
-    let shown = path.display();
-    let metadata = std::fs::metadata(path)
-        .map_err(|error| Failure::usage(format!("cannot read binary {shown}: {error}")))?;
-    if !metadata.is_file() {
-        return Err(Failure::usage(format!("binary {shown} is not a file")));
-    }
-    if metadata.permissions().mode() & 0o111 == 0 {
-        return Err(Failure::usage(format!(
-            "binary {shown} is not executable: run chmod +x {shown}"
-        )));
-    }
-    let bytes = std::fs::read(path)
-        .map_err(|error| Failure::usage(format!("cannot read binary {shown}: {error}")))?;
-    if bytes.is_empty() {
-        return Err(Failure::usage(format!("binary {shown} is empty")));
-    }
-    Ok(bytes)
 }
 
 /// What is to be registered.
@@ -291,8 +280,13 @@ impl RegisterArgs {
 
     /// Asks a process what it offers; none where a binary does not say.
     async fn ask(&self, name: &str, found: &Found) -> Outcome<Option<v1::DescribeResponse>> {
-        match super::check::describe(found, self.target.start_timeout).await {
-            Ok(description) => Ok(Some(description)),
+        match super::check::describe(found).await {
+            Ok(description) => {
+                for problem in super::check::unknown_rulesets(&description) {
+                    note(format!("warning: {problem}"));
+                }
+                Ok(Some(description))
+            }
             Err(error) if self.target.endpoint.is_some() => {
                 Err(Failure::unreachable(format!("agent {name}: {error}")))
             }

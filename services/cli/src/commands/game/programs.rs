@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs,
+    fs::{self, Permissions},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     access::Access,
     failure::{Failure, Outcome},
+    package,
 };
 
 /// Where the programs of agents are.
@@ -26,7 +27,7 @@ pub(super) struct Programs {
     /// By SHA-256.
     files: Mutex<BTreeMap<String, PathBuf>>,
     coordinator: Option<CoordinatorBinaries>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Programs {
@@ -54,7 +55,7 @@ impl Programs {
             given: places,
             files: Mutex::default(),
             coordinator,
-            _folder: folder,
+            folder,
         }))
     }
 
@@ -106,20 +107,16 @@ impl Programs {
         let fail = |problem: String| {
             Failure::usage(format!("--agent {name}={}: {problem}", path.display()))
         };
-        let path = path
-            .canonicalize()
-            .map_err(|error| fail(error.to_string()))?;
-        let content = fs::read(&path).map_err(|error| fail(error.to_string()))?;
-        let found = hex::encode(Sha256::digest(content));
+        let content = package::read(path).map_err(|error| fail(error.to_string()))?;
+        let found = hex::encode(Sha256::digest(&content.bytes));
         if found != sha256 {
             return Err(fail(format!(
                 "its SHA-256 is {found}, but the game was played by {sha256}"
             )));
         }
-        let mode = fs::metadata(&path)?.permissions().mode();
-        if mode & 0o111 == 0 {
-            return Err(fail("it is not executable; run chmod +x on it".to_owned()));
-        }
+        let path = self.folder.path().join(format!("given-{sha256}"));
+        fs::write(&path, &content.bytes)?;
+        fs::set_permissions(&path, Permissions::from_mode(0o755))?;
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         files.insert(sha256.to_owned(), path);
         Ok(())

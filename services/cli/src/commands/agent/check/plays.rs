@@ -1,0 +1,430 @@
+//! The games of a check: what an agent is asked in play, in two processes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arena_engine::options::{Options, Value};
+use arena_games::RulesetInfo;
+use arena_model::GameRecord;
+use arena_wire::{convert, v1};
+use arena_worker::{AgentOptions, play_games, supervise::Outputs};
+
+use super::super::register::Found;
+use crate::{
+    failure::{Failure, Outcome},
+    output::note,
+    units,
+};
+
+/// So many games that differ in their seeds alone show whether an agent uses them.
+const SEEDS: u64 = 20;
+/// The name of the opponent: a bot that draws its moves, for positions that the agent
+/// alone would not reach.
+const OPPONENT: &str = "random";
+/// Lines that are shown of what an agent wrote before a fault.
+const LINES_SHOWN: usize = 20;
+
+/// An agent that is checked.
+pub(super) struct Checked<'a> {
+    pub(super) found: &'a Found,
+    pub(super) description: &'a v1::DescribeResponse,
+    pub(super) bot: &'a v1::Bot,
+    pub(super) show_output: bool,
+}
+
+/// One way to play a ruleset.
+struct Variant {
+    name: String,
+    options: Options,
+    seats: usize,
+}
+
+/// The games that are played of each variant, in this order.
+#[derive(Clone, Copy)]
+enum Game {
+    /// The agent against itself.
+    Alone,
+    /// The agent against others.
+    Others,
+    /// The first one, in the same process.
+    Again,
+}
+
+/// Each preset of a ruleset with each number of seats, each set of options once.
+fn variants(info: &RulesetInfo) -> Vec<Variant> {
+    let mut all: Vec<Variant> = Vec::new();
+    let presets = info.presets.iter().map(|preset| preset.name.as_str());
+    for preset in std::iter::once(None).chain(presets.map(Some)) {
+        let mut given = Options::new();
+        if let Some(preset) = preset {
+            given.insert("preset".to_owned(), Value::Text(preset.to_owned()));
+        }
+        for seats in info.seats.0..=info.seats.1 {
+            // A preset may be for one number of seats alone.
+            let Ok((options, seats)) = arena_games::resolve(info.name, &given, Some(seats)) else {
+                continue;
+            };
+            let same = |known: &Variant| known.seats == seats && known.options == options;
+            if !all.iter().any(same) {
+                let preset = preset.map_or_else(String::new, |name| format!(", preset {name}"));
+                all.push(Variant {
+                    name: format!("{}{preset}, {seats} seats", info.name),
+                    options,
+                    seats,
+                });
+            }
+        }
+    }
+    all
+}
+
+impl Checked<'_> {
+    /// Plays all variants of a ruleset; gives the number of faults.
+    pub(super) async fn play(&self, ruleset: &str) -> Outcome<usize> {
+        let info = arena_games::ruleset(ruleset).map_err(Failure::usage)?;
+        let mut faults = 0;
+        let mut seen = BTreeSet::new();
+        for (place, variant) in variants(info).iter().enumerate() {
+            let found = self.play_variant(info, variant, &mut seen).await?;
+            if place == 0 && found == 0 {
+                faults += self.check_seeds(info, variant).await?;
+            }
+            faults += found;
+        }
+        Ok(faults)
+    }
+
+    /// Plays the games of a variant in two processes; gives the number of faults. A
+    /// message that is in `seen` is not shown with what the agent wrote once more.
+    async fn play_variant(
+        &self,
+        info: &RulesetInfo,
+        variant: &Variant,
+        seen: &mut BTreeSet<String>,
+    ) -> Outcome<usize> {
+        let games = [Game::Alone, Game::Others, Game::Again].map(|game| game.assignment(variant));
+        // All at once, as workers play, and one after another.
+        let (first, second) = tokio::join!(
+            self.games(info, variant, &games, games.len()),
+            self.games(info, variant, &games, 1)
+        );
+        let (first, second) = (first?, second?);
+        let name = &variant.name;
+        if self.show_output {
+            first.note_processes(name);
+            second.note_games(name);
+        }
+        // A fault in the second process is mostly that of the first.
+        let faults = match first.faults() {
+            0 => second.faults(),
+            faults => faults,
+        };
+        if faults > 0 {
+            note(format!("{name}: {}", units::plural(faults as u64, "fault")));
+            first.note_details(seen);
+            second.note_details(seen);
+            return Ok(faults);
+        }
+        let claims = self.bot.deterministic;
+        // An endpoint is one process, as far as is known.
+        let twice = match self.found.file.is_some() {
+            true => "2 processes",
+            false => "2 connections",
+        };
+        if let Some(differs) = difference(&first, &second, twice) {
+            if claims {
+                note(format!(
+                    "{name}: {differs}, but it describes itself as deterministic"
+                ));
+                return Ok(1);
+            }
+            note(format!("{name}: {differs}: its games cannot be rerun"));
+        }
+        note(format!(
+            "{name}: {} games in {twice}, {} plies, no fault",
+            first.records.len() + second.records.len(),
+            first.plies() + second.plies()
+        ));
+        Ok(0)
+    }
+
+    /// Plays games with seeds of their own where nothing else differs; gives the number
+    /// of false claims.
+    async fn check_seeds(&self, info: &RulesetInfo, variant: &Variant) -> Outcome<usize> {
+        let built = arena_games::build(info.name, &variant.options, variant.seats)
+            .map_err(Failure::usage)?;
+        if built.has_chance() {
+            return Ok(0);
+        }
+        let games = (1..=SEEDS).map(|seed| v1::GameAssignment {
+            index: seed,
+            seed,
+            ..Game::Alone.assignment(variant)
+        });
+        let games: Vec<_> = games.collect();
+        let played = self.games(info, variant, &games, games.len()).await?;
+        let courses = { played.records.values() }.map(GameRecord::course);
+        let different = courses.collect::<BTreeSet<_>>().len();
+        Ok(self.note_seed_use(info.name, games.len(), different))
+    }
+
+    /// Reports whether games with other seeds went another way, and compares that with
+    /// what the bot says of itself. Returns the number of false claims.
+    fn note_seed_use(&self, ruleset: &str, games: usize, different: usize) -> usize {
+        let found = if different > 1 {
+            format!("{ruleset}: uses its seed ({different} different games with {games} seeds)")
+        } else {
+            format!("{ruleset}: does not use its seed (the same game with each of {games} seeds)")
+        };
+        match (self.bot.uses_seed(), different > 1) {
+            (v1::SeedUse::No, true) => {
+                note(format!("{found}, but describes itself with SEED_USE_NO"));
+                return 1;
+            }
+            (v1::SeedUse::Yes, false) => note(format!(
+                "{found}, but describes itself with SEED_USE_YES: games that repeat will count once"
+            )),
+            (v1::SeedUse::Unspecified, _) => {
+                note(format!("{found}; say so in the description (uses_seed)"));
+            }
+            _ => note(found),
+        }
+        0
+    }
+
+    /// Plays games in a process of their own.
+    async fn games(
+        &self,
+        info: &RulesetInfo,
+        variant: &Variant,
+        games: &[v1::GameAssignment],
+        at_once: usize,
+    ) -> Outcome<Games> {
+        let setup = self.setup(info, variant);
+        let outputs = Outputs::default();
+        let options = AgentOptions {
+            outputs: Some(outputs.clone()),
+            ..AgentOptions::of_executable(std::env::current_exe()?)
+        };
+        let provider = self.found.provider();
+        let reports = play_games(setup, games.to_vec(), at_once, provider, options)
+            .await
+            .map_err(Failure::failed)?;
+        Games::new(reports, outputs)
+    }
+
+    fn setup(&self, info: &RulesetInfo, variant: &Variant) -> v1::TournamentSetup {
+        let of_ruleset = |option: &&v1::BotOption| {
+            option.rulesets.is_empty() || option.rulesets.iter().any(|known| known == info.name)
+        };
+        let value = |option: &v1::BotOption| v1::OptionValue {
+            name: option.name.clone(),
+            value: option.default_value.clone(),
+        };
+        let agent = v1::AgentSetup {
+            name: "checked".to_owned(),
+            bot: self.bot.name.clone(),
+            options: { self.bot.options.iter() }
+                .filter(of_ruleset)
+                .map(value)
+                .collect(),
+            batch_size: self.description.batch_size,
+            omit_move_details: self.description.omit_move_details,
+            deterministic: self.bot.deterministic,
+            source: Some(self.found.setup_source()),
+            ..v1::AgentSetup::default()
+        };
+        let opponent = v1::AgentSetup {
+            name: OPPONENT.to_owned(),
+            bot: OPPONENT.to_owned(),
+            source: Some(v1::agent_setup::Source::Native(v1::NativeSource {})),
+            ..v1::AgentSetup::default()
+        };
+        v1::TournamentSetup {
+            tournament_id: "check".to_owned(),
+            ruleset: info.name.to_owned(),
+            rules_version: info.version,
+            options: convert::options_to_wire(&variant.options),
+            seats: variant.seats as u32,
+            agents: vec![agent, opponent],
+            play: Some((&arena_model::spec::Play::default()).into()),
+            luck: true,
+            ..v1::TournamentSetup::default()
+        }
+    }
+}
+
+impl Game {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Alone => "a game against itself",
+            Self::Others => "a game against random",
+            Self::Again => "the first game again",
+        }
+    }
+
+    fn assignment(self, variant: &Variant) -> v1::GameAssignment {
+        let seats = 0..variant.seats;
+        v1::GameAssignment {
+            index: self as u64,
+            seed: 1,
+            seats: match self {
+                Self::Alone | Self::Again => seats.map(|_| 0).collect(),
+                Self::Others => seats.map(|seat| u32::from(seat > 0)).collect(),
+            },
+            ..v1::GameAssignment::default()
+        }
+    }
+}
+
+/// Games that one process played, by index.
+struct Games {
+    records: BTreeMap<u64, GameRecord>,
+    /// What is known of faults, each with the name of its kind.
+    details: Vec<(&'static str, v1::FaultDetail)>,
+    /// What was printed in games that were played alone.
+    printed: Vec<(u64, v1::AgentOutput)>,
+    outputs: Outputs,
+}
+
+impl Games {
+    fn new(reports: Vec<v1::GameReport>, outputs: Outputs) -> Outcome<Self> {
+        let mut games = Self {
+            records: BTreeMap::new(),
+            details: Vec::new(),
+            printed: Vec::new(),
+            outputs,
+        };
+        for report in reports {
+            if !report.void_reason.is_empty() {
+                return Err(Failure::failed(format!(
+                    "the game could not be played: {}",
+                    report.void_reason
+                )));
+            }
+            let record = crate::model::record(report.record.as_ref())?;
+            let printed = report.outputs.into_iter();
+            games
+                .printed
+                .extend(printed.map(|output| (record.index, output)));
+            for detail in report.fault_details {
+                let same = { record.faults.iter() }.find(|it| u32::from(it.seat) == detail.seat);
+                let kind = same.map_or("fault", |fault| fault.kind.name());
+                games.details.push((kind, detail));
+            }
+            games.records.insert(record.index, record);
+        }
+        Ok(games)
+    }
+
+    fn faults(&self) -> usize {
+        self.records
+            .values()
+            .map(|record| record.faults.len())
+            .sum()
+    }
+
+    fn plies(&self) -> u64 {
+        self.records
+            .values()
+            .map(|record| u64::from(record.plies))
+            .sum()
+    }
+
+    /// Shows what each process printed.
+    fn note_processes(&self, variant: &str) {
+        let processes = self.outputs.processes();
+        for (place, output) in processes.iter().enumerate() {
+            let of = match processes.len() {
+                1 => "one process".to_owned(),
+                count => format!("process {} of {count}", place + 1),
+            };
+            let what = format!("{variant}: all games at once, {of}");
+            note_printed(&what, &output.text(), output.total());
+        }
+    }
+
+    /// Shows what was printed in each game.
+    fn note_games(&self, variant: &str) {
+        for (index, output) in &self.printed {
+            let game = [Game::Alone, Game::Others, Game::Again]
+                .into_iter()
+                .find(|&game| game as u64 == *index)
+                .map_or("", Game::name);
+            note_printed(&format!("{variant}: {game}"), &output.text, output.bytes);
+        }
+    }
+
+    /// Shows what is known of faults, each message once.
+    fn note_details(&self, seen: &mut BTreeSet<String>) {
+        for (kind, detail) in &self.details {
+            if !seen.insert(detail.message.clone()) {
+                continue;
+            }
+            note(format!("  {kind}: {}", detail.message));
+            let lines: Vec<&str> = detail.stderr_tail.lines().collect();
+            for line in &lines[lines.len().saturating_sub(LINES_SHOWN)..] {
+                note(format!("    {line}"));
+            }
+        }
+    }
+}
+
+/// Shows what was printed, of so many bytes.
+fn note_printed(what: &str, text: &str, bytes: u64) {
+    let shown = text.len() as u64;
+    // The end of the last line is not shown.
+    let last = match shown + 2 < bytes {
+        true => format!(", of which the last {shown} are"),
+        false => String::new(),
+    };
+    note(format!("{what}: printed {bytes} bytes{last}"));
+    for line in text.lines() {
+        note(format!("    {line}"));
+    }
+}
+
+/// Where two games differ that should be the same: in one process, or between `twice`.
+fn difference(first: &Games, second: &Games, twice: &str) -> Option<String> {
+    let of = |games: &'_ Games, game: Game| games.records.get(&(game as u64)).cloned();
+    let pairs = [
+        (Game::Alone, second, Game::Again, "one process"),
+        (Game::Alone, first, Game::Alone, twice),
+        (Game::Others, first, Game::Others, twice),
+    ];
+    pairs.into_iter().find_map(|(game, other, again, place)| {
+        let (one, two) = (of(second, game)?, of(other, again)?);
+        let most = one.events.len().max(two.events.len());
+        let event = (0..most).find(|&event| one.events.get(event) != two.events.get(event))?;
+        let actions = one
+            .events
+            .iter()
+            .take(event)
+            .filter(|event| event.is_action());
+        Some(format!(
+            "not deterministic: two games of one seed in {place} differ at ply {}",
+            actions.count()
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_are_all_presets_and_seat_counts_once() {
+        for info in arena_games::rulesets() {
+            let variants = variants(info);
+            for seats in info.seats.0..=info.seats.1 {
+                assert!(variants.iter().any(|it| it.seats == seats), "{}", info.name);
+            }
+            for preset in &info.presets {
+                let given = [("preset".to_owned(), Value::Text(preset.name.clone()))];
+                let (options, seats) =
+                    arena_games::resolve(info.name, &given.into(), preset.seats).expect("a preset");
+                let same = |it: &&Variant| it.options == options && it.seats == seats;
+                assert_eq!(variants.iter().filter(same).count(), 1, "{}", preset.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What the agent of a seat printed.
+
+use arena_model::GameRecord;
+use arena_wire::v1;
+
+use crate::{
+    failure::{Failure, Outcome},
+    output::{self, note},
+};
+
+/// Prints what the agent of a seat printed, as far as it is kept.
+pub(super) fn print(
+    id: &str,
+    setup: &v1::TournamentSetup,
+    record: &GameRecord,
+    game: &v1::GetGameResponse,
+    seat: usize,
+) -> Outcome {
+    let Some(&agent) = record.seats.get(seat) else {
+        return Err(Failure::usage(format!(
+            "game {id} has no seat {seat}: its seats are 0 to {}",
+            record.seats.len() - 1
+        )));
+    };
+    let name = setup
+        .agents
+        .get(usize::from(agent))
+        .map_or("?", |agent| agent.name.as_str());
+    // One process plays all seats of an agent.
+    let is_agent = |other: u32| record.seats.get(other as usize) == Some(&agent);
+    if let Some(printed) = { game.outputs.iter() }.find(|it| is_agent(it.seat)) {
+        note(format!(
+            "seat {seat} ({name}) printed {} bytes in this game, here are the last {}",
+            printed.bytes,
+            printed.text.len()
+        ));
+        return output::write(&format!("{}\n", printed.text));
+    }
+    let mut details = { game.fault_details.iter() }.filter(|it| is_agent(it.seat));
+    if let Some(detail) = details.rfind(|it| !it.stderr_tail.is_empty()) {
+        note(format!(
+            "seat {seat} ({name}): the last that its process printed before its fault; it may \
+             have played other games as well"
+        ));
+        return output::write(&format!("{}\n", detail.stderr_tail.trim_end()));
+    }
+    note(format!(
+        "nothing is kept of what seat {seat} ({name}) printed: output is kept for games in which \
+         the agent made a fault, and for games that its process played alone (arena worker \
+         --capacity 1)"
+    ));
+    Ok(())
+}

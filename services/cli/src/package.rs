@@ -1,0 +1,264 @@
+//! What is registered as an agent: a file, a folder or an archive.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufReader, Read},
+    os::unix::fs::PermissionsExt,
+    path::Path,
+};
+
+use arena_worker::package::{BYTES_MAX, Contents, ENTRIES_MAX, PackageError};
+use flate2::read::MultiGzDecoder;
+use tar::EntryType;
+use zip::ZipArchive;
+
+use crate::failure::{Failure, Outcome};
+
+/// Folders that are left out: what tools leave beside a program and is not of it.
+const LEFT_OUT: [&str; 2] = [".git", "__pycache__"];
+
+/// The content of an agent, as it is uploaded.
+pub(crate) struct Content {
+    pub(crate) bytes: Vec<u8>,
+    /// The name of the file, or that of the package.
+    pub(crate) file_name: String,
+    /// Whether it can be started.
+    is_executable: bool,
+}
+
+impl Content {
+    /// Fails where `path`, which it was read from, is a file that cannot be started.
+    pub(crate) fn check_executable(&self, path: &Path) -> Outcome {
+        let shown = path.display();
+        if self.is_executable {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "binary {shown} is not executable: run chmod +x {shown}"
+        )))
+    }
+}
+
+/// The kinds of archives, by the ends of their names.
+#[derive(Clone, Copy)]
+enum Kind {
+    Tar,
+    Gzip,
+    Zstd,
+    Zip,
+}
+
+const KINDS: [(&str, Kind); 6] = [
+    (".tar", Kind::Tar),
+    (".tar.gz", Kind::Gzip),
+    (".tgz", Kind::Gzip),
+    (".tar.zst", Kind::Zstd),
+    (".tzst", Kind::Zstd),
+    (".zip", Kind::Zip),
+];
+
+/// Reads what `--binary` names.
+pub(crate) fn read(path: &Path) -> Outcome<Content> {
+    let shown = path.display();
+    let unreadable =
+        |error: io::Error| Failure::usage(format!("cannot read binary {shown}: {error}"));
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    let name = match path.file_name() {
+        Some(name) => name.to_owned(),
+        // Such as `.`
+        None => {
+            let whole = path.canonicalize().map_err(unreadable)?;
+            whole.file_name().unwrap_or_default().to_owned()
+        }
+    };
+    let name = name.to_string_lossy().into_owned();
+    let archive = KINDS
+        .iter()
+        .find_map(|(end, kind)| Some((name.strip_suffix(end)?, *kind)));
+    let (stem, contents) = if metadata.is_dir() {
+        (name.as_str(), folder(path))
+    } else if !metadata.is_file() {
+        return Err(Failure::usage(format!(
+            "binary {shown} is neither a file nor a folder"
+        )));
+    } else if let Some((stem, kind)) = archive {
+        (stem, read_archive(path, kind))
+    } else {
+        return Ok(Content {
+            bytes: fs::read(path).map_err(unreadable)?,
+            file_name: name,
+            is_executable: metadata.permissions().mode() & 0o111 != 0,
+        });
+    };
+    let bytes = contents
+        .and_then(|contents| contents.to_tar())
+        .map_err(|error| Failure::usage(format!("package {shown}: {error}")))?;
+    let stem = if stem.is_empty() { "agent" } else { stem };
+    Ok(Content {
+        bytes,
+        file_name: format!("{stem}.tar"),
+        is_executable: true,
+    })
+}
+
+fn is_left_out(path: &str) -> bool {
+    path.split('/').any(|part| LEFT_OUT.contains(&part))
+}
+
+fn wrong(problem: impl Into<String>) -> PackageError {
+    PackageError::Content(problem.into())
+}
+
+fn utf8(bytes: Vec<u8>) -> Result<String, PackageError> {
+    String::from_utf8(bytes).map_err(|error| {
+        let shown = String::from_utf8_lossy(error.as_bytes()).into_owned();
+        wrong(format!("{shown:?} is not UTF-8"))
+    })
+}
+
+/// Reads a file that says that it has so many bytes; no more than that.
+fn bounded(
+    contents: &Contents,
+    path: &str,
+    size: u64,
+    file: impl Read,
+) -> Result<Vec<u8>, PackageError> {
+    let left = contents.bytes_left();
+    let mut bytes = Vec::new();
+    if size <= left {
+        file.take(left + 1).read_to_end(&mut bytes)?;
+    }
+    if size > left || bytes.len() as u64 > left {
+        return Err(wrong(format!(
+            "{path} makes it larger than {} MiB unpacked: leave out what the agent does not need, \
+             or serve it as an endpoint",
+            BYTES_MAX >> 20
+        )));
+    }
+    Ok(bytes)
+}
+
+fn folder(path: &Path) -> Result<Contents, PackageError> {
+    let mut contents = Contents::default();
+    add_folder(&mut contents, path, "")?;
+    Ok(contents)
+}
+
+fn add_folder(contents: &mut Contents, folder: &Path, prefix: &str) -> Result<(), PackageError> {
+    let at = |path: &Path| {
+        let path = path.display().to_string();
+        move |error: io::Error| io::Error::new(error.kind(), format!("{path}: {error}"))
+    };
+    for entry in fs::read_dir(folder).map_err(at(folder))? {
+        let entry = entry.map_err(at(folder))?;
+        let name = utf8(entry.file_name().into_encoded_bytes())?;
+        let path = format!("{prefix}{name}");
+        if is_left_out(&name) {
+            continue;
+        }
+        let file = entry.path();
+        let kind = entry.file_type().map_err(at(&file))?;
+        if kind.is_dir() {
+            add_folder(contents, &file, &format!("{path}/"))?;
+        } else if kind.is_symlink() {
+            let target = fs::read_link(&file).map_err(at(&file))?;
+            contents.add_link(&path, &utf8(target.into_os_string().into_encoded_bytes())?)?;
+        } else if kind.is_file() {
+            let metadata = entry.metadata().map_err(at(&file))?;
+            let opened = File::open(&file).map_err(at(&file))?;
+            let bytes = bounded(contents, &path, metadata.len(), opened)?;
+            let executable = metadata.permissions().mode() & 0o111 != 0;
+            contents.add_file(&path, executable, bytes)?;
+        } else {
+            return Err(wrong(format!(
+                "{path} is neither a file, a folder nor a symbolic link"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn read_archive(path: &Path, kind: Kind) -> Result<Contents, PackageError> {
+    let file = File::open(path)?;
+    if file.metadata()?.len() > BYTES_MAX * 2 {
+        return Err(wrong(format!(
+            "it is larger than {} MiB",
+            (BYTES_MAX * 2) >> 20
+        )));
+    }
+    let mut contents = match kind {
+        Kind::Tar => read_tar(file),
+        Kind::Gzip => read_tar(MultiGzDecoder::new(file)),
+        Kind::Zstd => read_tar(zstd::Decoder::new(file)?),
+        Kind::Zip => read_zip(file),
+    }
+    .map_err(|error| match error {
+        PackageError::Io(error) => wrong(format!("it cannot be read: {error}")),
+        content @ PackageError::Content(_) => content,
+    })?;
+    contents.enter_folder();
+    Ok(contents)
+}
+
+fn read_tar(file: impl Read) -> Result<Contents, PackageError> {
+    let mut contents = Contents::default();
+    // What is skipped is bounded too.
+    let mut archive = tar::Archive::new(BufReader::new(file).take(BYTES_MAX * 2));
+    for entry in archive.entries()? {
+        let entry = entry?;
+        let kind = entry.header().entry_type();
+        let path = utf8(entry.path_bytes().into_owned())?;
+        if is_left_out(&path) || kind == EntryType::XGlobalHeader || kind == EntryType::Directory {
+            continue;
+        }
+        let link = |entry: &tar::Entry<'_, _>| {
+            utf8(entry.link_name_bytes().unwrap_or_default().into_owned())
+        };
+        match kind {
+            EntryType::Regular | EntryType::Continuous => {
+                let executable = entry.header().mode()? & 0o111 != 0;
+                let bytes = bounded(&contents, &path, entry.size(), entry)?;
+                contents.add_file(&path, executable, bytes)?;
+            }
+            EntryType::Symlink => contents.add_link(&path, &link(&entry)?)?,
+            EntryType::Link => contents.add_copy(&path, &link(&entry)?)?,
+            _ => {
+                return Err(wrong(format!(
+                    "{path} is neither a file, a folder nor a link"
+                )));
+            }
+        }
+    }
+    Ok(contents)
+}
+
+fn read_zip(file: File) -> Result<Contents, PackageError> {
+    let broken = |error: zip::result::ZipError| wrong(format!("it cannot be read: {error}"));
+    let mut contents = Contents::default();
+    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(broken)?;
+    if archive.len() > ENTRIES_MAX * 2 {
+        return Err(wrong(format!("it has {} entries", archive.len())));
+    }
+    for index in 0..archive.len() {
+        let entry = archive.by_index(index).map_err(broken)?;
+        let path = utf8(entry.name_raw().to_vec())?;
+        if is_left_out(&path) || entry.is_dir() {
+            continue;
+        }
+        let mode = entry.unix_mode().unwrap_or_default();
+        let is_link = entry.is_symlink();
+        // The upper bits are the type, where the archive was made on Unix.
+        if !is_link && ![0, 0o100_000].contains(&(mode & 0o170_000)) {
+            return Err(wrong(format!(
+                "{path} is neither a file, a folder nor a link"
+            )));
+        }
+        let bytes = bounded(&contents, &path, entry.size(), entry)?;
+        if is_link {
+            contents.add_link(&path, &utf8(bytes)?)?;
+        } else {
+            contents.add_file(&path, mode & 0o111 != 0, bytes)?;
+        }
+    }
+    Ok(contents)
+}

@@ -1,0 +1,262 @@
+//! Packages: agents of several files.
+//!
+//! A package has one form from its registration on: a tar of regular files and
+//! symbolic links whose first entry is the [`MANIFEST`] and whose bytes follow from
+//! paths, contents, links and run bits alone, so that its SHA-256 names the package.
+//! Whatever it was made of, it is checked again before a file of it is written: an
+//! upload may come from any program.
+
+mod layout;
+mod manifest;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Seek, SeekFrom},
+    os::unix::fs::{OpenOptionsExt, symlink},
+    path::Path,
+};
+
+use tar::{Archive, Builder, EntryType, Header};
+
+pub use layout::{BYTES_MAX, ENTRIES_MAX};
+use layout::{Layout, Node};
+pub use manifest::{MANIFEST, Manifest};
+
+/// A package that is none, with what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum PackageError {
+    /// Something in it may not be there.
+    #[error("{0}")]
+    Content(String),
+    /// It cannot be read or written here.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl PackageError {
+    fn content(problem: impl Into<String>) -> Self {
+        Self::Content(problem.into())
+    }
+}
+
+/// The files of a package that is being made.
+#[derive(Debug, Default)]
+pub struct Contents {
+    layout: Layout,
+    bytes: BTreeMap<String, Vec<u8>>,
+}
+
+impl Contents {
+    /// How many bytes a further file may have.
+    #[must_use]
+    pub fn bytes_left(&self) -> u64 {
+        self.layout.bytes_left()
+    }
+
+    /// Adds a regular file.
+    ///
+    /// # Errors
+    /// Where the path may not be in a package, is there already, or a bound is passed.
+    pub fn add_file(
+        &mut self,
+        path: &str,
+        executable: bool,
+        bytes: Vec<u8>,
+    ) -> Result<(), PackageError> {
+        let size = bytes.len() as u64;
+        let path = self.layout.add(path, Node::File { executable, size })?;
+        self.bytes.insert(path, bytes);
+        Ok(())
+    }
+
+    /// Adds a symbolic link.
+    ///
+    /// # Errors
+    /// As [`Contents::add_file`].
+    pub fn add_link(&mut self, path: &str, target: &str) -> Result<(), PackageError> {
+        let target = target.to_owned();
+        self.layout.add(path, Node::Link { target }).map(drop)
+    }
+
+    /// Adds a file that is another one once more, as hard links of archives are.
+    ///
+    /// # Errors
+    /// As [`Contents::add_file`], and where the other one is not there.
+    pub fn add_copy(&mut self, path: &str, of: &str) -> Result<(), PackageError> {
+        let of = layout::clean(of)?;
+        let (Some(Node::File { executable, .. }), Some(bytes)) =
+            (self.layout.get(&of), self.bytes.get(&of))
+        else {
+            return Err(PackageError::content(format!(
+                "{path} is a hard link to {of}, which is not in the package"
+            )));
+        };
+        if bytes.len() as u64 > self.layout.bytes_left() {
+            return Err(layout::too_large());
+        }
+        self.add_file(path, *executable, bytes.clone())
+    }
+
+    /// Takes all files out of the one folder that they are in, where the manifest is
+    /// there: archives are often made so.
+    pub fn enter_folder(&mut self) {
+        let first = self.layout.paths().next();
+        let Some((folder, _)) = first.and_then(|path| path.split_once('/')) else {
+            return;
+        };
+        let prefix = format!("{folder}/");
+        let is_only = self.layout.paths().all(|path| path.starts_with(&prefix));
+        if is_only && self.bytes.contains_key(&format!("{prefix}{MANIFEST}")) {
+            self.layout.strip(&prefix);
+            self.bytes = std::mem::take(&mut self.bytes)
+                .into_iter()
+                .map(|(path, bytes)| (path[prefix.len()..].to_owned(), bytes))
+                .collect();
+        }
+    }
+
+    /// The package, checked.
+    ///
+    /// # Errors
+    /// [`PackageError::Content`], where it has no manifest or may not be as it is.
+    pub fn to_tar(&self) -> Result<Vec<u8>, PackageError> {
+        let manifest = self.bytes.get(MANIFEST).ok_or_else(|| {
+            PackageError::content(format!(
+                "there is no {MANIFEST} in it: write one with command = [\"PROGRAM\", \"ARG\", …]"
+            ))
+        })?;
+        self.layout.check()?;
+        Manifest::parse(manifest)?.check(&self.layout)?;
+        let mut tar = Builder::new(Vec::new());
+        let others = self.layout.paths().filter(|&path| path != MANIFEST);
+        for path in std::iter::once(MANIFEST).chain(others) {
+            let mut header = Header::new_gnu();
+            header.set_mtime(0);
+            header.set_uid(0);
+            header.set_gid(0);
+            match self.layout.get(path) {
+                Some(Node::File { executable, size }) => {
+                    header.set_entry_type(EntryType::Regular);
+                    header.set_mode(mode(*executable));
+                    header.set_size(*size);
+                    tar.append_data(&mut header, path, self.bytes[path].as_slice())?;
+                }
+                Some(Node::Link { target }) => {
+                    header.set_entry_type(EntryType::Symlink);
+                    header.set_mode(0o777);
+                    header.set_size(0);
+                    tar.append_link(&mut header, path, target)?;
+                }
+                None => {}
+            }
+        }
+        Ok(tar.into_inner()?)
+    }
+}
+
+fn mode(executable: bool) -> u32 {
+    if executable { 0o755 } else { 0o644 }
+}
+
+/// Whether a file is a package, and no program to be started as it is: it begins with
+/// the name of its first entry.
+///
+/// # Errors
+/// Where the file cannot be read.
+pub fn is_package(path: &Path) -> io::Result<bool> {
+    let mut start = [0; MANIFEST.len() + 1];
+    let mut file = File::open(path)?;
+    match file.read_exact(&mut start) {
+        Ok(()) => Ok(start[..MANIFEST.len()] == *MANIFEST.as_bytes() && start[MANIFEST.len()] == 0),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Unpacks a package into an empty folder and gives what to start there. Nothing is
+/// written before all of it was checked.
+///
+/// # Errors
+/// [`PackageError`].
+pub fn unpack(package: &Path, folder: &Path) -> Result<Manifest, PackageError> {
+    let mut file = File::open(package)?;
+    let (layout, manifest) = read_layout(&mut file)?;
+    layout.check()?;
+    manifest.check(&layout)?;
+    file.seek(SeekFrom::Start(0))?;
+    let mut archive = Archive::new(io::BufReader::new(file));
+    for entry in archive.entries()? {
+        let entry = entry?;
+        let path = entry_path(&entry)?;
+        let Some(Node::File { executable, size }) = layout.get(&path) else {
+            continue;
+        };
+        let to = folder.join(&path);
+        if let Some(parent) = to.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(mode(*executable))
+            .open(&to)?;
+        io::copy(&mut entry.take(*size), &mut file)?;
+    }
+    // Last, so that no file is written through one.
+    for path in layout.paths() {
+        if let Some(Node::Link { target }) = layout.get(path) {
+            let at = folder.join(path);
+            if let Some(parent) = at.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            symlink(target, &at)?;
+        }
+    }
+    Ok(manifest)
+}
+
+/// What is in a package, and of its contents the manifest.
+fn read_layout(file: &mut File) -> Result<(Layout, Manifest), PackageError> {
+    let broken = |error: io::Error| PackageError::content(format!("it is no tar: {error}"));
+    let mut layout = Layout::default();
+    let mut manifest = Vec::new();
+    let mut archive = Archive::new(file);
+    for entry in archive.entries_with_seek().map_err(broken)? {
+        let entry = entry.map_err(broken)?;
+        let path = entry_path(&entry)?;
+        let header = entry.header();
+        let node = match header.entry_type() {
+            EntryType::Regular => Node::File {
+                executable: header.mode().map_err(broken)? & 0o111 != 0,
+                size: entry.size(),
+            },
+            EntryType::Symlink => {
+                let target = entry.link_name_bytes().unwrap_or_default().into_owned();
+                let target = String::from_utf8(target).map_err(|_| {
+                    PackageError::content(format!("{path} is a link to a name that is not UTF-8"))
+                })?;
+                Node::Link { target }
+            }
+            _ => {
+                return Err(PackageError::content(format!(
+                    "{path} is neither a regular file nor a symbolic link"
+                )));
+            }
+        };
+        layout.add(&path, node)?;
+        if path == MANIFEST {
+            let mut start = entry.take(manifest::BYTES_MAX as u64 + 1);
+            start.read_to_end(&mut manifest).map_err(broken)?;
+        }
+    }
+    Ok((layout, Manifest::parse(&manifest)?))
+}
+
+fn entry_path<R: Read>(entry: &tar::Entry<'_, R>) -> Result<String, PackageError> {
+    let path = String::from_utf8(entry.path_bytes().into_owned());
+    layout::clean(&path.map_err(|_| PackageError::content("it has a path that is not UTF-8"))?)
+}

@@ -1,0 +1,90 @@
+//! The file that says how a package is started.
+
+use std::{ffi::OsString, path::Path};
+
+use serde::Deserialize;
+
+use super::{
+    PackageError,
+    layout::{Layout, Node, clean},
+};
+
+/// The name of the manifest, at the top of a package.
+pub const MANIFEST: &str = "arena-agent.toml";
+
+/// The most bytes of a manifest.
+pub(super) const BYTES_MAX: usize = 64 << 10;
+
+/// What a package says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// A program and its arguments. A relative program is looked for in the package
+    /// first and then, where it is a plain name, on `PATH`.
+    command: Vec<String>,
+}
+
+impl Manifest {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, PackageError> {
+        let wrong = |problem: &str| PackageError::content(format!("{MANIFEST}: {problem}"));
+        if bytes.len() > BYTES_MAX {
+            return Err(wrong(&format!("it has more than {BYTES_MAX} bytes")));
+        }
+        let text = std::str::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8"))?;
+        let manifest: Self =
+            toml::from_str(text).map_err(|error| wrong(error.to_string().trim_end()))?;
+        let Some(program) = manifest.command.first() else {
+            return Err(wrong(
+                "command is empty: write command = [\"PROGRAM\", \"ARG\", …]",
+            ));
+        };
+        if program.is_empty() || manifest.command.iter().any(|word| word.contains('\0')) {
+            return Err(wrong("command has an empty program or a zero byte"));
+        }
+        Ok(manifest)
+    }
+
+    /// The path of the program in the package, where that is where it is looked for.
+    fn inside(&self, layout: &Layout) -> Result<Option<String>, PackageError> {
+        let program = &self.command[0];
+        if program.starts_with('/') {
+            return Ok(None);
+        }
+        let path = clean(program)?;
+        // A plain name that is not there is looked for on PATH.
+        Ok((program.contains('/') || layout.get(&path).is_some()).then_some(path))
+    }
+
+    /// Checks the program against the files of the package.
+    pub(super) fn check(&self, layout: &Layout) -> Result<(), PackageError> {
+        let Some(path) = self.inside(layout)? else {
+            return Ok(());
+        };
+        let problem = match layout.get(&path) {
+            None => "is not in the package".to_owned(),
+            Some(Node::File {
+                executable: false, ..
+            }) => format!(
+                "is not executable: run chmod +x on it, or name what runs it, such as \
+                 command = [\"python3\", \"{path}\"]"
+            ),
+            Some(Node::File { .. } | Node::Link { .. }) => return Ok(()),
+        };
+        Err(PackageError::content(format!(
+            "{MANIFEST}: the program {path} of command {problem}"
+        )))
+    }
+
+    /// The program and its arguments, for a package that was unpacked into a folder.
+    #[must_use]
+    pub fn command(&self, folder: &Path) -> (OsString, Vec<OsString>) {
+        let program = &self.command[0];
+        let inside = folder.join(program);
+        let program = match program.contains('/') || inside.is_file() {
+            true => inside.into_os_string(),
+            false => program.into(),
+        };
+        let args = self.command[1..].iter().map(OsString::from).collect();
+        (program, args)
+    }
+}

@@ -1,0 +1,2 @@
+// The least of the legal moves.
+exports.pick = (moves) => Math.min(...moves);
