@@ -473,7 +473,7 @@ impl Driver {
         handle(self);
         if let Some(table) = table {
             let each = start.elapsed().as_secs_f64() / moves as f64;
-            table.manager().observe(each);
+            table.manager().observe(each, moves as u64);
         }
     }
 
