@@ -83,7 +83,13 @@ fn numbers(standings: &Value) -> Vec<(&'static str, Number)> {
         }
         add("overview", "Win rate", 0, &by, real("win_rate"));
         add("agents", "Score", 0, &by, real("score"));
-        add("agents", "Win rate as it developed", 0, &by, real("win_rate"));
+        add(
+            "agents",
+            "Win rate as it developed",
+            0,
+            &by,
+            real("win_rate"),
+        );
         let plies = real("plies_mean");
         add("overview", "Mean length of an agent's games", 0, &by, plies);
         for (result, key) in [
@@ -95,22 +101,45 @@ fn numbers(standings: &Value) -> Vec<(&'static str, Number)> {
             let by = [("result", result), ("agent", name)];
             add("agents", "Results", 0, &by, real(key));
         }
-        for (query, key) in ["latency_us_p50", "latency_us_p99", "waiting_us_p50", "waiting_us_p99"]
-            .into_iter()
-            .enumerate()
+        for (query, key) in [
+            "latency_us_p50",
+            "latency_us_p99",
+            "waiting_us_p50",
+            "waiting_us_p99",
+        ]
+        .into_iter()
+        .enumerate()
         {
             let seconds = real(key).map(|us| us / 1e6);
-            add("agents", "Time of a move by tournament", query, &by, seconds);
+            add(
+                "agents",
+                "Time of a move by tournament",
+                query,
+                &by,
+                seconds,
+            );
         }
         let own = real("faults").unwrap_or_default();
         faults += own;
         let share = (own > 0.0).then(|| own / real("games").unwrap_or_default());
         add("agents", "Faults per game", 0, &by, share);
     }
-    add("overview", "Faults of these tournaments", 0, &[], Some(faults));
+    add(
+        "overview",
+        "Faults of these tournaments",
+        0,
+        &[],
+        Some(faults),
+    );
     let seat = &standings["seats"][0];
     for (query, key) in ["score", "score_low", "score_high"].into_iter().enumerate() {
-        add("overview", "First-move advantage", query, &[], seat[key].as_f64());
+        add(
+            "overview",
+            "First-move advantage",
+            query,
+            &[],
+            seat[key].as_f64(),
+        );
     }
     let games = standings["games"].as_f64();
     add("overview", "Tournaments", 1, &[], games);
@@ -137,7 +166,11 @@ fn ask(prometheus: &Prometheus, dashboard: &Dashboard, number: &Number, id: &str
         wanted.all(|(key, value)| labels[*key] == value.as_str())
     });
     let found = fits.next();
-    assert!(fits.next().is_none(), "{}: {expression}: more", number.panel);
+    assert!(
+        fits.next().is_none(),
+        "{}: {expression}: more",
+        number.panel
+    );
     found.map(|(_, value)| value.parse().expect("a number"))
 }
 
@@ -149,7 +182,14 @@ fn compare(
     played: &Played,
     when: &str,
 ) -> String {
-    let arguments = ["standings", &played.id, "--output", "json", "--coordinator", url];
+    let arguments = [
+        "standings",
+        &played.id,
+        "--output",
+        "json",
+        "--coordinator",
+        url,
+    ];
     let standings = world.arena(&arguments).ok().json();
     let mut rows = String::new();
     for (dashboard, number) in numbers(&standings) {
@@ -197,8 +237,14 @@ fn whole(expression: &str) -> String {
 #[test]
 fn windows_are_taken_out_of_expressions() {
     for (expression, expected) in [
-        ("sum by (le) (rate(a{b=\"c\"}[$__rate_interval]))", "sum by (le) (a{b=\"c\"})"),
-        ("sum(increase(a[$__interval])) / sum(rate(b[$__rate_interval]))", "sum(a) / sum(b)"),
+        (
+            "sum by (le) (rate(a{b=\"c\"}[$__rate_interval]))",
+            "sum by (le) (a{b=\"c\"})",
+        ),
+        (
+            "sum(increase(a[$__interval])) / sum(rate(b[$__rate_interval]))",
+            "sum(a) / sum(b)",
+        ),
         ("sum(win_rate{a=\"b\"})", "sum(win_rate{a=\"b\"})"),
     ] {
         assert_eq!(whole(expression), expected);
@@ -262,9 +308,22 @@ fn compare_counters(prometheus: &Prometheus, world: &World, url: &str, all: &[Pl
     let finite = |value: &f64| value.is_finite();
     let total: f64 = games.values().copied().filter(finite).sum();
     asked(&ends, "le", "+Inf", total);
-    for (agent, of) in agents.iter().filter(|(name, _)| !name.starts_with("saboteur")) {
-        asked(&query("agents", "Games a second", 0), "agent", agent, of.games);
-        asked(&query("agents", "Decisions a second", 0), "agent", agent, of.decisions);
+    for (agent, of) in agents
+        .iter()
+        .filter(|(name, _)| !name.starts_with("saboteur"))
+    {
+        asked(
+            &query("agents", "Games a second", 0),
+            "agent",
+            agent,
+            of.games,
+        );
+        asked(
+            &query("agents", "Decisions a second", 0),
+            "agent",
+            agent,
+            of.decisions,
+        );
         for part in ["thinking", "waiting", "round_trip", "duration"] {
             let counted = format!("sum by (agent) (arena_move_{part}_seconds_count)");
             asked(&counted, "agent", agent, of.decisions);
@@ -297,8 +356,16 @@ fn compare_quantiles(prometheus: &Prometheus, world: &World, url: &str, id: &str
     let mut rows = list(&standings["agents"]).iter();
     let row = rows.find(|it| it["agent"] == agent).expect("it played");
     for (panel, query, key) in [
-        ("Half of the moves are thought about for less than", 0, "latency_us_p50"),
-        ("99 of 100 moves are thought about for less than", 0, "latency_us_p99"),
+        (
+            "Half of the moves are thought about for less than",
+            0,
+            "latency_us_p50",
+        ),
+        (
+            "99 of 100 moves are thought about for less than",
+            0,
+            "latency_us_p99",
+        ),
         ("Waiting", 0, "waiting_us_p50"),
         ("Waiting", 1, "waiting_us_p99"),
     ] {
@@ -337,7 +404,9 @@ fn variants(names: &[&str]) -> String {
 /// The lines of a page that say how tournaments stand.
 fn standing(coordinator: &Server) -> Vec<String> {
     let page = coordinator.metrics();
-    let lines = page.lines().filter(|it| it.starts_with("arena_tournament_"));
+    let lines = page
+        .lines()
+        .filter(|it| it.starts_with("arena_tournament_"));
     lines.map(str::to_owned).collect()
 }
 
@@ -351,12 +420,7 @@ fn dashboards_show_what_standings_and_exports_say() {
         world.worker(&coordinator, &["--builtin", "process"]),
     ];
     let addresses = workers.each_ref().map(Server::metrics_address);
-    let started = Prometheus::start(
-        &world,
-        INTERVAL,
-        coordinator.metrics_address(),
-        &addresses,
-    );
+    let started = Prometheus::start(&world, INTERVAL, coordinator.metrics_address(), &addresses);
     let Some(prometheus) = started else { return };
     let url = coordinator.url();
     let saboteur = world.misbehave();
@@ -373,9 +437,18 @@ fn dashboards_show_what_standings_and_exports_say() {
     let specs = [
         ("two seats", spec("two", "cowry", 40, &two, &variants(&two))),
         ("four seats", spec("four", "cowry", 30, &four, &seats)),
-        ("draws", spec("drawn", "kalah", 60, &drawn, &variants(&drawn))),
-        ("faults", spec("faulty", "cowry", 6, &["random", "saboteur"], faulty)),
-        ("short", spec("short", "cowry", 1, &short, &variants(&short))),
+        (
+            "draws",
+            spec("drawn", "kalah", 60, &drawn, &variants(&drawn)),
+        ),
+        (
+            "faults",
+            spec("faulty", "cowry", 6, &["random", "saboteur"], faulty),
+        ),
+        (
+            "short",
+            spec("short", "cowry", 1, &short, &variants(&short)),
+        ),
     ];
     let play = |(of, spec): &(&'static str, String)| {
         let id = world.start_tournament(of.split(' ').next().unwrap_or(of), spec, &url);

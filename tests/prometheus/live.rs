@@ -186,7 +186,11 @@ fn every_panel_and_rule_has_an_answer_while_a_tournament_runs() {
             let values = format!("count by ({label}) ({selector})");
             ask(&format!("{}: ${name}", dashboard.name), &values);
         }
-        for query in dashboard.queries().into_iter().chain(dashboard.annotations()) {
+        for query in dashboard
+            .queries()
+            .into_iter()
+            .chain(dashboard.annotations())
+        {
             let expression = substitute(&query.expression, &variables);
             if QUIET.contains(&query.of.as_str()) {
                 for selector in promql::selectors(&expression) {

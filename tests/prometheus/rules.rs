@@ -99,7 +99,10 @@ fn every_alert_leads_to_its_part_of_the_readme() {
         assert!(readme.contains(&format!("\n### {name}\n\n")), "{name}");
         let url = text(&body["annotations"]["runbook_url"]);
         let anchor = format!("/deploy/README.md#{}", name.to_lowercase());
-        assert!(url.starts_with("https://") && url.ends_with(&anchor), "{url}");
+        assert!(
+            url.starts_with("https://") && url.ends_with(&anchor),
+            "{url}"
+        );
     }
 }
 
