@@ -268,11 +268,15 @@ fn compare_counters(prometheus: &Prometheus, world: &World, url: &str, all: &[Pl
             let ruleset = text(&game["ruleset"]).to_owned();
             *plies.entry(ruleset.clone()).or_default() += game["plies"].as_f64().expect("plies");
             *games.entry(ruleset).or_default() += 1.0;
-            let decisions = list(&game["decisions"]).iter();
-            for (seat, decisions) in list(&game["seats"]).iter().zip(decisions) {
+            for (number, seat) in (0u64..).zip(list(&game["seats"])) {
                 let of = agents.entry(text(seat).to_owned()).or_default();
                 of.games += 1.0;
-                of.decisions += decisions.as_f64().expect("a count");
+                // Nobody is asked whether to pass who cannot move.
+                let events = list(&game["events"]).iter();
+                let asked = events.filter(|event| {
+                    event["seat"] == number && !event["action"].is_null() && event["move"] != "pass"
+                });
+                of.decisions += asked.count() as f64;
             }
         }
     }

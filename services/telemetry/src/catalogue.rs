@@ -244,10 +244,10 @@ metrics! {
         &["tournament", "ruleset", "agent", "kind"],
         "Faults of an agent by kind; kinds that did not happen are absent");
     AGENT_THINKING = gauge("arena_tournament_agent_move_thinking_seconds",
-        &["tournament", "ruleset", "agent", "quantile"],
+        &["tournament", "ruleset", "agent", "percentile"],
         "Thinking time that half of an agent's moves, or 99 of 100, do not exceed");
     AGENT_WAITING = gauge("arena_tournament_agent_move_waiting_seconds",
-        &["tournament", "ruleset", "agent", "quantile"],
+        &["tournament", "ruleset", "agent", "percentile"],
         "Waiting time that half of an agent's moves, or 99 of 100, do not exceed");
     AGENTS_LEFT_OUT = gauge("arena_tournament_agents_left_out", &[],
         "Agents of these tournaments that have no series because there would be too many");

@@ -136,7 +136,7 @@ fn no_label_can_name_a_game_or_a_seed_and_tournaments_only_where_they_are_bounde
         "profile",
         "target",
         "format",
-        "quantile",
+        "percentile",
     ];
     for metric in ALL.iter().copied().flatten() {
         let of_tournaments = TOURNAMENT.contains(metric);

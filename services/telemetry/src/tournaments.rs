@@ -184,8 +184,8 @@ impl Page {
             (&catalogue::AGENT_THINKING, agent.thinking),
             (&catalogue::AGENT_WAITING, agent.waiting),
         ] {
-            self.put(metric, &more("0.5"), of.p50);
-            self.put(metric, &more("0.99"), of.p99);
+            self.put(metric, &more("50"), of.p50);
+            self.put(metric, &more("99"), of.p99);
         }
     }
 }

@@ -63,11 +63,11 @@ fn compare(gauges: &BTreeMap<String, f64>, ruleset: &str, standings: &v1::Standi
             (of("win_rate_high", ""), agent.win_rate_high),
             (of("plies_mean", ""), agent.plies_mean),
             (
-                of("move_thinking_seconds", "quantile=\"0.99\""),
+                of("move_thinking_seconds", "percentile=\"99\""),
                 seconds(agent.latency_us_p99),
             ),
             (
-                of("move_waiting_seconds", "quantile=\"0.5\""),
+                of("move_waiting_seconds", "percentile=\"50\""),
                 seconds(agent.waiting_us_p50),
             ),
         ] {
