@@ -515,8 +515,14 @@ impl Driver {
                     });
                 }
             }
-            Verdict::Fault(blame) => active.fault(blame),
-            Verdict::Unready(blame) if self.alone => active.fault(blame),
+            Verdict::Fault(blame, took) => {
+                active.time(took);
+                active.fault(blame);
+            }
+            Verdict::Unready(blame) if self.alone => {
+                active.time(Duration::ZERO);
+                active.fault(blame);
+            }
             Verdict::Unready(blame) => return self.unready(token, blame),
             Verdict::Void(why) => return self.void(token, why),
         }

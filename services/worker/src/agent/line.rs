@@ -215,7 +215,7 @@ impl Attendant {
                 continue;
             }
             if let Some(blame) = &self.broken {
-                let verdict = Verdict::Fault(blame.clone());
+                let verdict = Verdict::Fault(blame.clone(), Duration::ZERO);
                 self.answer_all(&verdict);
                 continue;
             }
@@ -401,7 +401,7 @@ impl Attendant {
                             measured.thinking = agent.map(Duration::from_micros);
                             Verdict::Move(choice.move_id, took)
                         }
-                        Err(problem) => self.blame(FaultKind::Garbled, problem),
+                        Err(problem) => self.blame(FaultKind::Garbled, problem, took),
                     };
                 }
                 Err(_) => Status::deadline_exceeded("no answer in time"),
@@ -413,6 +413,7 @@ impl Attendant {
                 let verdict = self.blame(
                     FaultKind::Timeout,
                     format!("no answer within {:?}", self.move_timeout),
+                    took,
                 );
                 self.drop_link().await;
                 break verdict;
@@ -433,7 +434,7 @@ impl Attendant {
                     continue;
                 }
             }
-            break Verdict::Fault(blame);
+            break Verdict::Fault(blame, took);
         };
         if let Some(timing) = timing {
             self.meter.timed(timing, 1);
@@ -446,15 +447,16 @@ impl Attendant {
         self.show(Duration::from_millis(100));
     }
 
-    fn blame(&self, kind: FaultKind, message: String) -> Verdict {
-        Verdict::Fault(match &self.link {
+    fn blame(&self, kind: FaultKind, message: String, took: Duration) -> Verdict {
+        let blame = match &self.link {
             Some(link) => link.fault(kind, message),
             None => Blame {
                 kind,
                 message,
                 tail: String::new(),
             },
-        })
+        };
+        Verdict::Fault(blame, took)
     }
 
     /// True where an agent that answers in time wrote too much so often that

@@ -244,7 +244,7 @@ impl Table {
 
     /// Answers for an agent that starts nowhere.
     pub(super) fn charge(&self, token: Token, blame: Blame) {
-        let verdict = Verdict::Fault(blame);
+        let verdict = Verdict::Fault(blame, Duration::ZERO);
         let _ = self.events.send(Event::Alone(token, verdict));
     }
 

@@ -192,11 +192,14 @@ impl<G: Game> Brain for Seated<G> {
             }
             let verdict = match thought {
                 Ok(chosen) => Verdict::Move(chosen.action.into(), took),
-                Err(Stopped::Late) => Verdict::Fault(Blame {
-                    kind: FaultKind::Timeout,
-                    message: patience.told(),
-                    tail: String::new(),
-                }),
+                Err(Stopped::Late) => Verdict::Fault(
+                    Blame {
+                        kind: FaultKind::Timeout,
+                        message: patience.told(),
+                        tail: String::new(),
+                    },
+                    patience.limit(),
+                ),
                 Err(Stopped::Unwanted) => Verdict::Void("nobody waits for it".to_owned()),
             };
             thoughts.push((asked.token, verdict));

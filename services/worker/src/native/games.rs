@@ -316,6 +316,7 @@ impl<G: Game> Hall for Seated<G> {
                 Err(Stopped::Late) => {
                     let timing = MoveTiming::in_process(Duration::ZERO, patience.limit());
                     meter.timed(timing, 1);
+                    latencies_us.extend(strict.then(|| micros(patience.limit())));
                     details.push(late.charge(agent, question, patience.told()));
                     game.fault(FaultKind::Timeout);
                 }
