@@ -7,7 +7,7 @@ const AGENTS: [&str; 3] = ["random", "aggressive", "mixed"];
 fn timeless(mut standings: Value) -> Value {
     for agent in standings["agents"].as_array_mut().expect("agents") {
         let agent = agent.as_object_mut().expect("an agent");
-        agent.retain(|key, _| !key.starts_with("latency"));
+        agent.retain(|key, _| !key.starts_with("latency") && !key.starts_with("waiting"));
     }
     standings
 }

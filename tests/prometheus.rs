@@ -1,6 +1,8 @@
 //! The metrics, the dashboards and rules made of them, and all of `deploy/`.
 #![expect(clippy::print_stdout, reason = "what is skipped and seen is told")]
 
+/// The real Prometheus on played tournaments: dashboards show what standings say.
+mod agree;
 /// Dashboards: shape, variables, and metrics that exist.
 mod dashboards;
 /// Compose, Kubernetes, systemd, Grafana's provisioning, the table of metrics.

@@ -98,8 +98,9 @@ impl World {
         let mut standings = output.ok().json();
         standings["audits"] = Value::Null;
         for agent in standings["agents"].as_array_mut().into_iter().flatten() {
-            for latency in ["latency_us_p50", "latency_us_p99"] {
-                agent[latency] = Value::Null;
+            for latency in ["latency_us", "waiting_us"] {
+                agent[format!("{latency}_p50")] = Value::Null;
+                agent[format!("{latency}_p99")] = Value::Null;
             }
         }
         standings

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, fs};
 
+use arena_model::engine::FaultKind;
 use arena_telemetry::catalogue;
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use super::{
     promql::{self, Selector},
     read,
     rules::known,
-    text,
+    text, yaml,
 };
 
 /// File and uid: links and bookmarks go by the uid, so it never changes.
@@ -19,9 +20,19 @@ const DASHBOARDS: [(&str, &str); 3] = [
     ("agents", "arena-agents"),
     ("fleet", "arena-fleet"),
 ];
-const VARIABLES: [&str; 4] = ["datasource", "job", "ruleset", "agent"];
+const VARIABLES: [&str; 7] = [
+    "datasource",
+    "cluster",
+    "namespace",
+    "job",
+    "ruleset",
+    "tournament",
+    "agent",
+];
 /// What Grafana fills in by itself.
-const BUILT_IN: [&str; 1] = ["__rate_interval"];
+const BUILT_IN: [&str; 2] = ["__rate_interval", "__interval"];
+/// Prometheus' own; it has labels of whatever an alert is about.
+const ALERTS: &str = "ALERTS";
 
 pub(super) struct Dashboard {
     pub(super) name: &'static str,
@@ -69,6 +80,27 @@ impl Dashboard {
                 })
             })
             .collect()
+    }
+
+    /// What marks a moment on all panels.
+    pub(super) fn annotations(&self) -> Vec<Query> {
+        list(&self.body["annotations"]["list"])
+            .iter()
+            .map(|annotation| Query {
+                of: format!("{}: {}", self.name, text(&annotation["name"])),
+                expression: text(&annotation["expr"]).to_owned(),
+            })
+            .collect()
+    }
+
+    /// The expressions of a panel, by its title.
+    pub(super) fn panel(&self, title: &str) -> Vec<String> {
+        let mut panels = self.panels();
+        let panel = panels
+            .find(|panel| panel["title"] == title)
+            .unwrap_or_else(|| panic!("{}: no panel {title}", self.name));
+        let targets = list(&panel["targets"]).iter();
+        targets.map(|it| text(&it["expr"]).to_owned()).collect()
     }
 
     /// Name and query of the variables that are filled by a query.
@@ -129,6 +161,8 @@ fn every_panel_says_what_it_shows_in_which_unit() {
                 assert_eq!(target["datasource"]["uid"], "${datasource}", "{title}");
                 let query = text(&target["expr"]);
                 let counts = query.contains("_count{") && !query.contains("_sum{");
+                let of_moves = query.contains("_move_") && query.contains("_seconds");
+                assert!(!of_moves || unit == "s", "{title}");
                 if query.contains("_seconds_") && !query.contains("process_cpu") && !counts {
                     assert_eq!(unit, "s", "{title}");
                 }
@@ -171,8 +205,9 @@ fn every_variable_is_used_and_every_use_has_a_variable() {
             .map(|variable| text(&variable["name"]))
             .collect();
         assert_eq!(defined, VARIABLES, "{}", dashboard.name);
-        let queries = dashboard.queries();
-        for variable in ["job", "ruleset", "agent"] {
+        let mut queries = dashboard.queries();
+        queries.extend(dashboard.annotations());
+        for &variable in &VARIABLES[1..] {
             let used = format!("{variable}=~\"${variable}\"");
             let uses = queries.iter().any(|query| query.expression.contains(&used));
             assert!(uses, "{}: ${variable} is not used", dashboard.name);
@@ -197,7 +232,7 @@ fn chooses(selector: &str, label: &str) -> bool {
 
 /// The labels that a series has of its metric.
 fn labels(series: &str) -> &'static [&'static str] {
-    [catalogue::COMMON, catalogue::COORDINATOR, catalogue::WORKER]
+    catalogue::ALL
         .into_iter()
         .flatten()
         .find(|metric| {
@@ -213,15 +248,19 @@ fn labels(series: &str) -> &'static [&'static str] {
 fn queries_use_metrics_that_exist_and_choose_by_the_variables() {
     let known = known();
     for dashboard in dashboards() {
-        for Query { of, expression } in dashboard.queries() {
+        let queries = dashboard.queries().into_iter();
+        for Query { of, expression } in queries.chain(dashboard.annotations()) {
             let selectors = promql::selectors(&expression);
             for Selector { metric, text } in &selectors {
                 assert!(known.contains(metric), "{of}: no metric {metric}");
-                assert!(chooses(text, "job"), "{of}: {text} is not of the job");
+                for label in ["job", "cluster", "namespace"] {
+                    let is = metric == ALERTS || chooses(text, label);
+                    assert!(is, "{of}: {text} is not of the {label}");
+                }
             }
             // Faults know no ruleset: what is set against them must not be
             // narrowed to one either.
-            for label in ["agent", "ruleset"] {
+            for label in ["agent", "ruleset", "tournament"] {
                 let all_have = selectors
                     .iter()
                     .all(|of| labels(&of.metric).contains(&label));
@@ -229,7 +268,8 @@ fn queries_use_metrics_that_exist_and_choose_by_the_variables() {
                     assert_eq!(chooses(text, label), all_have, "{of}: {text} by {label}");
                 }
             }
-            for rate in expression.split("rate(").skip(1) {
+            // The other `rate(` ends a name, such as that of a gauge.
+            for rate in expression.split("(rate(").skip(1) {
                 assert!(
                     rate.contains("[$__rate_interval]"),
                     "{of}: a rate over a fixed time"
@@ -249,6 +289,99 @@ fn queries_use_metrics_that_exist_and_choose_by_the_variables() {
 }
 
 #[test]
+fn what_is_counted_by_the_minute_is_counted_once() {
+    let interval = &yaml("prometheus/prometheus.yml")["global"]["scrape_interval"];
+    assert_eq!(interval, "10s", "a minute is several scrapes");
+    for dashboard in dashboards() {
+        for panel in dashboard.panels() {
+            let title = format!("{}: {}", dashboard.name, panel["title"]);
+            let targets = list(&panel["targets"]).iter();
+            let expressions: Vec<&str> = targets.map(|it| text(&it["expr"])).collect();
+            let counts = |it: &&str| it.contains("increase(");
+            for expression in expressions.iter().copied().filter(counts) {
+                // Its window is the step, so that neighbours share nothing, and a step
+                // has scrapes enough.
+                let windows = expression.split("increase(").skip(1);
+                for window in windows {
+                    assert!(window.contains("[$__interval]"), "{title}: {expression}");
+                }
+                assert_eq!(panel["interval"], "1m", "{title}");
+            }
+            let is_counted = panel["type"] != "heatmap" || expressions.iter().any(counts);
+            assert!(is_counted, "{title}: {expressions:?}");
+        }
+    }
+}
+
+/// Colours that a panel fixes, by the name or the end of the name of a series.
+fn fixed(panel: &Value) -> BTreeSet<&str> {
+    let overrides = list(&panel["fieldConfig"]["overrides"]).iter();
+    overrides
+        .filter(|it| it["properties"][0]["value"]["mode"] == "fixed")
+        .map(|it| text(&it["matcher"]["options"]))
+        .map(|name| name.trim_start_matches("/ ").trim_end_matches("$/"))
+        .collect()
+}
+
+#[test]
+fn times_are_logarithmic_bars_sorted_colours_fixed_and_rows_of_noughts_left_out() {
+    let kinds: BTreeSet<&str> = FaultKind::ALL.into_iter().map(FaultKind::name).collect();
+    let results = BTreeSet::from(["win", "draw", "loss", "void"]);
+    let mut seen = 0;
+    for dashboard in dashboards() {
+        for panel in dashboard.panels() {
+            let title = format!("{}: {}", dashboard.name, panel["title"]);
+            let defaults = &panel["fieldConfig"]["defaults"];
+            if panel["type"] == "timeseries" && defaults["unit"] == "s" {
+                let scale = &defaults["custom"]["scaleDistribution"]["type"];
+                assert_eq!(scale, "log", "{title}");
+            }
+            for target in list(&panel["targets"]) {
+                let expression = text(&target["expr"]);
+                if panel["type"] == "bargauge" {
+                    assert!(expression.starts_with("sort_desc("), "{title}");
+                }
+                for (label, known) in [("kind", &kinds), ("result", &results)] {
+                    let by = expression.contains(&format!("{label}) ("));
+                    if by && expression.starts_with("sum by (") {
+                        let fixed = fixed(panel);
+                        assert!(fixed.is_superset(known), "{title}: {fixed:?}");
+                        seen += 1;
+                    }
+                }
+                for label in ["kind", "termination"] {
+                    if text(&target["legendFormat"]).contains(label) {
+                        assert!(expression.ends_with("> 0"), "{title}: {expression}");
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(seen, 3, "faults twice, and results");
+}
+
+#[test]
+fn tournaments_are_marked_where_they_began_and_ended() {
+    for dashboard in dashboards() {
+        let annotations = list(&dashboard.body["annotations"]["list"]);
+        let metrics: Vec<String> = dashboard
+            .annotations()
+            .iter()
+            .flat_map(|query| promql::selectors(&query.expression))
+            .map(|selector| selector.metric)
+            .collect();
+        let expected = ["started", "finished"]
+            .map(|what| format!("arena_tournament_{what}_timestamp_seconds"));
+        assert_eq!(metrics, expected, "{}", dashboard.name);
+        for annotation in annotations {
+            // The time of the mark is the value, not that of the scrape.
+            assert_eq!(annotation["useValueForTime"], true);
+            assert!(text(&annotation["expr"]).ends_with(" * 1000"));
+        }
+    }
+}
+
+#[test]
 fn every_metric_is_on_a_dashboard() {
     let shown: BTreeSet<String> = dashboards()
         .iter()
@@ -256,7 +389,8 @@ fn every_metric_is_on_a_dashboard() {
         .flat_map(|query| promql::selectors(&query.expression))
         .map(|selector| selector.metric)
         .collect();
-    for metric in [catalogue::COMMON, catalogue::COORDINATOR, catalogue::WORKER].concat() {
+    let ours = catalogue::ALL.into_iter().flatten();
+    for metric in ours.filter(|metric| !metric.help.starts_with("The earlier name of")) {
         let parts = ["", "_bucket", "_sum"].map(|part| format!("{}{part}", metric.name));
         assert!(
             parts.iter().any(|part| shown.contains(part)),

@@ -209,7 +209,16 @@ fn compose_brings_up_a_fleet_that_only_this_host_reaches() {
     let compose = yaml("compose.yaml");
     let services = compose["services"].as_object().expect("services");
     let names: Vec<&str> = services.keys().map(String::as_str).collect();
-    assert_eq!(names, ["coordinator", "grafana", "prometheus", "worker"]);
+    assert_eq!(
+        names,
+        [
+            "alertmanager",
+            "coordinator",
+            "grafana",
+            "prometheus",
+            "worker"
+        ]
+    );
     assert_eq!(services["worker"]["deploy"]["replicas"], 2);
     for (name, service) in services {
         for port in list(&service["ports"]) {
@@ -231,8 +240,7 @@ fn compose_brings_up_a_fleet_that_only_this_host_reaches() {
         let image = text(&service["image"]);
         assert!(
             ["arena", "arena-agents"].contains(&image)
-                || image.contains(":v2.")
-                || image.contains(":11."),
+                || [":v2.", ":11.", ":v0."].iter().any(|it| image.contains(it)),
             "{image}"
         );
     }
@@ -266,6 +274,39 @@ fn grafana_finds_prometheus_and_the_dashboards() {
     assert!(list(&grafana["volumes"]).contains(&provisioning));
     let home = text(&grafana["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]);
     assert_eq!(home, "/etc/grafana/dashboards/overview.json");
+}
+
+#[test]
+fn the_operator_finds_dashboards_rules_and_an_alertmanager() {
+    let monitoring = yaml("kubernetes/monitoring/kustomization.yaml");
+    let resources: Vec<&str> = list(&monitoring["resources"]).iter().map(text).collect();
+    for resource in ["rules.yaml", "alertmanager.yaml", "../../grafana"] {
+        assert!(resources.contains(&resource), "{resource}");
+    }
+    // A folder outside of another one's needs a kustomization of its own.
+    let grafana = yaml("grafana/kustomization.yaml");
+    assert_eq!(
+        grafana["generatorOptions"]["labels"]["grafana_dashboard"],
+        "1"
+    );
+    let generated: BTreeSet<&str> = list(&grafana["configMapGenerator"])
+        .iter()
+        .flat_map(|it| list(&it["files"]))
+        .map(text)
+        .collect();
+    let expected = ["agents", "fleet", "overview"].map(|name| format!("dashboards/{name}.json"));
+    assert_eq!(
+        generated,
+        expected.iter().map(String::as_str).collect::<BTreeSet<_>>()
+    );
+    for map in list(&grafana["configMapGenerator"]) {
+        let [file] = list(&map["files"]) else {
+            panic!("one file each: {map}");
+        };
+        // `kubectl apply` keeps all of it once more in an annotation of 256 KiB.
+        let content = json!(read(&deploy("grafana").join(text(file)))).to_string();
+        assert!(content.len() < 200 << 10, "{file}: {} bytes", content.len());
+    }
 }
 
 #[test]
@@ -433,9 +474,8 @@ fn the_readme_lists_every_metric_as_it_is() {
         .lines()
         .filter(|line| line.starts_with("| `arena_"))
         .collect();
-    let all = [catalogue::COMMON, catalogue::COORDINATOR, catalogue::WORKER].concat();
+    let all = catalogue::ALL.into_iter().flatten();
     let expected: Vec<String> = all
-        .iter()
         .map(|metric| {
             let labels: Vec<String> = metric
                 .labels
@@ -473,7 +513,7 @@ fn the_readme_names_every_part_and_port() {
         let told = ["README.md", "Dockerfile.dockerignore"].contains(&name.as_str());
         assert!(told || readme.contains(&name), "{name} is not told");
     }
-    for port in ["7600", "7601", "7602", "9090", "3000"] {
+    for port in ["7600", "7601", "7602", "9090", "9093", "3000"] {
         assert!(readme.contains(port), "port {port} is not told");
     }
 }

@@ -23,11 +23,14 @@ use super::{
 /// How long a query may go without an answer before it is taken for empty.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Panels that show what does not happen here, and leave it out.
+const QUIET: [&str; 1] = ["agents: Restarts A"];
+
 /// More blocks than are played before every query was asked.
 const BLOCKS: u64 = 1_000_000;
 
 /// A running Prometheus; it ends when dropped.
-struct Prometheus {
+pub(super) struct Prometheus {
     process: Child,
     address: String,
 }
@@ -40,21 +43,29 @@ impl Drop for Prometheus {
 }
 
 impl Prometheus {
-    /// Starts it with the project's configuration, on these targets and in
-    /// short intervals. None where the machine has none.
-    fn start(world: &World, coordinator: &str, worker: &str) -> Option<Self> {
+    /// Starts it with the project's configuration, on these targets and with this
+    /// interval. None where the machine has none.
+    pub(super) fn start(
+        world: &World,
+        interval: &str,
+        coordinator: &str,
+        workers: &[&str],
+    ) -> Option<Self> {
         let mut config = yaml("prometheus/prometheus.yml");
-        config["global"] = json!({"scrape_interval": "500ms", "evaluation_interval": "1s"});
+        config["global"] = json!({"scrape_interval": interval, "evaluation_interval": "1s"});
         config["rule_files"] = json!([deploy("prometheus/rules.yml")]);
+        config.as_object_mut().expect("settings").remove("alerting");
         for job in config["scrape_configs"].as_array_mut().expect("a list") {
-            let target = match text(&job["job_name"]) {
-                "arena-coordinator" => coordinator,
-                "arena-worker" => worker,
+            let targets = match text(&job["job_name"]) {
+                "arena-coordinator" => vec![coordinator],
+                "arena-worker" => workers.to_vec(),
                 other => panic!("{other} is not a job of ours"),
             };
             let job = job.as_object_mut().expect("a job");
             job.remove("dns_sd_configs");
-            job.insert("static_configs".to_owned(), json!([{"targets": [target]}]));
+            let labels = json!({"cluster": "here", "namespace": "arena"});
+            let found = json!([{"targets": targets, "labels": labels}]);
+            job.insert("static_configs".to_owned(), found);
         }
         // JSON is YAML.
         let file = world.write("prometheus.yml", config.to_string());
@@ -100,15 +111,26 @@ impl Prometheus {
         answer["data"].clone()
     }
 
+    /// The series that answer a query now: labels and value.
+    pub(super) fn query(&self, query: &str) -> Vec<(Value, String)> {
+        let encoded: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let answer = self.api(&format!("query?query={encoded}"));
+        let series = list(&answer["result"]).iter();
+        let value = |series: &Value| text(&series["value"][1]).to_owned();
+        series
+            .map(|series| (series["metric"].clone(), value(series)))
+            .collect()
+    }
+
     /// How many series have a number for an answer; asks again until there is
     /// one.
     fn answers(&self, query: &str) -> usize {
-        let encoded: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
         let asked = Instant::now();
         loop {
-            let numbers = list(&self.api(&format!("query?query={encoded}"))["result"])
+            let numbers = self
+                .query(query)
                 .iter()
-                .filter(|series| !matches!(text(&series["value"][1]), "NaN" | "+Inf" | "-Inf"))
+                .filter(|(_, value)| !matches!(value.as_str(), "NaN" | "+Inf" | "-Inf"))
                 .count();
             if numbers > 0 || asked.elapsed() > PATIENCE {
                 return numbers;
@@ -125,10 +147,15 @@ fn every_panel_and_rule_has_an_answer_while_a_tournament_runs() {
     // As processes, so that the time of transport is seen too.
     let worker = world.worker(&coordinator, &["--builtin", "process"]);
     let addresses = [coordinator.metrics_address(), worker.metrics_address()];
-    let Some(prometheus) = Prometheus::start(&world, addresses[0], addresses[1]) else {
+    let started = Prometheus::start(&world, "500ms", addresses[0], &addresses[1..]);
+    let Some(prometheus) = started else {
         return;
     };
     let url = coordinator.url();
+    // One that is over, too.
+    let over = spec("over", "cowry", 1, &["random", "aggressive"], "");
+    let over = world.start_tournament("over", &over, &url);
+    world.finish_tournament(&over, &url);
     let saboteur = world.misbehave();
     let mut register = vec!["agent", "register", "saboteur", "--binary", &saboteur];
     register.extend(["--coordinator", &url, "--", "illegal"]);
@@ -144,8 +171,12 @@ fn every_panel_and_rule_has_an_answer_while_a_tournament_runs() {
     };
     let variables = [
         ("__rate_interval", "5s"),
+        ("__interval", "5s"),
+        ("cluster", "here"),
+        ("namespace", "arena"),
         ("job", ".+"),
         ("ruleset", ".+"),
+        ("tournament", ".+"),
         ("agent", ".+"),
     ];
     for dashboard in dashboards() {
@@ -155,8 +186,19 @@ fn every_panel_and_rule_has_an_answer_while_a_tournament_runs() {
             let values = format!("count by ({label}) ({selector})");
             ask(&format!("{}: ${name}", dashboard.name), &values);
         }
-        for query in dashboard.queries() {
-            ask(&query.of, &substitute(&query.expression, &variables));
+        for query in dashboard
+            .queries()
+            .into_iter()
+            .chain(dashboard.annotations())
+        {
+            let expression = substitute(&query.expression, &variables);
+            if QUIET.contains(&query.of.as_str()) {
+                for selector in promql::selectors(&expression) {
+                    ask(&format!("{} is quiet, but sees", query.of), &selector.text);
+                }
+            } else {
+                ask(&query.of, &expression);
+            }
         }
     }
     for rule in rules() {

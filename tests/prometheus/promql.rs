@@ -61,6 +61,9 @@ pub(super) fn selectors(query: &str) -> Vec<Selector> {
                 });
                 rest = &behind[matchers..];
             }
+        } else if first == '{' {
+            // A selector that names its metrics in a matcher.
+            rest = after_matchers(rest);
         } else if first.is_ascii_digit() {
             // A number, or a duration such as 5m.
             rest = rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '.');
@@ -123,5 +126,6 @@ fn metrics_are_found_wherever_they_stand() {
     );
     check("a > 0 and on (job) b:c:d == 0", &["a", "b:c:d"]);
     check("time() - max without (x) (a{})", &["a{}"]);
+    check("count({__name__=~\"a|b\", c=\"d\"}) / e", &["e"]);
     check("histogram_quantile(0.9, a offset 5m) / 1e3", &["a"]);
 }

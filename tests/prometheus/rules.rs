@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use arena_telemetry::catalogue;
 use serde_json::Value;
 
-use super::{deploy, list, promql, read, text, tool_agrees, yaml};
+use super::{deploy, list, promql, read, text, tool_agrees, yaml, yamls};
 
 /// A rule of `rules.yml`.
 pub(super) struct Rule {
@@ -34,8 +34,8 @@ pub(super) fn rules() -> Vec<Rule> {
 
 /// All series names that a query may use.
 pub(super) fn known() -> BTreeSet<String> {
-    let ours = [catalogue::COMMON, catalogue::COORDINATOR, catalogue::WORKER].concat();
-    let ours = ours.iter().flat_map(|metric| match metric.kind {
+    let ours = catalogue::ALL.into_iter().flatten();
+    let ours = ours.flat_map(|metric| match metric.kind {
         catalogue::Kind::Histogram(_) => ["_bucket", "_sum", "_count"]
             .map(|part| format!("{}{part}", metric.name))
             .to_vec(),
@@ -45,7 +45,7 @@ pub(super) fn known() -> BTreeSet<String> {
     let recorded = rules().into_iter().filter(|rule| !rule.alert);
     ours.chain(processes)
         .chain(recorded.map(|rule| rule.name))
-        .chain(["up".to_owned()])
+        .chain(["up", "ALERTS"].map(str::to_owned))
         .collect()
 }
 
@@ -69,7 +69,7 @@ fn rules_use_metrics_that_exist_and_alerts_say_what_to_do() {
                 ["warning", "critical"].contains(&severity),
                 "{name}: {severity}"
             );
-            for annotation in ["summary", "description"] {
+            for annotation in ["summary", "description", "runbook_url"] {
                 assert!(
                     !text(&rule.body["annotations"][annotation]).is_empty(),
                     "{name}"
@@ -83,6 +83,68 @@ fn rules_use_metrics_that_exist_and_alerts_say_what_to_do() {
             );
         }
     }
+}
+
+#[test]
+fn every_alert_leads_to_its_part_of_the_readme() {
+    let readme = read(&deploy("README.md"));
+    let headings: Vec<&str> = readme
+        .lines()
+        .filter_map(|line| line.strip_prefix("### Arena"))
+        .collect();
+    let rules = rules();
+    let alerts: Vec<&Rule> = rules.iter().filter(|rule| rule.alert).collect();
+    assert_eq!(headings.len(), alerts.len(), "{headings:?}");
+    for Rule { name, body, .. } in alerts {
+        assert!(readme.contains(&format!("\n### {name}\n\n")), "{name}");
+        let url = text(&body["annotations"]["runbook_url"]);
+        let anchor = format!("/deploy/README.md#{}", name.to_lowercase());
+        assert!(
+            url.starts_with("https://") && url.ends_with(&anchor),
+            "{url}"
+        );
+    }
+}
+
+#[test]
+fn the_operator_is_given_the_same_rules_and_the_same_alertmanager() {
+    let operators = yaml("kubernetes/monitoring/rules.yaml");
+    assert_eq!(operators["kind"], "PrometheusRule");
+    assert_eq!(operators["spec"], yaml("prometheus/rules.yml"));
+    let documents = yamls("kubernetes/monitoring/alertmanager.yaml");
+    let [secret, alertmanager] = &documents[..] else {
+        panic!("a secret and an Alertmanager");
+    };
+    assert_eq!(alertmanager["kind"], "Alertmanager");
+    let name = text(&alertmanager["metadata"]["name"]);
+    assert_eq!(secret["metadata"]["name"], format!("alertmanager-{name}"));
+    assert_eq!(
+        text(&secret["stringData"]["alertmanager.yaml"]),
+        read(&deploy("prometheus/alertmanager.yml"))
+    );
+}
+
+#[test]
+fn the_alertmanager_is_told_of_alerts_and_routes_them() {
+    let config = yaml("prometheus/prometheus.yml");
+    let told = &config["alerting"]["alertmanagers"][0]["static_configs"][0]["targets"];
+    assert_eq!(told, &serde_json::json!(["alertmanager:9093"]));
+    let alertmanager = yaml("prometheus/alertmanager.yml");
+    let receivers = list(&alertmanager["receivers"]).iter();
+    let names: Vec<&Value> = receivers.map(|it| &it["name"]).collect();
+    assert!(names.contains(&&alertmanager["route"]["receiver"]));
+    let known: BTreeSet<String> = rules().into_iter().map(|rule| rule.name).collect();
+    for inhibit in list(&alertmanager["inhibit_rules"]) {
+        for matcher in ["source_matchers", "target_matchers"] {
+            let matcher = text(&inhibit[matcher][0]);
+            for word in matcher.split(|c: char| !c.is_ascii_alphabetic()) {
+                let alert = word.starts_with("Arena");
+                assert!(!alert || known.contains(word), "no alert {word}");
+            }
+        }
+    }
+    let path = deploy("prometheus/alertmanager.yml").display().to_string();
+    tool_agrees("amtool", &["check-config", &path], "");
 }
 
 #[test]

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use arena_store::{Collection, Position, Store, VALUE_BYTES_MAX};
-use arena_telemetry::LatencyHistogram;
+use arena_telemetry::{LatencyHistogram, MoveLatency};
 use arena_tournament::{Stages, StagesState, Tally, TallyState};
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,8 @@ struct Checkpoint {
     link: String,
     tally: TallyState,
     stages: StagesState,
-    latencies: Vec<Vec<(u32, u64)>>,
+    /// Thinking times, and waiting times.
+    latencies: Vec<[Vec<(u32, u64)>; 2]>,
     last_faults: Vec<Option<String>>,
     faults: u64,
     unplayed: Vec<u64>,
@@ -63,7 +64,7 @@ pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Opti
         latencies: results
             .latencies
             .iter()
-            .map(|latency| latency.buckets().collect())
+            .map(|of| [&of.thinking, &of.waiting].map(|of| of.buckets().collect()))
             .collect(),
         last_faults: results.last_faults.clone(),
         faults: results.faults,
@@ -110,7 +111,12 @@ pub(crate) fn read(info: &Info, store: &dyn Store) -> Option<(Results, Position)
         stages,
         ahead: BTreeMap::new(),
         latencies: latencies
-            .map(|buckets| LatencyHistogram::from_buckets(buckets).ok())
+            .map(|[thinking, waiting]| {
+                Some(MoveLatency {
+                    thinking: LatencyHistogram::from_buckets(thinking).ok()?,
+                    waiting: LatencyHistogram::from_buckets(waiting).ok()?,
+                })
+            })
             .collect::<Option<_>>()?,
         last_faults: checkpoint.last_faults,
         faults: checkpoint.faults,

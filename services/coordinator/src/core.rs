@@ -44,6 +44,7 @@ pub(crate) use audits::Told;
 use reports::Batch;
 pub(crate) use start::load;
 use tournaments::Entry;
+pub(crate) use tournaments::STATES;
 use workers::{Parked, Present};
 use writer::Writer;
 
@@ -259,6 +260,7 @@ impl Core {
                 drop(reply.send(self.entry(&id).map(|entry| Arc::clone(&entry.info))));
             }
             Command::Standing(id, reply) => drop(reply.send(self.told(&id))),
+            Command::Listed(reply) => drop(reply.send(Ok(self.listed()))),
             Command::Shown(id, reply) => drop(reply.send(self.shown(&id))),
             Command::Watch(id, reply) => {
                 drop(reply.send(self.entry(&id).map(|entry| entry.version.subscribe())));

@@ -113,6 +113,19 @@ pub(crate) enum Standing {
     Unloaded(Arc<Info>),
 }
 
+/// A tournament that metrics show.
+pub(crate) struct Listed {
+    pub(crate) info: Arc<Info>,
+    pub(crate) state: v1::TournamentState,
+    /// Grows with each change that shows in its standings.
+    pub(crate) changes: u64,
+    pub(crate) created_unix_us: u64,
+    /// 0 while it goes on.
+    pub(crate) finished_unix_us: u64,
+    /// Games that are durable, are assigned, and wait.
+    pub(crate) games: [u64; 3],
+}
+
 /// A worker's presence, and what it is told. When it is dropped, the worker is gone.
 pub(crate) struct Presence {
     pub(crate) worker: WorkerId,
@@ -149,6 +162,8 @@ pub(crate) enum Command {
     Info(String, Reply<Arc<Info>>),
     /// Answered with what agents are compared by.
     Standing(String, Reply<Standing>),
+    /// The tournaments that metrics show.
+    Listed(Reply<Vec<Listed>>),
     /// For those who watch: may be a moment old.
     Shown(String, Reply<Standing>),
     Watch(String, Reply<watch::Receiver<Version>>),

@@ -14,7 +14,7 @@ use arena_model::{
     result::GameResult,
 };
 use arena_store::{Position, Sha256Digest, Store, StoredGame};
-use arena_telemetry::LatencyHistogram;
+use arena_telemetry::{LatencyBucketError, LatencyHistogram, MoveLatency};
 use arena_tournament::{Schedule, ScheduleError, SeatStanding, Stages, Standings, Tally};
 use arena_wire::v1;
 use prost::Message;
@@ -210,7 +210,8 @@ pub(crate) struct Results {
     /// Games read from a store before those of the stages before them: a store
     /// may tell its games in any order, and damage may have taken some of them.
     pub(crate) ahead: BTreeMap<u64, (GameRecord, v1::GameReport)>,
-    pub(crate) latencies: Vec<LatencyHistogram>,
+    /// Thinking and waiting times of each agent's decisions.
+    pub(crate) latencies: Vec<MoveLatency>,
     pub(crate) last_faults: Vec<Option<String>>,
     pub(crate) faults: u64,
     /// For each agent, games that it lost without ever answering in them.
@@ -230,7 +231,7 @@ impl Results {
             tally: Tally::new(&info.tournament)?,
             stages: Stages::new(&info.tournament)?,
             ahead: BTreeMap::new(),
-            latencies: vec![LatencyHistogram::new(); agents],
+            latencies: vec![MoveLatency::default(); agents],
             last_faults: vec![None; agents],
             faults: 0,
             unplayed: vec![0; agents],
@@ -386,13 +387,10 @@ impl Results {
             }
         }
         for latency in side.timing.iter().flat_map(|timing| &timing.latency) {
-            let buckets = latency.buckets.iter().copied();
-            let counted =
-                LatencyHistogram::from_buckets(buckets.zip(latency.counts.iter().copied()));
             if let Some(sum) = self.latencies.get_mut(latency.agent as usize)
-                && let Ok(counted) = counted
+                && let Ok(measured) = measured(latency)
             {
-                sum.merge(&counted);
+                sum.merge(&measured);
             }
         }
     }
@@ -444,8 +442,10 @@ impl Results {
                     win_rate: standing.win_rate,
                     win_rate_low: standing.win_rate_low,
                     win_rate_high: standing.win_rate_high,
-                    latency_us_p50: micros(latency.and_then(|sum| sum.quantile(0.5))),
-                    latency_us_p99: micros(latency.and_then(|sum| sum.quantile(0.99))),
+                    latency_us_p50: micros(latency.and_then(|sum| sum.thinking.quantile(0.5))),
+                    latency_us_p99: micros(latency.and_then(|sum| sum.thinking.quantile(0.99))),
+                    waiting_us_p50: micros(latency.and_then(|sum| sum.waiting.quantile(0.5))),
+                    waiting_us_p99: micros(latency.and_then(|sum| sum.waiting.quantile(0.99))),
                     blocks: standing.blocks,
                     last_fault: last_fault.unwrap_or_default(),
                     non_deterministic: place.is_some_and(&flagged),
@@ -519,6 +519,18 @@ impl Results {
             text: course.text,
         }
     }
+}
+
+/// What a worker measured of an agent's decisions.
+fn measured(latency: &v1::AgentLatency) -> Result<MoveLatency, LatencyBucketError> {
+    let read = |buckets: &[u32], counts: &[u64]| {
+        let pairs = buckets.iter().copied().zip(counts.iter().copied());
+        LatencyHistogram::from_buckets(pairs)
+    };
+    Ok(MoveLatency {
+        thinking: read(&latency.buckets, &latency.counts)?,
+        waiting: read(&latency.waiting_buckets, &latency.waiting_counts)?,
+    })
 }
 
 /// Whether a ruleset was told to draw who begins.

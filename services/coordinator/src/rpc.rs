@@ -4,6 +4,7 @@ mod backup;
 mod binaries;
 mod coordinator;
 mod endpoints;
+mod figures;
 mod gate;
 mod metrics;
 mod pages;
@@ -11,6 +12,7 @@ mod standings;
 mod worker;
 
 pub(crate) use coordinator::CoordinatorRpc;
+pub(crate) use figures::Figures;
 pub(crate) use gate::{Gate, GateReports};
 pub(crate) use metrics::CountRequests;
 pub(crate) use worker::WorkerRpc;

@@ -27,7 +27,7 @@ use crate::{
     handle::{COMMANDS_MAX, Directory, Handle, Inbox, Signal, with_store},
     ledger::Settings,
     options::Options,
-    rpc::{CoordinatorRpc, CountRequests, Gate, GateReports, WorkerRpc},
+    rpc::{CoordinatorRpc, CountRequests, Figures, Gate, GateReports, WorkerRpc},
 };
 
 /// Streams of one connection at a time; tonic itself sets no limit.
@@ -190,9 +190,11 @@ where
         let (drain_core, core_drains) = oneshot::channel();
         let (end_server, server_ends) = oneshot::channel();
         let (end_metrics, metrics_end) = oneshot::channel::<()>();
+        let standings = self.counters.standings.clone();
         let mut metrics = tokio::spawn(serve_metrics(
             self.metrics_server,
             self.registry,
+            Figures::new(self.handle.clone(), standings),
             self.handle.stopping.clone(),
             metrics_end,
         ));
@@ -267,6 +269,7 @@ async fn flush(store: Arc<dyn Store>) -> Result<(), RunError> {
 async fn serve_metrics(
     server: Option<MetricsServer>,
     registry: Registry,
+    figures: Figures,
     stopping: watch::Receiver<bool>,
     end: oneshot::Receiver<()>,
 ) -> Result<(), arena_telemetry::ServeError> {
@@ -282,7 +285,10 @@ async fn serve_metrics(
         false => Ok(()),
         true => Err("the coordinator is stopping".to_owned()),
     };
-    server.run(registry, ready, end).await
+    // What ended before this start is read once, before anybody asks.
+    tokio::spawn(figures.clone().refresh());
+    let refresh = move || figures.clone().refresh();
+    server.run(registry, refresh, ready, end).await
 }
 
 async fn serve<C>(

@@ -6,6 +6,7 @@ mod checkpoints;
 mod crowd;
 mod damage;
 mod failing;
+mod figures;
 pub(crate) mod fixture;
 mod fleet;
 mod hashes;

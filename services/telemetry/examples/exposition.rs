@@ -6,11 +6,11 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "it prints")]
 
-use std::{error::Error, time::Duration};
+use std::{error::Error, sync::Arc, time::Duration};
 
 use arena_telemetry::{
-    CoordinatorMetrics, Finished, MetricsServer, MoveTiming, Outcome, Registry, ReportOutcome,
-    Seated, TextEncoder, WorkerMetrics,
+    AgentFigures, CoordinatorMetrics, Estimate, Finished, MetricsServer, MoveTiming, Outcome,
+    Quantiles, Registry, ReportOutcome, Seated, TextEncoder, TournamentFigures, WorkerMetrics,
 };
 
 const AGENTS: [&str; 2] = ["aggressive", "random"];
@@ -22,6 +22,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let worker = WorkerMetrics::new(&registry, ["cowry"])?;
     coordinator.prepare("cowry", AGENTS);
     play(&coordinator, &worker);
+    coordinator.standings.show(vec![Arc::new(cup())]);
 
     let Some(address) = std::env::args().nth(1) else {
         print!(
@@ -33,7 +34,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let server = MetricsServer::bind(&address)?;
     println!("http://{}/metrics", server.local_addr());
     let mut tick = tokio::time::interval(Duration::from_millis(200));
-    let serving = server.run(registry, || Ok(()), std::future::pending());
+    let serving = server.run(
+        registry,
+        || std::future::ready(()),
+        || Ok(()),
+        std::future::pending(),
+    );
     tokio::pin!(serving);
     loop {
         tokio::select! {
@@ -47,15 +53,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
 fn play(coordinator: &CoordinatorMetrics, worker: &WorkerMetrics) {
     for agent in AGENTS {
         let mut meter = worker.meter(agent, "cowry");
-        meter.timed_in_process(Duration::from_nanos(70));
-        meter.timed(MoveTiming {
-            total: Duration::from_micros(180),
-            agent: Some(Duration::from_micros(60)),
-        });
+        let took = Duration::from_nanos(70);
+        meter.sampled(MoveTiming::in_process(Duration::ZERO, took));
+        let timing = MoveTiming {
+            waiting: Duration::from_micros(120),
+            round_trip: Duration::from_micros(60),
+            thinking: Some(Duration::from_micros(50)),
+        };
+        meter.timed(timing, 8);
         worker.add_agent_processes(agent, 1);
         worker.agent_restarted(agent);
     }
-    worker.manager("cowry").observe(2e-6);
+    worker.manager("cowry").observe(2e-6, 9);
     worker.games_played("cowry", 1);
     worker.games_in_flight.set(64);
     worker.batch_size.observe(48.0);
@@ -90,4 +99,42 @@ fn play(coordinator: &CoordinatorMetrics, worker: &WorkerMetrics) {
         ],
         faults: &[(AGENTS[1], "timeout")],
     });
+}
+
+/// A tournament that ended a moment ago.
+fn cup() -> TournamentFigures {
+    let estimate = |value| Estimate {
+        value: Some(value),
+        low: Some(value - 0.05),
+        high: Some(value + 0.05),
+    };
+    let quantiles = Quantiles {
+        p50: Some(50e-6),
+        p99: Some(60e-6),
+    };
+    let agents = AGENTS.iter().zip([0.75, 0.25]).enumerate();
+    TournamentFigures {
+        tournament: "cup-0123456789".to_owned(),
+        ruleset: "cowry".to_owned(),
+        format: "round-robin".to_owned(),
+        state: "finished",
+        started: 1.7e9,
+        finished: Some(1.7e9 + 60.0),
+        games: [("done", 100), ("in_flight", 0), ("waiting", 0)],
+        first_seat: estimate(0.52),
+        agents: agents
+            .map(|(place, (agent, score))| AgentFigures {
+                agent: (*agent).to_owned(),
+                rank: Some(place as u64 + 1),
+                results: [75, 0, 25, 0],
+                score: estimate(score),
+                anytime: (Some(score - 0.1), Some(score + 0.1)),
+                win_rate: estimate(score),
+                plies_mean: Some(118.5),
+                faults: vec![("timeout".to_owned(), 1)],
+                thinking: quantiles,
+                waiting: quantiles,
+            })
+            .collect(),
+    }
 }

@@ -3,22 +3,27 @@
 //! The groups are made from these values and from nothing else, so that the
 //! list is true by construction.
 
+use std::collections::HashMap;
+
 use prometheus::{
     Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
-    Registry, core::Collector,
+    Registry,
+    core::{Collector, Desc},
+    proto,
 };
 
 use crate::MetricsError;
 
-/// Latency of a move, 50 µs to 60 s, in seconds.
+/// Parts of a move, 100 ns to 60 s, in seconds: a bot in process may take less than a
+/// microsecond, an agent elsewhere as long as it is given.
 const MOVE_BUCKETS: &[f64] = &[
-    50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1.0,
-    2.5, 5.0, 10.0, 30.0, 60.0,
+    100e-9, 250e-9, 500e-9, 1e-6, 2.5e-6, 5e-6, 10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3,
+    2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
 ];
-/// Overhead of a move, 1 µs to 1 s, in seconds.
+/// Overhead of a move, 100 ns to 1 s, in seconds.
 const OVERHEAD_BUCKETS: &[f64] = &[
-    1e-6, 2.5e-6, 5e-6, 10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3,
-    25e-3, 0.1, 0.25, 1.0,
+    100e-9, 250e-9, 500e-9, 1e-6, 2.5e-6, 5e-6, 10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3,
+    2.5e-3, 5e-3, 10e-3, 25e-3, 0.1, 0.25, 1.0,
 ];
 /// A durable write, 250 µs to 10 s, in seconds.
 const COMMIT_BUCKETS: &[f64] = &[
@@ -186,19 +191,94 @@ metrics! {
 }
 
 metrics! {
+    /// On the coordinator: how tournaments stand, taken from the store and not counted by
+    /// the process. Of tournaments that go on and of those that ended last.
+    TOURNAMENT:
+    TOURNAMENT_INFO = gauge("arena_tournament_info", &["tournament", "ruleset", "format", "state"],
+        "Always 1; the labels tell what a tournament is and where it stands");
+    TOURNAMENT_STARTED = gauge("arena_tournament_started_timestamp_seconds", &["tournament"],
+        "When a tournament was started, in Unix time");
+    TOURNAMENT_FINISHED = gauge("arena_tournament_finished_timestamp_seconds", &["tournament"],
+        "When a tournament finished or was cancelled, in Unix time; absent while it goes on");
+    TOURNAMENT_GAMES = gauge("arena_tournament_games", &["tournament", "state"],
+        "Games of a tournament known so far, by state: done (durable, void ones included), \
+         in_flight, waiting");
+    FIRST_SEAT_SCORE = gauge("arena_tournament_first_seat_score", &["tournament", "ruleset"],
+        "Mean score of whoever sat on the first seat");
+    FIRST_SEAT_LOW = gauge("arena_tournament_first_seat_score_low", &["tournament", "ruleset"],
+        "Lower end of its 95 % interval");
+    FIRST_SEAT_HIGH = gauge("arena_tournament_first_seat_score_high", &["tournament", "ruleset"],
+        "Upper end of its 95 % interval");
+    AGENT_RANK = gauge("arena_tournament_agent_rank", &["tournament", "ruleset", "agent"],
+        "Place of an agent in the standings, from 1");
+    AGENT_PLAYED = gauge("arena_tournament_agent_games", &["tournament", "ruleset", "agent"],
+        "Games of an agent that have a placement");
+    AGENT_RESULTS = gauge("arena_tournament_agent_results",
+        &["tournament", "ruleset", "agent", "result"],
+        "Games of an agent by result: win (sole first), draw (shared first), loss, void");
+    AGENT_SCORE = gauge("arena_tournament_agent_score", &["tournament", "ruleset", "agent"],
+        "Mean score of an agent's games, as the standings have it");
+    AGENT_SCORE_LOW = gauge("arena_tournament_agent_score_low",
+        &["tournament", "ruleset", "agent"],
+        "Lower end of its 95 % interval for one look");
+    AGENT_SCORE_HIGH = gauge("arena_tournament_agent_score_high",
+        &["tournament", "ruleset", "agent"],
+        "Upper end of its 95 % interval for one look");
+    AGENT_SCORE_ANYTIME_LOW = gauge("arena_tournament_agent_score_anytime_low",
+        &["tournament", "ruleset", "agent"],
+        "Lower end of its 95 % interval for any number of looks");
+    AGENT_SCORE_ANYTIME_HIGH = gauge("arena_tournament_agent_score_anytime_high",
+        &["tournament", "ruleset", "agent"],
+        "Upper end of its 95 % interval for any number of looks");
+    AGENT_WIN_RATE = gauge("arena_tournament_agent_win_rate", &["tournament", "ruleset", "agent"],
+        "Share of an agent's games that it won, as the standings have it");
+    AGENT_WIN_RATE_LOW = gauge("arena_tournament_agent_win_rate_low",
+        &["tournament", "ruleset", "agent"],
+        "Lower end of its 95 % interval for one look");
+    AGENT_WIN_RATE_HIGH = gauge("arena_tournament_agent_win_rate_high",
+        &["tournament", "ruleset", "agent"],
+        "Upper end of its 95 % interval for one look");
+    AGENT_PLIES = gauge("arena_tournament_agent_plies_mean", &["tournament", "ruleset", "agent"],
+        "Mean number of actions in an agent's games");
+    AGENT_FAULTS = gauge("arena_tournament_agent_faults",
+        &["tournament", "ruleset", "agent", "kind"],
+        "Faults of an agent by kind; kinds that did not happen are absent");
+    AGENT_THINKING = gauge("arena_tournament_agent_move_thinking_seconds",
+        &["tournament", "ruleset", "agent", "percentile"],
+        "Thinking time that half of an agent's moves, or 99 of 100, do not exceed");
+    AGENT_WAITING = gauge("arena_tournament_agent_move_waiting_seconds",
+        &["tournament", "ruleset", "agent", "percentile"],
+        "Waiting time that half of an agent's moves, or 99 of 100, do not exceed");
+    AGENTS_LEFT_OUT = gauge("arena_tournament_agents_left_out", &[],
+        "Agents of these tournaments that have no series because there would be too many");
+}
+
+/// All lists, in order.
+pub const ALL: [&[Metric]; 4] = [COMMON, COORDINATOR, TOURNAMENT, WORKER];
+
+metrics! {
     /// On workers.
     WORKER:
-    MOVE_DURATION = histogram("arena_move_duration_seconds", &["agent", "ruleset"], MOVE_BUCKETS,
-        "Time from the moment a move is wanted to the moment it is known, waiting for a batch \
-         included; sampled for bots in process");
-    MOVE_AGENT = histogram("arena_move_agent_seconds", &["agent", "ruleset"], MOVE_BUCKETS,
-        "The part of it that the agent itself says it thought; sampled for bots in process");
+    MOVE_THINKING = histogram("arena_move_thinking_seconds", &["agent", "ruleset"], MOVE_BUCKETS,
+        "Time an agent thought about a move: what it reports, else its share of the round trip; a \
+         timeout counts with the time until it was found");
+    MOVE_WAITING = histogram("arena_move_waiting_seconds", &["agent", "ruleset"], MOVE_BUCKETS,
+        "Time a move waited before the agent was at it: in the queue, for a batch, and for the \
+         other decisions of its batch");
+    MOVE_ROUND_TRIP = histogram("arena_move_round_trip_seconds", &["agent", "ruleset"],
+        MOVE_BUCKETS,
+        "A move's share of the round trip to the agent, its thinking included: the time in which \
+         the connection was busy with its batch, divided among the decisions of the batch");
     MOVE_TRANSPORT = histogram("arena_move_transport_seconds", &["agent", "ruleset"],
         MOVE_BUCKETS,
-        "The part of it between worker and agent: waiting for a batch, encoding, network; only \
-         where the agent reports its own time");
+        "The part of the round trip that is not thinking: encoding, network; only where the agent \
+         reports its own time");
+    MOVE_DURATION = histogram("arena_move_duration_seconds", &["agent", "ruleset"], MOVE_BUCKETS,
+        "Time from the moment a move is wanted to the moment it is known: waiting and round trip");
+    MOVE_AGENT = histogram("arena_move_agent_seconds", &["agent", "ruleset"], MOVE_BUCKETS,
+        "The earlier name of arena_move_thinking_seconds, with the same values; goes with the next release");
     MOVE_MANAGER = histogram("arena_move_manager_seconds", &["ruleset"], OVERHEAD_BUCKETS,
-        "Time a worker spends on a move outside of the agent: rules, chance, recording, the next question; sampled");
+        "Time a worker spends on a move outside of the agent: rules, chance, recording, the next question");
     DECISIONS = counter("arena_decisions_total", &["agent", "ruleset"],
         "Decisions that an agent was asked for, answered or not");
     WORKER_GAMES = counter("arena_worker_games_total", &["ruleset"],
@@ -227,6 +307,13 @@ pub const PROCESS: &[&str] = &[
 ];
 
 impl Metric {
+    /// Its descriptor, for a collector of our own.
+    pub(crate) fn desc(&self) -> Result<Desc, MetricsError> {
+        let labels = self.labels.iter().map(ToString::to_string).collect();
+        let (name, help) = (self.name.to_owned(), self.help.to_owned());
+        Desc::new(name, help, labels, HashMap::new())
+    }
+
     fn opts(&self) -> Opts {
         Opts::new(self.name, self.help)
     }
@@ -273,6 +360,37 @@ fn register<C: Collector + Clone + 'static>(
 ) -> Result<C, MetricsError> {
     registry.register(Box::new(collector.clone()))?;
     Ok(collector)
+}
+
+/// The values of a metric.
+pub(crate) fn family(metric: &Metric, values: Vec<proto::Metric>) -> proto::MetricFamily {
+    let mut family = proto::MetricFamily::default();
+    family.set_name(metric.name.to_owned());
+    family.set_help(metric.help.to_owned());
+    family.set_field_type(match metric.kind {
+        Kind::Counter => proto::MetricType::COUNTER,
+        Kind::Gauge => proto::MetricType::GAUGE,
+        Kind::Histogram(_) => proto::MetricType::HISTOGRAM,
+    });
+    family.set_metric(values);
+    family
+}
+
+/// Labels of a series: names of the metric with these values.
+pub(crate) fn labelled(metric: &Metric, values: &[&str]) -> proto::Metric {
+    let mut pairs: Vec<proto::LabelPair> = metric
+        .labels
+        .iter()
+        .zip(values)
+        .map(|(name, value)| {
+            let mut pair = proto::LabelPair::default();
+            pair.set_name((*name).to_owned());
+            pair.set_value((*value).to_owned());
+            pair
+        })
+        .collect();
+    pairs.sort_by(|a, b| a.name().cmp(b.name()));
+    proto::Metric::from_label(pairs)
 }
 
 /// Registers what every process has: build information and, on Linux, the

@@ -10,6 +10,7 @@ use crate::{
     MetricsError,
     catalogue::{self, register_common},
     labels::{Labels, OTHER, one_of},
+    tournaments::TournamentGauges,
 };
 
 const TERMINATIONS: &[&str] = &["normal", "forfeit", "void", "deadlock", "repetition", "cap"];
@@ -186,6 +187,8 @@ pub struct CoordinatorMetrics {
     pub store_bytes: IntGauge,
     /// Records that wait for the store's writer.
     pub store_queue_depth: IntGauge,
+    /// How tournaments stand.
+    pub standings: TournamentGauges,
 }
 
 impl CoordinatorMetrics {
@@ -228,6 +231,7 @@ impl CoordinatorMetrics {
             leases_expired: catalogue::LEASES_EXPIRED.counter(registry)?,
             store_bytes: catalogue::STORE_BYTES.gauge(registry)?,
             store_queue_depth: catalogue::STORE_QUEUE_DEPTH.gauge(registry)?,
+            standings: TournamentGauges::new(registry)?,
         };
         // A rate needs a zero to start from.
         for state in STATES {

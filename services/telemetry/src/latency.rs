@@ -44,8 +44,20 @@ impl LatencyHistogram {
 
     /// Counts one.
     pub fn record(&mut self, latency: Duration) {
-        self.counts[bucket(latency)] += 1;
-        self.count += 1;
+        self.record_many(latency, 1);
+    }
+
+    /// Counts several that took the same time.
+    pub fn record_many(&mut self, latency: Duration, count: u64) {
+        let slot = &mut self.counts[bucket(latency)];
+        *slot = slot.saturating_add(count);
+        self.count = self.count.saturating_add(count);
+    }
+
+    /// Empties it.
+    pub fn clear(&mut self) {
+        self.counts.fill(0);
+        self.count = 0;
     }
 
     /// Adds another one's counts.

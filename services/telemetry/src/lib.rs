@@ -34,6 +34,8 @@ pub mod logs;
 mod server;
 #[cfg(test)]
 mod tests;
+mod tournaments;
+mod weighted;
 mod worker;
 
 pub use coordinator::{AuditOutcome, CoordinatorMetrics, Finished, Outcome, ReportOutcome, Seated};
@@ -41,7 +43,9 @@ pub use labels::{MAX_AGENTS, OTHER};
 pub use latency::{LatencyBucketError, LatencyHistogram};
 pub use prometheus::{Histogram, IntCounter, IntGauge, Registry, TextEncoder};
 pub use server::{MetricsServer, ServeError};
-pub use worker::{MoveMeter, MoveTiming, WorkerMetrics};
+pub use tournaments::{AgentFigures, Estimate, Quantiles, TournamentFigures, TournamentGauges};
+pub use weighted::WeightedHistogram;
+pub use worker::{MoveLatency, MoveMeter, MoveTiming, WorkerMetrics};
 
 /// A metric that could not be registered: each group once a registry.
 pub type MetricsError = prometheus::Error;

@@ -77,22 +77,33 @@ impl MetricsServer {
     }
 
     /// Answers until `shutdown` is done. `ready` is asked at each `/healthz`:
-    /// `Err` answers 503 with its reason.
+    /// `Err` answers 503 with its reason. `refresh` is awaited before each page of
+    /// metrics: it brings up to date what nobody keeps up to date meanwhile.
     ///
     /// # Errors
     /// [`ServeError::Serve`].
-    pub async fn run(
+    pub async fn run<R>(
         self,
         registry: Registry,
+        refresh: impl Fn() -> R + Clone + Send + Sync + 'static,
         ready: impl Fn() -> Result<(), String> + Send + Sync + 'static,
         shutdown: impl Future<Output = ()> + Send + 'static,
-    ) -> Result<(), ServeError> {
+    ) -> Result<(), ServeError>
+    where
+        R: Future<Output = ()> + Send + 'static,
+    {
         let address = self.local;
         let failed = |source| ServeError::Serve { address, source };
         let listener = tokio::net::TcpListener::from_std(self.listener).map_err(failed)?;
         let ready = Arc::new(ready);
         let router = Router::new()
-            .route("/metrics", get(async move || metrics(&registry)))
+            .route(
+                "/metrics",
+                get(async move || {
+                    refresh().await;
+                    metrics(&registry)
+                }),
+            )
             .route("/healthz", get(async move || health(ready())));
         axum::serve(listener, router)
             .with_graceful_shutdown(shutdown)
@@ -142,8 +153,11 @@ mod tests {
     #[tokio::test]
     async fn metrics_and_health_are_served_until_shutdown() {
         let registry = Registry::new();
-        let metrics = WorkerMetrics::new(&registry, ["cowry"]).unwrap();
-        metrics.games_played("cowry", 3);
+        let metrics = Arc::new(WorkerMetrics::new(&registry, ["cowry"]).unwrap());
+        let refresh = move || {
+            metrics.games_played("cowry", 3);
+            std::future::ready(())
+        };
         let server = MetricsServer::bind("127.0.0.1:0").unwrap();
         let address = server.local_addr();
         let well = Arc::new(AtomicBool::new(true));
@@ -155,7 +169,7 @@ mod tests {
                 false => Err("the disk is full".to_owned()),
             }
         };
-        let running = tokio::spawn(server.run(registry, ready, async {
+        let running = tokio::spawn(server.run(registry, refresh, ready, async {
             stopped.await.ok();
         }));
 

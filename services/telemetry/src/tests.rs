@@ -1,12 +1,12 @@
 //! What is exported, seen from outside.
 #![expect(clippy::unwrap_used)]
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use prometheus::proto::MetricType;
 
 use super::*;
-use crate::catalogue::{COMMON, COORDINATOR, Kind, Metric, PROCESS, WORKER};
+use crate::catalogue::{ALL, COORDINATOR, Kind, Metric, PROCESS, TOURNAMENT, WORKER};
 
 fn page(registry: &Registry) -> String {
     TextEncoder::new()
@@ -35,6 +35,7 @@ fn what_is_exported_is_what_the_catalogue_says() {
     worker.games_played("cowry", 1);
     drop(worker.meter("random", "cowry"));
     let _ = worker.manager("cowry");
+    coordinator.standings.show(vec![Arc::new(cup())]);
 
     let mut seen: BTreeMap<String, (String, MetricType, Vec<String>)> = registry
         .gather()
@@ -55,7 +56,7 @@ fn what_is_exported_is_what_the_catalogue_says() {
         kind,
         labels,
         help,
-    } in COMMON.iter().chain(COORDINATOR).chain(WORKER)
+    } in ALL.iter().copied().flatten()
     {
         let (told, is, has) = seen
             .remove(*name)
@@ -87,7 +88,7 @@ fn what_is_exported_is_what_the_catalogue_says() {
 fn names_have_the_prefix_and_units_and_counters_end_in_total() {
     for Metric {
         name, kind, help, ..
-    } in COMMON.iter().chain(COORDINATOR).chain(WORKER)
+    } in ALL.iter().copied().flatten()
     {
         assert!(name.starts_with("arena_"), "{name}");
         assert_eq!(*kind == Kind::Counter, name.ends_with("_total"), "{name}");
@@ -103,21 +104,22 @@ fn names_have_the_prefix_and_units_and_counters_end_in_total() {
 }
 
 #[test]
-fn move_latency_is_bucketed_from_50_microseconds_to_a_minute() {
-    let find = WORKER
-        .iter()
-        .find(|metric| metric.name == "arena_move_duration_seconds");
-    let Some(Kind::Histogram(buckets)) = find.map(|metric| metric.kind) else {
-        panic!("no histogram of move latency");
-    };
-    assert_eq!(
-        (buckets.first(), buckets.last()),
-        (Some(&50e-6), Some(&60.0))
-    );
+fn the_parts_of_a_move_are_bucketed_from_100_nanoseconds_to_a_minute() {
+    let parts = ["thinking", "waiting", "round_trip", "transport", "duration"];
+    for part in parts.map(|part| format!("arena_move_{part}_seconds")) {
+        let find = WORKER.iter().find(|metric| metric.name == part);
+        let Some(Kind::Histogram(buckets)) = find.map(|metric| metric.kind) else {
+            panic!("no histogram {part}");
+        };
+        assert_eq!(
+            (buckets.first(), buckets.last()),
+            (Some(&100e-9), Some(&60.0))
+        );
+    }
 }
 
 #[test]
-fn no_label_can_name_a_game_a_tournament_or_a_seed() {
+fn no_label_can_name_a_game_or_a_seed_and_tournaments_only_where_they_are_bounded() {
     let allowed = [
         "agent",
         "ruleset",
@@ -133,12 +135,114 @@ fn no_label_can_name_a_game_a_tournament_or_a_seed() {
         "version",
         "profile",
         "target",
+        "format",
+        "percentile",
     ];
-    for metric in COMMON.iter().chain(COORDINATOR).chain(WORKER) {
+    for metric in ALL.iter().copied().flatten() {
+        let of_tournaments = TOURNAMENT.contains(metric);
         for label in metric.labels {
-            assert!(allowed.contains(label), "{}: {label}", metric.name);
+            let known = allowed.contains(label) || *label == "tournament" && of_tournaments;
+            assert!(known, "{}: {label}", metric.name);
         }
+        assert!(!of_tournaments || metric.kind == Kind::Gauge);
     }
+    assert!(
+        !COORDINATOR
+            .iter()
+            .any(|it| it.name.starts_with("arena_tournament_"))
+    );
+}
+
+/// A tournament of which everything is known.
+fn cup() -> TournamentFigures {
+    let estimate = Estimate {
+        value: Some(0.79),
+        low: Some(0.7),
+        high: Some(0.85),
+    };
+    let quantiles = Quantiles {
+        p50: Some(0.02),
+        p99: Some(2.0),
+    };
+    TournamentFigures {
+        tournament: "cup-1".to_owned(),
+        ruleset: "cowry".to_owned(),
+        format: "round-robin".to_owned(),
+        state: "finished",
+        started: 1.0,
+        finished: Some(2.5),
+        games: [("done", 10), ("in_flight", 0), ("waiting", 0)],
+        first_seat: estimate,
+        agents: vec![AgentFigures {
+            agent: "random".to_owned(),
+            rank: Some(1),
+            results: [6, 1, 2, 1],
+            score: estimate,
+            anytime: (Some(0.6), Some(0.9)),
+            win_rate: estimate,
+            plies_mean: Some(118.5),
+            faults: vec![("timeout".to_owned(), 2)],
+            thinking: quantiles,
+            waiting: quantiles,
+        }],
+    }
+}
+
+#[test]
+fn tournaments_show_what_they_were_given_and_nothing_that_is_not_known() {
+    let registry = Registry::new();
+    let gauges = TournamentGauges::new(&registry).unwrap();
+    let new = TournamentFigures {
+        tournament: "cup-2".to_owned(),
+        state: "running",
+        agents: vec![AgentFigures {
+            agent: "random".to_owned(),
+            ..AgentFigures::default()
+        }],
+        ..TournamentFigures::default()
+    };
+    gauges.show(vec![Arc::new(cup()), Arc::new(new)]);
+    let of = |name: &str| lines_with(&registry, name);
+    let labels = "agent=\"random\",ruleset=\"cowry\",tournament=\"cup-1\"";
+    assert_eq!(
+        of("arena_tournament_agent_score{"),
+        [format!("arena_tournament_agent_score{{{labels}}} 0.79")]
+    );
+    assert_eq!(
+        of("arena_tournament_agent_games{"),
+        [format!("arena_tournament_agent_games{{{labels}}} 9")]
+    );
+    assert_eq!(of("arena_tournament_agent_results{").len(), 4);
+    assert_eq!(of("_move_thinking_seconds{").len(), 2);
+    assert_eq!(of("arena_tournament_finished_timestamp_seconds{").len(), 1);
+    assert_eq!(of("arena_tournament_info{").len(), 2);
+    gauges.show(Vec::new());
+    assert_eq!(of("cup-"), Vec::<String>::new());
+}
+
+#[test]
+fn series_of_tournaments_are_bounded_and_what_is_left_out_is_counted() {
+    let registry = Registry::new();
+    let gauges = TournamentGauges::new(&registry).unwrap();
+    let crowd = |tournament: usize| TournamentFigures {
+        tournament: tournament.to_string(),
+        agents: (0..MAX_AGENTS + 3)
+            .map(|agent| AgentFigures {
+                agent: agent.to_string(),
+                rank: Some(agent as u64 + 1),
+                ..AgentFigures::default()
+            })
+            .collect(),
+        ..TournamentFigures::default()
+    };
+    gauges.show((0..12).map(|number| Arc::new(crowd(number))).collect());
+    let rows = lines_with(&registry, "arena_tournament_agent_rank{");
+    assert_eq!(rows.len(), 10 * MAX_AGENTS, "ten tournaments fill it");
+    let left_out = 12 * (MAX_AGENTS + 3) - 10 * MAX_AGENTS;
+    assert_eq!(
+        lines_with(&registry, "arena_tournament_agents_left_out"),
+        [format!("arena_tournament_agents_left_out {left_out}")]
+    );
 }
 
 #[test]
@@ -208,31 +312,84 @@ fn a_meter_shows_its_moves_when_it_flushes_and_splits_their_time() {
     let registry = Registry::new();
     let metrics = WorkerMetrics::new(&registry, ["cowry"]).unwrap();
     let mut meter = metrics.meter("random", "cowry");
-    meter.decided(5);
-    meter.timed(MoveTiming {
-        total: Duration::from_millis(500),
-        agent: Some(Duration::from_millis(125)),
-    });
-    meter.timed(MoveTiming {
-        total: Duration::from_millis(250),
-        agent: Some(Duration::from_secs(9)),
-    });
+    let (waiting, round_trip) = (Duration::from_millis(500), Duration::from_millis(250));
+    let timing = |thinking| MoveTiming {
+        waiting,
+        round_trip,
+        thinking,
+    };
+    // Three of a batch whose agent says what it thought, one of another that claims too
+    // much, and one of an agent that says nothing.
+    meter.timed(timing(Some(Duration::from_millis(125))), 3);
+    meter.timed(timing(Some(Duration::from_secs(9))), 1);
+    meter.timed(timing(None), 1);
     assert_eq!(
         lines_with(&registry, "agent=\"random\""),
         Vec::<String>::new()
     );
+    let mut taken = MoveLatency::default();
+    meter.flush();
+    meter.drain(&mut taken);
+    meter.drain(&mut taken);
+    let close = |time: Option<Duration>, millis: f64| {
+        let is = time.unwrap().as_secs_f64() * 1e3;
+        assert!((is - millis).abs() / millis < 1.0 / 30.0, "{is} ms");
+    };
+    assert_eq!(taken.count(), 5);
+    close(taken.thinking.quantile(0.5), 125.0);
+    close(taken.thinking.quantile(0.99), 250.0);
+    close(taken.waiting.quantile(0.5), 500.0);
     drop(meter);
     let pair = "{agent=\"random\",ruleset=\"cowry\"}";
     for (name, value) in [
-        ("arena_decisions_total", "7"),
-        ("arena_move_duration_seconds_count", "2"),
-        ("arena_move_duration_seconds_sum", "0.75"),
-        ("arena_move_agent_seconds_sum", "0.375"),
+        ("arena_decisions_total", "5"),
+        ("arena_move_thinking_seconds_count", "5"),
+        ("arena_move_thinking_seconds_sum", "0.875"),
+        ("arena_move_agent_seconds_sum", "0.875"),
+        ("arena_move_waiting_seconds_sum", "2.5"),
+        ("arena_move_round_trip_seconds_sum", "1.25"),
+        ("arena_move_transport_seconds_count", "4"),
         ("arena_move_transport_seconds_sum", "0.375"),
+        ("arena_move_duration_seconds_sum", "3.75"),
     ] {
         assert_eq!(
             lines_with(&registry, &format!("{name}{pair}")),
             [format!("{name}{pair} {value}")]
         );
     }
+}
+
+#[test]
+fn one_of_many_that_is_timed_counts_for_all_of_them() {
+    let registry = Registry::new();
+    let metrics = WorkerMetrics::new(&registry, ["cowry"]).unwrap();
+    let mut meter = metrics.meter("random", "cowry");
+    let mut timed = 0;
+    for decision in 1..=1_000u64 {
+        if decision == 500 {
+            // What is timed for itself counts for itself.
+            meter.timed(
+                MoveTiming::in_process(Duration::ZERO, Duration::from_secs(2)),
+                1,
+            );
+        } else if meter.due() {
+            timed += 1;
+            let took = Duration::from_nanos(300);
+            meter.sampled(MoveTiming::in_process(Duration::ZERO, took));
+        } else {
+            meter.untimed();
+        }
+    }
+    assert_eq!(timed, 16, "one of 64");
+    drop(meter);
+    let pair = "{agent=\"random\",ruleset=\"cowry\"}";
+    for name in ["arena_decisions_total", "arena_move_thinking_seconds_count"] {
+        assert_eq!(
+            lines_with(&registry, &format!("{name}{pair}")),
+            [format!("{name}{pair} 1000")]
+        );
+    }
+    let slow = "agent=\"random\",ruleset=\"cowry\",le=\"1\"";
+    let below = format!("arena_move_thinking_seconds_bucket{{{slow}}}");
+    assert_eq!(lines_with(&registry, &below), [format!("{below} 999")]);
 }

@@ -2,25 +2,30 @@
 
 use std::time::Duration;
 
-use prometheus::{
-    Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Registry,
-    local::LocalHistogram,
-};
+use prometheus::{Histogram, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Registry};
 
 use crate::{
     MetricsError,
     catalogue::{self, register_common},
     labels::Labels,
+    latency::LatencyHistogram,
+    weighted::{LocalHistogram, WeightedHistogram, WeightedHistograms},
 };
+
+/// One of so many decisions is timed where timing costs more than deciding; it counts
+/// for those before it.
+const SAMPLED: u64 = 64;
 
 /// A worker's metrics. What has no labels is set directly.
 #[derive(Debug)]
 pub struct WorkerMetrics {
     labels: Labels,
-    move_duration: HistogramVec,
-    move_agent: HistogramVec,
-    move_transport: HistogramVec,
-    move_manager: HistogramVec,
+    move_thinking: WeightedHistograms,
+    move_waiting: WeightedHistograms,
+    move_round_trip: WeightedHistograms,
+    move_transport: WeightedHistograms,
+    move_duration: WeightedHistograms,
+    move_manager: WeightedHistograms,
     decisions: IntCounterVec,
     games: IntCounterVec,
     agent_processes: IntGaugeVec,
@@ -43,12 +48,15 @@ impl WorkerMetrics {
         rulesets: impl IntoIterator<Item = R>,
     ) -> Result<Self, MetricsError> {
         register_common(registry)?;
+        let weighted = |names: &[_]| WeightedHistograms::new(registry, names);
         Ok(Self {
             labels: Labels::new(rulesets),
-            move_duration: catalogue::MOVE_DURATION.histograms(registry)?,
-            move_agent: catalogue::MOVE_AGENT.histograms(registry)?,
-            move_transport: catalogue::MOVE_TRANSPORT.histograms(registry)?,
-            move_manager: catalogue::MOVE_MANAGER.histograms(registry)?,
+            move_thinking: weighted(&[catalogue::MOVE_THINKING, catalogue::MOVE_AGENT])?,
+            move_waiting: weighted(&[catalogue::MOVE_WAITING])?,
+            move_round_trip: weighted(&[catalogue::MOVE_ROUND_TRIP])?,
+            move_transport: weighted(&[catalogue::MOVE_TRANSPORT])?,
+            move_duration: weighted(&[catalogue::MOVE_DURATION])?,
+            move_manager: weighted(&[catalogue::MOVE_MANAGER])?,
             decisions: catalogue::DECISIONS.counters(registry)?,
             games: catalogue::WORKER_GAMES.counters(registry)?,
             agent_processes: catalogue::AGENT_PROCESSES.gauges(registry)?,
@@ -71,18 +79,22 @@ impl WorkerMetrics {
         MoveMeter {
             decisions: self.decisions.with_label_values(&pair),
             decided: 0,
-            duration: self.move_duration.with_label_values(&pair).local(),
-            agent: self.move_agent.with_label_values(&pair).local(),
-            transport: self.move_transport.with_label_values(&pair).local(),
+            untimed: 0,
+            last: None,
+            thinking: self.move_thinking.with(&pair).local(),
+            waiting: self.move_waiting.with(&pair).local(),
+            round_trip: self.move_round_trip.with(&pair).local(),
+            transport: self.move_transport.with(&pair).local(),
+            duration: self.move_duration.with(&pair).local(),
+            latency: MoveLatency::default(),
         }
     }
 
     /// For the time, in seconds, that a move costs outside of the agent: rules,
-    /// chance, recording, the next question. Observe one of many.
+    /// chance, recording, the next question.
     #[must_use]
-    pub fn manager(&self, ruleset: &str) -> Histogram {
-        let ruleset = self.labels.ruleset(ruleset);
-        self.move_manager.with_label_values(&[ruleset])
+    pub fn manager(&self, ruleset: &str) -> WeightedHistogram {
+        self.move_manager.with(&[self.labels.ruleset(ruleset)])
     }
 
     /// Counts games played to their end.
@@ -108,63 +120,165 @@ impl WorkerMetrics {
 }
 
 /// How long a move took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MoveTiming {
-    /// From the moment it was wanted to the moment it was known.
-    pub total: Duration,
-    /// The agent's own thinking, where it is known.
-    pub agent: Option<Duration>,
+    /// From the moment it was wanted until the agent was at it.
+    pub waiting: Duration,
+    /// Its share of the time in which the agent was at it, as seen from here.
+    pub round_trip: Duration,
+    /// The agent's own thinking, where it reports it; else all of the round trip.
+    pub thinking: Option<Duration>,
+}
+
+impl MoveTiming {
+    /// Of a bot in process: all of it is thinking.
+    #[must_use]
+    pub fn in_process(waiting: Duration, took: Duration) -> Self {
+        Self {
+            waiting,
+            round_trip: took,
+            thinking: None,
+        }
+    }
+}
+
+/// Thinking and waiting of moves, finely, to be merged with what others measured.
+#[derive(Clone, Debug, Default)]
+pub struct MoveLatency {
+    /// Thinking times.
+    pub thinking: LatencyHistogram,
+    /// Waiting times of the same moves.
+    pub waiting: LatencyHistogram,
+}
+
+impl MoveLatency {
+    /// How many moves.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.thinking.count()
+    }
+
+    /// Adds another one's moves.
+    pub fn merge(&mut self, other: &Self) {
+        self.thinking.merge(&other.thinking);
+        self.waiting.merge(&other.waiting);
+    }
+
+    fn clear(&mut self) {
+        self.thinking.clear();
+        self.waiting.clear();
+    }
 }
 
 /// Counts the moves of one agent in one ruleset; shows them when it flushes.
 ///
 /// Flush about ten times a second, or at the end of each batch of games: until
-/// then nobody sees them. Dropping flushes.
+/// then nobody sees them. Dropping flushes. Every move that is counted has a time:
+/// its own, or that of the one of many that was timed for it.
 #[derive(Debug)]
 pub struct MoveMeter {
     decisions: IntCounter,
     decided: u64,
-    duration: LocalHistogram,
-    agent: LocalHistogram,
+    /// Decisions that the next one that is timed counts for.
+    untimed: u64,
+    /// The last one that was timed for others.
+    last: Option<MoveTiming>,
+    thinking: LocalHistogram,
+    waiting: LocalHistogram,
+    round_trip: LocalHistogram,
     transport: LocalHistogram,
+    duration: LocalHistogram,
+    latency: MoveLatency,
 }
 
 impl MoveMeter {
-    /// Counts decisions that are not timed: where timing costs more than
-    /// deciding, time one of many.
+    /// Whether the next decision is one to be timed, where timing costs more than
+    /// deciding.
     #[inline]
-    pub fn decided(&mut self, decisions: u64) {
+    #[must_use]
+    pub fn due(&self) -> bool {
+        self.untimed + 1 >= SAMPLED || self.last.is_none()
+    }
+
+    /// How many decisions the next one counts for that is timed for others.
+    #[must_use]
+    pub fn weight(&self) -> u64 {
+        self.untimed + 1
+    }
+
+    /// Counts a decision that is not timed.
+    #[inline]
+    pub fn untimed(&mut self) {
+        self.untimed += 1;
+    }
+
+    /// Counts a decision that is timed for those before it too.
+    pub fn sampled(&mut self, timing: MoveTiming) {
+        let weight = self.weight();
+        self.untimed = 0;
+        self.last = Some(timing);
+        self.timed(timing, weight);
+    }
+
+    /// Counts decisions that took the same time.
+    pub fn timed(&mut self, timing: MoveTiming, decisions: u64) {
+        let MoveTiming {
+            waiting,
+            round_trip,
+            thinking: reported,
+        } = timing;
+        // An agent may say anything; it cannot have thought for longer.
+        let thinking = reported.unwrap_or(round_trip).min(round_trip);
         self.decided += decisions;
-    }
-
-    /// Counts a decision of a process and splits its time: what the agent did
-    /// not think, the transport took.
-    pub fn timed(&mut self, timing: MoveTiming) {
-        self.decided += 1;
-        self.duration.observe(timing.total.as_secs_f64());
-        if let Some(agent) = timing.agent {
-            // An agent may say anything; it cannot have thought for longer.
-            let agent = agent.min(timing.total);
-            self.agent.observe(agent.as_secs_f64());
-            self.transport.observe((timing.total - agent).as_secs_f64());
+        let observe = |histogram: &mut LocalHistogram, time: Duration| {
+            histogram.observe(time.as_secs_f64(), decisions);
+        };
+        observe(&mut self.thinking, thinking);
+        observe(&mut self.waiting, waiting);
+        observe(&mut self.round_trip, round_trip);
+        observe(&mut self.duration, waiting + round_trip);
+        if reported.is_some() {
+            observe(&mut self.transport, round_trip - thinking);
         }
-    }
-
-    /// Counts a decision of a bot in process: all of it is thinking.
-    pub fn timed_in_process(&mut self, took: Duration) {
-        self.decided += 1;
-        self.duration.observe(took.as_secs_f64());
-        self.agent.observe(took.as_secs_f64());
+        self.latency.thinking.record_many(thinking, decisions);
+        self.latency.waiting.record_many(waiting, decisions);
     }
 
     /// Shows everything counted so far.
     pub fn flush(&mut self) {
+        let rest = std::mem::take(&mut self.untimed);
+        if let Some(last) = self.last.filter(|_| rest > 0) {
+            self.timed(last, rest);
+        } else {
+            self.decided += rest;
+        }
         if self.decided > 0 {
             self.decisions.inc_by(std::mem::take(&mut self.decided));
         }
-        for histogram in [&self.duration, &self.agent, &self.transport] {
+        for histogram in [
+            &mut self.thinking,
+            &mut self.waiting,
+            &mut self.round_trip,
+            &mut self.transport,
+            &mut self.duration,
+        ] {
             histogram.flush();
         }
+    }
+
+    /// Adds what was counted since the last time, up to the last flush, to what others
+    /// counted.
+    pub fn drain(&mut self, into: &mut MoveLatency) {
+        if self.latency.count() > 0 {
+            into.merge(&self.latency);
+            self.latency.clear();
+        }
+    }
+
+    /// Whether anything was timed since the last [`Self::drain`].
+    #[must_use]
+    pub fn has_latency(&self) -> bool {
+        self.latency.count() > 0
     }
 }
 

@@ -42,8 +42,8 @@ pub(crate) struct Blame {
 pub(crate) enum Verdict {
     /// A move, and how long it took.
     Move(u32, Duration),
-    /// The agent's fault.
-    Fault(Blame),
+    /// The agent's fault, and after how long.
+    Fault(Blame, Duration),
     /// It does not start or cannot be reached here. Whose fault that is can only
     /// be seen by whether it starts elsewhere.
     Unready(Blame),

@@ -474,7 +474,7 @@ impl Driver {
         handle(self);
         if let Some(table) = table {
             let each = start.elapsed().as_secs_f64() / moves as f64;
-            table.manager().observe(each);
+            table.manager().observe(each, moves as u64);
         }
     }
 
@@ -516,8 +516,14 @@ impl Driver {
                     });
                 }
             }
-            Verdict::Fault(blame) => active.fault(blame),
-            Verdict::Unready(blame) if self.alone => active.fault(blame),
+            Verdict::Fault(blame, took) => {
+                active.time(took);
+                active.fault(blame);
+            }
+            Verdict::Unready(blame) if self.alone => {
+                active.time(Duration::ZERO);
+                active.fault(blame);
+            }
             Verdict::Unready(blame) => return self.unready(token, blame),
             Verdict::Void(why) => return self.void(token, why),
         }

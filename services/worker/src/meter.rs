@@ -1,24 +1,21 @@
 //! Measures of an agent's moves: for the worker's metrics, and for the
 //! standings of its tournament.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use arena_telemetry::{LatencyHistogram, MoveMeter, MoveTiming, WorkerMetrics};
+use arena_telemetry::{MoveLatency, MoveMeter, MoveTiming, WorkerMetrics};
 use arena_wire::v1;
 
 /// Latencies of a tournament's agents that were not reported yet.
 #[derive(Debug)]
-pub(crate) struct Latencies(Vec<Mutex<LatencyHistogram>>);
+pub(crate) struct Latencies(Vec<Mutex<MoveLatency>>);
 
 impl Latencies {
     pub(crate) fn new(agents: usize) -> Self {
         Self((0..agents).map(|_| Mutex::default()).collect())
     }
 
-    fn of(&self, agent: u16) -> MutexGuard<'_, LatencyHistogram> {
+    fn of(&self, agent: u16) -> MutexGuard<'_, MoveLatency> {
         self.0[usize::from(agent)]
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -34,11 +31,14 @@ impl Latencies {
                 }
                 let taken = std::mem::take(&mut *kept);
                 drop(kept);
-                let (buckets, counts) = taken.buckets().unzip();
+                let (buckets, counts) = taken.thinking.buckets().unzip();
+                let (waiting_buckets, waiting_counts) = taken.waiting.buckets().unzip();
                 Some(v1::AgentLatency {
                     agent: agent.into(),
                     buckets,
                     counts,
+                    waiting_buckets,
+                    waiting_counts,
                 })
             })
             .collect()
@@ -49,7 +49,6 @@ impl Latencies {
 /// measured when it flushes.
 pub(crate) struct Meter {
     moves: MoveMeter,
-    latency: LatencyHistogram,
     latencies: Arc<Latencies>,
     agent: u16,
 }
@@ -64,41 +63,50 @@ impl Meter {
     ) -> Self {
         Self {
             moves: metrics.meter(name, ruleset),
-            latency: LatencyHistogram::new(),
             latencies,
             agent,
         }
     }
 
-    /// Decisions that are not timed.
+    /// Whether the next decision is one to be timed for others too.
     #[inline]
-    pub(crate) fn decided(&mut self, decisions: u64) {
-        self.moves.decided(decisions);
+    pub(crate) fn due(&self) -> bool {
+        self.moves.due()
     }
 
-    /// A decision of a process.
-    pub(crate) fn timed(&mut self, timing: MoveTiming) {
-        self.latency.record(timing.total);
-        self.moves.timed(timing);
+    /// How many decisions one counts for that is timed for others.
+    pub(crate) fn weight(&self) -> u64 {
+        self.moves.weight()
     }
 
-    /// A decision of a bot in process.
-    pub(crate) fn timed_in_process(&mut self, took: Duration) {
-        self.latency.record(took);
-        self.moves.timed_in_process(took);
+    /// A decision that is not timed.
+    #[inline]
+    pub(crate) fn untimed(&mut self) {
+        self.moves.untimed();
+    }
+
+    /// A decision that is timed for those before it too.
+    pub(crate) fn sampled(&mut self, timing: MoveTiming) {
+        self.moves.sampled(timing);
+    }
+
+    /// Decisions that took the same time.
+    pub(crate) fn timed(&mut self, timing: MoveTiming, decisions: u64) {
+        self.moves.timed(timing, decisions);
     }
 
     pub(crate) fn flush(&mut self) {
         self.moves.flush();
-        if self.latency.count() > 0 {
-            let taken = std::mem::take(&mut self.latency);
-            self.latencies.of(self.agent).merge(&taken);
+        if self.moves.has_latency() {
+            self.moves.drain(&mut self.latencies.of(self.agent));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -107,9 +115,8 @@ mod tests {
         let metrics = WorkerMetrics::new(&registry, ["kalah"]).expect("metrics");
         let latencies = Arc::new(Latencies::new(2));
         let mut meter = Meter::new(&metrics, latencies.clone(), 1, "slow", "kalah");
-        for _ in 0..3 {
-            meter.timed_in_process(Duration::from_nanos(7));
-        }
+        let timing = MoveTiming::in_process(Duration::from_nanos(5), Duration::from_nanos(7));
+        meter.timed(timing, 3);
         assert_eq!(latencies.take(), []);
         meter.flush();
         let taken = latencies.take();
@@ -117,6 +124,10 @@ mod tests {
         assert_eq!(
             (taken[0].agent, &taken[0].buckets[..], &taken[0].counts[..]),
             (1, &[7][..], &[3][..])
+        );
+        assert_eq!(
+            (&taken[0].waiting_buckets[..], &taken[0].waiting_counts[..]),
+            (&[5][..], &[3][..])
         );
         assert_eq!(latencies.take(), []);
     }

@@ -9,7 +9,3 @@ pub(crate) use brain::{Brains, Player, Thought};
 pub(crate) use games::{Errand, Players, Plies};
 pub use pool::Job;
 pub(crate) use pool::Pool;
-
-/// One of so many decisions of a bot is timed, from its first on, where timing
-/// is not strict.
-const SAMPLED: u64 = 64;

@@ -277,7 +277,12 @@ impl Service {
                 true => Ok(()),
                 false => Err(format!("not connected to the coordinator at {url}")),
             };
-            let serving = server.run(self.registry, ready, std::future::pending());
+            let serving = server.run(
+                self.registry,
+                || std::future::ready(()),
+                ready,
+                std::future::pending(),
+            );
             tokio::spawn(async move {
                 if let Err(error) = serving.await {
                     tracing::error!("{error}");

@@ -259,6 +259,7 @@ impl User {
         for agent in &mut export.standings.agents {
             // Measured, so never the same.
             (agent.latency_us_p50, agent.latency_us_p99) = (None, None);
+            (agent.waiting_us_p50, agent.waiting_us_p99) = (None, None);
         }
         Ok(export)
     }

@@ -46,6 +46,9 @@ points of --rounds are such ones.
 Where there are dice, the luck-adjusted score is that of the blocks less what the
 dice gave, times what that was worth in other blocks: unbiased. A * marks a score
 from which luck could not be taken out.
+move p50 and p99 (latency_us_p50, latency_us_p99) are thinking times: what an agent
+reports, else its share of the round trip. --wide and json have the time that moves
+waited before that (waiting_us_p50, waiting_us_p99).
 services/tournament/README.md of the sources defines every number of the json.
 
 Examples:

@@ -1,14 +1,17 @@
 //! How tournaments stand.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{cmp::Reverse, collections::VecDeque, sync::Arc, time::Duration};
 
 use arena_tournament::places::By;
 use arena_wire::v1;
 
-use super::Core;
+use super::{
+    Core,
+    tournaments::{Entry, is_over},
+};
 use crate::{
     error::Error,
-    handle::Standing,
+    handle::{Listed, Standing},
     places,
     results::{Info, Results},
 };
@@ -22,7 +25,38 @@ const PACE_STEP: Duration = Duration::from_millis(200);
 /// worked out this often only.
 const SHOWN_AGE_MAX: Duration = Duration::from_millis(200);
 
+/// So many tournaments that go on are in metrics, those started last,
+const LISTED_OPEN: usize = 100;
+/// and so many of those that are over, those that ended last.
+const LISTED_OVER: usize = 20;
+
 impl Core {
+    /// The tournaments that metrics show: those that go on and those that ended last.
+    pub(super) fn listed(&self) -> Vec<Listed> {
+        let listed = |entry: &Entry| {
+            let number = entry.number.filter(|_| !is_over(entry.document.state()));
+            let progress = number.and_then(|number| self.ledger.progress(number));
+            let done = self.games_done(entry);
+            Listed {
+                info: Arc::clone(&entry.info),
+                state: entry.document.state(),
+                changes: entry.version.borrow().changes,
+                created_unix_us: entry.document.created_unix_us,
+                finished_unix_us: entry.document.finished_unix_us,
+                games: progress.map_or([done, 0, 0], |it| [it.done, it.lent, it.waiting]),
+            }
+        };
+        let (mut over, mut open): (Vec<&Entry>, Vec<&Entry>) = self
+            .tournaments
+            .values()
+            .partition(|entry| is_over(entry.document.state()));
+        open.sort_by_key(|entry| Reverse(entry.document.created_unix_us));
+        over.sort_by_key(|entry| Reverse(entry.document.finished_unix_us));
+        let open = open.into_iter().take(LISTED_OPEN);
+        let over = over.into_iter().take(LISTED_OVER);
+        open.chain(over).map(listed).collect()
+    }
+
     /// How a tournament stands, or stood a moment ago.
     pub(super) fn shown(&mut self, id: &str) -> Result<Standing, Error> {
         let now = self.now();

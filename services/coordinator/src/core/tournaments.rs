@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// States with the names that metrics give them.
-pub(super) const STATES: [(TournamentState, &str); 4] = [
+pub(crate) const STATES: [(TournamentState, &str); 4] = [
     (TournamentState::Running, "running"),
     (TournamentState::Paused, "paused"),
     (TournamentState::Finished, "finished"),
@@ -115,7 +115,7 @@ impl Entry {
 }
 
 /// Whether nothing more comes of a tournament.
-fn is_over(state: TournamentState) -> bool {
+pub(super) fn is_over(state: TournamentState) -> bool {
     matches!(
         state,
         TournamentState::Finished | TournamentState::Cancelled

@@ -22,6 +22,7 @@ fn timed(game: &v1::GameAssignment) -> v1::GameReport {
             agent: 0,
             buckets: vec![20],
             counts: vec![3],
+            ..Default::default()
         }],
         ..Default::default()
     });

@@ -69,6 +69,8 @@ async fn a_game_is_shown_with_what_stands_beside_it() {
             agent: 0,
             buckets: vec![94, 200],
             counts: vec![99, 1],
+            waiting_buckets: vec![20],
+            waiting_counts: vec![100],
         }],
         ..Default::default()
     });
@@ -99,6 +101,9 @@ async fn a_game_is_shown_with_what_stands_beside_it() {
         .filter_map(|agent| agent.latency_us_p50)
         .collect();
     assert_eq!(timed, [0.488], "the middle of its bucket is 488 ns");
+    let agents = standings.agents.iter();
+    let waited: Vec<f64> = agents.filter_map(|agent| agent.waiting_us_p99).collect();
+    assert_eq!(waited, [0.02], "beside its thinking");
 }
 
 #[tokio::test]
@@ -223,7 +228,7 @@ async fn a_watch_ends_when_the_coordinator_stops() {
     ending.await.expect("no panic");
 }
 
-async fn page(address: std::net::SocketAddr, path: &str) -> String {
+pub(super) async fn page(address: std::net::SocketAddr, path: &str) -> String {
     let mut stream = tokio::net::TcpStream::connect(address)
         .await
         .expect("it listens");

@@ -3,6 +3,7 @@
 use std::{
     collections::VecDeque,
     future::Future,
+    mem,
     pin::Pin,
     time::{Duration, Instant},
 };
@@ -24,8 +25,6 @@ use super::{
 const IN_FLIGHT: usize = 2;
 /// The longest a batch is waited for.
 const TIMEOUT_MAX: Duration = Duration::from_secs(60);
-/// One of so many decisions is timed.
-const SAMPLED: usize = 8;
 
 type Opening = Pin<Box<dyn Future<Output = Result<Response<Streaming<Bytes>>, Status>>>>;
 
@@ -189,33 +188,35 @@ impl Attendant {
         };
         let entry = &mut sent[place];
         let (since, asked) = (entry.since, entry.batch.len());
-        let total = since.elapsed();
-        let count = answer.choices.len();
-        let thinking = answer
-            .thinking_us
-            .map(|all| Duration::from_micros(all) / u32::try_from(count.max(1)).unwrap_or(1));
-        let mut moves = Vec::with_capacity(count);
+        let now = Instant::now();
+        let began = since.max(mem::replace(&mut self.last_answer, now));
+        let clock = Clock::new(now, now - began, answer);
+        let mut moves = Vec::with_capacity(answer.choices.len());
         let mut wrong = None;
-        for (position, choice) in answer.choices.iter().enumerate() {
-            let token = entry
-                .batch
-                .tokens
-                .get_mut(choice.slot as usize)
-                .and_then(Option::take);
+        // Decisions in a row that took the same time.
+        let mut alike: Option<(MoveTiming, u64)> = None;
+        for choice in &answer.choices {
+            let slot = choice.slot as usize;
+            let token = entry.batch.tokens.get_mut(slot).and_then(Option::take);
             let Some(token) = token else {
                 wrong = Some(choice.slot);
                 break;
             };
-            if position.is_multiple_of(SAMPLED) {
-                let own = choice.thinking_us.map(Duration::from_micros);
-                let agent = own.or(thinking);
-                self.meter.timed(MoveTiming { total, agent });
+            let timing = clock.timing(entry.batch.wanted[slot], choice.thinking_us);
+            match &mut alike {
+                Some((last, count)) if *last == timing => *count += 1,
+                _ => {
+                    if let Some((last, count)) = alike.replace((timing, 1)) {
+                        self.meter.timed(last, count);
+                    }
+                }
             }
             moves.push((token, choice.move_id));
         }
+        if let Some((last, count)) = alike {
+            self.meter.timed(last, count);
+        }
         entry.left -= moves.len();
-        self.meter
-            .decided((moves.len() - moves.len().div_ceil(SAMPLED)) as u64);
         if entry.left == 0 {
             if let Some(Sent {
                 mut batch, message, ..
@@ -252,6 +253,120 @@ impl Attendant {
     }
 }
 
+/// Divides the time in which an agent was at an answer among its decisions.
+struct Clock {
+    now: Instant,
+    busy: Duration,
+    /// What each decision has where the agent tells the time of all together.
+    each: Option<Duration>,
+    /// What each has of the time that nobody says they thought.
+    rest: Duration,
+}
+
+impl Clock {
+    fn new(now: Instant, busy: Duration, answer: &Answers) -> Self {
+        let count = u32::try_from(answer.choices.len().max(1)).unwrap_or(u32::MAX);
+        let each = answer.thinking_us.map(Duration::from_micros);
+        let each = each.map(|all| all.min(busy) / count);
+        let own = |us: Option<u64>| us.map(Duration::from_micros).or(each);
+        let thought = answer.choices.iter().filter_map(|it| own(it.thinking_us));
+        let thought = thought.fold(Duration::ZERO, Duration::saturating_add);
+        Self {
+            now,
+            busy,
+            each,
+            rest: busy.saturating_sub(thought) / count,
+        }
+    }
+
+    /// Of a decision that was wanted then and for which the agent told this time.
+    fn timing(&self, wanted: Instant, thinking_us: Option<u64>) -> MoveTiming {
+        let own = thinking_us.map(Duration::from_micros).or(self.each);
+        // An agent may say anything; it was not at it for longer.
+        let thinking = own.map(|own| own.min(self.busy));
+        let round_trip = self.rest + thinking.unwrap_or_default();
+        let total = self.now.saturating_duration_since(wanted);
+        MoveTiming {
+            waiting: total.saturating_sub(round_trip),
+            round_trip,
+            thinking,
+        }
+    }
+}
+
 fn garbled(problem: String) -> Status {
     Status::data_loss(problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use arena_wire::batch::Answer;
+
+    use super::*;
+
+    fn answers(all: Option<u64>, own: [Option<u64>; 4]) -> Answers {
+        let mut answers = Answers::default();
+        answers.thinking_us = all;
+        answers.choices = own
+            .into_iter()
+            .map(|thinking_us| Answer {
+                thinking_us,
+                ..Answer::default()
+            })
+            .collect();
+        answers
+    }
+
+    fn ms(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    /// Four decisions that were wanted 200 ms ago; the agent was at them for 80 ms.
+    fn timings(answers: &Answers) -> Vec<MoveTiming> {
+        let now = Instant::now();
+        let clock = Clock::new(now, ms(80), answers);
+        let wanted = now - ms(200);
+        let choices = answers.choices.iter();
+        choices
+            .map(|choice| clock.timing(wanted, choice.thinking_us))
+            .collect()
+    }
+
+    #[test]
+    fn a_batch_is_divided_among_its_decisions() {
+        for timing in timings(&answers(None, [None; 4])) {
+            let expected = MoveTiming {
+                waiting: ms(180),
+                round_trip: ms(20),
+                thinking: None,
+            };
+            assert_eq!(timing, expected);
+        }
+    }
+
+    #[test]
+    fn what_the_agent_says_of_a_batch_or_of_each_decision_is_its_thinking() {
+        for timing in timings(&answers(Some(60_000), [None; 4])) {
+            let expected = MoveTiming {
+                waiting: ms(180),
+                round_trip: ms(20),
+                thinking: Some(ms(15)),
+            };
+            assert_eq!(timing, expected);
+        }
+        let own = [Some(50_000), Some(10_000), Some(0), Some(16_000)];
+        let told = timings(&answers(Some(70_000), own));
+        let thinking: Vec<Duration> = told.iter().filter_map(|it| it.thinking).collect();
+        assert_eq!(thinking, [ms(50), ms(10), ms(0), ms(16)]);
+        let round_trips: Duration = told.iter().map(|it| it.round_trip).sum();
+        assert_eq!(round_trips, ms(80), "the whole round trip, once");
+        assert!(told.iter().all(|it| it.waiting + it.round_trip == ms(200)));
+    }
+
+    #[test]
+    fn an_agent_cannot_have_thought_for_longer_than_it_was_asked() {
+        let told = timings(&answers(None, [Some(9_000_000), None, None, None]));
+        assert_eq!(told[0].thinking, Some(ms(80)));
+        assert_eq!(told[1].round_trip, ms(0));
+    }
 }

@@ -20,7 +20,7 @@ use tonic::{Code, Request, Status};
 use super::{
     Blame, Event, Token, Verdict, codec,
     link::{Down, Link, Source},
-    question::{Batch, Inbox, Writer},
+    question::{Batch, Inbox, Single, Writer},
     window::Window,
 };
 use crate::{environment::Environment, meter::Meter, supervise::Output};
@@ -107,6 +107,7 @@ impl Line {
             events,
             meter: setup.meter,
             flushed: Instant::now(),
+            last_answer: Instant::now(),
             name: setup.name,
             label: setup.label,
             source: setup.source,
@@ -142,6 +143,7 @@ impl Line {
 
     /// Nothing more can be added for now.
     pub(crate) fn flush(&self) {
+        self.inbox.borrow_mut().flush();
         self.wake.notify_one();
     }
 
@@ -181,6 +183,8 @@ pub(super) struct Attendant {
     events: UnboundedSender<Event>,
     pub(super) meter: Meter,
     flushed: Instant,
+    /// When an answer came last: until then the agent was at what was asked before.
+    pub(super) last_answer: Instant,
     name: String,
     label: String,
     source: Source,
@@ -221,7 +225,7 @@ impl Attendant {
                 continue;
             }
             if let Some(blame) = &self.broken {
-                let verdict = Verdict::Fault(blame.clone());
+                let verdict = Verdict::Fault(blame.clone(), Duration::ZERO);
                 self.answer_all(&verdict);
                 continue;
             }
@@ -360,9 +364,16 @@ impl Attendant {
     /// have been broken by what was asked before: only a fresh one counts.
     async fn ask_alone(&mut self, batch: Batch) {
         let budget = self.move_timeout.as_micros().try_into().unwrap_or(u64::MAX);
-        let Some((token, message)) = batch.into_single(budget).next() else {
+        let asked = batch.into_single(budget).next();
+        let Some(Single {
+            token,
+            wanted,
+            message,
+        }) = asked
+        else {
             return;
         };
+        let mut timing = None;
         let verdict = loop {
             let Some(link) = &mut self.link else {
                 match self.ensure_link().await {
@@ -387,30 +398,33 @@ impl Attendant {
             })
             .await;
             let took = start.elapsed();
+            // The last time counts: what a connection cost that broke is waiting.
+            let measured = timing.insert(MoveTiming {
+                waiting: start.saturating_duration_since(wanted),
+                round_trip: took,
+                thinking: None,
+            });
             let status = match answer {
                 Ok(Ok(answer)) => {
                     break match codec::read_move(answer.into_inner()) {
                         Ok(choice) => {
                             let agent = choice.info.and_then(|info| info.thinking_us);
-                            self.meter.timed(MoveTiming {
-                                total: took,
-                                agent: agent.map(Duration::from_micros),
-                            });
+                            measured.thinking = agent.map(Duration::from_micros);
                             Verdict::Move(choice.move_id, took)
                         }
-                        Err(problem) => self.blame(FaultKind::Garbled, problem),
+                        Err(problem) => self.blame(FaultKind::Garbled, problem, took),
                     };
                 }
                 Err(_) => Status::deadline_exceeded("no answer in time"),
                 Ok(Err(status)) => status,
             };
-            self.meter.decided(1);
             if took >= self.move_timeout
                 || status.code() == Code::DeadlineExceeded && took * 2 >= self.move_timeout
             {
                 let verdict = self.blame(
                     FaultKind::Timeout,
                     format!("no answer within {:?}", self.move_timeout),
+                    took,
                 );
                 self.drop_link().await;
                 break verdict;
@@ -431,8 +445,11 @@ impl Attendant {
                     continue;
                 }
             }
-            break Verdict::Fault(blame);
+            break Verdict::Fault(blame, took);
         };
+        if let Some(timing) = timing {
+            self.meter.timed(timing, 1);
+        }
         if self.distrusted && matches!(verdict, Verdict::Move(..)) {
             self.distrusted = false;
             self.set_room();
@@ -441,15 +458,16 @@ impl Attendant {
         self.show(Duration::from_millis(100));
     }
 
-    fn blame(&self, kind: FaultKind, message: String) -> Verdict {
-        Verdict::Fault(match &self.link {
+    fn blame(&self, kind: FaultKind, message: String, took: Duration) -> Verdict {
+        let blame = match &self.link {
             Some(link) => link.fault(kind, message),
             None => Blame {
                 kind,
                 message,
                 tail: String::new(),
             },
-        })
+        };
+        Verdict::Fault(blame, took)
     }
 
     /// True where an agent that answers in time wrote too much so often that

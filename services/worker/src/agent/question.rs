@@ -4,7 +4,7 @@
 //! time budget alike, so that a batch of one decision without a batch number
 //! is a solitary request.
 
-use std::{collections::VecDeque, mem};
+use std::{collections::VecDeque, mem, time::Instant};
 
 use arena_engine::{AnyMatch, Question};
 use arena_wire::v1;
@@ -36,6 +36,8 @@ pub(crate) struct Batch {
     start: usize,
     /// By slot; none where it was answered.
     pub(crate) tokens: Vec<Option<Token>>,
+    /// When each of them was wanted.
+    pub(crate) wanted: Vec<Instant>,
 }
 
 impl Batch {
@@ -44,6 +46,7 @@ impl Batch {
         self.body.clear();
         self.ends.clear();
         self.tokens.clear();
+        self.wanted.clear();
         self.body.extend_from_slice(context);
         self.start = self.body.len();
     }
@@ -68,24 +71,38 @@ impl Batch {
     }
 
     /// A request for each question.
-    pub(crate) fn into_single(self, time_budget_us: u64) -> impl Iterator<Item = (Token, Bytes)> {
+    pub(crate) fn into_single(self, time_budget_us: u64) -> impl Iterator<Item = Single> {
         let Self {
             body,
             ends,
             start,
             tokens,
+            wanted,
         } = self;
         let mut from = start;
-        let tokens = tokens.into_iter().flatten();
-        tokens.zip(ends).map(move |(token, end)| {
+        let tokens = tokens.into_iter().flatten().zip(wanted);
+        tokens.zip(ends).map(move |((token, wanted), end)| {
             let mut message = Vec::with_capacity(start + (end - from) + 12);
             message.extend_from_slice(&body[..start]);
             message.extend_from_slice(&body[from..end]);
             encoding::uint64::encode(TIME_BUDGET, &time_budget_us, &mut message);
             from = end;
-            (token, message.into())
+            Single {
+                token,
+                wanted,
+                message: message.into(),
+            }
         })
     }
+}
+
+/// A question that travels alone.
+#[derive(Debug)]
+pub(crate) struct Single {
+    pub(crate) token: Token,
+    /// When it was wanted.
+    pub(crate) wanted: Instant,
+    pub(crate) message: Bytes,
 }
 
 /// Writes questions into batches.
@@ -182,6 +199,9 @@ pub(crate) struct Inbox {
     room: usize,
     /// All are asked alone at present.
     all_alone: bool,
+    /// When the questions were wanted that came since the last flush: one look at the
+    /// clock for all of them.
+    now: Option<Instant>,
 }
 
 impl Inbox {
@@ -193,6 +213,7 @@ impl Inbox {
             spare: Vec::new(),
             room,
             all_alone: false,
+            now: None,
         }
     }
 
@@ -208,6 +229,11 @@ impl Inbox {
         if self.spare.len() < SPARE && batch.body.capacity() <= SPARE_BYTES {
             self.spare.push(batch);
         }
+    }
+
+    /// What comes from now on is wanted later than what came before.
+    pub(crate) fn flush(&mut self) {
+        self.now = None;
     }
 
     pub(crate) fn set_room(&mut self, room: usize, all_alone: bool) {
@@ -227,8 +253,10 @@ impl Inbox {
             let batch = self.batch();
             self.batches.push_back(batch);
         }
+        let now = *self.now.get_or_insert_with(Instant::now);
         if let Some(batch) = self.batches.back_mut() {
             self.writer.write(batch, token, game, question);
+            batch.wanted.push(now);
         }
     }
 
@@ -236,6 +264,8 @@ impl Inbox {
     pub(crate) fn push_alone(&mut self, token: Token, game: &dyn AnyMatch, question: Question) {
         let mut batch = self.batch();
         self.writer.write(&mut batch, token, game, question);
+        let now = *self.now.get_or_insert_with(Instant::now);
+        batch.wanted.push(now);
         self.alone.push_back(batch);
     }
 
@@ -360,9 +390,9 @@ mod tests {
         let rest = inbox.take_batch(1).expect("the rest");
         let single: Vec<_> = rest.into_single(5).collect();
         assert_eq!(single.len(), 2);
-        for (slot, (token, bytes)) in single.into_iter().enumerate() {
-            assert_eq!(token.place as usize, slot + 2);
-            let message = v1::ChooseMoveRequest::decode(bytes).expect("a request");
+        for (slot, one) in single.into_iter().enumerate() {
+            assert_eq!(one.token.place as usize, slot + 2);
+            let message = v1::ChooseMoveRequest::decode(one.message).expect("a request");
             let wanted = v1::ChooseMoveRequest {
                 context: Some(context.clone()),
                 decision: Some(decision(slot as u32)),

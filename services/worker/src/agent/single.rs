@@ -2,6 +2,7 @@
 
 use std::{
     collections::VecDeque,
+    mem,
     time::{Duration, Instant},
 };
 
@@ -16,17 +17,19 @@ use tonic::{Request, Response, Status};
 use super::{
     Event, Token, codec,
     line::{Attendant, Distrust},
+    question::Single,
 };
 
 /// Questions on their way at a time. Also kept here and not by the server's
 /// limit, which a client may exceed before it is told.
 const IN_FLIGHT: usize = 64;
 
-type Answer = (Token, Instant, Result<Response<Bytes>, Status>);
+type Answer = (Token, Result<Response<Bytes>, Status>);
 
 /// A question on its way.
 struct Open {
     token: Token,
+    wanted: Instant,
     since: Instant,
     /// What even an agent takes that uses its whole time for each of those that were
     /// open then, and answers this one last.
@@ -78,17 +81,18 @@ impl Attendant {
         let batches_again = self.batches_again.filter(|_| !link.single);
         let budget = self.move_timeout.as_micros().try_into().unwrap_or(u64::MAX);
         let call_limit = self.batch_timeout(IN_FLIGHT);
-        let mut waiting: VecDeque<(Token, Bytes)> = VecDeque::new();
+        let mut waiting: VecDeque<Single> = VecDeque::new();
         let mut calls: JoinSet<Answer> = JoinSet::new();
         let mut open: Vec<Open> = Vec::with_capacity(IN_FLIGHT);
         let mut moves = Vec::with_capacity(IN_FLIGHT);
+        let mut came = Vec::with_capacity(IN_FLIGHT);
         let mut progress = Instant::now();
         let mut round = Round::new();
         let why = loop {
             let before = open.len();
             let at_once = self.line.window.borrow().size().min(IN_FLIGHT);
             while calls.len() < at_once {
-                let Some((token, message)) = waiting.pop_front() else {
+                let Some(single) = waiting.pop_front() else {
                     if batches_again.is_some_and(|again| again <= Instant::now()) {
                         break;
                     }
@@ -107,12 +111,17 @@ impl Attendant {
                 if calls.is_empty() {
                     progress = Instant::now();
                 }
+                let Single {
+                    token,
+                    wanted,
+                    message,
+                } = single;
                 let mut grpc = grpc.clone();
-                let since = Instant::now();
                 let limit = call_limit;
                 open.push(Open {
                     token,
-                    since,
+                    wanted,
+                    since: Instant::now(),
                     limit,
                 });
                 calls.spawn_local(async move {
@@ -124,7 +133,7 @@ impl Attendant {
                         request.set_timeout(call_limit);
                         grpc.unary(request, codec::CHOOSE_MOVE, codec::Raw).await
                     };
-                    (token, since, call.await)
+                    (token, call.await)
                 });
             }
             if calls.is_empty() {
@@ -148,15 +157,12 @@ impl Attendant {
             };
             progress = Instant::now();
             let mut next = first;
-            let mut failed = None;
             while let Some(answer) = next {
                 round.add(calls.len() + 1);
-                if let Err(status) = self.take_single(answer, &mut open, &mut moves) {
-                    failed = Some(status);
-                    break;
-                }
+                came.push(answer);
                 next = calls.try_join_next();
             }
+            let failed = self.take_singles(&mut came, &mut open, &mut moves).err();
             if !moves.is_empty() {
                 self.tell(Event::Moves(std::mem::take(&mut moves)));
             }
@@ -170,28 +176,42 @@ impl Attendant {
         };
         calls.abort_all();
         let unanswered = open.into_iter().map(|it| it.token);
-        let unasked = waiting.into_iter().map(|(token, _)| token);
+        let unasked = waiting.into_iter().map(|single| single.token);
         self.distrust(unanswered.chain(unasked).collect(), why)
             .await;
     }
 
-    fn take_single(
+    /// Takes answers that came together: the agent was at them since the last one
+    /// before, or since they were asked.
+    fn take_singles(
         &mut self,
-        answer: Result<Answer, JoinError>,
+        came: &mut Vec<Result<Answer, JoinError>>,
         open: &mut Vec<Open>,
         moves: &mut Vec<(Token, u32)>,
     ) -> Result<(), Status> {
-        let (token, since, answer) = answer.map_err(|error| Status::internal(error.to_string()))?;
-        let choice = codec::read_move(answer?.into_inner()).map_err(Status::data_loss)?;
-        if let Some(place) = open.iter().position(|it| it.token == token) {
-            open.swap_remove(place);
+        let now = Instant::now();
+        let before = mem::replace(&mut self.last_answer, now);
+        let together = u32::try_from(came.len().max(1)).unwrap_or(u32::MAX);
+        for answer in came.drain(..) {
+            let (token, answer) = answer.map_err(|error| Status::internal(error.to_string()))?;
+            let choice = codec::read_move(answer?.into_inner()).map_err(Status::data_loss)?;
+            if let Some(place) = open.iter().position(|it| it.token == token) {
+                let asked = open.swap_remove(place);
+                let own = choice.info.and_then(|info| info.thinking_us);
+                let own = own.map(Duration::from_micros);
+                let own = own.map(|own| own.min(now - asked.since));
+                let busy = (now - asked.since.max(before)) / together;
+                let round_trip = busy.max(own.unwrap_or_default());
+                let total = now.saturating_duration_since(asked.wanted);
+                let timing = MoveTiming {
+                    waiting: total.saturating_sub(round_trip),
+                    round_trip,
+                    thinking: own,
+                };
+                self.meter.timed(timing, 1);
+            }
+            moves.push((token, choice.move_id));
         }
-        let agent = choice.info.and_then(|info| info.thinking_us);
-        self.meter.timed(MoveTiming {
-            total: since.elapsed(),
-            agent: agent.map(Duration::from_micros),
-        });
-        moves.push((token, choice.move_id));
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use arena_engine::{AnyMatch, Question, options::Options};
-use arena_telemetry::Histogram;
+use arena_telemetry::WeightedHistogram;
 use arena_wire::v1::{self, agent_setup::Source as WireSource};
 use tokio::{
     sync::mpsc::UnboundedSender,
@@ -49,7 +49,7 @@ pub(super) struct Table {
     agents: Vec<OnceCell<Reached>>,
     environment: Rc<Environment>,
     events: UnboundedSender<Event>,
-    manager: Histogram,
+    manager: WeightedHistogram,
     used: Cell<Instant>,
     /// Agents that were asked since the last flush, and for each whether it
     /// was: a flush costs nothing for those that were not.
@@ -130,7 +130,7 @@ impl Table {
     }
 
     /// Seconds that a move costs outside of the agents.
-    pub(super) fn manager(&self) -> &Histogram {
+    pub(super) fn manager(&self) -> &WeightedHistogram {
         &self.manager
     }
 
@@ -261,7 +261,7 @@ impl Table {
 
     /// Answers for an agent that starts nowhere.
     pub(super) fn charge(&self, token: Token, blame: Blame) {
-        let verdict = Verdict::Fault(blame);
+        let verdict = Verdict::Fault(blame, Duration::ZERO);
         let _ = self.events.send(Event::Alone(token, verdict));
     }
 

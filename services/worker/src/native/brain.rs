@@ -10,11 +10,11 @@ use std::{
 use arena_agents::{Bot, Decision, Stop};
 use arena_engine::{ActionId, AnyMatch, FaultKind, Game, Question, options::Options};
 use arena_games::Visitor;
-use arena_telemetry::WorkerMetrics;
+use arena_telemetry::{MoveTiming, WorkerMetrics};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::{
-    Plies, Pool, SAMPLED,
+    Plies, Pool,
     patience::{Patience, Stopped},
 };
 use crate::{
@@ -29,6 +29,8 @@ struct Questions {
     positions: Vec<u8>,
     legal: Vec<ActionId>,
     asked: Vec<Asked>,
+    /// When the first of them was wanted.
+    since: Option<Instant>,
     /// Those that are answered.
     answered: Arc<Plies>,
 }
@@ -132,7 +134,6 @@ impl Visitor for Make<'_> {
             bot,
             meter,
             agent: *agent,
-            asked: 0,
         }))
     }
 }
@@ -142,12 +143,10 @@ struct Seated<G: Game> {
     bot: Box<dyn Bot<G>>,
     meter: Meter,
     agent: u16,
-    asked: u64,
 }
 
 impl<G: Game> Brain for Seated<G> {
     fn answer(&mut self, questions: &Questions, rules: &Rules) -> Vec<Thought> {
-        let strict = rules.strict();
         let patience = Patience::of(rules);
         let mut thoughts = Vec::with_capacity(questions.asked.len());
         let (mut position, mut legal) = (0, 0);
@@ -180,19 +179,27 @@ impl<G: Game> Brain for Seated<G> {
             let start = Instant::now();
             let thought = patience.ask(None, choose, again);
             let took = start.elapsed();
-            self.asked += 1;
-            if thought.is_ok() && (strict || self.asked % SAMPLED == 1) {
-                self.meter.timed_in_process(took);
-            } else {
-                self.meter.decided(1);
+            // A late one may have been asked twice: the time counts that it was given.
+            let counted = match &thought {
+                Ok(_) => Some(took),
+                Err(Stopped::Late) => Some(patience.limit()),
+                Err(Stopped::Unwanted) => None,
+            };
+            if let Some(counted) = counted {
+                let waited = questions.since.map(|since| start - since);
+                let timing = MoveTiming::in_process(waited.unwrap_or_default(), counted);
+                self.meter.timed(timing, 1);
             }
             let verdict = match thought {
                 Ok(chosen) => Verdict::Move(chosen.action.into(), took),
-                Err(Stopped::Late) => Verdict::Fault(Blame {
-                    kind: FaultKind::Timeout,
-                    message: patience.told(),
-                    tail: String::new(),
-                }),
+                Err(Stopped::Late) => Verdict::Fault(
+                    Blame {
+                        kind: FaultKind::Timeout,
+                        message: patience.told(),
+                        tail: String::new(),
+                    },
+                    patience.limit(),
+                ),
                 Err(Stopped::Unwanted) => Verdict::Void("nobody waits for it".to_owned()),
             };
             thoughts.push((asked.token, verdict));
@@ -232,6 +239,7 @@ impl Player {
         question: Question,
     ) -> Arc<Plies> {
         let waiting = &mut self.waiting;
+        waiting.since.get_or_insert_with(Instant::now);
         game.encode(false, &mut waiting.positions);
         waiting.legal.extend_from_slice(game.legal());
         waiting.asked.push(Asked {

@@ -7,18 +7,18 @@ use std::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use arena_agents::{Bot, Decision, Stop};
 use arena_engine::{FaultKind, Finished, Game, Match, Question, Status};
 use arena_games::Visitor;
-use arena_telemetry::{Histogram, WorkerMetrics};
+use arena_telemetry::{MoveTiming, WeightedHistogram, WorkerMetrics};
 use arena_wire::v1;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::{
-    Pool, SAMPLED,
+    Pool,
     patience::{Patience, Stopped},
 };
 use crate::{
@@ -183,7 +183,7 @@ impl Players {
     }
 
     fn make(&self) -> Result<Box<dyn Hall>, String> {
-        struct Make(Arc<WorkerMetrics>, Histogram);
+        struct Make(Arc<WorkerMetrics>, WeightedHistogram);
         impl Visitor for Make {
             type Out = Box<dyn Hall>;
 
@@ -210,14 +210,13 @@ impl Players {
 struct Seated<G: Game> {
     game: G,
     metrics: Arc<WorkerMetrics>,
-    manager: Histogram,
+    manager: WeightedHistogram,
     bots: BTreeMap<u16, Player<G>>,
 }
 
 struct Player<G: Game> {
     bot: Box<dyn Bot<G>>,
     meter: Meter,
-    asked: u64,
 }
 
 impl<G: Game> Seated<G> {
@@ -228,11 +227,7 @@ impl<G: Game> Seated<G> {
                 let bot = arena_agents::bot(&bot, &options, &self.game)
                     .map_err(|error| error.to_string())?;
                 let meter = rules.meter(&self.metrics, index);
-                let player = Player {
-                    bot,
-                    meter,
-                    asked: 0,
-                };
+                let player = Player { bot, meter };
                 self.bots.insert(index, player);
             }
         }
@@ -291,20 +286,21 @@ impl<G: Game> Hall for Seated<G> {
                 return Ok(None);
             }
             let agent = seats[usize::from(question.seat)];
-            let Some(Player { bot, meter, asked }) = self.bots.get_mut(&agent) else {
+            let Some(Player { bot, meter }) = self.bots.get_mut(&agent) else {
                 return Err(format!("nobody sits on seat {}", question.seat));
             };
             let choose = |stop: Stop<'_>| bot.choose(&Decision::of(&game, question, stop));
             let again = || late.tell(agent, &format!("{}: asking again", patience.told()));
-            *asked += 1;
-            let sampled = *asked % SAMPLED == 1;
+            let sampled = meter.due();
+            let weight = meter.weight();
             let start = (strict || sampled).then(Instant::now);
             match patience.ask(Some(&errand.unwanted), choose, again) {
                 Ok(chosen) => {
                     let took = start.map(|start| start.elapsed());
-                    match took {
-                        Some(took) => meter.timed_in_process(took),
-                        None => meter.decided(1),
+                    match took.map(|took| MoveTiming::in_process(Duration::ZERO, took)) {
+                        Some(timing) if strict => meter.timed(timing, 1),
+                        Some(timing) => meter.sampled(timing),
+                        None => meter.untimed(),
                     }
                     latencies_us.extend(took.filter(|_| strict).map(micros));
                     let answered = sampled.then(Instant::now);
@@ -313,11 +309,14 @@ impl<G: Game> Hall for Seated<G> {
                         Err(_) => game.fault(FaultKind::IllegalMove),
                     }
                     if let Some(answered) = answered {
-                        self.manager.observe(answered.elapsed().as_secs_f64());
+                        self.manager
+                            .observe(answered.elapsed().as_secs_f64(), weight);
                     }
                 }
                 Err(Stopped::Late) => {
-                    meter.decided(1);
+                    let timing = MoveTiming::in_process(Duration::ZERO, patience.limit());
+                    meter.timed(timing, 1);
+                    latencies_us.extend(strict.then(|| micros(patience.limit())));
                     details.push(late.charge(agent, question, patience.told()));
                     game.fault(FaultKind::Timeout);
                 }

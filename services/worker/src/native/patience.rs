@@ -38,6 +38,11 @@ impl Patience {
         }
     }
 
+    /// What a bot took that was late.
+    pub(super) fn limit(&self) -> Duration {
+        self.limit
+    }
+
     /// What is said of a bot that was late.
     pub(super) fn told(&self) -> String {
         format!("no answer within {:?}", self.limit)

@@ -3,5 +3,6 @@
 mod common;
 mod coordinator;
 mod fleet;
+mod latency;
 mod play;
 mod supervise;

@@ -221,6 +221,20 @@ async fn strict_timing_measures_each_asked_decision() {
     }
 }
 
+#[tokio::test]
+async fn strict_timing_shows_a_timeout_with_its_time() {
+    let played = faulty(&["--mode", "hang"], |setup| {
+        if let Some(play) = &mut setup.play {
+            play.set_timing(v1::Timing::Strict);
+            play.move_timeout_us = 300_000;
+        }
+    });
+    let played = played.await;
+    let asked = &played.timing.latencies_us;
+    assert_eq!(played.record.faults[0].kind, FaultKind::Timeout);
+    assert!(asked.last() >= Some(&300_000), "{asked:?}");
+}
+
 /// Which seats are told to have answered in a game of Kalah with so many pits.
 async fn answered(pits: i64, opponent: v1::AgentSetup) -> Vec<u32> {
     let mut setup = setup("kalah", vec![native("random"), opponent]);

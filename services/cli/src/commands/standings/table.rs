@@ -95,6 +95,10 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
     add("plies", 7, &|agent| units::mean(agent.plies_mean));
     add("move p50", 9, &|agent| units::latency(agent.latency_us_p50));
     add("move p99", 6, &|agent| units::latency(agent.latency_us_p99));
+    if wide {
+        add("wait p50", 0, &|agent| units::latency(agent.waiting_us_p50));
+        add("wait p99", 0, &|agent| units::latency(agent.waiting_us_p99));
+    }
     // Noughts may give way; who reads that somebody fails must not have to ask.
     let faulty = agents.iter().any(|agent| agent.faults > 0);
     add("faults", if faulty { 0 } else { 8 }, &|agent| {
