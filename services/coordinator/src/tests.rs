@@ -13,5 +13,6 @@ mod pauses;
 mod questions;
 mod reports;
 mod restart;
+mod retry;
 mod stages;
 mod tournaments;
