@@ -269,6 +269,71 @@ fn an_agent_that_starts_on_no_host_may_lose_every_game_instead() {
 }
 
 #[test]
+fn retry_plays_what_a_bad_host_lost_and_leaves_what_an_undisturbed_run_leaves() {
+    let world = World::new();
+    let coordinator = coordinator(&world);
+    let url = coordinator.url();
+    let bad = world.worker_with(&coordinator, LACKS, "1");
+    joined(&coordinator, 1.0);
+    let agents = ["hosted", "aggressive", "random"];
+    let text = spec("retried", "cowry", 20, &agents, "unplayed_limit = 1");
+    let id = world.start_tournament("retried", &text, &url);
+    world.finish_tournament(&id, &url);
+    let access = ["--coordinator", &url];
+    let lost = world.export(&id, access);
+    bad.stop();
+    let ask = |what: &[&str]| world.arena(&[what, &access].concat());
+    let retried = ask(&["tournament", "retry", &id]).ok();
+    for part in [
+        "running, 40 of 120 games",
+        "generation 1: 120 games, 80 lost",
+    ] {
+        assert!(retried.stdout.contains(part), "{}", retried.told());
+    }
+    let good = world.worker(&coordinator, &[]);
+    world.finish_tournament(&id, &url);
+    let shown = standings(&world, &id, &url);
+    check_unspoilt(&shown, 80);
+    assert_eq!(
+        (&shown["generation"], &shown["generations"]),
+        (&2.into(), &2.into())
+    );
+    let newest = world.export(&id, access);
+    let old = ask(&["standings", &id, "--generation", "1", "--output", "json"]).ok();
+    assert_eq!(old.json()["generation"], 1);
+    let old = ask(&["export", &id, "--generation", "1"]).ok();
+    assert_eq!(old.stdout, lost.text);
+    assert!(old.stderr.contains("generation 1 of 2"), "{}", old.stderr);
+    let _ = ask(&["export", &id, "--generation", "3"]).fails(2, &["generations 1 to 2"]);
+    let timed = ask(&["export", &id, "--with-timing"]).ok();
+    let replayed = timed.stdout.matches("\"generation\":2").count();
+    assert_eq!(replayed, 80, "each game says when it was played");
+    let _ = ask(&["tournament", "retry", &id]).fails(2, &["nothing to play again"]);
+    good.stop();
+    coordinator.stop();
+    let _ = world.arena(&["store", "verify", "--data", "data"]).ok();
+    // The id is that of the content, which is the same elsewhere.
+    let elsewhere = world.coordinator("elsewhere", &[]);
+    let program = world.folder().join("agent.sh");
+    let program = program.to_str().expect("UTF-8");
+    let url = elsewhere.url();
+    let register = [
+        "agent", "register", "hosted", "--binary", program, "--bot", "random",
+    ];
+    let _ = world
+        .arena(&[&register[..], &["--coordinator", &url]].concat())
+        .ok();
+    let good = world.worker(&elsewhere, &[]);
+    let same = world.start_tournament("retried", &text, &url);
+    world.finish_tournament(&same, &url);
+    let undisturbed = world.export(&same, ["--coordinator", &url]);
+    assert_eq!(undisturbed.difference(&newest), None);
+    good.stop();
+    elsewhere.stop();
+    world.nothing_runs();
+}
+
+#[test]
 fn an_endpoint_that_nobody_reaches_is_charged_by_one_worker_after_another() {
     let world = World::new();
     let coordinator = world.coordinator("data", &["--audit-share", "0"]);

@@ -56,7 +56,7 @@ pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Opti
     let checkpoint = Checkpoint {
         format: FORMAT,
         release: RELEASE.to_owned(),
-        tournament: info.id.to_string(),
+        tournament: info.key.to_string(),
         packs: position.packs,
         link: hex::encode(position.link),
         tally: results.tally.state(),
@@ -88,12 +88,12 @@ fn encode(checkpoint: &impl Serialize) -> Option<Vec<u8>> {
 /// is yet to be seen.
 pub(crate) fn read(info: &Info, store: &dyn Store) -> Option<(Results, Position)> {
     // A checkpoint that cannot be read is no loss, whyever that is.
-    let document = store.get(Collection::Meta, &key(&info.id)).ok()??;
+    let document = store.get(Collection::Meta, &key(&info.key)).ok()??;
     let checkpoint: Checkpoint = serde_json::from_slice(&document).ok()?;
     let agents = info.agents.len();
     let fits = checkpoint.format == FORMAT
         && checkpoint.release == RELEASE
-        && checkpoint.tournament == *info.id
+        && checkpoint.tournament == *info.key
         && checkpoint.latencies.len() == agents
         && checkpoint.unplayed.len() == agents
         && checkpoint.last_faults.len() == agents;

@@ -10,6 +10,7 @@ mod course;
 mod differences;
 mod holds;
 mod reports;
+mod retry;
 mod standings;
 mod start;
 mod tournaments;
@@ -254,6 +255,7 @@ impl Core {
                 let answer = self.change(change, &request_id, &tournament).await;
                 self.answer_change(tournament, answer, reply);
             }
+            Command::Retry(request, reply) => drop(reply.send(self.retry(&request).await)),
             Command::Tournament(id, reply) => drop(reply.send(self.tournament(&id))),
             Command::Tournaments(reply) => drop(reply.send(Ok(self.list_tournaments()))),
             Command::Info(id, reply) => {

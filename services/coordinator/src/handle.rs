@@ -157,6 +157,7 @@ pub(crate) enum Command {
         tournament: String,
         reply: Reply<v1::Tournament>,
     },
+    Retry(v1::RetryTournamentRequest, Reply<v1::Tournament>),
     Tournament(String, Reply<v1::Tournament>),
     Tournaments(Reply<Vec<v1::Tournament>>),
     Info(String, Reply<Arc<Info>>),

@@ -442,6 +442,14 @@ impl<D: Defects> Ledger<D> {
         self.come(tournament)
     }
 
+    /// Forgets a tournament; gives the leases taken back.
+    pub fn remove(&mut self, tournament: TournamentNo) -> Vec<Ended> {
+        let ended = self.end(self.leases.of(tournament), false);
+        self.tournaments.remove(&tournament);
+        self.sort_in(tournament);
+        ended
+    }
+
     /// Ends it without its remaining games.
     pub fn cancel(&mut self, tournament: TournamentNo) -> Vec<Ended> {
         let mut ended = self.halt(tournament, State::Running, State::Cancelled);

@@ -42,6 +42,10 @@ const BATCH_TIMEOUT: Duration = Duration::from_secs(60);
 /// only become more.
 pub(crate) struct Info {
     pub(crate) id: Arc<str>,
+    /// Which generation its games are, from 1.
+    pub(crate) generation: u32,
+    /// What the store calls this generation's games, and what is kept beside them.
+    pub(crate) key: Arc<str>,
     pub(crate) tournament: Tournament,
     schedule: RwLock<Arc<Schedule>>,
     /// The most games it can have.
@@ -53,6 +57,14 @@ pub(crate) struct Info {
     pub(crate) labels: Vec<String>,
     /// Made when a game is first assigned or checked.
     book: OnceLock<Option<OpeningBook>>,
+}
+
+/// What the store calls a generation of a tournament's games. No id has the sign.
+fn key(id: &str, generation: u32) -> Arc<str> {
+    match generation {
+        0 | 1 => id.into(),
+        _ => format!("{id}~{generation}").into(),
+    }
 }
 
 /// What metrics call an agent.
@@ -78,8 +90,11 @@ impl Info {
             .setup
             .clone()
             .ok_or_else(|| unreadable("it has no setup".to_owned()))?;
+        let generation = document.generation.max(1);
         Ok(Self {
             id: document.tournament_id.as_str().into(),
+            generation,
+            key: key(&document.tournament_id, generation),
             agents: tournament
                 .agents
                 .iter()
@@ -91,6 +106,24 @@ impl Info {
             schedule: RwLock::new(Arc::new(stages.schedule().clone())),
             games_most: stages.games().most,
             setup,
+        })
+    }
+
+    /// Another generation of it, of which no game is known yet but those of the first
+    /// stage.
+    pub(crate) fn of_generation(&self, generation: u32) -> Result<Self, Error> {
+        let stages = Stages::new(&self.tournament)?;
+        Ok(Self {
+            id: Arc::clone(&self.id),
+            generation,
+            key: key(&self.id, generation),
+            tournament: self.tournament.clone(),
+            schedule: RwLock::new(Arc::new(stages.schedule().clone())),
+            games_most: self.games_most,
+            setup: self.setup.clone(),
+            agents: self.agents.clone(),
+            labels: self.labels.clone(),
+            book: OnceLock::new(),
         })
     }
 
@@ -248,7 +281,7 @@ impl Results {
         let resumed = checkpoint::read(info, store);
         if let Some((mut results, position)) = resumed
             && results.add_stored(info, store, Some(&position))?
-            && results.tally.games() == store.count(&info.id)
+            && results.tally.games() == store.count(&info.key)
         {
             return results.loaded(info, store);
         }
@@ -292,9 +325,9 @@ impl Results {
             }
         };
         let found = match from {
-            Some(position) => store.scan_from(&info.id, position, &mut add)?,
+            Some(position) => store.scan_from(&info.key, position, &mut add)?,
             None => {
-                store.scan(&info.id, &mut add)?;
+                store.scan(&info.key, &mut add)?;
                 true
             }
         };
@@ -302,7 +335,12 @@ impl Results {
     }
 
     /// Adds a game of a store, or keeps it until the games before it are there.
-    fn take(&mut self, record: GameRecord, side: v1::GameReport, info: &Info) -> Result<(), Error> {
+    pub(crate) fn take(
+        &mut self,
+        record: GameRecord,
+        side: v1::GameReport,
+        info: &Info,
+    ) -> Result<(), Error> {
         if record.index >= self.stages.schedule().games() {
             self.ahead.insert(record.index, (record, side));
             return Ok(());
@@ -564,7 +602,7 @@ fn indices(
 ) -> Result<Bitmap, StartError> {
     let mut done = Bitmap::new(info.games());
     let mut outside = None;
-    store.indices(&info.id, &mut |index| {
+    store.indices(&info.key, &mut |index| {
         if !done.insert(index) && !ahead.contains_key(&index) {
             outside = Some(index);
         }
@@ -609,7 +647,7 @@ pub(crate) fn last_words(stderr: &str) -> &str {
 pub(crate) fn stored(info: &Info, mut record: v1::GameRecord, side: &v1::GameReport) -> StoredGame {
     let hash = std::mem::take(&mut record.hash);
     StoredGame {
-        tournament: Arc::clone(&info.id),
+        tournament: Arc::clone(&info.key),
         index: record.index,
         // Whatever is no hash was refused when the record was read.
         hash: hash.try_into().unwrap_or_default(),

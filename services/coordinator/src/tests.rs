@@ -14,5 +14,6 @@ mod pauses;
 mod questions;
 mod reports;
 mod restart;
+mod retry;
 mod stages;
 mod tournaments;

@@ -397,6 +397,7 @@ impl Stay {
             let game_id = format!("{}/{}", key.0, key.1);
             let request = v1::GetGameRequest {
                 game_id: game_id.clone(),
+                generation: 0,
             };
             let game = timeout(PATIENCE, user.get_game(request)).await?;
             if let Err(status) = &game

@@ -22,6 +22,7 @@ use crate::{
     failure::{Failure, Outcome},
     ids,
     model::{self, Rules},
+    output::note,
 };
 
 /// Games asked for at a time.
@@ -36,7 +37,7 @@ Where there are dice, \"luck\" is what they gave to each seat: the value of each
 throw less the mean of all it could have been, in millionths of a game's score.
 
 Tables in csv and parquet, and decisions and standings in jsonl, end with the columns
-tournament_id, tournament_seed and spec_sha256 (of the spec with all its defaults);
+tournament_id, generation, tournament_seed and spec_sha256 (of the spec with all its defaults);
 standings also with spec_json, that spec.
 
 Examples:
@@ -77,6 +78,10 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     with_timing: bool,
 
+    /// Write an earlier generation: the games before `arena tournament retry`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    generation: Option<u32>,
+
     /// Write a file, whole or not at all, in place of stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -112,12 +117,15 @@ struct Source {
     seed: String,
     spec_json: String,
     spec_sha256: String,
+    /// Which of its generations.
+    generation: u32,
 }
 
 impl Source {
     /// The cells of a row with those that say which tournament it is of.
     fn table(&self, mut cells: Vec<Cell>) -> Vec<Cell> {
-        cells.extend([json!(self.id), json!(self.seed), json!(self.spec_sha256)]);
+        cells.extend([json!(self.id), json!(self.generation)]);
+        cells.extend([json!(self.seed), json!(self.spec_sha256)]);
         cells
     }
 }
@@ -174,6 +182,7 @@ impl ExportArgs {
                 ExportTable::Standings => {
                     let request = v1::GetStandingsRequest {
                         tournament_id: source.id.clone(),
+                        generation: self.generation.unwrap_or_default(),
                         ..v1::GetStandingsRequest::default()
                     };
                     let response = client.get_standings(request).await?.into_inner();
@@ -202,6 +211,11 @@ impl ExportArgs {
         let mut sources = Vec::with_capacity(ids.len());
         for id in ids {
             let tournament = tournament(client, &id).await?;
+            let newest = tournament.generation.max(1);
+            let generation = self.generation.unwrap_or(newest);
+            if newest > 1 {
+                note(format!("{id}: generation {generation} of {newest}"));
+            }
             let setup = tournament.setup.unwrap_or_default();
             if setup.hash_only && self.wants_events() {
                 let game = format!("{id}/INDEX");
@@ -219,6 +233,7 @@ impl ExportArgs {
                 seed: spec.seed.to_string(),
                 spec_sha256: hex::encode(Sha256::digest(&tournament.spec_json)),
                 spec_json: tournament.spec_json,
+                generation,
                 id,
             });
         }
@@ -270,6 +285,7 @@ impl ExportArgs {
                 page_token: token,
                 with_timing: self.with_timing,
                 from_index: 0,
+                generation: self.generation.unwrap_or_default(),
             };
             let page = client.list_games(request).await?.into_inner();
             for game in &page.games {
@@ -293,6 +309,7 @@ impl ExportArgs {
                 "started_unix_us": timing.started_unix_us,
                 "duration_us": timing.duration_us,
                 "latencies_us": timing.latencies_us,
+                "generation": game.generation.max(1),
             });
             line.pop();
             line += &format!(",\"timing\":{timing}}}");

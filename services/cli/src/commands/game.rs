@@ -132,7 +132,10 @@ impl GameCommand {
 async fn fetch(client: &mut Client, id: &str) -> Outcome<v1::GetGameResponse> {
     let game_id = ids::game(client, id).await?;
     let _: arena_model::GameId = game_id.parse().map_err(Failure::usage)?;
-    let request = v1::GetGameRequest { game_id };
+    let request = v1::GetGameRequest {
+        game_id,
+        generation: 0,
+    };
     Ok(client.get_game(request).await?.into_inner())
 }
 

@@ -85,6 +85,10 @@ pub(crate) struct StandingsArgs {
     #[arg(long, value_enum, conflicts_with_all = ["anchor", "wide", "rounds"])]
     ratings: Option<Ratings>,
 
+    /// Show an earlier generation: the games before `arena tournament retry`
+    #[arg(long, value_name = "N", conflicts_with = "ratings", value_parser = clap::value_parser!(u32).range(1..))]
+    generation: Option<u32>,
+
     #[command(flatten)]
     access: AccessArgs,
 
@@ -135,6 +139,7 @@ impl StandingsArgs {
             tournament_id: self.id.clone(),
             pairs: self.crosstable || !expectations.is_empty(),
             anchor: self.anchor.clone().unwrap_or_default(),
+            generation: self.generation.unwrap_or_default(),
         };
         let wanted = Wanted {
             crosstable: self.crosstable,
@@ -220,7 +225,7 @@ async fn ask_all(
     let request = v1::GetStandingsRequest {
         tournament_id: id.to_owned(),
         pairs: !expectations.is_empty(),
-        anchor: String::new(),
+        ..v1::GetStandingsRequest::default()
     };
     ask(client, request, format, wanted, expectations).await
 }
@@ -319,6 +324,12 @@ fn print(
 /// What the table does not say.
 fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
     let mut text = String::new();
+    if standings.generations > 1 {
+        text += &format!(
+            "generation {} of {}\n",
+            standings.generation, standings.generations
+        );
+    }
     if let Some(pause) = &standings.pause {
         text += &format!("paused: {}\n", progress::pause_text(pause));
     }

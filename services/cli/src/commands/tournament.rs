@@ -68,6 +68,17 @@ Examples:
     Pause(OneArgs),
     /// Go on with a paused tournament
     Resume(OneArgs),
+    /// Play the games again that an agent lost without ever answering
+    #[command(after_help = "\
+All games are played again in which an agent did not start, crashed or could not be
+reached before its first answer, and no others; in a tournament whose later rounds
+depend on them (swiss, knockout, ladder, sprt), those rounds too. The tournament has
+to be paused or finished. It becomes a new generation: standings and exports use it,
+and show the one before with --generation.
+
+Examples:
+  arena tournament retry cowry-3f9a0c1b22")]
+    Retry(OneArgs),
     /// End a tournament for good; its finished games stay
     Cancel(OneArgs),
 }
@@ -132,9 +143,11 @@ impl TournamentCommand {
             Self::Plan(args) => args.access.open_or_memory().await?,
             Self::Start(args) => args.access.open_or_create().await?,
             Self::List(args) => args.access.open().await?,
-            Self::Show(args) | Self::Pause(args) | Self::Resume(args) | Self::Cancel(args) => {
-                args.access.open().await?
-            }
+            Self::Show(args)
+            | Self::Pause(args)
+            | Self::Resume(args)
+            | Self::Retry(args)
+            | Self::Cancel(args) => args.access.open().await?,
             Self::Watch(args) => args.one.access.open().await?,
         };
         let outcome = self.with(&mut access.client).await;
@@ -145,6 +158,7 @@ impl TournamentCommand {
         if let Self::Show(one)
         | Self::Pause(one)
         | Self::Resume(one)
+        | Self::Retry(one)
         | Self::Cancel(one)
         | Self::Watch(WatchArgs { one, .. }) = &mut self
         {
@@ -173,6 +187,14 @@ impl TournamentCommand {
                     tournament_id: args.id,
                 };
                 let response = client.resume_tournament(request).await?.into_inner();
+                changed(response.tournament, args.output)
+            }
+            Self::Retry(args) => {
+                let request = v1::RetryTournamentRequest {
+                    request_id: request_id(),
+                    tournament_id: args.id,
+                };
+                let response = client.retry_tournament(request).await?.into_inner();
                 changed(response.tournament, args.output)
             }
             Self::Cancel(args) => {
@@ -275,9 +297,39 @@ fn row(tournament: &v1::Tournament) -> (Vec<String>, serde_json::Value) {
             "games_total": tournament.games_total,
             "created_unix_us": tournament.created_unix_us,
             "finished_unix_us": tournament.finished_unix_us,
+            "generation": tournament.generation.max(1),
+            "earlier": tournament.earlier.iter().map(generation).collect::<Vec<_>>(),
             "pause": tournament.pause.as_ref().map(standings::PauseView::from),
         }),
     )
+}
+
+/// A generation of games before the newest.
+fn generation(earlier: &v1::Generation) -> serde_json::Value {
+    json!({
+        "generation": earlier.number,
+        "games": earlier.games,
+        "unplayed": earlier.unplayed,
+        "replaced": earlier.replaced,
+        "ended_unix_us": earlier.ended_unix_us,
+        "verdict": standings::verdict::object(&earlier.verdict_json),
+    })
+}
+
+/// The generations of a tournament in words; empty where there is but one.
+fn generations(tournament: &v1::Tournament) -> String {
+    let earlier = tournament.earlier.iter().map(|it| {
+        format!(
+            "generation {}: {} games, {} lost by an agent that never answered; {} replaced in \
+             generation {}\n",
+            it.number,
+            units::count(it.games),
+            units::count(it.unplayed),
+            units::count(it.replaced),
+            it.number + 1
+        )
+    });
+    earlier.collect()
 }
 
 const CSV_HEADER: [&str; 4] = ["tournament", "state", "games", "of"];
@@ -305,11 +357,12 @@ fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
         let audits = tournament.audits.as_ref().map(standings::told);
         let verdict = standings::verdict::text(&tournament.verdict_json);
         return output::write(&format!(
-            "{}: {}, {} of {} games\n{}{}{}\n{}",
+            "{}: {}, {} of {} games\n{}{}{}{}\n{}",
             cells[0],
             cells[1],
             cells[2],
             cells[3],
+            generations(tournament),
             tournament
                 .pause
                 .as_ref()
@@ -334,8 +387,12 @@ fn changed(tournament: Option<v1::Tournament>, format: Format) -> Outcome {
     let (cells, value) = row(&tournament);
     match format {
         Format::Table => output::write(&format!(
-            "{}: {}, {} of {} games\n",
-            cells[0], cells[1], cells[2], cells[3]
+            "{}: {}, {} of {} games\n{}",
+            cells[0],
+            cells[1],
+            cells[2],
+            cells[3],
+            generations(&tournament)
         )),
         Format::Csv => csv(&tournament),
         Format::Json => output::json(&value),

@@ -29,6 +29,7 @@ pub(crate) async fn gather(client: &mut Client, id: &str, expect: &[String]) -> 
             tournament_id: id.to_owned(),
             pairs: true,
             anchor: String::new(),
+            generation: 0,
         })
         .await?
         .into_inner()
@@ -141,6 +142,7 @@ async fn read_games(
             page_token: token,
             with_timing: true,
             from_index: 0,
+            generation: 0,
         };
         let page = client.list_games(request).await?.into_inner();
         for game in &page.games {

@@ -77,7 +77,8 @@ impl Core {
         if lost > 0 {
             let is_in = |index| [audited.contains(index), differing.contains(index)];
             let documents = before.keys();
-            changes.extend(documents.map(|&it| bits::store(PREFIX, id, it, is_in)));
+            let key = &entry.info.key;
+            changes.extend(documents.map(|&it| bits::store(PREFIX, key, it, is_in)));
         }
         self.ledger
             .restore_audits(number, key(id), audited, differing);
@@ -190,7 +191,7 @@ impl Core {
         };
         let changes = documents.into_iter();
         Ok(changes
-            .map(|document| bits::store(PREFIX, id, document, came_of))
+            .map(|document| bits::store(PREFIX, &compared.info.key, document, came_of))
             .collect())
     }
 }

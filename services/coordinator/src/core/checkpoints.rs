@@ -29,7 +29,7 @@ impl Core {
             {
                 results.kept = results.games();
                 let document = checkpoint::write(&entry.info, results, &before);
-                changes.extend(document.map(|document| change(&entry.info.id, document)));
+                changes.extend(document.map(|document| change(&entry.info.key, document)));
             }
         }
         if !changes.is_empty() {
@@ -71,7 +71,7 @@ impl Core {
         }
         results.kept = results.games();
         let document = checkpoint::write(&entry.info, results, &position)?;
-        Some(change(id, document))
+        Some(change(&entry.info.key, document))
     }
 }
 

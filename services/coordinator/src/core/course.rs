@@ -104,7 +104,7 @@ impl Core {
 
     /// Plays on a finished tournament of which the store has lost games.
     pub(super) async fn reopen(&mut self, id: &str) -> Result<(), Error> {
-        let there = self.store.count(id);
+        let there = self.store.count(&self.entry(id)?.info.key);
         let document = &mut self.entry_mut(id)?.document;
         tracing::warn!(
             tournament = id,

@@ -2,7 +2,7 @@
 //! thousand such differences are kept whole; of further games no more than that
 //! they differ, a bit each.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use arena_store::{Change, Collection};
 use arena_wire::v1;
@@ -95,7 +95,8 @@ impl Core {
         let mut agents = entry.info.agents.iter();
         let named = agents.position(|name| *name == difference.agent);
         entry.differing.named.extend(named);
-        entry.differing.add(id, index.parse().ok()?, difference)
+        let key = Arc::clone(&entry.info.key);
+        entry.differing.add(&key, index.parse().ok()?, difference)
     }
 }
 

@@ -50,6 +50,15 @@ impl Core {
             let indices = report.games.iter().map(|game| game.result.index);
             return Ok((0, Some(indices.filter(|_| finished).collect())));
         };
+        let by = self.find_worker(&report.worker, report.boot_epoch);
+        let lease = self.ledger.own(by, report.lease);
+        let late = lease == 0 && report.games.iter().any(|it| !it.side.unplayed.is_empty());
+        if report.info.key != entry.info.key || entry.info.generation > 1 && late {
+            return Err(Error::State(format!(
+                "games of tournament {} are played again: this report is of before",
+                report.info.id
+            )));
+        }
         let hash = |game: &ReportedGame| (game.result.index, game.stored.hash);
         let games: Vec<(u64, [u8; 32])> = report.games.iter().map(hash).collect();
         let is_void = |game: &&ReportedGame| game.result.termination == Termination::Void;
@@ -63,7 +72,7 @@ impl Core {
         let agents = who_played(&report.games);
         let accounted = ledger::Report {
             tournament,
-            by: self.find_worker(&report.worker, report.boot_epoch),
+            by,
             player: self.find_player(&report.worker, report.boot_epoch),
             lease: report.lease,
             games: &games,
@@ -224,7 +233,7 @@ impl Core {
         }
     }
 
-    fn writes(&self, id: &str) -> bool {
+    pub(super) fn writes(&self, id: &str) -> bool {
         let number = self.tournaments.get(id).and_then(|entry| entry.number);
         number.is_some_and(|number| self.reports.writes(number))
     }

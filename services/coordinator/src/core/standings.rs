@@ -113,6 +113,8 @@ impl Core {
         }
         places::unrank(&mut standings);
         standings.pause.clone_from(&entry.document.pause);
+        standings.generation = entry.info.generation;
+        standings.generations = entry.info.generation;
         let mut message = v1::WatchTournamentResponse {
             tournament_id: id.to_owned(),
             state: state.into(),

@@ -111,6 +111,7 @@ pub(crate) async fn load(
     for (mut entry, open) in found.tournaments {
         entry.dormant = options.only_started;
         let id = entry.info.id.to_string();
+        let key = Arc::clone(&entry.info.key);
         core.directory.add(&entry.info);
         core.tournaments.insert(id.clone(), entry);
         let unstored = |error: Error| StartError::Document {
@@ -137,7 +138,7 @@ pub(crate) async fn load(
                 .await
                 .map_err(unstored)?;
         }
-        let before = found.audits.get(&id);
+        let before = found.audits.get(&*key);
         if let Some(before) = before {
             core.restore_audits(&id, before).await.map_err(unstored)?;
         }
@@ -183,17 +184,17 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
             .map_err(|error| unreadable(format!("tournament {id}"), &error))?;
         let state = document.state();
         let mut entry = Entry::new(Info::read(&document)?, document);
-        if let Some(documents) = unlisted.get(&id) {
+        if let Some(documents) = unlisted.get(&*entry.info.key) {
             entry.differing.restore_unlisted(documents);
         }
-        for (key, difference) in differences.remove(&id).unwrap_or_default() {
+        for (key, difference) in differences.remove(&*entry.info.key).unwrap_or_default() {
             let mut agents = entry.info.agents.iter();
             let named = agents.position(|name| *name == difference.agent);
             entry.differing.restore(key, named);
         }
         entry.told = Told::of(&entry.differing);
-        let again =
-            state == v1::TournamentState::Finished && store.count(&id) < entry.document.games_total;
+        let again = state == v1::TournamentState::Finished
+            && store.count(&entry.info.key) < entry.document.games_total;
         let goes_on = matches!(
             state,
             v1::TournamentState::Running | v1::TournamentState::Paused

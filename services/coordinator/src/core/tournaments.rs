@@ -122,7 +122,7 @@ pub(super) fn is_over(state: TournamentState) -> bool {
     )
 }
 
-fn stored(document: &v1::Tournament) -> Stored {
+pub(super) fn stored(document: &v1::Tournament) -> Stored {
     Stored {
         collection: Collection::Tournaments,
         key: document.tournament_id.clone(),
@@ -156,7 +156,7 @@ impl Core {
             .number
             .and_then(|number| self.ledger.progress(number))
             .map_or_else(
-                || self.store.count(&entry.info.id),
+                || self.store.count(&entry.info.key),
                 |progress| progress.done,
             )
     }
@@ -190,6 +190,8 @@ impl Core {
                     created_unix_us: document.created_unix_us,
                     finished_unix_us: document.finished_unix_us,
                     pause: document.pause.clone(),
+                    generation: document.generation,
+                    earlier: document.earlier.clone(),
                     ..v1::Tournament::default()
                 }
             })
@@ -352,7 +354,7 @@ impl Core {
     /// What the store has of a tournament that is new: nothing, unless damage
     /// took its document and left its games.
     async fn stored_results(&self, info: &Arc<Info>) -> Result<(Results, Bitmap), Error> {
-        if self.store.count(&info.id) == 0 {
+        if self.store.count(&info.key) == 0 {
             return Ok((Results::new(info)?, Bitmap::new(info.games())));
         }
         let (of, store) = (Arc::clone(info), Arc::clone(&self.store));

@@ -1,6 +1,6 @@
 //! What users ask.
 
-use std::pin::Pin;
+use std::{pin::Pin, sync::Arc};
 
 use arena_model::GameId;
 use arena_store::{Collection, StoredGame};
@@ -14,7 +14,7 @@ use super::{backup, binaries, endpoints, pages, standings};
 use crate::{
     error::Error,
     handle::{Change, Command, Handle},
-    results,
+    results::{self, Info},
 };
 
 /// The service.
@@ -178,6 +178,20 @@ impl CoordinatorService for CoordinatorRpc {
         Ok(Response::new(v1::CancelTournamentResponse { tournament }))
     }
 
+    async fn retry_tournament(
+        &self,
+        request: Request<v1::RetryTournamentRequest>,
+    ) -> Answer<v1::RetryTournamentResponse> {
+        let request = request.into_inner();
+        let tournament = self
+            .handle
+            .ask(|reply| Command::Retry(request, reply))
+            .await?;
+        Ok(Response::new(v1::RetryTournamentResponse {
+            tournament: Some(tournament),
+        }))
+    }
+
     type WatchTournamentStream =
         Pin<Box<dyn Stream<Item = Result<v1::WatchTournamentResponse, Status>> + Send>>;
 
@@ -216,13 +230,14 @@ impl CoordinatorService for CoordinatorRpc {
 
     async fn get_game(&self, request: Request<v1::GetGameRequest>) -> Answer<v1::GetGameResponse> {
         let id: GameId = request.get_ref().game_id.parse().map_err(Error::from)?;
-        let tournament = id.tournament.clone();
-        let info = self.handle.info(&tournament).await?;
+        let info = self.handle.info(&id.tournament).await?;
+        let info = generation(&info, request.get_ref().generation)?;
+        let key = Arc::clone(&info.key);
         let game = self
             .handle
             .with_store(move |store| {
                 store
-                    .game(&id.tournament, id.index)?
+                    .game(&key, id.index)?
                     .ok_or_else(|| Error::UnknownGame { id: id.to_string() })
             })
             .await?;
@@ -243,7 +258,8 @@ impl CoordinatorService for CoordinatorRpc {
         let request = request.into_inner();
         let id = request.tournament_id;
         let known = id.clone();
-        self.handle.ask(|reply| Command::Info(known, reply)).await?;
+        let info = self.handle.ask(|reply| Command::Info(known, reply)).await?;
+        let key = Arc::clone(&generation(&info, request.generation)?.key);
         let from = if request.page_token.is_empty() {
             request.from_index
         } else {
@@ -253,7 +269,7 @@ impl CoordinatorService for CoordinatorRpc {
         let page = self
             .handle
             .with_store(move |store| {
-                let games = store.games(&id, from, size)?;
+                let games = store.games(&key, from, size)?;
                 page_of_games(games, size, request.with_timing)
             })
             .await?;
@@ -275,7 +291,7 @@ impl CoordinatorService for CoordinatorRpc {
             .handle
             .with_store(move |store| Ok(store.list(Collection::Differences)?))
             .await?;
-        let prefix = format!("{id}/");
+        let prefix = format!("{}/", self.handle.info(&id).await?.key);
         found.retain(|(key, _)| key.starts_with(&prefix));
         let token = Some(request.page_token).filter(|token| !token.is_empty());
         let (page, next_page_token) = pages::after(found, token.as_ref(), request.page_size);
@@ -331,6 +347,20 @@ impl CoordinatorRpc {
             .await?;
         Ok(Some(changed))
     }
+}
+
+/// The newest generation of a tournament, or the one that is asked for.
+pub(super) fn generation(info: &Arc<Info>, asked: u32) -> Result<Arc<Info>, Error> {
+    if asked == 0 || asked == info.generation {
+        return Ok(Arc::clone(info));
+    }
+    if asked > info.generation {
+        return Err(Error::Request(format!(
+            "tournament {} has generations 1 to {}, no generation {asked}",
+            info.id, info.generation
+        )));
+    }
+    info.of_generation(asked).map(Arc::new)
 }
 
 /// A page of games, cut where it becomes large.

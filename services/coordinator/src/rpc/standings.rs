@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
+use arena_store::Store;
 use arena_tournament::{
     Compared, Comparison, Evidence, Wanted,
     places::By,
@@ -16,6 +17,7 @@ use crate::{
     handle::{Command, Handle, Standing, Version},
     places,
     results::{Info, Results},
+    rpc::coordinator::generation,
 };
 
 /// Between two messages of a watch.
@@ -30,8 +32,14 @@ pub(super) async fn get(
     handle: &Handle,
     request: v1::GetStandingsRequest,
 ) -> Result<v1::Standings, Error> {
-    let (standing, evidence) = told(handle, &request.tournament_id).await?;
-    let mut standings = standing.standings.unwrap_or_default();
+    let newest = handle.info(&request.tournament_id).await?.generation;
+    let (mut standings, evidence) =
+        if matches!(request.generation, 0) || request.generation == newest {
+            let (standing, evidence) = told(handle, &request.tournament_id).await?;
+            (standing.standings.unwrap_or_default(), evidence)
+        } else {
+            earlier(handle, &request).await?
+        };
     let Some(evidence) = evidence else {
         return Ok(standings);
     };
@@ -237,17 +245,49 @@ async fn told(
     }
 }
 
+/// How an earlier generation of a tournament stands, with what agents are compared by.
+async fn earlier(
+    handle: &Handle,
+    request: &v1::GetStandingsRequest,
+) -> Result<(v1::Standings, Option<Box<Evidence>>), Error> {
+    let newest = handle.info(&request.tournament_id).await?;
+    let info = generation(&newest, request.generation)?;
+    let id = request.tournament_id.clone();
+    let document = handle.ask(|reply| Command::Tournament(id, reply)).await?;
+    let mut all = document.earlier.iter();
+    let of = all.find(|it| it.number == info.generation);
+    let verdict = of.map_or_else(String::new, |it| it.verdict_json.clone());
+    handle
+        .with_store(move |store| {
+            let results = added_up(&info, store)?;
+            let state = match verdict.is_empty() {
+                true => v1::TournamentState::Paused,
+                false => v1::TournamentState::Finished,
+            };
+            let mut standings = results.standings(&info, state, |_| false);
+            standings.verdict_json = verdict;
+            if let Some(verdict) = places::verdict(&standings) {
+                places::arrange(&mut standings, By::Verdict, Some(&verdict));
+            }
+            places::unrank(&mut standings);
+            standings.generation = info.generation;
+            standings.generations = newest.generation;
+            Ok((standings, Some(Box::new(results.tally.evidence()))))
+        })
+        .await
+}
+
+fn added_up(info: &Info, store: &dyn Store) -> Result<Results, Error> {
+    let loaded = Results::load(info, store).map_err(|error| Error::Damaged {
+        what: format!("tournament {}", info.id),
+        problem: error.to_string(),
+    });
+    loaded.map(|(results, _)| results)
+}
+
 async fn load(handle: &Handle, info: Arc<Info>) -> Result<(), Error> {
     let of = Arc::clone(&info);
-    let results = handle
-        .with_store(move |store| {
-            let (results, _) = Results::load(&of, store).map_err(|error| Error::Damaged {
-                what: format!("tournament {}", of.id),
-                problem: error.to_string(),
-            })?;
-            Ok(results)
-        })
-        .await?;
+    let results = handle.with_store(move |store| added_up(&of, store)).await?;
     handle.tell(Command::Loaded(info, Box::new(results))).await
 }
 

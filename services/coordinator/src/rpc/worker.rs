@@ -167,6 +167,11 @@ impl WorkerRpc {
             let answered = std::mem::take(&mut report.answered);
             let result = record.result();
             report.unplayed = results::unplayed(&result, &answered);
+            report.generation = if info.generation > 1 {
+                info.generation
+            } else {
+                0
+            };
             games.push(ReportedGame {
                 answered,
                 result,
@@ -268,7 +273,7 @@ fn held_against(
     store: &dyn Store,
     record: &GameRecord,
 ) -> Result<Held, Error> {
-    let game = store.game(&info.id, record.index)?;
+    let game = store.game(&info.key, record.index)?;
     let game = game.ok_or_else(|| Error::UnknownGame {
         id: format!("{}/{}", info.id, record.index),
     })?;

@@ -80,6 +80,7 @@ async fn a_game_is_shown_with_what_stands_beside_it() {
         .expect("taken");
     let request = |index: &str| v1::GetGameRequest {
         game_id: format!("{id}/{index}"),
+        generation: 0,
     };
     let game = arena
         .coordinator
@@ -128,6 +129,7 @@ async fn a_game_tells_who_played_it_by_name_where_the_report_does_not() {
     for (game, (_, shown)) in lease.games.iter().zip(told) {
         let request = v1::GetGameRequest {
             game_id: format!("{id}/{}", game.index),
+            generation: 0,
         };
         let answer = arena.coordinator.get_game(request).await;
         let timing = answer.expect("durable").into_inner().timing;

@@ -30,6 +30,8 @@ use crate::{
 
 /// Games of a lease that one thread plays before it looks up.
 const CHUNK: usize = 4;
+/// Games are told of together, but not later than this after the first one began.
+const EARLY: Duration = Duration::from_millis(200);
 
 /// The native agents of a tournament, and threads' sets of bots.
 pub(crate) struct Players {
@@ -129,28 +131,42 @@ impl Players {
             };
             let games = chunk.to_vec();
             pool.add(false, move || {
-                let count = games.len();
+                let tell = |count, reports| {
+                    // Without a driver nobody waits for them.
+                    let _ = events.send(Event::Games {
+                        tournament: this.rules.tournament_id().to_owned(),
+                        lease: errand.lease,
+                        count,
+                        reports,
+                    });
+                };
+                let mut told = 0;
+                let early = |reports: Vec<v1::GameReport>| {
+                    told += reports.len();
+                    tell(reports.len(), reports);
+                };
                 errand.plies.set_at_work(true);
-                let reports = catch_unwind(AssertUnwindSafe(|| this.play(&errand, &games)));
+                let reports = catch_unwind(AssertUnwindSafe(|| this.play(&errand, &games, early)));
                 let reports = reports.unwrap_or_else(|_| {
                     let sealer = Sealer::new(this.rules.clone());
                     let why = "a native agent panicked";
                     let void = |game| sealer.void(game, why.to_owned());
-                    games.iter().map(void).collect()
+                    games[told..].iter().map(void).collect()
                 });
                 errand.plies.set_at_work(false);
-                let _ = events.send(Event::Games {
-                    tournament: this.rules.tournament_id().to_owned(),
-                    lease: errand.lease,
-                    count,
-                    reports,
-                });
+                tell(games.len() - told, reports);
             });
         }
         counts
     }
 
-    fn play(&self, errand: &Errand, games: &[v1::GameAssignment]) -> Vec<v1::GameReport> {
+    /// Plays games; those of slow bots are told early.
+    fn play(
+        &self,
+        errand: &Errand,
+        games: &[v1::GameAssignment],
+        mut early: impl FnMut(Vec<v1::GameReport>),
+    ) -> Vec<v1::GameReport> {
         let idle = self.lock().pop();
         let (mut hall, mut sealer) = match idle {
             Some(idle) => idle,
@@ -166,7 +182,12 @@ impl Players {
             }
         };
         let mut reports = Vec::with_capacity(games.len());
+        let mut since = Instant::now();
         for game in games {
+            if !reports.is_empty() && since.elapsed() >= EARLY {
+                early(std::mem::take(&mut reports));
+                since = Instant::now();
+            }
             if errand.unwanted.load(Ordering::Relaxed) {
                 break;
             }

@@ -41,8 +41,9 @@ fn columns(named: &[(&str, Kind)]) -> Vec<Column> {
 
 /// The last columns of every table: which tournament a row is of. Standings have
 /// [`SPEC`] after them.
-pub(crate) const SOURCE: [(&str, Kind); 3] = [
+pub(crate) const SOURCE: [(&str, Kind); 4] = [
     ("tournament_id", Kind::Text),
+    ("generation", Kind::Int),
     ("tournament_seed", Kind::Text),
     ("spec_sha256", Kind::Text),
 ];

@@ -211,6 +211,7 @@ impl ListArgs {
                 page_token: token,
                 with_timing: false,
                 from_index: self.from,
+                generation: 0,
             };
             let page = client.list_games(request).await?.into_inner();
             for game in &page.games {

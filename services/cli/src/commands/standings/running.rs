@@ -63,6 +63,7 @@ pub(super) async fn show(client: &mut Client, id: &str, system: System, format: 
             page_token: token,
             with_timing: false,
             from_index: 0,
+            generation: 0,
         };
         let page = client.list_games(request).await?.into_inner();
         for game in &page.games {

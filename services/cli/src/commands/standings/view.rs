@@ -28,6 +28,9 @@ pub(crate) struct View<'a> {
     pause: Option<PauseView<'a>>,
     /// Games that were played to their end without a fault.
     games_clean: u64,
+    /// Of these games, from 1, and how many generations there are.
+    generation: u32,
+    generations: u32,
     course: Option<CourseView<'a>>,
     notes: &'a [String],
     audits: Option<AuditsView>,
@@ -279,6 +282,8 @@ pub(crate) fn view(standings: &v1::Standings) -> View<'_> {
         state: state_name(standings.state()),
         pause: standings.pause.as_ref().map(PauseView::from),
         games_clean: standings.games_clean,
+        generation: standings.generation.max(1),
+        generations: standings.generations.max(1),
         games: standings.games,
         games_total: standings.games_total,
         agents: standings.agents.iter().map(agent).collect(),

@@ -55,7 +55,12 @@ impl Examine for Records {
 
     fn game(&mut self, game: &StoredGame) {
         let checked = &mut self.checked;
-        let rules = match self.tournaments.get(&*game.tournament) {
+        // Games that were played again are kept as ID~GENERATION.
+        let (id, _) = game
+            .tournament
+            .split_once('~')
+            .unwrap_or((&game.tournament, ""));
+        let rules = match self.tournaments.get(id) {
             Some(Ok(rules)) => rules,
             Some(Err(why)) => return *checked.unchecked.entry(why.clone()).or_default() += 1,
             None => {
@@ -63,7 +68,7 @@ impl Examine for Records {
                 return *checked.unchecked.entry(why).or_default() += 1;
             }
         };
-        if self.hash_only.get(&*game.tournament) == Some(&true) {
+        if self.hash_only.get(id) == Some(&true) {
             checked.hashes_alone += 1;
             return;
         }

@@ -1,0 +1,229 @@
+//! Games that an agent lost without ever answering, played again.
+//!
+//! A new generation begins with copies of all other games under a name of its own in
+//! the store. So the one before stays as it is, and what reads games reads a whole
+//! generation. Which games are played again follows from the records alone.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, mpsc},
+    thread,
+    time::Duration,
+};
+
+use arena_store::{Store, StoreError, StoredGame};
+use arena_wire::v1::{self, TournamentState};
+
+use super::{Core, differences::Differing, tournaments::stored, unix_us};
+use crate::{
+    error::Error,
+    handle::with_store,
+    ledger::Bitmap,
+    results::{self, Info, Results},
+};
+
+/// Games handed to the store at a time.
+const CHUNK: usize = 1024;
+/// How long a full store is left alone.
+const WAIT: Duration = Duration::from_millis(20);
+
+/// A generation that begins.
+struct Begun {
+    info: Info,
+    results: Results,
+    done: Bitmap,
+    /// What became of the one before.
+    before: v1::Generation,
+}
+
+impl Core {
+    /// Plays the games of a tournament again that an agent lost without ever answering.
+    pub(super) async fn retry(
+        &mut self,
+        request: &v1::RetryTournamentRequest,
+    ) -> Result<v1::Tournament, Error> {
+        const METHOD: &str = "RetryTournament";
+        let id = &request.tournament_id;
+        let known: Option<v1::RetryTournamentRequest> =
+            self.answers.recall(&request.request_id, METHOD, request)?;
+        if known.is_some() {
+            return self.tournament(id);
+        }
+        let entry = self.entry(id)?;
+        match entry.document.state() {
+            TournamentState::Paused | TournamentState::Finished => {}
+            TournamentState::Cancelled => {
+                return Err(Error::State(format!("tournament {id} is cancelled")));
+            }
+            TournamentState::Running | TournamentState::Unspecified => {
+                return Err(Error::State(format!(
+                    "tournament {id} is running: pause it first with `arena tournament pause {id}`"
+                )));
+            }
+        }
+        if self.writes(id) {
+            return Err(Error::State(format!(
+                "results of tournament {id} are on their way to the disk: try again in a moment"
+            )));
+        }
+        self.kept().await;
+        let (of, store) = (Arc::clone(&entry_info(self, id)?), Arc::clone(&self.store));
+        let begun = with_store(store, move |store| begin(&of, store)).await;
+        let begun = begun.ok_or(Error::Draining)??;
+        let Begun {
+            info,
+            mut results,
+            done,
+            before,
+        } = begun;
+        // The copies lie behind the place to which sums were added up.
+        results.kept = results.games();
+        let entry = self.entry(id)?;
+        let mut document = entry.document.clone();
+        document.generation = info.generation;
+        document.earlier.push(v1::Generation {
+            verdict_json: std::mem::take(&mut document.verdict_json),
+            ended_unix_us: unix_us(),
+            ..before
+        });
+        document.pause = None;
+        (document.accepted_games, document.accepted_unplayed) = (0, 0);
+        document.finished_unix_us = 0;
+        document.games_total = info.games_most;
+        document.set_state(TournamentState::Running);
+        let mut changes = vec![stored(&document)];
+        let answers = &mut self.answers;
+        changes.extend(answers.remember(&request.request_id, METHOD, request, request));
+        self.persist(changes).await?;
+        tracing::info!(
+            tournament = id,
+            generation = info.generation,
+            kept = done.count(),
+            "games that an agent lost without an answer are played again"
+        );
+        let entry = self.entry_mut(id)?;
+        let old = entry.number.take();
+        entry.differing = Differing::new(info.games_most);
+        entry.info = Arc::new(info);
+        entry.document = document;
+        entry.dormant = false;
+        entry.unready.clear();
+        entry.given_up.clear();
+        entry.shown = None;
+        let info = Arc::clone(&entry.info);
+        self.directory.add(&info);
+        if let Some(old) = old {
+            self.numbers.remove(&old);
+            let ended = self.ledger.remove(old);
+            self.tell_ended(&ended);
+        }
+        self.account(id, (done, results), false).await?;
+        self.entry(id)?.touch();
+        self.tournament(id)
+    }
+}
+
+fn entry_info(core: &Core, id: &str) -> Result<Arc<Info>, Error> {
+    Ok(Arc::clone(&core.entry(id)?.info))
+}
+
+/// Copies the games that stand into the next generation.
+fn begin(info: &Info, store: &dyn Store) -> Result<Begun, Error> {
+    let next = info.of_generation(info.generation + 1)?;
+    let (replaced, bound) = replaced(info, store)?;
+    if replaced.is_empty() {
+        return Err(Error::State(format!(
+            "tournament {} has no game that an agent lost without ever answering: there is \
+             nothing to play again",
+            info.id
+        )));
+    }
+    let stands = |index: u64| index < bound && !replaced.contains(&index);
+    let mut chunk = Vec::with_capacity(CHUNK);
+    let mut kept = 0;
+    let mut failed = None;
+    store.scan(&info.key, &mut |mut game| {
+        if failed.is_some() || !stands(game.index) {
+            return;
+        }
+        kept += 1;
+        game.tournament = Arc::clone(&next.key);
+        chunk.push(game);
+        if chunk.len() == CHUNK {
+            failed = append(store, std::mem::take(&mut chunk)).err();
+        }
+    })?;
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    append(store, chunk)?;
+    let loaded = Results::load(&next, store);
+    let (results, done) = loaded.map_err(|error| Error::Damaged {
+        what: format!("tournament {}", info.id),
+        problem: error.to_string(),
+    })?;
+    let games = store.count(&info.key);
+    let before = v1::Generation {
+        number: info.generation,
+        games,
+        unplayed: replaced.len() as u64,
+        replaced: games - kept,
+        ..v1::Generation::default()
+    };
+    Ok(Begun {
+        info: next,
+        results,
+        done,
+        before,
+    })
+}
+
+/// The games that an agent lost without ever answering, and the end of the first stage
+/// that has one: what follows was played because of them.
+fn replaced(info: &Info, store: &dyn Store) -> Result<(BTreeSet<u64>, u64), Error> {
+    let of = info.of_generation(info.generation)?;
+    let mut results = Results::new(&of)?;
+    let mut lost = BTreeSet::new();
+    let mut bounds = BTreeSet::from([of.games()]);
+    let mut failed = None;
+    store.scan(&info.key, &mut |game| {
+        let side = results::read_side(&game);
+        if !side.unplayed.is_empty() {
+            lost.insert(game.index);
+        }
+        let added = results::read_record(&game).and_then(|it| results.take(it, side, &of));
+        if let Err(error) = added {
+            failed.get_or_insert(error);
+        }
+        bounds.insert(results.stages.schedule().games());
+    })?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    let first = lost.first().copied().unwrap_or(0);
+    let bound = bounds.into_iter().find(|&bound| first < bound);
+    Ok((lost, bound.unwrap_or(u64::MAX)))
+}
+
+/// Appends games and waits until they are durable, also where the store is full at
+/// first. What is there already, from an attempt that did not come to its end, stands.
+fn append(store: &dyn Store, games: Vec<StoredGame>) -> Result<(), StoreError> {
+    if games.is_empty() {
+        return Ok(());
+    }
+    loop {
+        let (sender, done) = mpsc::channel();
+        let appended = store.append(
+            games.clone(),
+            Box::new(move |result| {
+                // Without a receiver nobody waits any more.
+                let _ = sender.send(result);
+            }),
+        );
+        match appended {
+            Ok(()) => return done.recv().unwrap_or(Err(StoreError::Closed)),
+            Err(StoreError::Busy { .. }) => thread::sleep(WAIT),
+            Err(error) => return Err(error),
+        }
+    }
+}
