@@ -437,6 +437,7 @@ fn dashboards_show_what_standings_and_exports_say() {
     let drawn = ["random-c", "random-d"];
     let short = ["random-e", "aggressive-e"];
     let seats = format!("seats = 4\n{}", variants(&four));
+    let plain = ["random", "aggressive", "saboteur"];
     let faulty = "[play]\nask_forced = true";
     let specs = [
         ("two seats", spec("two", "cowry", 40, &two, &variants(&two))),
@@ -445,10 +446,7 @@ fn dashboards_show_what_standings_and_exports_say() {
             "draws",
             spec("drawn", "kalah", 60, &drawn, &variants(&drawn)),
         ),
-        (
-            "faults",
-            spec("faulty", "cowry", 6, &["random", "saboteur"], faulty),
-        ),
+        ("faults", spec("faulty", "cowry", 6, &plain, faulty)),
         (
             "short",
             spec("short", "cowry", 1, &short, &variants(&short)),
