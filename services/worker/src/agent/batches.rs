@@ -305,16 +305,15 @@ mod tests {
     use super::*;
 
     fn answers(all: Option<u64>, own: [Option<u64>; 4]) -> Answers {
-        let mut answers = Answers::default();
-        answers.thinking_us = all;
-        answers.choices = own
-            .into_iter()
-            .map(|thinking_us| Answer {
-                thinking_us,
-                ..Answer::default()
-            })
-            .collect();
-        answers
+        let choice = |thinking_us| Answer {
+            thinking_us,
+            ..Answer::default()
+        };
+        Answers {
+            thinking_us: all,
+            choices: own.into_iter().map(choice).collect(),
+            ..Answers::default()
+        }
     }
 
     fn ms(millis: u64) -> Duration {
