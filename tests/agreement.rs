@@ -226,7 +226,10 @@ fn agree(name: &str) {
     let agent = table.iter().find(|agent| agent.name == name);
     let agent = agent.unwrap_or_else(|| panic!("{name} is not in the table"));
     if !agent.needs.is_empty() && !is_on_path(&agent.needs) {
-        eprintln!("skipped: there is no {} on this machine", agent.needs);
+        #[expect(clippy::print_stderr, reason = "says what was not tested")]
+        {
+            eprintln!("skipped: there is no {} on this machine", agent.needs);
+        }
         return;
     }
     let world = World::with_python();

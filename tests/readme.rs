@@ -1,4 +1,5 @@
 use std::{
+    collections::BTreeMap,
     fs::{self, Permissions},
     net::TcpListener,
     os::unix::fs::{PermissionsExt, symlink},
@@ -85,22 +86,92 @@ fn the_commands_of_the_readme_work_in_their_order() {
     world.nothing_runs();
 }
 
+/// The READMEs with commands.
+fn readmes() -> Vec<String> {
+    let files = [
+        "README.md",
+        "agents/sdk/python/README.md",
+        "deploy/README.md",
+        "services/games/README.md",
+        "services/model/README.md",
+        "services/tournament/README.md",
+        "tests/README.md",
+        "tests/bench/README.md",
+    ];
+    let read = |file| fs::read_to_string(repository().join(file)).expect(file);
+    files.map(read).to_vec()
+}
+
+/// Whatever a README writes as `arena …`, run here or not: the command is there, and
+/// has the options.
 #[test]
-fn every_command_that_is_not_run_exists() {
-    // `cargo run … -- WORD` and `arena WORD` in the prose and the other blocks.
-    let readme = fs::read_to_string(repository().join("README.md")).expect("README.md");
+fn every_command_of_a_readme_exists_with_its_options() {
     let world = World::new();
-    let mut words: Vec<&str> = readme
-        .split(['`', '\n'])
-        .filter_map(|text| text.trim().strip_prefix("arena "))
-        .filter_map(|rest| rest.split_whitespace().next())
-        .filter(|word| word.chars().all(|c| c.is_ascii_lowercase()))
-        .collect();
-    words.sort_unstable();
-    words.dedup();
-    for word in words {
-        let _ = world.arena(&[word, "--help"]).ok();
+    let mut helps: BTreeMap<Vec<String>, String> = BTreeMap::new();
+    for readme in readmes() {
+        let texts = readme.split(['`', '\n', '|']);
+        let commands = texts.filter_map(|text| text.trim().strip_prefix("arena "));
+        for command in commands {
+            let command = command
+                .split(['#', '>', '&', '<'])
+                .next()
+                .unwrap_or_default();
+            let is_word = |word: &&str| {
+                let letters = |c: char| c.is_ascii_lowercase() || c == '-';
+                word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(letters)
+            };
+            let words: Vec<&str> = command
+                .split_whitespace()
+                .take_while(is_word)
+                .take(2)
+                .collect();
+            let Some(first) = words.first() else { continue };
+            // A command has sub-commands, or its second word is an argument.
+            let groups = ["agent", "tournament", "game", "audit", "paper", "store"];
+            let depth = if groups.contains(first) { 2 } else { 1 };
+            let path: Vec<String> = words.iter().take(depth).map(|&it| it.to_owned()).collect();
+            let help = helps.entry(path.clone()).or_insert_with(|| {
+                let mut arguments: Vec<&str> = path.iter().map(String::as_str).collect();
+                arguments.push("--help");
+                world.arena(&arguments).ok().stdout
+            });
+            // What follows `--` is the agent's.
+            let options = command.split_whitespace().take_while(|word| *word != "--");
+            for option in options.filter(|word| word.starts_with("--")) {
+                let name = option.split('=').next().unwrap_or(option);
+                let name = name.trim_end_matches([',', '.', ')', ';', ']']);
+                assert!(help.contains(name), "arena {command}: no {name}");
+            }
+        }
     }
+    assert!(helps.len() > 10, "{:?}", helps.keys());
+}
+
+/// The first agent of the Python README, typed as it stands there.
+#[test]
+fn the_commands_of_the_python_readme_work() {
+    let readme = repository().join("agents/sdk/python/README.md");
+    let readme = fs::read_to_string(readme).expect("a README");
+    let block = |language: &str, nth: usize| {
+        let fence = format!("```{language}\n");
+        let mut blocks = readme.split(&fence).skip(nth);
+        let block = blocks.next().and_then(|rest| rest.split("```").next());
+        block.expect(language).to_owned()
+    };
+    let world = World::with_python();
+    let agent = world.write("greedy.py", block("python", 1));
+    fs::set_permissions(&agent, Permissions::from_mode(0o755)).expect("a file");
+    let bin = world.folder().join("bin");
+    fs::create_dir(&bin).expect("a folder");
+    symlink(arena(), bin.join("arena")).expect("a link");
+    let commands = block("sh", 2);
+    assert!(commands.contains("arena agent register"), "{commands}");
+    let script = world.write("python.sh", format!("set -euo pipefail\n{commands}"));
+    let mut command = world.command("bash");
+    let path = format!("{}:{}", bin.display(), arena_tests::python_path());
+    command.arg(&script).env("PATH", path);
+    let _ = world.run(command).ok();
+    world.nothing_runs();
 }
 
 #[test]

@@ -81,7 +81,7 @@ pub(super) async fn measure(set_up: &SetUp, seconds: f64) -> Outcome<Measured> {
     let (coordinator, addresses) = spawn(&coordinator_flags(data.path())).await?;
     let listen = addresses
         .listen
-        .ok_or_else(|| Failure::failed("the coordinator told no address"))?;
+        .ok_or_else(|| Failure::failed("the coordinator named no address"))?;
     let url = format!("http://{listen}");
     if let Some(file) = &set_up.agent {
         for name in set_up.names() {
@@ -97,7 +97,7 @@ pub(super) async fn measure(set_up: &SetUp, seconds: f64) -> Outcome<Measured> {
         let (process, addresses) = spawn(&flags).await?;
         let metrics = addresses
             .metrics
-            .ok_or_else(|| Failure::failed("the worker told no address"))?;
+            .ok_or_else(|| Failure::failed("the worker named no address"))?;
         workers.push(Worker { process, metrics });
     }
     let mut client = access::dial(&url).await?;
@@ -141,11 +141,11 @@ async fn register(name: &str, file: &Path, url: &str) -> Outcome {
         .stdin(Stdio::null())
         .output()
         .await?;
-    let told = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
         Some(0) => Ok(()),
-        Some(2) => Err(Failure::usage(told.trim_start_matches("error: ").trim())),
-        _ => Err(Failure::failed(told.trim_start_matches("error: ").trim())),
+        Some(2) => Err(Failure::usage(stderr.trim_start_matches("error: ").trim())),
+        _ => Err(Failure::failed(stderr.trim_start_matches("error: ").trim())),
     }
 }
 
@@ -202,11 +202,24 @@ struct Sample {
     agent_mb: Option<f64>,
 }
 
+/// A tournament that paused itself plays no further game that could be measured.
+fn still_plays(tournament: &v1::Tournament) -> Outcome {
+    let Some(pause) = &tournament.pause else {
+        return Ok(());
+    };
+    Err(Failure::failed(format!(
+        "the tournament paused itself, so there is nothing to measure: {}: {}; \
+         arena agent check says what is wrong with it",
+        pause.reason, pause.error
+    )))
+}
+
 impl Bench {
     async fn warm_up(&mut self, games: u64) -> Outcome {
         let limit = Instant::now() + Duration::from_secs(60);
         loop {
             let tournament = export::tournament(&mut self.client, &self.id).await?;
+            still_plays(&tournament)?;
             if tournament.state() != TournamentState::Running {
                 return Err(Failure::failed(
                     "the tournament ended before it was measured",
@@ -246,6 +259,7 @@ impl Bench {
     async fn sample(&mut self) -> Outcome<Sample> {
         let at = Instant::now();
         let tournament = export::tournament(&mut self.client, &self.id).await?;
+        still_plays(&tournament)?;
         let coordinator = of(&self.coordinator);
         let mut sample = Sample {
             at,
