@@ -126,6 +126,39 @@ fn ids_may_be_short_and_last_is_the_newest() {
 }
 
 #[test]
+fn the_list_of_tournaments_has_ruleset_format_and_dates() {
+    let world = world();
+    let list = |more: &[&str]| {
+        let list = ["tournament", "list", "--data", "data"];
+        world.arena(&[&list[..], more].concat()).ok()
+    };
+    let csv = list(&["--output", "csv"]).stdout;
+    let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+    let header = "tournament,state,games,of,ruleset,format,created,finished";
+    assert_eq!(rows[0].join(","), header);
+    let resolved = |id: &str| {
+        let show = ["tournament", "show", id, "--data", "data", "--output=json"];
+        world.arena(&show).ok().json()["resolved"].clone()
+    };
+    let all = list(&["--output", "json"]).json();
+    let table = list(&[]).stdout;
+    assert_eq!(rows.len(), 3);
+    for (row, listed) in rows[1..].iter().zip(all.as_array().expect("a list")) {
+        let resolved = resolved(row[0]);
+        for (cell, key) in [(4, "ruleset"), (5, "format")] {
+            assert_eq!(resolved[key], row[cell], "{row:?}");
+            assert_eq!(listed[key], row[cell]);
+        }
+        let [created, finished] = [row[6], row[7]];
+        assert!(created < finished && created.ends_with('Z'), "{row:?}");
+        let minute = created[..16].replace('T', " ");
+        let line = table.lines().find(|line| line.contains(row[0]));
+        let line = line.expect("a line of the table");
+        assert!(line.contains(&minute) && line.contains(row[4]), "{line}");
+    }
+}
+
+#[test]
 fn every_table_says_which_tournament_a_row_is_of() {
     let world = world();
     for table in ["games", "decisions", "standings"] {

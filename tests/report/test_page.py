@@ -1,6 +1,8 @@
 """The page of `arena report --html`, in Chromium."""
 
+import json
 import pathlib
+import re
 
 import pytest
 from conftest import HOSTILE
@@ -170,3 +172,165 @@ def test_a_tournament_of_hashes_says_how_to_see_a_game(arena, browser):
     with Page(browser, file) as open_page:
         assert f"arena game rerun {identity}/0" in open_page.text("section[aria-labelledby=samples]")
         assert open_page.said == []
+
+
+WIDTHS = [400, 600, 800, 1000, 1200, 1400]
+# As wide as a sheet of A4 between its margins.
+PAPER = 700
+
+
+@pytest.fixture(scope="module")
+def pages(arena, faulty, page_file):
+    """Pages of a field with faults, a sequential test, and four seats: id and file."""
+    found = {"faulty": (faulty, page_file)}
+    tests = {
+        "sprt": ("kalah", ["greedy", "random"], 40, 'format = "sprt"'),
+        "seats": ("cowry", ["random", "aggressive", "defensive", "mixed"], 4, "seats = 4"),
+    }
+    for name, (ruleset, agents, blocks, more) in tests.items():
+        identity = arena.tournament(ruleset, agents, blocks=blocks, more=more)
+        file = arena.folder / f"{name}.html"
+        arena.run("report", identity, "--data", "data", "--html", file)
+        found[name] = (identity, file)
+    return found
+
+
+def standings(arena, identity):
+    shown = arena.run("standings", identity, "--data", "data", "--output", "json")
+    return json.loads(shown.stdout)
+
+
+def opened(page):
+    page.evaluate("document.querySelectorAll('details').forEach(node => { node.open = true })")
+
+
+@pytest.mark.parametrize("name", ["faulty", "sprt", "seats"])
+@pytest.mark.parametrize("width, scheme", [(400, "dark"), (1400, "light")])
+def test_axe_finds_nothing(browser, pages, name, width, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    with Page(browser, pages[name][1], width, scheme) as open_page:
+        opened(open_page.page)
+        results = axe.run(open_page.page)
+        assert len(results.response["passes"]) > 20
+        assert results.violations_count == 0, results.generate_report()
+
+
+CLIPPED = """() => [...document.querySelectorAll('th, td, figcaption, .key span, li')]
+    .filter(node => node.clientWidth > 0 && node.scrollWidth > node.clientWidth + 1)
+    .filter(node => !node.closest('pre') && !node.querySelector('svg, .wide'))
+    .map(node => node.textContent.slice(0, 60))"""
+# Words that stand in two lines: a range over one word has two rectangles.
+BROKEN = """() => {
+    const broken = [];
+    for (const cell of document.querySelectorAll('thead th, td.num')) {
+        const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+        while (walk.nextNode()) {
+            for (const word of walk.currentNode.data.matchAll(/[A-Za-z0-9.,%]+/g)) {
+                const range = document.createRange();
+                range.setStart(walk.currentNode, word.index);
+                range.setEnd(walk.currentNode, word.index + word[0].length);
+                const tops = new Set([...range.getClientRects()].map(box => Math.round(box.top)));
+                if (tops.size > 1) broken.push(word[0]);
+            }
+        }
+    }
+    return broken;
+}"""
+
+
+@pytest.mark.parametrize("name", ["faulty", "sprt", "seats"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_column_is_squeezed_or_clipped(browser, pages, name, width):
+    with Page(browser, pages[name][1], width) as open_page:
+        opened(open_page.page)
+        assert open_page.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert open_page.page.evaluate(CLIPPED) == []
+        assert open_page.page.evaluate(BROKEN) == []
+
+
+@pytest.mark.parametrize("name", ["faulty", "sprt", "seats"])
+def test_on_paper_every_table_is_whole(browser, pages, name):
+    with Page(browser, pages[name][1], PAPER) as open_page:
+        open_page.page.emulate_media(media="print")
+        hidden = open_page.page.evaluate(
+            """() => [...document.querySelectorAll('.wide')]
+                .filter(node => node.scrollWidth > node.clientWidth + 1)
+                .map(node => node.getAttribute('aria-label'))"""
+        )
+        assert hidden == []
+        assert open_page.page.evaluate(BROKEN) == []
+
+
+def test_three_points_are_shown_and_the_others_folded(browser, pages):
+    for _, file in pages.values():
+        with Page(browser, file) as open_page:
+            summary = open_page.page.locator("section[aria-labelledby=summary]")
+            assert summary.locator("> ul > li").count() == 3
+            more = summary.locator("details li")
+            assert more.count() > 2 and not more.first.is_visible()
+
+
+def test_a_sequential_test_shows_its_ratio_its_bounds_and_its_outcomes(arena, browser, pages):
+    identity, file = pages["sprt"]
+    verdict = standings(arena, identity)["verdict"]
+    with Page(browser, file) as open_page:
+        section = open_page.page.locator("section[aria-labelledby=test]")
+        drawing = section.locator("svg[role=img]").get_attribute("aria-label")
+        assert f"{verdict['llr']:.2f} after {verdict['blocks']} blocks" in drawing
+        assert f"{verdict['llr_low']:.2f} and {verdict['llr_high']:.2f}" in drawing
+        looks = section.locator("path").get_attribute("d")
+        assert looks.count("L") == verdict["looks"]
+        assert f"L{verdict['blocks']} " in looks
+        cells = section.locator("#outcomes tbody tr td:nth-child(2)").all_text_contents()
+        assert [int(cell) for cell in cells] == verdict["outcomes"]
+        heads = section.locator("#outcomes tbody th").all_text_contents()
+        assert heads == [f"{points} of 2 points" for points in ["0", "0.5", "1", "1.5", "2"]]
+
+
+def test_four_seats_show_how_often_each_place_was_reached(arena, browser, pages):
+    identity, file = pages["seats"]
+    agents = standings(arena, identity)["agents"]
+    with Page(browser, file) as open_page:
+        heads = open_page.page.locator("#places thead th").all_text_contents()
+        assert heads == ["agent", "1st", "2nd", "3rd", "4th"]
+        rows = open_page.page.locator("#places tbody tr").all()
+        for row, agent in zip(rows, agents, strict=True):
+            assert row.locator("th").text_content() == agent["agent"]
+            counts = [int(cell.split(" ")[0]) for cell in row.locator("td").all_text_contents()]
+            assert counts == agent["ranks"]
+            assert sum(counts) == agent["games"]
+    with Page(browser, pages["sprt"][1]) as open_page:
+        assert open_page.page.locator("#places").count() == 0
+
+
+def test_faults_of_one_cause_are_one_entry(arena, browser, pages):
+    identity, file = pages["faulty"]
+    agents = standings(arena, identity)["agents"]
+    faults = next(agent["faults"] for agent in agents if agent["agent"] == "hostile")
+    assert faults > 4
+    with Page(browser, file) as open_page:
+        entries = open_page.page.locator("section[aria-labelledby=faults] details > summary")
+        said = entries.all_text_contents()
+        assert sum(int(text.split(", ")[1].split(" ")[0]) for text in said if "times" in text) <= faults
+        assert len(said) < faults
+        assert any("times" in text for text in said), said
+
+
+SAID = {
+    "kalah": r"sows \d+ seeds? from Seat [01] \d",
+    "oware-abapa": r"sows \d+ seeds? from (South|North) \d",
+    "oware-anan-anan": r"sows \d+ seeds? from (South|North) \d",
+    "cowry": r"draws .* and moves piece \d from start to square \d+",
+    "chinese-ludo": r"(moves piece \d from hangar to pad|changes nothing on the board \(pass\))",
+}
+
+
+@pytest.mark.parametrize("ruleset", SAID)
+def test_moves_are_said_in_words(arena, browser, ruleset):
+    identity = arena.tournament(ruleset, BOARDS[ruleset])
+    file = arena.folder / f"{ruleset}-words.html"
+    arena.run("report", identity, "--data", "data", "--html", file)
+    with Page(browser, file) as open_page:
+        open_page.page.focus("#stage")
+        open_page.page.keyboard.press("ArrowRight")
+        assert re.search(SAID[ruleset], open_page.text("#said")), open_page.text("#said")

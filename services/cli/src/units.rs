@@ -18,6 +18,15 @@ pub(crate) fn utc(unix_us: u64) -> String {
     )
 }
 
+/// The minute of a time in microseconds since 1970, in UTC: `2026-01-31 12:00`.
+pub(crate) fn minute(unix_us: u64) -> String {
+    utc(unix_us)
+        .chars()
+        .take("2026-01-31T12:00".len())
+        .map(|c| if c == 'T' { ' ' } else { c })
+        .collect()
+}
+
 /// What identifies an agent of a tournament, with its version; none for a native bot.
 pub(crate) fn identity(agent: &v1::AgentStanding) -> Option<String> {
     let version = match agent.version.as_str() {
@@ -195,6 +204,17 @@ pub(crate) fn unbroken(text: &str) -> String {
 
 /// A blank at which no line is broken.
 pub(crate) const HELD: &str = "\u{a0}";
+
+/// `1st`, `2nd`, `3rd`, `4th`, …; of a place in a game.
+pub(crate) fn ordinal(place: usize) -> String {
+    let ending = match place {
+        1 => "st",
+        2 => "nd",
+        3 => "rd",
+        _ => "th",
+    };
+    format!("{place}{ending}")
+}
 
 /// `1 game`, `2 games`
 pub(crate) fn plural(value: u64, noun: &str) -> String {

@@ -133,6 +133,8 @@ impl Plan {
             name: self.tournament.name.to_string(),
             state: v1::TournamentState::Unspecified.into(),
             spec_json: canonical_json(&self.tournament),
+            ruleset: self.tournament.ruleset.clone(),
+            format: self.tournament.format.name().to_owned(),
             spec_toml: self.spec_toml,
             setup: Some(self.setup),
             games_total: self.games.most,

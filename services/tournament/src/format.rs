@@ -102,6 +102,8 @@ pub struct Course {
     pub llr_low: Option<f64>,
     /// Above it, it is yes.
     pub llr_high: Option<f64>,
+    /// Blocks of a test by what the first agent got in them, from nothing to all.
+    pub outcomes: Vec<u64>,
     /// The same in words.
     pub text: String,
 }

@@ -288,10 +288,15 @@ fn row(tournament: &v1::Tournament) -> (Vec<String>, serde_json::Value) {
             state.to_owned(),
             units::count(tournament.games_done),
             units::count(tournament.games_total),
+            tournament.ruleset.clone(),
+            tournament.format.clone(),
+            units::minute(tournament.created_unix_us),
         ],
         json!({
             "tournament_id": tournament.tournament_id,
             "name": tournament.name,
+            "ruleset": tournament.ruleset,
+            "format": tournament.format,
             "state": state,
             "games": tournament.games_done,
             "games_total": tournament.games_total,
@@ -332,7 +337,16 @@ fn generations(tournament: &v1::Tournament) -> String {
     earlier.collect()
 }
 
-const CSV_HEADER: [&str; 4] = ["tournament", "state", "games", "of"];
+const CSV_HEADER: [&str; 8] = [
+    "tournament",
+    "state",
+    "games",
+    "of",
+    "ruleset",
+    "format",
+    "created",
+    "finished",
+];
 
 fn csv_cells(tournament: &v1::Tournament) -> Vec<String> {
     vec![
@@ -340,6 +354,13 @@ fn csv_cells(tournament: &v1::Tournament) -> Vec<String> {
         state_name(tournament.state()).to_owned(),
         tournament.games_done.to_string(),
         tournament.games_total.to_string(),
+        tournament.ruleset.clone(),
+        tournament.format.clone(),
+        units::utc(tournament.created_unix_us),
+        match tournament.finished_unix_us {
+            0 => String::new(),
+            at => units::utc(at),
+        },
     ]
 }
 

@@ -11,7 +11,7 @@ use crate::{
 const CROSSTABLE_MAX: usize = 12;
 /// The most tables of rounds that are told.
 const TABLES_MAX: usize = 255;
-/// Faults that are listed.
+/// Groups of faults that are listed.
 const FAULTS_MAX: usize = 10;
 
 /// The Markdown of a report.
@@ -31,10 +31,16 @@ pub(crate) fn markdown(report: &Report) -> String {
     }
     out += "\n\n";
     out += &expectations(report);
-    for said in words::summary(report) {
-        out += &format!("- {}\n", escape(&units::unbroken(&said)));
-    }
+    let summary = words::summary(report);
+    let (first, more) = summary.split_at(summary.len().min(words::SHOWN));
+    let list = |said: &String| format!("- {}\n", escape(&units::unbroken(said)));
+    out.extend(first.iter().map(list));
     out.push('\n');
+    if !more.is_empty() {
+        out += "<details><summary>More</summary>\n\n";
+        out.extend(more.iter().map(list));
+        out += "\n</details>\n\n";
+    }
     if report.games > 0 {
         out += &standings(report);
         out += &rounds(report);
@@ -203,18 +209,21 @@ fn faults(report: &Report) -> String {
     let mut out = "<details><summary>Faults</summary>\n\n".to_owned();
     for fault in report.faults.iter().take(FAULTS_MAX) {
         out += &format!(
-            "- {}: {} at ply {} of `{}`",
+            "- {}: {}, {}",
             escape(&fault.agent),
             escape(fault.kind),
-            fault.ply,
-            fault.game
+            fault.times(),
         );
+        if let Some((game, ply)) = fault.games.first() {
+            out += &format!(", first at ply {ply} of `{game}`");
+        }
         if !fault.message.is_empty() {
             out += &format!(": {}", escape(&fault.message));
         }
         out.push('\n');
     }
-    let more = report.faults.len().saturating_sub(FAULTS_MAX) as u64 + report.faults_unlisted;
+    let unlisted = report.faults.iter().skip(FAULTS_MAX).map(|fault| fault.count);
+    let more = unlisted.sum::<u64>() + report.faults_unlisted;
     if more > 0 {
         out += &format!("- and {} more\n", units::count(more));
     }

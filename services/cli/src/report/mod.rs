@@ -3,6 +3,7 @@
 
 pub(crate) mod board;
 mod chart;
+mod faults;
 mod gather;
 mod junit;
 mod lead;
@@ -11,6 +12,7 @@ mod page;
 mod rated;
 mod sample;
 mod scan;
+mod sequential;
 mod verdict;
 mod words;
 
@@ -22,11 +24,13 @@ use arena_wire::v1;
 
 use crate::progress::state_name;
 
+pub(crate) use faults::Fault;
 pub(crate) use gather::{expectations, expected, gather};
 pub(crate) use junit::junit;
 pub(crate) use markdown::markdown;
 pub(crate) use page::html;
 pub(crate) use sample::Sample;
+pub(crate) use sequential::SequentialTest;
 pub(crate) use verdict::{Verdict, check};
 
 /// A share from 0 to 1 with its 95 % interval.
@@ -63,11 +67,14 @@ pub(crate) struct Report {
     pub(crate) seat_scores: Vec<Option<Estimate>>,
     /// What the agents' courses are of.
     pub(crate) measure: Measure,
+    /// How the test went on, where the tournament is one.
+    pub(crate) test: Option<SequentialTest>,
     /// Plies of a game, and how many games had them.
     pub(crate) lengths: BTreeMap<u32, u64>,
     pub(crate) terminations: BTreeMap<&'static str, u64>,
+    /// Those of one agent, kind and cause together.
     pub(crate) faults: Vec<Fault>,
-    /// Faults beside those listed.
+    /// Faults of none of these groups.
     pub(crate) faults_unlisted: u64,
     /// Commands that register the agents that are no bots of ours, for a data
     /// folder of their own.
@@ -140,16 +147,6 @@ pub(crate) struct Pair {
     pub(crate) elo: Option<Estimate>,
     /// How likely the first is the stronger one.
     pub(crate) superiority: Option<f64>,
-}
-
-/// A fault with what is known of it.
-pub(crate) struct Fault {
-    pub(crate) agent: String,
-    pub(crate) game: String,
-    pub(crate) ply: u32,
-    pub(crate) kind: &'static str,
-    pub(crate) message: String,
-    pub(crate) stderr: String,
 }
 
 impl Report {

@@ -3,6 +3,8 @@
 use arena_model::{GameRecord, Tournament};
 use arena_tournament::{Stages, Tally};
 
+use super::sequential::SequentialTest;
+
 /// With more agents ratings would take too long to reckon again and again.
 const AGENTS_MAX: usize = 40;
 
@@ -14,6 +16,7 @@ pub(super) struct Rated {
     steps: Vec<Option<Vec<Option<f64>>>>,
     /// Games in the last of them.
     games: u64,
+    test: Option<SequentialTest>,
 }
 
 impl Rated {
@@ -30,6 +33,7 @@ impl Rated {
             tally,
             steps: Vec::new(),
             games: 0,
+            test: SequentialTest::new(tournament),
         })
     }
 
@@ -44,7 +48,15 @@ impl Rated {
         // A stage that cannot be scheduled has no games to come.
         if self.stages.advance().unwrap_or_default() {
             self.tally.follow(self.stages.schedule());
+            if let Some(test) = &mut self.test {
+                test.look(self.stages.course());
+            }
         }
+    }
+
+    /// The sequential test that the tournament is.
+    pub(super) fn test(&self) -> Option<&SequentialTest> {
+        self.test.as_ref()
     }
 
     /// Closes steps, so that there are so many.

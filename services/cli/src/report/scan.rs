@@ -9,15 +9,15 @@ use arena_telemetry::LatencyHistogram;
 use arena_wire::v1;
 use sha2::{Digest, Sha256};
 
-use super::{Fault, Measure, rated::Rated};
+use super::{
+    Measure,
+    faults::{Faults, Found},
+    rated::Rated,
+    sequential::SequentialTest,
+};
 
 /// Points of a course.
 const STEPS: usize = 120;
-/// Faults that are kept whole, of all agents together and of one.
-const FAULTS_MAX: usize = 200;
-const FAULTS_OF_ONE: usize = 40;
-/// Of an agent's last words, in bytes.
-const STDERR_MAX: usize = 4000;
 
 /// Sums over the games of a tournament. Agents are numbered as in its spec.
 pub(super) struct Scan {
@@ -30,8 +30,7 @@ pub(super) struct Scan {
     pub(super) games: u64,
     pub(super) lengths: BTreeMap<u32, u64>,
     pub(super) terminations: BTreeMap<&'static str, u64>,
-    pub(super) faults: Vec<Fault>,
-    pub(super) faults_unlisted: u64,
+    pub(super) faults: Faults,
 }
 
 /// Of one agent.
@@ -42,7 +41,6 @@ struct Sums {
     steps: Vec<(f64, u64)>,
     /// By seat: the same.
     seats: Vec<(f64, u64)>,
-    faults: usize,
 }
 
 impl Scan {
@@ -57,7 +55,6 @@ impl Scan {
             latencies: LatencyHistogram::new(),
             steps: vec![(0.0, 0); STEPS],
             seats: vec![(0.0, 0); seats],
-            faults: 0,
         };
         Self {
             tournament: tournament.to_owned(),
@@ -69,8 +66,7 @@ impl Scan {
             games: 0,
             lengths: BTreeMap::new(),
             terminations: BTreeMap::new(),
-            faults: Vec::new(),
-            faults_unlisted: 0,
+            faults: Faults::default(),
         }
     }
 
@@ -138,30 +134,21 @@ impl Scan {
     fn add_faults(&mut self, record: &GameRecord, side: &v1::GameReport) {
         for fault in &record.faults {
             let agent = record.seats.get(usize::from(fault.seat)).copied();
-            let Some(agent) = agent.map(usize::from) else {
+            let name = agent.and_then(|agent| self.names.get(usize::from(agent)));
+            let Some(name) = name else {
                 continue;
             };
-            let Some(sums) = self.agents.get_mut(agent) else {
-                continue;
-            };
-            sums.faults += 1;
-            if sums.faults > FAULTS_OF_ONE || self.faults.len() >= FAULTS_MAX {
-                self.faults_unlisted += 1;
-                continue;
-            }
             let detail = side
                 .fault_details
                 .iter()
                 .find(|detail| detail.seat == u32::from(fault.seat));
-            let stderr = detail.map_or("", |detail| detail.stderr_tail.trim_end());
-            let from = stderr.ceil_char_boundary(stderr.len().saturating_sub(STDERR_MAX));
-            self.faults.push(Fault {
-                agent: self.names[agent].clone(),
+            self.faults.add(Found {
+                agent: name,
                 game: format!("{}/{}", self.tournament, record.index),
                 ply: fault.ply,
                 kind: fault.kind.name(),
-                message: detail.map_or_else(String::new, |detail| detail.message.clone()),
-                stderr: stderr[from..].to_owned(),
+                message: detail.map_or("", |detail| &detail.message),
+                stderr: detail.map_or("", |detail| &detail.stderr_tail),
             });
         }
     }
@@ -176,6 +163,11 @@ impl Scan {
         if let Some(rated) = &mut self.rated {
             rated.close(step(self.games, self.games_total) + 1);
         }
+    }
+
+    /// The sequential test that the tournament is.
+    pub(super) fn test(&self) -> Option<SequentialTest> {
+        self.rated.as_ref()?.test().cloned()
     }
 
     /// What courses are of.

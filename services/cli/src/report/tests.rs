@@ -51,6 +51,7 @@ fn empty() -> Report {
         measure: Measure::Score,
         lengths: BTreeMap::new(),
         terminations: BTreeMap::new(),
+        test: None,
         faults: Vec::new(),
         faults_unlisted: 0,
         registrations: Vec::new(),
@@ -454,17 +455,14 @@ fn a_pass_over_the_games_adds_up_courses_seats_lengths_and_faults() {
         scan.lengths.keys().copied().collect::<Vec<_>>(),
         [10, 11, 12, 13]
     );
-    let faulty: Vec<&str> = scan
-        .faults
+    let groups = &scan.faults.groups;
+    let faulty: Vec<(&str, u64)> = groups
         .iter()
-        .map(|fault| fault.agent.as_str())
+        .map(|fault| (fault.agent.as_str(), fault.count))
         .collect();
-    assert_eq!(faulty, ["two", "one", "two", "one"]);
+    assert_eq!(faulty, [("two", 2), ("one", 2)]);
     assert_eq!(
-        (
-            scan.faults[0].message.as_str(),
-            scan.faults[0].stderr.as_str()
-        ),
+        (groups[0].message.as_str(), groups[0].stderr.as_str()),
         ("it died", "why")
     );
     assert_eq!(

@@ -10,6 +10,9 @@ use crate::{
     units,
 };
 
+/// Sentences of a summary that are shown at once; the others are folded.
+pub(crate) const SHOWN: usize = 3;
+
 /// The points of a report that a reader should take home, most telling first.
 pub(crate) fn summary(report: &Report) -> Vec<String> {
     let mut said = Vec::new();
@@ -19,15 +22,23 @@ pub(crate) fn summary(report: &Report) -> Vec<String> {
         said.extend(report.notes.iter().cloned());
         return said;
     }
-    let told = report.verdict.as_ref().and_then(|told| told.get("text"));
-    said.extend(told.and_then(Value::as_str).map(str::to_owned));
+    let verdict = report.verdict.as_ref().and_then(|it| it.get("text"));
+    said.extend(verdict.and_then(Value::as_str).map(str::to_owned));
     said.extend(expected(report));
-    said.extend(leader(report));
+    let faults = faults(report);
+    let leader = leader(report);
+    // What went wrong comes before who is ahead.
+    if is_faulty(report) {
+        said.extend(faults);
+        said.extend(leader);
+    } else {
+        said.extend(leader);
+        said.extend(faults);
+    }
     said.extend(undecided(report));
     said.extend(first_seat(report));
     said.extend(lengths(report));
     said.extend(pairing(report));
-    said.extend(faults(report));
     said.extend(audits(report));
     said.extend(report.notes.iter().cloned());
     said
@@ -91,11 +102,11 @@ fn first(report: &Report) -> Vec<&str> {
 
 /// Names as people list them; the first few of many.
 fn listed(names: &[&str]) -> String {
-    const SHOWN: usize = 5;
+    const NAMED: usize = 5;
     match names {
-        _ if names.len() > SHOWN => {
-            let more = names.len() - SHOWN;
-            format!("{} and {more} more", names[..SHOWN].join(", "))
+        _ if names.len() > NAMED => {
+            let more = names.len() - NAMED;
+            format!("{} and {more} more", names[..NAMED].join(", "))
         }
         [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => names.concat(),
@@ -180,10 +191,10 @@ fn leader(report: &Report) -> Option<String> {
         let other = &second.standing;
         text += &format!("; {} follows with {}", other.agent, told(other));
         text += if is_clear(report) {
-            ". Over all games it is ahead of every other one by more than luck gives, so the first \
-             place is clear"
+            ", and the first place is clear: it is ahead of each other agent by more than luck \
+             explains"
         } else {
-            ". The difference may be nothing, so the first place may be luck"
+            ", and the first place may be luck: the difference may be nothing"
         };
     }
     Some(text + ".")
@@ -254,6 +265,12 @@ fn lengths(report: &Report) -> Option<String> {
 fn pairing(report: &Report) -> Option<String> {
     let pairing = report.pairing.as_ref()?;
     Some(format!("Paired seats: {}.", pairing_gain(pairing)))
+}
+
+/// Whether an agent made a fault, or a game could not be played.
+fn is_faulty(report: &Report) -> bool {
+    let mut standings = report.agents.iter().map(|agent| &agent.standing);
+    standings.any(|standing| standing.faults > 0) || report.terminations.contains_key("void")
 }
 
 fn faults(report: &Report) -> Option<String> {

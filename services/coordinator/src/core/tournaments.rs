@@ -165,6 +165,8 @@ impl Core {
         v1::Tournament {
             games_done: self.games_done(entry),
             audits: self.audits(entry),
+            ruleset: entry.info.tournament.ruleset.clone(),
+            format: entry.info.tournament.format.name().to_owned(),
             ..entry.document.clone()
         }
     }
@@ -192,6 +194,8 @@ impl Core {
                     pause: document.pause.clone(),
                     generation: document.generation,
                     earlier: document.earlier.clone(),
+                    ruleset: entry.info.tournament.ruleset.clone(),
+                    format: entry.info.tournament.format.name().to_owned(),
                     ..v1::Tournament::default()
                 }
             })

@@ -290,6 +290,7 @@ impl Rules for Sprt {
             llr: self.llr,
             llr_low: Some(low),
             llr_high: Some(high),
+            outcomes: self.outcomes.clone(),
             text: llr,
         }
     }

@@ -13,6 +13,17 @@ use crate::{
     units,
 };
 
+/// Of the table.
+const HEADER: [&str; 7] = [
+    "tournament",
+    "state",
+    "games",
+    "of",
+    "ruleset",
+    "format",
+    "created (UTC)",
+];
+
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Only tournaments whose name begins so
@@ -53,7 +64,10 @@ pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
     };
     let groups = tournaments.chunk_by(|one, next| together && is_next(one, next));
     let listing = Listing {
-        header: CSV_HEADER.to_vec(),
+        header: match args.output {
+            Format::Csv => CSV_HEADER.to_vec(),
+            _ => HEADER.to_vec(),
+        },
         rows: groups.map(listed).collect(),
         empty: match args.name {
             Some(_) => "no tournament has such a name: `arena tournament list` shows all",
@@ -116,6 +130,9 @@ fn generations(
         states.join(", "),
         sum(|tournament| tournament.games_done),
         sum(|tournament| tournament.games_total),
+        first.ruleset.clone(),
+        first.format.clone(),
+        units::minute(first.created_unix_us),
     ]
 }
 
@@ -132,6 +149,9 @@ mod tests {
             state: state.into(),
             games_total: 380,
             games_done: 190,
+            ruleset: "oware-abapa".to_owned(),
+            format: "round-robin".to_owned(),
+            created_unix_us: 1_790_000_000_000_000,
             ..Default::default()
         }
     }
@@ -158,7 +178,10 @@ mod tests {
                 "abapa-g000 … g002 (3 generations)",
                 "2 finished, 1 running",
                 "570",
-                "1,140"
+                "1,140",
+                "oware-abapa",
+                "round-robin",
+                "2026-09-21 14:13"
             ]
         );
         assert_eq!(generations(&all[1], &all[2], &all[1..3])[1], "finished");

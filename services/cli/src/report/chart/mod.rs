@@ -7,6 +7,7 @@ mod dots;
 mod heat;
 mod latencies;
 mod lengths;
+mod sequential;
 
 use std::fmt::Write;
 
@@ -15,6 +16,7 @@ pub(super) use dots::{ratings, scores, seats};
 pub(super) use heat::heat;
 pub(super) use latencies::latencies;
 pub(super) use lengths::lengths;
+pub(super) use sequential::sequential_test;
 
 /// Text as it may stand in HTML and in its attributes.
 pub(super) fn escape(text: &str) -> String {

@@ -15,7 +15,7 @@ use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::{Agent, Measure, Report, chart, words};
+use super::{Agent, Measure, Report, SequentialTest, chart, words};
 use crate::{
     commands::swiss_told,
     failure::{Failure, Outcome},
@@ -35,6 +35,8 @@ struct Page<'a> {
     report: &'a Report,
     headline: String,
     summary: Vec<String>,
+    /// Sentences of it that are folded.
+    more: Vec<String>,
     parts: Vec<(&'static str, &'static str)>,
     state: &'static str,
     games: String,
@@ -60,6 +62,10 @@ struct Page<'a> {
     pairs: Vec<PairRow>,
     /// How many there are beside those.
     pairs_unlisted: String,
+    /// The sequential test that the tournament is.
+    test: Option<TestPart>,
+    /// The places of a game, where more than two play.
+    ranked: Vec<String>,
     course: String,
     /// Whether the course is of ratings.
     rated: bool,
@@ -92,6 +98,8 @@ struct Row<'a> {
     faulty: bool,
     kinds: String,
     by_seat: Vec<String>,
+    /// By place: how often it was there.
+    ranks: Vec<String>,
     score: String,
     luck: String,
     adjusted: String,
@@ -100,6 +108,18 @@ struct Row<'a> {
     version: &'a str,
     options: String,
     source: &'a str,
+}
+
+/// A sequential test that was looked at.
+struct TestPart {
+    chart: String,
+    agent: String,
+    elo: (String, String),
+    bounds: (String, String),
+    /// Score of a block, blocks that had it, and which share of all that is.
+    outcomes: Vec<(String, String, String)>,
+    /// Whether a block is two games of two, so that these are five.
+    pentanomial: bool,
 }
 
 /// A pair in its table.
@@ -122,6 +142,7 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
     let rounds = rounds::of(report);
     let swiss = rounds.as_ref().and_then(|of| rounds::swiss(report, of));
     let bracket = rounds.as_ref().and_then(rounds::bracket);
+    let test = report.test.as_ref().and_then(test_part);
     let mut parts = vec![("summary", "In short")];
     if !report.verdicts.is_empty() {
         parts.push(("expected", "Expected"));
@@ -132,6 +153,9 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
             parts.push(("rounds", "Rounds"));
         } else if bracket.is_some() {
             parts.push(("rounds", "Bracket"));
+        }
+        if test.is_some() {
+            parts.push(("test", "Test"));
         }
         if lucky {
             parts.push(("luck", "Luck"));
@@ -152,13 +176,16 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
     pairs.truncate(PAIRS_MAX);
     let tie = report.ratings.as_ref().and_then(|of| of.ties.first());
     let tie = tie.copied().unwrap_or_default();
+    let mut summary: Vec<String> = words::summary(report)
+        .iter()
+        .map(|said| units::unbroken(said))
+        .collect();
+    let more = summary.split_off(summary.len().min(words::SHOWN));
     let page = Page {
         report,
         headline: words::headline(report),
-        summary: words::summary(report)
-            .iter()
-            .map(|said| units::unbroken(said))
-            .collect(),
+        summary,
+        more,
         parts,
         state: state_name(report.state),
         games: units::count(report.games),
@@ -177,6 +204,11 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
         heat: chart::heat(report),
         pairs,
         pairs_unlisted: units::count(unlisted),
+        test,
+        ranked: match report.seats {
+            0..=2 => Vec::new(),
+            seats => (1..=seats).map(units::ordinal).collect(),
+        },
         course: chart::course(report),
         rated: report.measure == Measure::Rating,
         seats: chart::seats(report),
@@ -222,6 +254,7 @@ fn row(agent: &Agent) -> Row<'_> {
         faulty: standing.faults > 0,
         kinds: kinds(&standing.faults_by_kind),
         by_seat: agent.seat_scores.iter().map(share).collect(),
+        ranks: ranks(&standing.ranks),
         score: units::interval(standing.score, standing.score_low, standing.score_high),
         luck: standing
             .luck_mean
@@ -237,6 +270,55 @@ fn row(agent: &Agent) -> Row<'_> {
         options: options.join(", "),
         source: &agent.source,
     }
+}
+
+/// How often each place was reached, with the share of all games.
+fn ranks(ranks: &[u64]) -> Vec<String> {
+    let all: u64 = ranks.iter().sum();
+    let cell = |&count: &u64| match all {
+        0 => "–".to_owned(),
+        all => format!(
+            "{} ({:.1}%)",
+            units::count(count),
+            100.0 * count as f64 / all as f64
+        ),
+    };
+    ranks.iter().map(cell).collect()
+}
+
+/// None before the first look.
+fn test_part(test: &SequentialTest) -> Option<TestPart> {
+    /// Outcomes of a block of two games of two: 0, ½, 1, 1½ and 2 points.
+    const PENTANOMIAL: usize = 5;
+    let chart = chart::sequential_test(test)?;
+    let pentanomial = test.outcomes.len() == PENTANOMIAL;
+    let most = test.outcomes.len().saturating_sub(1).max(1) as f64;
+    let all = test.outcomes.iter().sum::<u64>().max(1) as f64;
+    let outcomes = test.outcomes.iter().enumerate();
+    let outcomes = outcomes.filter(|(_, count)| pentanomial || **count > 0);
+    let row = |(got, &count): (usize, &u64)| {
+        let score = if pentanomial {
+            format!("{} of 2 points", units::points(got as f64 / 2.0))
+        } else {
+            format!("{:.1}%", 100.0 * got as f64 / most)
+        };
+        let share = format!("{:.1}%", 100.0 * count as f64 / all);
+        (score, units::count(count), share)
+    };
+    Some(TestPart {
+        chart,
+        agent: test.agent.clone(),
+        elo: (
+            format!("{:+}", test.elo.0),
+            format!("{:+}", test.elo.1),
+        ),
+        bounds: (
+            format!("{:.2}", test.bounds.0),
+            format!("{:.2}", test.bounds.1),
+        ),
+        outcomes: outcomes.map(row).collect(),
+        pentanomial,
+    })
 }
 
 /// Extra games that taking luck out is worth, with the ends of that.

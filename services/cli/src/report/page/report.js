@@ -123,6 +123,38 @@
     return "";
   }
 
+  // What a ply did, by what it changed on the board.
+  function inWords([mover, notation], { now, before, changed }) {
+    if (board.kind === "text" || mover === null) return "";
+    if (!changed.length) return "changes nothing on the board";
+    return board.kind === "pits" ? pitsInWords(mover, notation, now, before) : piecesInWords(mover, now, before, changed);
+  }
+
+  function pitsInWords(mover, notation, now, before) {
+    const pits = (board.pits.length - 2) / 2;
+    const from = mover * pits + Number(notation);
+    if (!/^\d+$/.test(notation) || !before[from]) return "";
+    const seeds = before[from] === 1 ? "1 seed" : `${before[from]} seeds`;
+    const banked = game.seats
+      .map((name, seat) => [name, now[2 * pits + seat] - before[2 * pits + seat]])
+      .filter(([, more]) => more > 0)
+      .map(([name, more]) => `${name} banks ${more}`);
+    return [`sows ${seeds} from ${board.names[from]}`, ...banked].join("; ");
+  }
+
+  function piecesInWords(mover, now, before, changed) {
+    const words = new Map(board.words);
+    const place = (value) => words.get(value) ?? `square ${value}`;
+    const whose = (index) => Math.floor(index / board.pieces);
+    const own = changed
+      .filter((index) => whose(index) === mover)
+      .map((index) => `piece ${index % board.pieces} from ${place(before[index])} to ${place(now[index])}`);
+    const others = changed
+      .filter((index) => whose(index) !== mover)
+      .map((index) => `piece ${index % board.pieces} of ${game.seats[whose(index)]} goes to ${place(now[index])}`);
+    return [...(own.length ? [`moves ${own.join(" and ")}`] : []), ...others].join("; ");
+  }
+
   const swatch = (seat) => {
     const svg = make("svg", { class: "swatch", viewBox: "0 0 16 16", "aria-hidden": "true" });
     svg.append(make("circle", { class: `piece p${seat}`, cx: 8, cy: 8, r: 7 }));
@@ -138,9 +170,10 @@
       said.push(write("span", "Before the first ply."));
     } else {
       const who = ply[0] === null ? "nobody" : game.seats[ply[0]];
-      said.push(write("span", `Ply ${step} of ${plies}: `), write("b", who), write("span", ` plays ${ply[1]}`));
-      if (ply[2]) said.push(write("span", ` after drawing ${ply[2]}`));
-      said.push(write("span", "."));
+      const words = inWords(ply, position(step));
+      said.push(write("span", `Ply ${step} of ${plies}: `), write("b", who));
+      if (ply[2]) said.push(write("span", ` draws ${ply[2]} and`));
+      said.push(write("span", words ? ` ${words} (${ply[1]}).` : ` plays ${ply[1]}.`));
     }
     for (const [at, seat, kind] of game.faults) {
       if (at === step || (step === plies && at >= plies)) {
