@@ -92,7 +92,10 @@ fn what_cannot_be_measured_is_said_before_or_instead() {
     std::fs::set_permissions(&agent, Permissions::from_mode(0o755)).expect("its run bit");
     world
         .arena(&["bench", "batched", "--agent", &agent, "--seconds", "0.1"])
-        .fails(1, &["starts on no worker", "exit code 1", "arena agent check"]);
+        .fails(
+            1,
+            &["starts on no worker", "exit code 1", "arena agent check"],
+        );
     world.nothing_runs();
 }
 

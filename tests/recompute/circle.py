@@ -25,10 +25,16 @@ class Circle(Agent):
         mine, seat = PITS[KIND], position.to_move
         if decision.number == 0 and mine in decision.legal:
             return mine
-        theirs = (1 - seat) * 7
-        feared = theirs + PITS[(KIND + 1) % 3]
-        if decision.number == 1 and position.board[feared] == 0 and decision.rng.below(3):
-            return 7
+        half = len(position.board) // 2
+        row = position.board[(1 - seat) * half :][: half - 1]
+        feared = PITS[(KIND + 1) % 3]
+        if (
+            decision.number == 1
+            and feared < len(row)
+            and row[feared] == 0
+            and decision.rng.below(3)
+        ):
+            return half
         return decision.rng.choice(decision.legal)
 
 

@@ -42,7 +42,7 @@ class Arena:
         self.folder = folder
         self.count = 0
 
-    def run(self, *arguments):
+    def run(self, *arguments, codes=(0,)):
         environment = {
             key: value for key, value in os.environ.items() if not key.startswith("ARENA_")
         }
@@ -56,10 +56,12 @@ class Arena:
             text=True,
             timeout=300,
         )
-        assert done.returncode == 0, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        assert done.returncode in codes, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done.stdout
 
-    def tournament(self, name, ruleset, agents, blocks, seed="0x5eed", bots=None, **more):
+    def tournament(
+        self, name, ruleset, agents, blocks, seed="0x5eed", bots=None, codes=(0,), **more
+    ):
         """Plays a spec. `bots` are variants: name to (bot, options)."""
         spec = {"name": name, "ruleset": ruleset, "seed": seed, "blocks": blocks, "agents": agents}
         spec |= more
@@ -76,7 +78,9 @@ class Arena:
         self.count += 1
         file = self.folder / f"{self.count}.toml"
         file.write_text(text)
-        played = json.loads(self.run("run", file, "--data", "data", "--output", "json"))
+        run = self.run("run", file, "--data", "data", "--output", "json", codes=codes)
+        played = json.loads(run)
+        assert played["state"] == "finished", run
         found = played["tournament_id"]
         shown = self.run("standings", found, "--data", "data", "--crosstable", "--output", "json")
         lines = self.run("export", found, "--data", "data").splitlines()

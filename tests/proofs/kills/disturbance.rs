@@ -126,10 +126,11 @@ impl Disturber {
     }
 
     /// Whether all `signals` were sent, and openings hit among them as often
-    /// as they should be. Where they never are, it ends as well.
+    /// as they should be: it goes on until they are, since how many are missed depends
+    /// on how busy the machine is. Where they never are, it ends as well.
     pub(super) fn is_done(&self, signals: u32) -> bool {
         let sent = self.sent();
-        sent >= signals && (self.behind() == 0 || sent >= 2 * signals)
+        sent >= signals && (self.behind() == 0 || sent >= 10 * signals)
     }
 
     /// That a third of the signals came while the store was opened.

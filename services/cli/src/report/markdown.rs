@@ -222,7 +222,11 @@ fn faults(report: &Report) -> String {
         }
         out.push('\n');
     }
-    let unlisted = report.faults.iter().skip(FAULTS_MAX).map(|fault| fault.count);
+    let unlisted = report
+        .faults
+        .iter()
+        .skip(FAULTS_MAX)
+        .map(|fault| fault.count);
     let more = unlisted.sum::<u64>() + report.faults_unlisted;
     if more > 0 {
         out += &format!("- and {} more\n", units::count(more));

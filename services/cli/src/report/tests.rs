@@ -86,8 +86,8 @@ fn played() -> Report {
         lengths: BTreeMap::from([(10, 3), (12, 1)]),
         faults: vec![Fault {
             agent: "two".to_owned(),
-            game: "cup-0123456789/3".to_owned(),
-            ply: 7,
+            count: 1,
+            games: vec![("cup-0123456789/3".to_owned(), 7)],
             kind: "crash",
             message: format!("it said {HOSTILE}"),
             stderr: HOSTILE.to_owned(),

@@ -8,7 +8,7 @@ use crate::{
 
 /// The row's agent against the column's, as a table with a number in each cell.
 pub(in crate::report) fn heat(report: &Report) -> String {
-    let mut out = "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Head to head\">\
+    let mut out = "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Scores of all pairs\">\
                    <table class=\"heat\"><colgroup><col class=\"who\">"
         .to_owned();
     out += &"<col>".repeat(report.agents.len());

@@ -26,9 +26,9 @@ pub(in crate::report) fn latencies(report: &Report) -> String {
         return "<p>No latency was measured.</p>".to_owned();
     };
     let (low, high) = (low.floor(), high.ceil().max(low.floor() + 1.0));
-    let mut out = "<p class=\"note\">Time from the question to its answer, every decision that an agent was asked \
-         for, waiting for a batch included; each step of the axis is ten times the one before.</p>\
-         <table class=\"dots\" role=\"table\"><colgroup><col class=\"who\"><col><col class=\"val\"></colgroup>\
+    let mut out = "<p class=\"note\">Thinking time of every decision that an agent was asked for, without the \
+         time that the decision waited; each step of the axis is ten times the one before.</p>\
+         <table class=\"dots\" role=\"table\"><colgroup><col class=\"who\"><col><col class=\"times\"></colgroup>\
          <thead><tr><th scope=\"col\">agent</th><th scope=\"col\"><span class=\"out\">drawn</span></th>\
          <th scope=\"col\" class=\"num\">p50, p90, p99</th></tr></thead><tbody>"
         .to_owned();

@@ -308,10 +308,7 @@ fn test_part(test: &SequentialTest) -> Option<TestPart> {
     Some(TestPart {
         chart,
         agent: test.agent.clone(),
-        elo: (
-            format!("{:+}", test.elo.0),
-            format!("{:+}", test.elo.1),
-        ),
+        elo: (format!("{:+}", test.elo.0), format!("{:+}", test.elo.1)),
         bounds: (
             format!("{:.2}", test.bounds.0),
             format!("{:.2}", test.bounds.1),
