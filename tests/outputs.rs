@@ -181,3 +181,37 @@ fn check_shows_output_by_process_and_by_game() {
     );
     world.nothing_runs();
 }
+
+/// Games of a process that plays many at a time are not told apart, but all that it
+/// prints is in its file.
+#[test]
+fn all_that_a_process_prints_is_in_its_file() {
+    let world = World::with_python();
+    let path = loud(&world);
+    let register = [
+        "agent", "register", "loud", "--binary", &path, "--data", "data",
+    ];
+    let _ = world.arena(&register).ok();
+    let spec = world.write(
+        "loud.toml",
+        spec("loud", "kalah", 20, &["loud", "random"], ""),
+    );
+    let run = ["run", &spec, "--data", "data", "--agent-output", "printed"];
+    let _ = world.arena(&run).ok();
+    let files = fs::read_dir(world.folder().join("printed")).expect("a folder");
+    let files: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
+    let [file] = &files[..] else {
+        panic!("{files:?}");
+    };
+    let name = file.file_name().expect("a name").to_string_lossy();
+    assert!(
+        name.starts_with("loud-") && name.ends_with(".log"),
+        "{name}"
+    );
+    let printed = fs::read_to_string(file).expect("text");
+    // One line of each kind a game.
+    assert_eq!(printed.matches("to stdout, first move").count(), 40);
+    assert_eq!(printed.matches("to stderr, seat").count(), 40);
+    let nowhere = ["worker", "--agent-output", &spec];
+    let _ = world.arena(&nowhere).fails(1, &["loud.toml"]);
+}

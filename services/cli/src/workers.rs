@@ -1,6 +1,7 @@
 //! Workers as child processes, for the commands that bring their own fleet.
 
 use std::{
+    path::PathBuf,
     process::Stdio,
     time::{Duration, Instant},
 };
@@ -40,6 +41,7 @@ pub(crate) struct Fleet {
     url: String,
     builtin: Builtin,
     threads: usize,
+    agent_output: Option<PathBuf>,
     workers: Vec<Worker>,
 }
 
@@ -59,12 +61,18 @@ const AT_ONCE: Duration = Duration::from_secs(5);
 
 impl Fleet {
     /// Starts `count` workers that share the machine's cores.
-    pub(crate) fn start(url: &str, count: usize, builtin: Builtin) -> Outcome<Self> {
+    pub(crate) fn start(
+        url: &str,
+        count: usize,
+        builtin: Builtin,
+        agent_output: Option<PathBuf>,
+    ) -> Outcome<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let mut fleet = Self {
             url: url.to_owned(),
             builtin,
             threads: (cores / count.max(1)).max(1),
+            agent_output,
             workers: Vec::new(),
         };
         for number in 1..=count {
@@ -76,8 +84,13 @@ impl Fleet {
 
     fn spawn(&self, name: String, restarts: u32) -> Outcome<Worker> {
         let program = std::env::current_exe()?;
-        let mut child = Command::new(program)
-            .args(["worker", "--metrics", "127.0.0.1:0", "--exit-with-stdin"])
+        let mut command = Command::new(program);
+        command.arg("worker");
+        if let Some(folder) = &self.agent_output {
+            command.arg("--agent-output").arg(folder);
+        }
+        let mut child = command
+            .args(["--metrics", "127.0.0.1:0", "--exit-with-stdin"])
             .args(["--coordinator", &self.url, "--name", &name])
             .args(["--builtin", self.builtin.flag()])
             .args(["--threads", &self.threads.to_string()])

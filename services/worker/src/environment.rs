@@ -37,6 +37,8 @@ pub struct AgentOptions {
     pub threads: usize,
     /// Where what all processes write is kept, for those who play few games.
     pub outputs: Option<Outputs>,
+    /// A folder in which every process gets a file with what it writes.
+    pub output_folder: Option<PathBuf>,
 }
 
 impl AgentOptions {
@@ -56,6 +58,7 @@ impl AgentOptions {
             temp: std::env::temp_dir(),
             threads: 0,
             outputs: None,
+            output_folder: None,
         }
     }
 
@@ -125,7 +128,8 @@ impl Environment {
     ) -> Self {
         Self {
             supervisor: Supervisor::new(options.guard.clone(), options.temp.clone())
-                .keep_outputs(options.outputs.clone()),
+                .keep_outputs(options.outputs.clone())
+                .output_to(options.output_folder.clone()),
             listen: options.listen,
             builtin: options.builtin,
             unary: options.unary,

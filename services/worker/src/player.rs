@@ -176,7 +176,7 @@ pub async fn describe(
     on_own_thread("describe", move || async move {
         let environment = Environment::new(&options, binaries, Arc::new(metrics));
         let source = Source::of(source, &environment);
-        let link = Link::up(&source, &environment).await?;
+        let link = Link::up("agent", &source, &environment).await?;
         let described = ask(&link).await;
         link.down().await;
         described

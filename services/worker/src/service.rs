@@ -6,6 +6,7 @@ mod folder;
 
 use std::{
     collections::hash_map::RandomState,
+    fs,
     hash::BuildHasher,
     io,
     net::SocketAddr,
@@ -63,6 +64,9 @@ pub struct Options {
     /// Where fetched binaries are kept; none: in a folder that goes with the
     /// worker.
     pub binaries: Option<PathBuf>,
+    /// A folder, made where there is none, in which every agent process gets a file
+    /// with what it writes.
+    pub agent_output: Option<PathBuf>,
     /// How long the coordinator may be out of reach before it is reached once.
     pub connect_timeout: Duration,
     /// How long games that began may still take once the worker is told to
@@ -91,6 +95,7 @@ impl Options {
             listen: Listen::default(),
             temp: std::env::temp_dir(),
             binaries: None,
+            agent_output: None,
             connect_timeout: Duration::from_secs(30),
             drain_limit: Duration::from_secs(10),
             seed: RandomState::new().hash_one(()),
@@ -104,6 +109,7 @@ impl Options {
             listen: self.listen,
             temp: temp.to_owned(),
             threads: self.threads,
+            output_folder: self.agent_output.clone(),
             ..AgentOptions::of_executable(self.program.clone())
         }
     }
@@ -115,6 +121,13 @@ impl Options {
     /// [`WorkerError`].
     pub async fn build(self) -> Result<Service, WorkerError> {
         let endpoint = endpoint(&self.coordinator)?;
+        if let Some(folder) = &self.agent_output {
+            let failed = |source| WorkerError::Folder {
+                path: folder.clone(),
+                source,
+            };
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
         let server = self
             .metrics
             .map(|address| MetricsServer::bind(&address.to_string()))
@@ -169,7 +182,7 @@ pub enum WorkerError {
     #[error(transparent)]
     Registry(#[from] MetricsError),
     /// No folder for sockets and binaries.
-    #[error("no folder can be made in {}: {source}", path.display())]
+    #[error("no folder can be made at {}: {source}", path.display())]
     Folder {
         /// Where it should have been.
         path: PathBuf,

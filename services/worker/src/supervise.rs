@@ -35,6 +35,7 @@ pub struct Supervisor {
     guard: GuardCommand,
     temp: PathBuf,
     outputs: Option<Outputs>,
+    folder: Option<PathBuf>,
     running: Arc<watch::Sender<usize>>,
 }
 
@@ -47,6 +48,7 @@ impl Supervisor {
             // Agents start in folders of their own.
             temp: std::path::absolute(&temp).unwrap_or(temp),
             outputs: None,
+            folder: None,
             running: Arc::new(watch::Sender::new(0)),
         }
     }
@@ -55,6 +57,13 @@ impl Supervisor {
     #[must_use]
     pub fn keep_outputs(mut self, outputs: Option<Outputs>) -> Self {
         self.outputs = outputs;
+        self
+    }
+
+    /// Writes what every process writes to a file of its own in a folder as well.
+    #[must_use]
+    pub fn output_to(mut self, folder: Option<PathBuf>) -> Self {
+        self.folder = folder;
         self
     }
 
@@ -153,6 +162,8 @@ impl Limits {
 /// What to start.
 #[derive(Clone, Debug)]
 pub struct Launch {
+    /// What it is called in names of files.
+    pub name: String,
     /// The agent's executable, or its package.
     pub program: PathBuf,
     /// Its arguments; those of a package's command come before them.
@@ -168,6 +179,7 @@ impl Launch {
     #[must_use]
     pub fn new(program: &Path, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         Self {
+            name: "agent".to_owned(),
             program: program.to_owned(),
             args: args.into_iter().map(Into::into).collect(),
             limits: Limits::default(),

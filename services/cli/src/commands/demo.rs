@@ -46,6 +46,7 @@ impl DemoArgs {
             data: self.data,
             workers: 2,
             seed: self.seed,
+            agent_output: None,
             builtin: Builtin::Process,
             again: self.again,
             expect: Vec::new(),

@@ -183,7 +183,7 @@ impl EvolveArgs {
             course.seed()
         ));
         let workers = self.workers.unwrap_or(u16::from(access.is_embedded()));
-        let mut fleet = Fleet::start(&access.url, workers.into(), self.builtin)?;
+        let mut fleet = Fleet::start(&access.url, workers.into(), self.builtin, None)?;
         let mut report = Report::new(self.output, spec);
         let mut client = access.client.clone();
         if workers == 0 {

@@ -35,7 +35,7 @@ Examples:
   arena run cowry.toml
   arena run cowry.toml --set blocks=500 --set play.move_timeout=5s
   arena run cowry.toml --seed 0x5eed --workers 3 --output json
-  arena run cowry.toml --builtin process")]
+  arena run cowry.toml --builtin process --agent-output printed")]
 pub(crate) struct RunArgs {
     /// The spec, a TOML file
     spec: PathBuf,
@@ -58,6 +58,10 @@ pub(crate) struct RunArgs {
     /// How the papers' agents are run; never changes a result
     #[arg(long, env = "ARENA_RUN_BUILTIN", value_enum, default_value_t)]
     builtin: Builtin,
+
+    /// Write what each agent process prints to a file of its own here: AGENT-PID.log
+    #[arg(long, env = "ARENA_RUN_AGENT_OUTPUT", value_name = "DIR")]
+    agent_output: Option<PathBuf>,
 
     /// Play a finished tournament as a new attempt
     #[arg(long)]
@@ -82,6 +86,7 @@ impl RunArgs {
             workers: self.workers.into(),
             seed: self.seed,
             builtin: self.builtin,
+            agent_output: self.agent_output,
             again: self.again,
             expect: self.expect,
         };
@@ -97,6 +102,8 @@ pub(crate) struct Plan {
     pub(crate) workers: usize,
     pub(crate) seed: Option<String>,
     pub(crate) builtin: Builtin,
+    /// Where what agent processes print is written to.
+    pub(crate) agent_output: Option<PathBuf>,
     pub(crate) again: bool,
     /// Sentences beside those of the spec.
     pub(crate) expect: Vec<String>,
@@ -192,7 +199,7 @@ async fn play_on(
             units::count(tournament.games_total)
         ));
     }
-    let mut fleet = Fleet::start(url, plan.workers, plan.builtin)?;
+    let mut fleet = Fleet::start(url, plan.workers, plan.builtin, plan.agent_output.clone())?;
     let mut progress = Progress::new();
     let mut watching = client.clone();
     let follow = progress::follow(&mut watching, &id, &mut progress, Duration::from_secs(30));

@@ -1,6 +1,6 @@
 //! `arena worker`
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use arena_worker::{Options, WorkerError};
 use clap::Args;
@@ -71,6 +71,10 @@ pub(crate) struct WorkerArgs {
     )]
     connect_timeout: u64,
 
+    /// Write what each agent process prints to a file of its own here: AGENT-PID.log
+    #[arg(long, env = "ARENA_WORKER_AGENT_OUTPUT", value_name = "DIR")]
+    agent_output: Option<PathBuf>,
+
     /// Ask agent processes one decision at a time, never in batches
     #[arg(long, hide = true)]
     unary: bool,
@@ -90,6 +94,7 @@ impl WorkerArgs {
         options.builtin = self.builtin.into();
         options.connect_timeout = Duration::from_secs(self.connect_timeout);
         options.unary = self.unary;
+        options.agent_output = self.agent_output;
         if let Some(threads) = self.threads {
             options.threads = threads.into();
         }

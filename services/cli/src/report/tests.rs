@@ -298,7 +298,7 @@ fn a_clear_first_place_and_pairs_that_are_open_are_told_of_different_games() {
     ];
     let said = words::summary(&report).join(" ");
     for part in [
-        "Over all games it is ahead of every other one",
+        "over all games it is ahead of every other one",
         "By their games against each other alone, 3 of 3 pairs cannot be told apart",
     ] {
         assert!(said.contains(part), "{said}");

@@ -191,8 +191,8 @@ fn leader(report: &Report) -> Option<String> {
         let other = &second.standing;
         text += &format!("; {} follows with {}", other.agent, told(other));
         text += if is_clear(report) {
-            ", and the first place is clear: it is ahead of each other agent by more than luck \
-             explains"
+            ", and the first place is clear: over all games it is ahead of every other one by \
+             more than luck explains"
         } else {
             ", and the first place may be luck: the difference may be nothing"
         };

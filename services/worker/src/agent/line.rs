@@ -323,7 +323,7 @@ impl Attendant {
             Source::Program { .. } | Source::Binary(_) => BACK_OFF,
         };
         for attempt in 1.. {
-            match Link::up(&self.source, &self.environment).await {
+            match Link::up(&self.name, &self.source, &self.environment).await {
                 Ok(link) => {
                     if link.is_process() {
                         self.environment.metrics.add_agent_processes(&self.label, 1);

@@ -78,12 +78,16 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// Starts or connects.
-    pub(crate) async fn up(source: &Source, environment: &Environment) -> Result<Self, Down> {
+    /// Starts or connects to the agent of this name.
+    pub(crate) async fn up(
+        name: &str,
+        source: &Source,
+        environment: &Environment,
+    ) -> Result<Self, Down> {
         let (channel, process) = match source {
             Source::Endpoint(url) => (reach(url).await?, None),
             Source::Program { path, args, limits } => {
-                let process = start(path.clone(), args, *limits, environment).await?;
+                let process = start(name, path.clone(), args, *limits, environment).await?;
                 (process.channel().clone(), Some(process))
             }
             Source::Binary(binary) => {
@@ -94,7 +98,7 @@ impl Link {
                     .map_err(|error| Down::Ours(error.to_string()))?;
                 let args: Vec<OsString> = binary.args.iter().map(Into::into).collect();
                 let limits = Limits::from_wire(binary.limits.as_ref());
-                let process = start(path, &args, limits, environment).await?;
+                let process = start(name, path, &args, limits, environment).await?;
                 (process.channel().clone(), Some(process))
             }
         };
@@ -201,12 +205,14 @@ fn may_be_dead(status: &Status) -> bool {
 }
 
 async fn start(
+    name: &str,
     program: PathBuf,
     args: &[OsString],
     limits: Limits,
     environment: &Environment,
 ) -> Result<Process, Down> {
     let launch = Launch {
+        name: name.to_owned(),
         program: program.clone(),
         args: args.to_vec(),
         limits,

@@ -2,6 +2,8 @@
 
 use std::{
     collections::VecDeque,
+    fs::File,
+    io::Write,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -18,12 +20,28 @@ pub struct Output(Mutex<Kept>);
 struct Kept {
     last: VecDeque<u8>,
     total: u64,
+    /// Where all of it is written to as well.
+    file: Option<File>,
 }
 
 impl Output {
+    /// One that is also written to a file.
+    pub(super) fn to_file(file: Option<File>) -> Self {
+        Self(Mutex::new(Kept {
+            file,
+            ..Kept::default()
+        }))
+    }
+
     /// Adds what was written, forgetting what is too long ago.
     pub fn push(&self, bytes: &[u8]) {
         let mut kept = self.lock();
+        if let Some(file) = &mut kept.file
+            && let Err(error) = file.write_all(bytes)
+        {
+            tracing::warn!(%error, "what an agent prints is not written to its file any more");
+            kept.file = None;
+        }
         kept.total += bytes.len() as u64;
         let bytes = &bytes[bytes.len().saturating_sub(KEPT_BYTES)..];
         let excess = (kept.last.len() + bytes.len()).saturating_sub(KEPT_BYTES);

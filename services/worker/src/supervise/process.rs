@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    fs::{self, Permissions},
+    fs::{self, File, Permissions},
     io,
     net::TcpListener,
     os::unix::{fs::PermissionsExt, process::ExitStatusExt},
@@ -92,6 +92,7 @@ impl Process {
             guard,
             temp,
             outputs,
+            folder,
             ..
         } = supervisor;
         let program = launch.program.display().to_string();
@@ -142,7 +143,16 @@ impl Process {
             .spawn()
             .map_err(|error| ours(format!("{}: {error}", guard.program.display())))?;
 
-        let output = Arc::new(Output::default());
+        let file = folder.as_deref().and_then(|folder| {
+            let id = child.id().unwrap_or_default();
+            let path = folder.join(format!("{}-{id}.log", launch.name));
+            let file = File::options().append(true).create(true).open(&path);
+            let failed = |error: &io::Error| {
+                tracing::warn!(path = %path.display(), %error, "what an agent prints is not kept");
+            };
+            file.inspect_err(failed).ok()
+        });
+        let output = Arc::new(Output::to_file(file));
         if let Some(outputs) = outputs {
             outputs.push(output.clone());
         }

@@ -47,7 +47,8 @@ pub(super) fn print(
     note(format!(
         "nothing is kept of what seat {seat} ({name}) printed: output is kept for games in which \
          the agent made a fault, and for games that its process played alone (arena worker \
-         --capacity 1)"
+         --capacity 1); with --agent-output DIR, arena run and arena worker write all that each \
+         process prints to a file"
     ));
     Ok(())
 }

@@ -8,9 +8,10 @@ use crate::{
 
 /// The row's agent against the column's, as a table with a number in each cell.
 pub(in crate::report) fn heat(report: &Report) -> String {
-    let mut out = "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Scores of all pairs\">\
+    let mut out =
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Scores of all pairs\">\
                    <table class=\"heat\"><colgroup><col class=\"who\">"
-        .to_owned();
+            .to_owned();
     out += &"<col>".repeat(report.agents.len());
     out += "</colgroup><thead><tr><th scope=\"col\"><span class=\"out\">agent</span></th>";
     for (place, agent) in report.agents.iter().enumerate() {
