@@ -126,8 +126,8 @@ impl Evidence {
         if !ratings.unheld.is_empty() {
             notes.push(format!(
                 "No agent lost to one that it also won against ({}), and draws fit any distance: \
-                 how far ratings are apart is held finite by a prior alone and grows with the \
-                 games; the Elo differences of pairs, which are those of scores, hold.",
+                 only the prior keeps these ratings finite, so the distance between them grows \
+                 with the games. The Elo differences of pairs, which come from scores, hold.",
                 self.listed(&ratings.unheld)
             ));
         }
@@ -136,14 +136,14 @@ impl Evidence {
             let shown = |agent: &usize| ratings.agents[*agent].interval.is_some();
             let (known, unknown): (Vec<_>, Vec<_>) = perfect.into_iter().partition(shown);
             let ends = [
-                format!("is at {end} what the nearer end of its interval says"),
-                "says nothing of how far".to_owned(),
+                format!("is at {end} the nearer end of its interval"),
+                "can be any distance away".to_owned(),
             ];
             for (agents, says) in [known, unknown].iter().zip(ends) {
                 if !agents.is_empty() {
                     notes.push(format!(
-                        "{} {told} every game: the rating is held finite by a prior alone, and \
-                         {says}.",
+                        "{} {told} every game: only the prior keeps the rating finite. The true \
+                         rating {says}.",
                         self.listed(agents)
                     ));
                 }
@@ -174,9 +174,9 @@ impl Evidence {
             ""
         };
         Some(format!(
-            "Between {} sets of agents ({}{more}) all games went one way: how far they are apart \
-             is held finite by a prior alone, and a difference across is at least what the nearer \
-             end of its interval says.",
+            "Between {} sets of agents ({}{more}) all games went one way: only the prior keeps the \
+             distance between these sets finite. The true difference is at least the nearer end \
+             of its interval.",
             parted.len(),
             told.join("; ")
         ))

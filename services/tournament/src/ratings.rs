@@ -62,7 +62,7 @@ pub struct Ratings {
     /// Sets of agents that are not linked by games.
     pub components: Vec<Vec<usize>>,
     /// Agents whose distance from those they won against or lost to, and drew with, is
-    /// held finite by a prior alone: a rating of theirs says less than the Elo of a
+    /// kept finite by the prior alone: a rating of theirs says less than the Elo of a
     /// score.
     pub unheld: Vec<usize>,
     /// Whether one number for each agent fits the scores of pairs; none where games do

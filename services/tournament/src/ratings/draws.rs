@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn who_wins_or_draws_alone_is_told_to_be_apart_by_a_prior() {
-        const NOTE: &str = "held finite by a prior alone and grows with the games";
+        const NOTE: &str = "only the prior keeps these ratings finite";
         let cases: &[(usize, &[Came], Option<&str>)] = &[
             (2, &[(0, 1, "wd")], Some("a0, a1")),
             (2, &[(0, 1, "wwwd")], Some("a0, a1")),
