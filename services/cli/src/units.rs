@@ -207,13 +207,12 @@ pub(crate) const HELD: &str = "\u{a0}";
 
 /// `1st`, `2nd`, `3rd`, `4th`, …; of a place in a game.
 pub(crate) fn ordinal(place: usize) -> String {
-    let ending = match place {
-        1 => "st",
-        2 => "nd",
-        3 => "rd",
-        _ => "th",
-    };
-    format!("{place}{ending}")
+    match place {
+        1 => "1st".to_owned(),
+        2 => "2nd".to_owned(),
+        3 => "3rd".to_owned(),
+        _ => format!("{place}th"),
+    }
 }
 
 /// `1 game`, `2 games`

@@ -3,6 +3,7 @@
 
 pub use arena_engine as engine;
 
+mod beginning;
 mod canonical;
 mod content;
 mod error_line;
@@ -15,6 +16,7 @@ pub mod seed;
 pub mod spec;
 pub mod tournament;
 
+pub use beginning::{BEGINNING_PLIES, Beginning};
 pub use canonical::canonical_json;
 pub use content::{Package, Registration};
 pub use error_line::error_line;

@@ -8,7 +8,11 @@ mod write;
 
 use arena_engine::{Event, Finished, SeatFault, Termination, options::Options};
 
-use crate::{result::GameResult, seed::BlockSeed};
+use crate::{
+    beginning::{BEGINNING_PLIES, Beginning},
+    result::GameResult,
+    seed::BlockSeed,
+};
 
 pub use agent::{Program, RECORD_VERSION, RecordAgent, RecordSetup};
 pub use read::{LineError, ParsedRecord};
@@ -51,6 +55,9 @@ pub struct GameRecord {
     /// What [`GameRecord::course`] returned of the events, where those are not
     /// kept; else 0.
     pub course: u64,
+    /// What [`GameRecord::beginning`] returned of the events, where those are not kept
+    /// and there was a fault; else empty.
+    pub beginning: Beginning,
 }
 
 impl GameRecord {
@@ -76,6 +83,7 @@ impl GameRecord {
             faults: if void { Vec::new() } else { game.faults },
             hash: [0; 32],
             course: 0,
+            beginning: Beginning::default(),
         }
     }
 
@@ -87,10 +95,27 @@ impl GameRecord {
         if self.events.is_empty() || !self.is_whole() {
             return self.course;
         }
-        let bytes = self.events.iter().flat_map(|it| it.to_bits().to_le_bytes());
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+        self.events.iter().fold(FNV_BASIS, fnv)
+    }
+
+    /// How it began, up to its first fault; empty where the events are not known.
+    #[must_use]
+    pub fn beginning(&self) -> Beginning {
+        if self.events.is_empty() || !self.is_whole() {
+            return self.beginning;
+        }
+        let faults = self.faults.iter().map(|fault| fault.ply);
+        let clean = faults.min().unwrap_or(u32::MAX);
+        let mut hash = FNV_BASIS;
+        let mut plies = 0;
+        let numbers = self.events.iter().filter_map(|event| {
+            hash = fnv(hash, event);
+            plies += u32::from(event.is_action());
+            let is_compared = event.is_action() && plies <= clean;
+            // Both halves have a part in it.
+            (is_compared && BEGINNING_PLIES.contains(&plies)).then_some((hash ^ hash >> 32) as u32)
+        });
+        Beginning::new(numbers)
     }
 
     /// Whether the events are those of the whole game.
@@ -112,6 +137,9 @@ impl GameRecord {
     /// cannot do without, and keeps what tells one course of a game from another.
     pub fn forget_moves(&mut self) {
         self.course = self.course();
+        if !self.faults.is_empty() {
+            self.beginning = self.beginning();
+        }
         self.events.truncate(opening_events(
             self.opening_plies,
             self.events.iter().map(|event| event.is_action()),
@@ -131,8 +159,19 @@ impl GameRecord {
             termination: self.termination,
             faults: self.faults.clone(),
             course: self.course(),
+            beginning: self.beginning(),
         }
     }
+}
+
+const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// Adds an event to a hash (FNV-1a).
+fn fnv(hash: u64, event: &Event) -> u64 {
+    let bytes = event.to_bits().to_le_bytes();
+    bytes.into_iter().fold(hash, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 /// How many events there are up to the last action of the opening, of events of

@@ -2,6 +2,8 @@
 
 use arena_engine::{FaultKind, SeatFault, Termination};
 
+use crate::Beginning;
+
 /// The outcome of one game, without its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameResult {
@@ -24,6 +26,8 @@ pub struct GameResult {
     pub faults: Vec<SeatFault>,
     /// The same for games with the same events; 0 where it is not known.
     pub course: u64,
+    /// How it began, up to its first fault; empty where it is not known.
+    pub beginning: Beginning,
 }
 
 impl GameResult {

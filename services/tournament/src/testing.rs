@@ -48,6 +48,7 @@ pub(crate) fn result(game: ScheduledGame, placement: &[u8], plies: u32) -> GameR
         },
         faults: Vec::new(),
         course: 0,
+        beginning: arena_model::Beginning::default(),
     }
 }
 

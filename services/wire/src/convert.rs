@@ -1,7 +1,7 @@
 //! Plain data to messages and back.
 
 use arena_model::{
-    BlockSeed, GameRecord, Package,
+    Beginning, BlockSeed, GameRecord, Package,
     engine::{
         Event, FaultKind, FaultPolicy, SeatFault, Termination,
         options::{Kind, OptionError, Options, Spec, Value, coerce},
@@ -322,6 +322,7 @@ impl From<&GameRecord> for v1::GameRecord {
                 .collect(),
             hash: record.hash.to_vec(),
             course: record.course,
+            beginning: record.beginning.numbers().to_vec(),
         }
     }
 }
@@ -397,6 +398,7 @@ impl TryFrom<&v1::GameRecord> for GameRecord {
             faults,
             hash,
             course: message.course,
+            beginning: Beginning::new(message.beginning.iter().copied()),
         })
     }
 }

@@ -195,6 +195,7 @@ impl World {
             termination: Termination::Normal,
             faults: Vec::new(),
             course: 0,
+            beginning: arena_model::Beginning::default(),
             luck: self.field.worth(dice),
         }
     }
@@ -212,6 +213,7 @@ impl World {
                 termination: Termination::Normal,
                 faults: Vec::new(),
                 course: 0,
+                beginning: arena_model::Beginning::default(),
                 luck: Vec::new(),
             });
         }

@@ -272,6 +272,7 @@ impl Simulated {
             termination: Termination::Normal,
             faults: Vec::new(),
             course,
+            beginning: arena_model::Beginning::default(),
         }
     }
 

@@ -19,6 +19,8 @@ class Game:
         self.plies = record["plies"]
         self.faults = [(self.seats[f["seat"]], f["kind"]) for f in record["fault"] or []]
         self.course = tuple(e.get("action", e.get("chance")) for e in record["events"])
+        # Plies before the first fault; games without chance have no other events.
+        self.clean = min([f["ply"] for f in record["fault"] or []], default=len(self.course))
 
     @property
     def is_void(self):
@@ -54,6 +56,15 @@ class Game:
 
 # Blocks are compared for so many openings.
 COMPARED_MAX = 64
+# Games of which one has a fault are compared after so many plies.
+COMPARED_PLIES = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256]
+
+
+def differ(one, other):
+    if not one.faults and not other.faults and one.course != other.course:
+        return True
+    both = [ply for ply in COMPARED_PLIES if ply <= min(one.clean, other.clean)]
+    return bool(both) and one.course[: both[-1]] != other.course[: both[-1]]
 
 
 class Group:
@@ -74,10 +85,9 @@ class Group:
         seen = {}
         for turn, block in zip(self.turns, self.blocks):
             for game in block if turn % openings < COMPARED_MAX else []:
-                if not game.faults:
-                    key = (turn % openings, tuple(game.seats))
-                    seen.setdefault(key, set()).add(game.course)
-        if any(len(courses) > 1 for courses in seen.values()):
+                seen.setdefault((turn % openings, tuple(game.seats)), []).append(game)
+        pairs = (pair for games in seen.values() for pair in itertools.combinations(games, 2))
+        if any(differ(one, other) for one, other in pairs):
             return
         both = list(zip(self.turns, self.blocks))
         self.held = [block for turn, block in both if turn >= openings]

@@ -142,6 +142,7 @@ mod tests {
             faults: Vec::new(),
             hash: [0; 32],
             course: 0,
+            beginning: arena_model::Beginning::default(),
             seats: game.seats,
         }
     }

@@ -63,6 +63,7 @@ fn verdict((format, settings): (Format, Option<Settings>), agents: usize, seats:
             termination: Termination::Normal,
             faults: Vec::new(),
             course: 0,
+            beginning: arena_model::Beginning::default(),
         });
         stages.advance().expect("a stage");
         index += 1;

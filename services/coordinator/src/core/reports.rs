@@ -328,6 +328,7 @@ mod tests {
                 termination,
                 faults: fault.into_iter().collect(),
                 course: 0,
+                beginning: arena_model::Beginning::default(),
             },
             stored: StoredGame {
                 tournament: "cup".into(),

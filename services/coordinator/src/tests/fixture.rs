@@ -417,6 +417,7 @@ fn record(game: &v1::GameAssignment, winner: usize) -> GameRecord {
         faults: Vec::new(),
         hash: [0; 32],
         course: 0,
+        beginning: arena_model::Beginning::default(),
     };
     record.hash = [winner as u8 + 1; 32];
     record

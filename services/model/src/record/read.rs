@@ -9,7 +9,7 @@ use super::{
     verify::VerifyError,
     write::{EVENTS, write_common, write_event, write_head, write_setup, write_tail},
 };
-use crate::{canonical::canonical_json, seed::BlockSeed, spec::GamePlay};
+use crate::{beginning::Beginning, canonical::canonical_json, seed::BlockSeed, spec::GamePlay};
 
 /// Text that is not a record.
 #[derive(Debug, thiserror::Error)]
@@ -338,6 +338,7 @@ impl ParsedRecord {
             faults: line.fault.iter().flatten().map(LineFault::packed).collect(),
             hash,
             course: 0,
+            beginning: Beginning::default(),
         }
     }
 

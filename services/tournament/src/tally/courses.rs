@@ -4,12 +4,12 @@
 //! course. Without chance the course of a block follows from its opening and from
 //! what the agents draw from their seeds. So a block whose opening its group had
 //! before counts only once two games of the group with the same opening and seats
-//! differed: until then nothing shows that its agents use their seeds, and it is held
-//! back.
+//! differed, before a fault of either: until then nothing shows that its agents use
+//! their seeds, and it is held back.
 
 use std::collections::BTreeMap;
 
-use arena_model::{engine::MAX_SEATS, result::GameResult};
+use arena_model::{Beginning, engine::MAX_SEATS, result::GameResult};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -27,8 +27,8 @@ const COMPARED_MAX: u64 = 64;
 /// Which blocks of a group went the same way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sameness {
-    /// What a game was, by opening and seats.
-    games: BTreeMap<(u64, u64), u64>,
+    /// What games were, by opening and then by seats.
+    games: BTreeMap<u64, BTreeMap<u64, Course>>,
     /// Two games with the same opening and seats differed.
     pub(crate) differs: bool,
 }
@@ -39,21 +39,46 @@ impl Sameness {
         if self.differs || opening >= COMPARED_MAX {
             return;
         }
-        for (seats, course) in block.0.into_iter().filter(|&(_, course)| course != 0) {
-            let known = self.games.entry((opening, seats));
-            if *known.or_insert(course) != course {
+        for (seats, course) in block.0.into_iter().flatten() {
+            let games = self.games.entry(opening).or_default();
+            let known = games.entry(seats).or_default();
+            if known.differs(&course) {
                 self.differs = true;
                 self.games = BTreeMap::new();
                 return;
             }
+            known.extend(course);
         }
     }
 }
 
-/// The seats and courses of a block's games, by rotation; 0 where a game cannot be
-/// compared: its course is not known, or a fault may have changed it.
+/// How a game went, or all of several that did not differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct BlockCourse([(u64, u64); MAX_SEATS]);
+struct Course {
+    /// Of the whole game; 0 where it is not known, or a fault may have changed it.
+    whole: u64,
+    /// Up to the first fault.
+    beginning: Beginning,
+}
+
+impl Course {
+    fn differs(&self, other: &Self) -> bool {
+        let wholes = [self.whole, other.whole];
+        !wholes.contains(&0) && self.whole != other.whole
+            || self.beginning.differs(&other.beginning)
+    }
+
+    /// Takes in what goes further.
+    fn extend(&mut self, other: Self) {
+        self.whole = self.whole.max(other.whole);
+        self.beginning = self.beginning.longer(other.beginning);
+    }
+}
+
+/// The seats and courses of a block's games, by rotation; none of those without a
+/// placement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BlockCourse([Option<(u64, Course)>; MAX_SEATS]);
 
 impl BlockCourse {
     /// Of the game of one rotation alone.
@@ -65,12 +90,16 @@ impl BlockCourse {
 
     /// Adds the game of a rotation.
     pub(crate) fn add(&mut self, rotation: u32, result: &GameResult) {
-        if result.faults.is_empty()
-            && let Some(game) = self.0.get_mut(rotation as usize)
-        {
+        if let Some(game) = self.0.get_mut(rotation as usize) {
             let seats = result.seats.iter();
             let seats = seats.fold(0, |key, &agent| key << 16 | u64::from(agent));
-            *game = (seats, result.course);
+            let whole = if result.faults.is_empty() {
+                result.course
+            } else {
+                0
+            };
+            let beginning = result.beginning;
+            *game = Some((seats, Course { whole, beginning }));
         }
     }
 }

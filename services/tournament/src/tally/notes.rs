@@ -57,10 +57,10 @@ impl Tally {
         (blocks > 0).then(|| {
             let all: u64 = self.courses.values().map(|courses| courses.blocks).sum();
             format!(
-                "{blocks} of {all} blocks repeat games that were played before, move by move, and \
-                 do not count: the agents did not use their seeds. Scores and intervals leave \
-                 them out; wins, draws and losses have all games. More moves in opening_plies \
-                 of [play] give more openings."
+                "{blocks} of {all} blocks do not count: each begins from an opening that its agents \
+                 had played before, and no two of their games from one opening differed. Scores \
+                 and intervals leave these blocks out; wins, draws and losses have all games. More \
+                 moves in opening_plies of [play] give more openings."
             )
         })
     }

@@ -4,6 +4,7 @@ mod stopping;
 
 use std::collections::BTreeMap;
 
+use arena_model::Beginning;
 use serde::Deserialize;
 
 use super::*;
@@ -121,9 +122,18 @@ fn the_order_of_results_changes_no_byte() {
 
 #[test]
 fn a_tally_goes_on_from_its_state_as_if_it_had_never_stopped() {
-    for (agents, seats) in [(3, 2), (4, 3)] {
-        let tournament = tournament(agents, seats, 20);
-        let results = results(&tournament, &mut Draws(7));
+    for (agents, seats, openings) in [(3, 2, 0), (4, 3, 0), (3, 2, 4), (4, 3, 4)] {
+        let mut tournament = tournament(agents, seats, 20);
+        let mut results = results(&tournament, &mut Draws(7));
+        if openings > 0 {
+            // Without chance, so that blocks are compared, and every other one repeats.
+            let (size, complete) = (openings, true);
+            tournament.openings = Some(Openings { size, complete });
+            for result in &mut results {
+                result.course = 1 + result.index % 3;
+                result.beginning = Beginning::new([7]);
+            }
+        }
         let mut straight = Tally::new(&tournament).expect("a tally");
         let mut stopped = straight.clone();
         for (place, result) in results.iter().enumerate() {
@@ -284,6 +294,40 @@ fn a_fault_shows_nothing_about_seeds() {
         tally.add(&result);
     }
     assert_eq!(tally.standings().agents[0].blocks, 1);
+}
+
+/// Agents that use their seeds and make a fault in every game.
+#[test]
+fn games_that_parted_before_their_faults_count() {
+    let mut tournament = tournament(2, 2, 10);
+    tournament.openings = Some(Openings {
+        size: 1,
+        complete: true,
+    });
+    let schedule = Schedule::new(&tournament).expect("a schedule");
+    // The numbers of a game's beginning, and how many blocks count then.
+    let check = |beginning: &dyn Fn(u64) -> Vec<u32>, blocks: u64| {
+        let mut games: Vec<_> = schedule.iter().collect();
+        for seed in 0..3 {
+            let mut tally = Tally::new(&tournament).expect("a tally");
+            for game in &games {
+                let mut result = result(game.clone(), &[1, 2], 30);
+                result.course = 1 + result.index;
+                result.faults.push(fault(3, 0, "crash"));
+                result.beginning = Beginning::new(beginning(game.index));
+                tally.add(&result);
+            }
+            assert_eq!(tally.standings().agents[0].blocks, blocks);
+            Draws(seed).shuffle(&mut games);
+        }
+    };
+    // Alike as far as both go, however far that is.
+    check(&|_| vec![1, 2, 3], 1);
+    check(&|index| vec![1, 2, 3][..index as usize % 4].to_vec(), 1);
+    check(&|_| Vec::new(), 1);
+    // Of one of them another goes on otherwise.
+    check(&|index| vec![1, 2, 3, u32::from(index == 7)], 10);
+    check(&|index| vec![index as u32], 10);
 }
 
 #[test]
