@@ -88,6 +88,8 @@ pub struct Answers {
     pub choices: Vec<Answer>,
     /// The agent's own time for all of them, if told.
     pub thinking_us: Option<u64>,
+    /// Nothing more comes for the batch.
+    pub last: bool,
 }
 
 impl Answers {
@@ -99,11 +101,13 @@ impl Answers {
         self.batch = 0;
         self.choices.clear();
         self.thinking_us = None;
+        self.last = false;
         for field in Fields::of(bytes) {
             match field? {
                 (1, value) => self.batch = value.number()?,
                 (2, value) => self.choices.push(choice(value.bytes()?)?),
                 (3, value) => self.thinking_us = Some(value.number()?),
+                (4, value) => self.last = value.number()? != 0,
                 _ => {}
             }
         }
@@ -152,10 +156,11 @@ pub fn write_choice(out: &mut impl BufMut, slot: u32, move_id: u32, info: Option
     }
 }
 
-/// Ends a `ChooseMovesResponse`.
-pub fn write_thinking(out: &mut impl BufMut, thinking_us: u64) {
+/// Ends the last `ChooseMovesResponse` of a batch.
+pub fn write_end(out: &mut impl BufMut, thinking_us: u64) {
     encode_key(3, WireType::Varint, out);
     encode_varint(thinking_us, out);
+    write_number(out, 4, true.into());
 }
 
 fn write_number(out: &mut impl BufMut, tag: u32, value: u64) {
@@ -190,6 +195,7 @@ mod tests {
                 choice(2, 70_000, Some(v1::SearchInfo::default())),
             ],
             thinking_us: Some(0),
+            last: true,
         }
     }
 
@@ -201,7 +207,7 @@ mod tests {
         for choice in &message.choices {
             write_choice(&mut out, choice.slot, choice.move_id, choice.info.as_ref());
         }
-        write_thinking(&mut out, message.thinking_us.expect("told"));
+        write_end(&mut out, message.thinking_us.expect("told"));
         assert_eq!(out, message.encode_to_vec());
     }
 
@@ -214,6 +220,7 @@ mod tests {
             answers.read(&message.encode_to_vec()).expect("answers");
             assert_eq!(answers.batch, message.batch);
             assert_eq!(answers.thinking_us, message.thinking_us);
+            assert!(answers.last);
             assert_eq!(answers.choices.len(), message.choices.len());
             for (answer, choice) in answers.choices.iter().zip(&message.choices) {
                 let own = choice.info.as_ref().and_then(|info| info.thinking_us);

@@ -4,6 +4,7 @@
 //! which asks again alone; only what happens to that solitary question is a
 //! fault.
 
+mod alone;
 mod batches;
 mod codec;
 pub(crate) mod connect;

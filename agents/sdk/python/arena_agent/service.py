@@ -150,7 +150,9 @@ class Service:
                     self._decide_each(agent, asked, choices, failures)
                 elapsed += time.perf_counter_ns() - started
         failures.tell()
-        rest = pb.ChooseMovesResponse(batch=request.batch, thinking_us=elapsed // 1000)
+        rest = pb.ChooseMovesResponse(
+            batch=request.batch, thinking_us=elapsed // 1000, last=True
+        )
         choices.append(rest.SerializeToString())
         return b"".join(choices)
 

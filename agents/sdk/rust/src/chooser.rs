@@ -9,7 +9,7 @@ use std::{
 };
 
 use arena_wire::{
-    batch::{Questions, write_batch, write_choice, write_thinking},
+    batch::{Questions, write_batch, write_choice, write_end},
     v1::{ChooseMoveResponse, Decision, GameContext},
 };
 use prost::{
@@ -188,7 +188,7 @@ impl<P: Process> Chooser<P> {
                 }
             }
         }
-        write_thinking(&mut self.out, micros(started));
+        write_end(&mut self.out, micros(started));
         (self.out.split().freeze(), failed)
     }
 

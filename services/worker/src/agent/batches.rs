@@ -217,11 +217,13 @@ impl Attendant {
             self.meter.timed(last, count);
         }
         entry.left -= moves.len();
-        if entry.left == 0 {
+        let mut unanswered = Vec::new();
+        if entry.left == 0 || answer.last && wrong.is_none() {
             if let Some(Sent {
                 mut batch, message, ..
             }) = sent.remove(place)
             {
+                unanswered.extend(batch.tokens.iter_mut().filter_map(Option::take));
                 batch.return_message(message);
                 self.line.inbox.borrow_mut().keep(batch);
             }
@@ -235,6 +237,9 @@ impl Attendant {
         }
         if !moves.is_empty() {
             self.tell(Event::Moves(moves));
+        }
+        if !unanswered.is_empty() {
+            self.tell(Event::Unanswered(unanswered));
         }
         match wrong {
             Some(slot) => Err(garbled(format!(

@@ -10,17 +10,16 @@ use std::{
 };
 
 use arena_engine::{AnyMatch, FaultKind, Question};
-use arena_telemetry::MoveTiming;
 use tokio::{
     sync::{Notify, mpsc::UnboundedSender},
     time,
 };
-use tonic::{Code, Request, Status};
+use tonic::Status;
 
 use super::{
-    Blame, Event, Token, Verdict, codec,
+    Blame, Event, Token, Verdict,
     link::{Down, Link, Source},
-    question::{Batch, Inbox, Single, Writer},
+    question::{Inbox, Writer},
     window::Window,
 };
 use crate::{environment::Environment, meter::Meter, supervise::Output};
@@ -119,6 +118,7 @@ impl Line {
             up_since: Instant::now(),
             ups: 0,
             floods: 0,
+            errors: 0,
             broken: None,
             unready: None,
             ours: (String::new(), 0),
@@ -191,18 +191,20 @@ pub(super) struct Attendant {
     pub(super) batch_max: usize,
     /// A batch came to nothing, and no question was answered alone since: all are asked
     /// alone.
-    distrusted: bool,
+    pub(super) distrusted: bool,
     /// When a batch was answered in full last.
     pub(super) served: Instant,
     pub(super) move_timeout: Duration,
     pub(super) link: Option<Link>,
     up_since: Instant,
     ups: u64,
-    floods: u32,
+    pub(super) floods: u32,
+    /// Errors that it answered with, since the last move.
+    pub(super) errors: u32,
     /// Why it is given up: it answers and floods.
     broken: Option<Blame>,
     /// Why it did not start, and when that was found.
-    unready: Option<(Blame, Instant)>,
+    pub(super) unready: Option<(Blame, Instant)>,
     /// What kept us from starting it, and how often in a row.
     ours: (String, u64),
     pub(super) batches: u64,
@@ -224,8 +226,8 @@ impl Attendant {
                 self.line.wake.notified().await;
                 continue;
             }
-            if let Some(blame) = &self.broken {
-                let verdict = Verdict::Fault(blame.clone(), Duration::ZERO);
+            if let Some(blame) = self.broken.clone() {
+                let verdict = Verdict::Fault(blame, Duration::ZERO);
                 self.answer_all(&verdict);
                 continue;
             }
@@ -283,8 +285,11 @@ impl Attendant {
     }
 
     /// Tells the driver.
-    pub(super) fn tell(&self, event: Event) {
+    pub(super) fn tell(&mut self, event: Event) {
         self.line.count_told();
+        if matches!(event, Event::Moves(_) | Event::Alone(_, Verdict::Move(..))) {
+            self.errors = 0;
+        }
         let answered = match &event {
             Event::Moves(moves) => moves.len(),
             Event::Unanswered(tokens) => tokens.len(),
@@ -297,7 +302,7 @@ impl Attendant {
         let _ = self.events.send(event);
     }
 
-    fn answer_all(&self, verdict: &Verdict) {
+    fn answer_all(&mut self, verdict: &Verdict) {
         let tokens = self.line.inbox.borrow_mut().take_all();
         for token in tokens {
             self.tell(Event::Alone(token, verdict.clone()));
@@ -313,7 +318,7 @@ impl Attendant {
     }
 
     /// A running agent; the last failure where there is none.
-    async fn ensure_link(&mut self) -> Result<(), Down> {
+    pub(super) async fn ensure_link(&mut self) -> Result<(), Down> {
         if self.link.as_ref().is_some_and(|link| !link.is_dead()) {
             return Ok(());
         }
@@ -360,119 +365,9 @@ impl Attendant {
         }
     }
 
-    /// Asks one question while no other is asked. A connection that breaks may
-    /// have been broken by what was asked before: only a fresh one counts.
-    async fn ask_alone(&mut self, batch: Batch) {
-        let budget = self.move_timeout.as_micros().try_into().unwrap_or(u64::MAX);
-        let asked = batch.into_single(budget).next();
-        let Some(Single {
-            token,
-            wanted,
-            message,
-        }) = asked
-        else {
-            return;
-        };
-        let mut timing = None;
-        let verdict = loop {
-            let Some(link) = &mut self.link else {
-                match self.ensure_link().await {
-                    Ok(()) => continue,
-                    Err(Down::Agent(blame)) => {
-                        self.unready = Some((blame.clone(), Instant::now()));
-                        break Verdict::Unready(blame);
-                    }
-                    Err(Down::Ours(reason)) => break Verdict::Void(reason),
-                }
-            };
-            let fresh = std::mem::replace(&mut link.fresh, false);
-            let mut grpc = link.grpc.clone();
-            let mut request = Request::new(message.clone());
-            request.set_timeout(self.move_timeout);
-            let start = Instant::now();
-            let answer = time::timeout(self.move_timeout, async {
-                grpc.ready()
-                    .await
-                    .map_err(|error| Status::from_error(error.into()))?;
-                grpc.unary(request, codec::CHOOSE_MOVE, codec::Raw).await
-            })
-            .await;
-            let took = start.elapsed();
-            // The last time counts: what a connection cost that broke is waiting.
-            let measured = timing.insert(MoveTiming {
-                waiting: start.saturating_duration_since(wanted),
-                round_trip: took,
-                thinking: None,
-            });
-            let status = match answer {
-                Ok(Ok(answer)) => {
-                    break match codec::read_move(answer.into_inner()) {
-                        Ok(choice) => {
-                            let agent = choice.info.and_then(|info| info.thinking_us);
-                            measured.thinking = agent.map(Duration::from_micros);
-                            Verdict::Move(choice.move_id, took)
-                        }
-                        Err(problem) => self.blame(FaultKind::Garbled, problem, took),
-                    };
-                }
-                Err(_) => Status::deadline_exceeded("no answer in time"),
-                Ok(Err(status)) => status,
-            };
-            if took >= self.move_timeout
-                || status.code() == Code::DeadlineExceeded && took * 2 >= self.move_timeout
-            {
-                let verdict = self.blame(
-                    FaultKind::Timeout,
-                    format!("no answer within {:?}", self.move_timeout),
-                    took,
-                );
-                self.drop_link().await;
-                break verdict;
-            }
-            let Some(link) = &self.link else { continue };
-            let blame = link.blame(&status).await;
-            let broke = matches!(blame.kind, FaultKind::Disconnected | FaultKind::OutputLimit)
-                || link.is_dead();
-            if broke {
-                let flooded = blame.kind == FaultKind::OutputLimit;
-                self.drop_link().await;
-                if fresh && flooded {
-                    // It explains the ends before, which need not be repeated.
-                    self.floods = 0;
-                }
-                let stands = fresh || flooded && self.flooded_again();
-                if !stands {
-                    continue;
-                }
-            }
-            break Verdict::Fault(blame, took);
-        };
-        if let Some(timing) = timing {
-            self.meter.timed(timing, 1);
-        }
-        if self.distrusted && matches!(verdict, Verdict::Move(..)) {
-            self.distrusted = false;
-            self.set_room();
-        }
-        self.tell(Event::Alone(token, verdict));
-        self.show(Duration::from_millis(100));
-    }
-
-    fn blame(&self, kind: FaultKind, message: String, took: Duration) -> Verdict {
-        let blame = match &self.link {
-            Some(link) => link.fault(kind, message),
-            None => Blame {
-                kind,
-                message,
-                tail: String::new(),
-            },
-        };
-        Verdict::Fault(blame, took)
-    }
-
     /// True where an agent that answers in time wrote too much so often that
     /// restarting it leads nowhere.
-    fn flooded_again(&mut self) -> bool {
+    pub(super) fn flooded_again(&mut self) -> bool {
         if self.up_since.elapsed() > FLOOD_ROW {
             self.floods = 0;
         }
@@ -551,7 +446,7 @@ impl Attendant {
         self.drop_link().await;
     }
 
-    fn set_room(&mut self) {
+    pub(super) fn set_room(&mut self) {
         let room = self.line.window.borrow().size();
         let mut inbox = self.line.inbox.borrow_mut();
         inbox.set_room(room, self.distrusted);

@@ -200,7 +200,8 @@ fn lost(status: &Status) -> bool {
     std::error::Error::source(status).is_some()
 }
 
-fn may_be_dead(status: &Status) -> bool {
+/// Whether a call may have failed because the process ended.
+pub(super) fn may_be_dead(status: &Status) -> bool {
     lost(status) || matches!(status.code(), Code::Unavailable | Code::Cancelled)
 }
 

@@ -12,11 +12,12 @@ use tokio::{
     task::{JoinError, JoinSet},
     time,
 };
-use tonic::{Request, Response, Status};
+use tonic::{Code, Request, Response, Status};
 
 use super::{
     Event, Token, codec,
     line::{Attendant, Distrust},
+    link::may_be_dead,
     question::Single,
 };
 
@@ -85,6 +86,7 @@ impl Attendant {
         let mut calls: JoinSet<Answer> = JoinSet::new();
         let mut open: Vec<Open> = Vec::with_capacity(IN_FLIGHT);
         let mut moves = Vec::with_capacity(IN_FLIGHT);
+        let mut refused = Vec::new();
         let mut came = Vec::with_capacity(IN_FLIGHT);
         let mut progress = Instant::now();
         let mut round = Round::new();
@@ -162,11 +164,14 @@ impl Attendant {
                 came.push(answer);
                 next = calls.try_join_next();
             }
-            let failed = self.take_singles(&mut came, &mut open, &mut moves).err();
+            let taken = self.take_singles(&mut came, &mut open, &mut moves, &mut refused);
             if !moves.is_empty() {
-                self.tell(Event::Moves(std::mem::take(&mut moves)));
+                self.tell(Event::Moves(mem::take(&mut moves)));
             }
-            if let Some(status) = failed {
+            if !refused.is_empty() {
+                self.tell(Event::Unanswered(mem::take(&mut refused)));
+            }
+            if let Err(status) = taken {
                 break Distrust::Failed(status);
             }
             if let Some((at_once, took)) = round.take(at_once) {
@@ -182,19 +187,28 @@ impl Attendant {
     }
 
     /// Takes answers that came together: the agent was at them since the last one
-    /// before, or since they were asked.
+    /// before, or since they were asked. What was answered with an error is `refused`.
     fn take_singles(
         &mut self,
         came: &mut Vec<Result<Answer, JoinError>>,
         open: &mut Vec<Open>,
         moves: &mut Vec<(Token, u32)>,
+        refused: &mut Vec<Token>,
     ) -> Result<(), Status> {
         let now = Instant::now();
         let before = mem::replace(&mut self.last_answer, now);
         let together = u32::try_from(came.len().max(1)).unwrap_or(u32::MAX);
         for answer in came.drain(..) {
             let (token, answer) = answer.map_err(|error| Status::internal(error.to_string()))?;
-            let choice = codec::read_move(answer?.into_inner()).map_err(Status::data_loss)?;
+            let answer = match answer {
+                Err(status) if is_of_the_question(&status) => {
+                    open.retain(|it| it.token != token);
+                    refused.push(token);
+                    continue;
+                }
+                answer => answer?.into_inner(),
+            };
+            let choice = codec::read_move(answer).map_err(Status::data_loss)?;
             if let Some(place) = open.iter().position(|it| it.token == token) {
                 let asked = open.swap_remove(place);
                 let own = choice.info.and_then(|info| info.thinking_us);
@@ -214,4 +228,10 @@ impl Attendant {
         }
         Ok(())
     }
+}
+
+/// Whether a call failed for what was asked: the connection is there, and the agent is
+/// not known to hang.
+fn is_of_the_question(status: &Status) -> bool {
+    !may_be_dead(status) && status.code() != Code::DeadlineExceeded
 }

@@ -1,6 +1,9 @@
 //! Whole workers, lent games by a coordinator.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
 use arena_wire::v1::{self, join_response::Notice};
 use arena_worker::{Builtin, Options, WorkerError};
@@ -88,6 +91,40 @@ async fn an_error_an_illegal_move_and_a_huge_answer_are_charged_where_they_belon
         let faults = faults(&records);
         assert!((1..60).contains(&faults), "{mode}: {faults} faults");
     }
+}
+
+/// What the faults of games are reported with.
+fn details(reports: &BTreeMap<u64, v1::GameReport>) -> Vec<String> {
+    let faults = reports.values().flat_map(|report| &report.fault_details);
+    faults.map(|fault| fault.message.clone()).collect()
+}
+
+#[tokio::test]
+async fn a_process_that_answers_with_errors_goes_on() {
+    // Without batches the question is asked again alone, which is an error too.
+    for (mode, unary, errors) in [("error-alone", false, 1), ("error", true, 2)] {
+        let bad = process("bad", &["--mode", mode, "--every", "100"]);
+        let one_by_one = |options: &mut Options| (options.capacity, options.unary) = (1, unary);
+        let reports = play(pair(bad, native("random")), games(40), one_by_one).await;
+        let details = details(&reports);
+        assert!(details.len() > 2, "{details:?}");
+        for (game, detail) in (1..).zip(&details) {
+            let wanted = format!("error {} of this process", errors * game);
+            assert!(detail.contains(&wanted), "{mode}: {details:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_error_after_which_a_process_can_answer_nothing_costs_one_game() {
+    let play = async |mode: &str| {
+        let bad = process("bad", &["--mode", mode, "--every", "100"]);
+        let setup = pair(bad, native("random"));
+        records(&play(setup, games(40), |options| options.capacity = 1).await)
+    };
+    let expected = play("error-alone").await;
+    assert!((2..40).contains(&faults(&expected)));
+    assert_eq!(play("error-for-good").await, expected);
 }
 
 #[tokio::test]

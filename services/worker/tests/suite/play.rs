@@ -71,7 +71,7 @@ async fn each_way_to_fail_has_its_name() {
             FaultKind::IllegalMove,
             "action 99999 is not legal",
         ),
-        ("error", FaultKind::Crash, "no idea"),
+        ("error", FaultKind::Crash, "error 1 of this process"),
         ("garbled", FaultKind::Garbled, "too large"),
         (
             "flood",

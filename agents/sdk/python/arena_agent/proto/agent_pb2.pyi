@@ -168,14 +168,16 @@ class ChooseMovesRequest(_message.Message):
     def __init__(self, contexts: _Optional[_Iterable[_Union[GameContext, _Mapping]]] = ..., decisions: _Optional[_Iterable[_Union[Decision, _Mapping]]] = ..., time_budget_us: _Optional[int] = ..., batch: _Optional[int] = ...) -> None: ...
 
 class ChooseMovesResponse(_message.Message):
-    __slots__ = ("batch", "choices", "thinking_us")
+    __slots__ = ("batch", "choices", "thinking_us", "last")
     BATCH_FIELD_NUMBER: _ClassVar[int]
     CHOICES_FIELD_NUMBER: _ClassVar[int]
     THINKING_US_FIELD_NUMBER: _ClassVar[int]
+    LAST_FIELD_NUMBER: _ClassVar[int]
     batch: int
     choices: _containers.RepeatedCompositeFieldContainer[Choice]
     thinking_us: int
-    def __init__(self, batch: _Optional[int] = ..., choices: _Optional[_Iterable[_Union[Choice, _Mapping]]] = ..., thinking_us: _Optional[int] = ...) -> None: ...
+    last: bool
+    def __init__(self, batch: _Optional[int] = ..., choices: _Optional[_Iterable[_Union[Choice, _Mapping]]] = ..., thinking_us: _Optional[int] = ..., last: bool = ...) -> None: ...
 
 class Choice(_message.Message):
     __slots__ = ("slot", "move_id", "info")
