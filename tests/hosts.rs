@@ -200,8 +200,10 @@ fn check_paused_until_repaired(hosts: usize) {
         (coordinator.metric("arena_tournaments_paused", &reason) > 0.0).then_some(())
     });
     workers.into_iter().for_each(Server::stop);
+    let resumed = ask(&["tournament", "resume", id]).ok();
+    let told = &resumed.stderr;
+    assert!(told.contains("no worker is connected"), "{told}");
     let good = world.worker(&coordinator, &[]);
-    let _ = ask(&["tournament", "resume", id]).ok();
     world.finish_tournament(id, &url);
     check_unspoilt(&standings(&world, id, &url), 120);
     good.stop();

@@ -334,6 +334,10 @@ fn endpoint_is_asked_at_each_start_whether_it_is_what_was_registered() {
     let _ = world.arena(&register).ok();
     let (id, ..) = run(&world, &[]);
     endpoint.stop();
+    // That nobody answers says nothing of how the agent plays.
+    let _ = world
+        .arena(&["game", "rerun", &format!("{id}/0"), "--data", "data"])
+        .fails(4, &["mine could not be asked", "cannot be reached"]);
     // Old figures are shown, with the word that the agent was not asked.
     let (same, _, told) = run(&world, &[]);
     assert_eq!(same, id);

@@ -101,11 +101,13 @@ fn output_of_games_that_are_played_alone_is_kept_by_game() {
             mine.told()
         );
         assert!(other.stderr.contains("nothing is kept"), "{}", other.told());
+        assert!(!mine.stderr.contains("the last"), "{}", mine.told());
+        assert_eq!(of("loud").ok().stdout, mine.stdout);
         seats.push(mine.stdout.contains("seat 0"));
     }
     assert!(seats.contains(&true) && seats.contains(&false));
     let wrong = output_of(&world, "alone", &format!("{id}/0"), "2");
-    let _ = wrong.fails(2, &["no seat 2", "0 to 1"]);
+    let _ = wrong.fails(2, &["no seat or agent 2", "0 to 1"]);
 
     // Nothing of it is in the records.
     let same = play(&world, "together", &[], &["--capacity", "64"]);
@@ -124,6 +126,7 @@ fn output_of_a_game_is_bounded() {
     let kept = kept.expect("an output");
     assert_eq!(kept.stdout.trim_end(), "x".repeat(8191), "{}", kept.stderr);
     assert!(kept.stderr.contains("printed 100"), "{}", kept.stderr);
+    assert!(kept.stderr.contains("here are the last"), "{}", kept.stderr);
     world.nothing_runs();
 }
 

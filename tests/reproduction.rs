@@ -298,3 +298,31 @@ fn a_rerun_asks_the_binary_that_played_also_after_it_was_replaced() {
         .arena(&["game", "rerun", &game, "--data", "data"])
         .ok();
 }
+
+#[test]
+fn a_record_finds_its_packages_in_the_usual_folder() {
+    let world = World::with_python();
+    let _ = world.write("pick", "min");
+    let path = picks(&world);
+    let _ = world
+        .arena(&["agent", "register", "picks", "--binary", &path])
+        .ok();
+    let spec = world.write(
+        "spec.toml",
+        spec("picks", "cowry", 1, &["picks", "random"], ""),
+    );
+    let id = world
+        .arena(&["run", &spec, "--output", "json"])
+        .ok()
+        .tournament_id();
+    let games = world.arena(&["export", &id]).ok();
+    let line = games.stdout.lines().next().expect("a game");
+    let record = world.write("record.json", line);
+    let rerun = ["game", "rerun", "--file", &record];
+    let _ = world.arena(&rerun).ok();
+    let folder = world.folder().join("arena-data");
+    fs::rename(&folder, world.folder().join("elsewhere")).expect("moved");
+    let _ = world
+        .arena(&rerun)
+        .fails(2, &["agent picks", "--agent picks=PATH"]);
+}

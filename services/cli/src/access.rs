@@ -80,17 +80,17 @@ impl AccessArgs {
     /// Opens what exists, and where nobody says and nothing exists, a
     /// coordinator that keeps nothing.
     pub(crate) async fn open_or_memory(&self) -> Outcome<Access> {
-        let nowhere = matches!(self.place(), Place::Unsaid);
-        if !nowhere || Path::new(DEFAULT_DATA).is_dir() {
+        if self.leads_somewhere() {
             return self.open().await;
         }
         let embedded = coordinator::hold_memory().await?;
         Access::embedded(embedded).await
     }
 
-    /// Whether arguments or environment say where to go.
-    pub(crate) fn is_named(&self) -> bool {
-        !matches!(self.place(), Place::Unsaid)
+    /// Whether there is somewhere to go: arguments or environment say where, or there is
+    /// a data folder of the usual name.
+    pub(crate) fn leads_somewhere(&self) -> bool {
+        !matches!(self.place(), Place::Unsaid) || Path::new(DEFAULT_DATA).is_dir()
     }
 
     /// The data folder that [`AccessArgs::open_or_create`] would make.

@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use arena_wire::v1;
 use clap::ValueEnum;
 use tokio::{
     process::{Child, ChildStdin, Command},
@@ -13,6 +14,7 @@ use tokio::{
 };
 
 use crate::{
+    access::Client,
     failure::{Failure, Kind, Outcome},
     output::note,
 };
@@ -25,6 +27,23 @@ pub(crate) enum Builtin {
     InProcess,
     /// As processes, like any other agent.
     Process,
+}
+
+/// Says so where a coordinator has nobody to play.
+pub(crate) async fn note_absence(client: &mut Client, url: &str) -> Outcome {
+    if !are_there(client).await? {
+        note(format!(
+            "no worker is connected, so nothing is played until one is: start one with \
+             `arena worker --coordinator {url}`"
+        ));
+    }
+    Ok(())
+}
+
+/// Whether a coordinator has workers.
+pub(crate) async fn are_there(client: &mut Client) -> Outcome<bool> {
+    let workers = client.list_workers(v1::ListWorkersRequest {}).await?;
+    Ok(!workers.into_inner().workers.is_empty())
 }
 
 impl Builtin {

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use arena_model::{TournamentSeed, engine::options::nearest};
 use arena_tournament::evolution::Evolution;
-use arena_wire::v1::{self, GetAgentRequest, ListWorkersRequest};
+use arena_wire::v1::{self, GetAgentRequest};
 use clap::Args;
 use tonic::Code;
 
@@ -26,7 +26,7 @@ use crate::{
     signals::Interrupt,
     units,
     whole_file::WholeFile,
-    workers::{Builtin, Fleet},
+    workers::{self, Builtin, Fleet},
 };
 
 /// Evolve the numbers of an agent's option, each generation a tournament
@@ -187,7 +187,7 @@ impl EvolveArgs {
         let mut report = Report::new(self.output, spec);
         let mut client = access.client.clone();
         if workers == 0 {
-            tell_of_no_workers(&mut client, &access.url).await?;
+            workers::note_absence(&mut client, &access.url).await?;
         }
         let supervise = async {
             loop {
@@ -228,18 +228,6 @@ impl EvolveArgs {
         ));
         Ok(())
     }
-}
-
-/// Says so where nobody is there to play: an evolution waits for workers.
-async fn tell_of_no_workers(client: &mut Client, url: &str) -> Outcome {
-    let workers = client.list_workers(ListWorkersRequest {}).await?;
-    if workers.into_inner().workers.is_empty() {
-        note(format!(
-            "no worker is connected, so nothing is played until one is: start one with \
-             `arena worker --coordinator {url}`, or give --workers"
-        ));
-    }
-    Ok(())
 }
 
 /// A seed where nobody names one.

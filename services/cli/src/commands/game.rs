@@ -76,11 +76,11 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     watch: WatchArgs,
 
-    /// Print what the agent of this seat printed instead. It is kept for games in which
-    /// it made a fault (the last of its process), and for games that its process played
-    /// alone, as on a worker with --capacity 1
-    #[arg(long, value_name = "SEAT", conflicts_with_all = ["watch", "output"])]
-    output_of: Option<usize>,
+    /// Print what the agent of this seat, or of this name, printed instead. It is kept for
+    /// games in which it made a fault (the last of its process), and for games that its
+    /// process played alone, as on a worker with --capacity 1
+    #[arg(long, value_name = "SEAT|AGENT", conflicts_with_all = ["watch", "output"])]
+    output_of: Option<String>,
 
     /// How to print; json is the game's record
     #[arg(long, value_enum, default_value_t)]
@@ -145,7 +145,7 @@ impl ShowArgs {
         let setup = game.setup.take().unwrap_or_default();
         let rules = Rules::of(&setup)?;
         let record = model::record(game.record.as_ref())?;
-        if let Some(seat) = self.output_of {
+        if let Some(seat) = &self.output_of {
             return printed::print(&self.game, &setup, &record, &game, seat);
         }
         if setup.hash_only {

@@ -15,12 +15,12 @@ use serde_json::json;
 
 use super::{export, request_id, set::SetArgs, standings};
 use crate::{
-    access::{AccessArgs, Client},
+    access::{Access, AccessArgs, Client},
     failure::{Failure, Kind, Outcome},
     ids,
     output::{self, Format, note},
     progress::{self, Progress, state_name},
-    units,
+    units, workers,
 };
 
 /// Plan, start, list, watch, pause, resume and cancel tournaments
@@ -150,11 +150,12 @@ impl TournamentCommand {
             | Self::Cancel(args) => args.access.open().await?,
             Self::Watch(args) => args.one.access.open().await?,
         };
-        let outcome = self.with(&mut access.client).await;
+        let outcome = self.with(&mut access).await;
         outcome.and(access.close().await)
     }
 
-    async fn with(mut self, client: &mut Client) -> Outcome {
+    async fn with(mut self, access: &mut Access) -> Outcome {
+        let client = &mut access.client;
         if let Self::Show(one)
         | Self::Pause(one)
         | Self::Resume(one)
@@ -166,13 +167,13 @@ impl TournamentCommand {
         }
         match self {
             Self::Plan(args) => plan::plan(client, args).await,
-            Self::Start(args) => start_command(client, args).await,
+            Self::Start(args) => start_command(access, args).await,
             Self::List(args) => list::list(client, &args).await,
             Self::Show(args) => {
                 let tournament = export::tournament(client, &args.id).await?;
                 show(&tournament, args.output)
             }
-            Self::Watch(args) => watch(client, args).await,
+            Self::Watch(args) => watch(access, args).await,
             Self::Pause(args) => {
                 let request = v1::PauseTournamentRequest {
                     request_id: request_id(),
@@ -187,7 +188,7 @@ impl TournamentCommand {
                     tournament_id: args.id,
                 };
                 let response = client.resume_tournament(request).await?.into_inner();
-                changed(response.tournament, args.output)
+                plays_on(access, response.tournament, args.output).await
             }
             Self::Retry(args) => {
                 let request = v1::RetryTournamentRequest {
@@ -195,7 +196,7 @@ impl TournamentCommand {
                     tournament_id: args.id,
                 };
                 let response = client.retry_tournament(request).await?.into_inner();
-                changed(response.tournament, args.output)
+                plays_on(access, response.tournament, args.output).await
             }
             Self::Cancel(args) => {
                 let request = v1::CancelTournamentRequest {
@@ -243,9 +244,9 @@ pub(crate) async fn start(
     Ok(client.start_tournament(request).await?.into_inner())
 }
 
-async fn start_command(client: &mut Client, args: StartArgs) -> Outcome {
+async fn start_command(access: &mut Access, args: StartArgs) -> Outcome {
     let spec = read_spec(&args.spec, &args.set)?;
-    let response = start(client, spec, args.seed, args.again)
+    let response = start(&mut access.client, spec, args.seed, args.again)
         .await
         .map_err(about(&args.spec))?;
     response.notes.iter().for_each(note);
@@ -253,8 +254,9 @@ async fn start_command(client: &mut Client, args: StartArgs) -> Outcome {
     if args.watch {
         note(format!("tournament {}", tournament.tournament_id));
         let timeout = Duration::from_secs(CONNECT_TIMEOUT);
-        return follow(client, tournament.tournament_id, timeout, args.output).await;
+        return follow(access, &tournament, timeout, args.output).await;
     }
+    note_unplayed(access, &tournament).await?;
     match args.output {
         Format::Json | Format::Jsonl => output::json_line(&json!({
             "tournament_id": tournament.tournament_id,
@@ -421,17 +423,52 @@ fn changed(tournament: Option<v1::Tournament>, format: Format) -> Outcome {
     }
 }
 
-async fn watch(client: &mut Client, args: WatchArgs) -> Outcome {
-    // An unknown id is told at once.
-    export::tournament(client, &args.one.id).await?;
-    let timeout = Duration::from_secs(args.connect_timeout);
-    follow(client, args.one.id, timeout, args.one.output).await
+/// Prints a tournament that is to be played on.
+async fn plays_on(
+    access: &mut Access,
+    tournament: Option<v1::Tournament>,
+    output: Format,
+) -> Outcome {
+    let tournament = tournament.unwrap_or_default();
+    note_unplayed(access, &tournament).await?;
+    changed(Some(tournament), output)
 }
 
-async fn follow(client: &mut Client, id: String, timeout: Duration, output: Format) -> Outcome {
+/// Says so where nobody is there to play a tournament, and what to do.
+async fn note_unplayed(access: &mut Access, tournament: &v1::Tournament) -> Outcome {
+    if tournament.state() != v1::TournamentState::Running {
+        return Ok(());
+    }
+    if !access.is_embedded() {
+        return workers::note_absence(&mut access.client, &access.url).await;
+    }
+    note(
+        "no coordinator runs on the data folder, so nothing is played yet: `arena run` with the \
+         tournament's spec plays it here, or start `arena coordinator` and `arena worker`",
+    );
+    Ok(())
+}
+
+async fn watch(access: &mut Access, args: WatchArgs) -> Outcome {
+    // An unknown id is reported at once.
+    let tournament = export::tournament(&mut access.client, &args.one.id).await?;
+    let timeout = Duration::from_secs(args.connect_timeout);
+    follow(access, &tournament, timeout, args.one.output).await
+}
+
+async fn follow(
+    access: &mut Access,
+    tournament: &v1::Tournament,
+    timeout: Duration,
+    output: Format,
+) -> Outcome {
+    if tournament.state() == v1::TournamentState::Running {
+        workers::note_absence(&mut access.client, &access.url).await?;
+    }
+    let (client, id) = (&mut access.client, &tournament.tournament_id);
     let mut progress = Progress::watched();
-    let last = progress::follow(client, &id, &mut progress, timeout).await?;
-    let standings = standings::show(client, &id, output).await?;
+    let last = progress::follow(client, id, &mut progress, timeout).await?;
+    let standings = standings::show(client, id, output).await?;
     progress::check_finished(&last)?;
     standings::check_played(&standings)
 }

@@ -248,8 +248,11 @@ fn again(report: &Report) -> String {
         )
     };
     let fence = fence(&format!("{}\n{commands}", report.spec_toml));
+    let registrations = report.on_registrations();
+    let registrations = registrations.map_or_else(String::new, |text| format!("{text}\n\n"));
     format!(
-        "<details><summary>Play it again</summary>\n\n{fence}toml\n{}\n{fence}\n\n\
+        "<details><summary>Play it again</summary>\n\nSave this spec as `spec.toml`:\n\n\
+         {fence}toml\n{}\n{fence}\n\n{registrations}\
          {fence}sh\n{commands}\n{fence}\n\n{hash}\n\n</details>\n",
         report.spec_toml.trim_end(),
     )

@@ -160,6 +160,21 @@ impl Report {
         state_name(self.state)
     }
 
+    /// Which files the commands mean that register agents, if there are any.
+    pub(crate) fn on_registrations(&self) -> Option<&'static str> {
+        let are_packages = |command: &String| command.contains(".tar");
+        if self.registrations.is_empty() {
+            return None;
+        }
+        Some(if self.registrations.iter().any(are_packages) {
+            "Agents that are not among Arena's own are registered first, from wherever their \
+             files are; NAME.tar stands for the folder NAME or any archive of it."
+        } else {
+            "Agents that are not among Arena's own are registered first, from wherever their \
+             files are."
+        })
+    }
+
     /// What plays the tournament once more.
     pub(crate) fn commands(&self) -> String {
         let mut commands = self.registrations.clone();

@@ -170,6 +170,13 @@ fn how_to_play_it_again_names_agents_to_register_and_no_hash_of_other_games() {
     for text in [html(&report).expect("a page"), markdown(&report)] {
         assert!(text.contains("agent register mine --binary"), "{text}");
         assert!(!text.contains("4 games so far"), "{text}");
+        assert!(text.contains("Save "), "{text}");
+        assert!(!text.contains("NAME.tar"), "{text}");
+    }
+    report.registrations =
+        vec!["arena agent register pits --binary pits.tar --data again".to_owned()];
+    for text in [html(&report).expect("a page"), markdown(&report)] {
+        assert!(text.contains("NAME.tar stands for the folder"), "{text}");
     }
     report.state = v1::TournamentState::Running;
     for text in [html(&report).expect("a page"), markdown(&report)] {

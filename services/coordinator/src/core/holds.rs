@@ -29,6 +29,10 @@ pub(super) struct Unready {
     workers: Vec<String>,
 }
 
+/// What to do with an agent that has a defect.
+const CHANGED: &str = "a program that you change is another agent: `arena agent register` it with \
+                       --replace and run the spec again, which starts a new tournament";
+
 impl Unready {
     pub(super) fn add(&mut self, agent: v1::UnreadyAgent, worker: &str) {
         self.agent = agent;
@@ -75,15 +79,16 @@ impl Entry {
         v1::Pause {
             kind: UNPLAYED.to_owned(),
             reason: format!(
-                "{} of {} games were lost by agents that never answered (more than {} %), most by \
-                 {agent}",
+                "{} of the first {} games were lost by agents that never answered (more than {} %), \
+                 most by {agent}",
                 results.unplayed_games,
                 results.games(),
                 self.unplayed_limit() * 100.0
             ),
             advice: format!(
-                "repair the agent, then `arena tournament retry {id}` plays these games again; \
-                 `arena tournament resume {id}` keeps them as losses"
+                "where a worker's machine lacks what it needs, mend that, then `arena tournament \
+                 retry {id}` plays these games again; {CHANGED}; `arena tournament resume {id}` \
+                 keeps the games as losses"
             ),
             error: error.unwrap_or_default(),
             agent,
@@ -114,9 +119,9 @@ impl Entry {
                 }
             ),
             advice: format!(
-                "repair it on a worker, then `arena tournament resume {id}` goes on; to play \
-                 without it, remove it from the spec; with `unplayed_limit = 1` in the spec, the \
-                 agent loses its games instead"
+                "where a worker's machine lacks what it needs, mend that, then `arena tournament \
+                 resume {id}` goes on; {CHANGED}; to play without it, remove it from the spec; \
+                 with `unplayed_limit = 1` in the spec, the agent loses its games instead"
             ),
             agent: name,
             workers,

@@ -343,7 +343,7 @@ impl Attendant {
                     return Ok(());
                 }
                 Err(Down::Agent(blame)) if attempt < STARTS => {
-                    tracing::warn!(agent = self.name, attempt, "{}", blame.message);
+                    tracing::info!(agent = self.name, attempt, "{}", blame.message);
                     time::sleep(wait).await;
                     wait *= 2;
                 }

@@ -6,19 +6,29 @@ use arena_wire::v1;
 use crate::{
     failure::{Failure, Outcome},
     output::{self, note},
+    units,
 };
 
-/// Prints what the agent of a seat printed, as far as it is kept.
+/// What is kept of it, as `AgentOutput` says.
+const KEPT_BYTES: u64 = 8 << 10;
+
+/// Prints what the agent of a seat printed, given by number or by its agent, as far as it is kept.
 pub(super) fn print(
     id: &str,
     setup: &v1::TournamentSetup,
     record: &GameRecord,
     game: &v1::GetGameResponse,
-    seat: usize,
+    wanted: &str,
 ) -> Outcome {
-    let Some(&agent) = record.seats.get(seat) else {
+    let is_named = |&agent: &u16| {
+        let agent = setup.agents.get(usize::from(agent));
+        agent.is_some_and(|agent| agent.name == wanted)
+    };
+    let seat = wanted.parse().ok();
+    let seat = seat.or_else(|| record.seats.iter().position(is_named));
+    let Some((seat, &agent)) = seat.and_then(|seat| Some((seat, record.seats.get(seat)?))) else {
         return Err(Failure::usage(format!(
-            "game {id} has no seat {seat}: its seats are 0 to {}",
+            "game {id} has no seat or agent {wanted}: its seats are 0 to {}",
             record.seats.len() - 1
         )));
     };
@@ -29,10 +39,11 @@ pub(super) fn print(
     // One process plays all seats of an agent.
     let is_agent = |other: u32| record.seats.get(other as usize) == Some(&agent);
     if let Some(printed) = { game.outputs.iter() }.find(|it| is_agent(it.seat)) {
+        let is_cut = printed.bytes > KEPT_BYTES;
+        let cut = if is_cut { ", here are the last" } else { "" };
         note(format!(
-            "seat {seat} ({name}) printed {} bytes in this game, here are the last {}",
-            printed.bytes,
-            printed.text.len()
+            "seat {seat} ({name}) printed {} bytes in this game{cut}",
+            units::count(printed.bytes)
         ));
         return output::write(&format!("{}\n", printed.text));
     }

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use arena_engine::{AnyGame, FaultPolicy, IllegalAction, Opening, Setup};
+use arena_engine::{AnyGame, FaultKind, FaultPolicy, IllegalAction, Opening, Setup};
 use arena_model::{
     GameRecord,
     record::{ParsedRecord, Program, RecordAgent},
@@ -40,7 +40,7 @@ pub(crate) struct RerunArgs {
     file: Option<PathBuf>,
 
     /// With --file: the file of a registered agent, or the URL of an endpoint; may
-    /// be repeated. Packages that are not named are taken from --data or
+    /// be repeated. Packages that are not named are taken from --data (./arena-data) or
     /// --coordinator, by their SHA-256
     #[arg(long = "agent", value_name = "NAME=PATH", requires = "file")]
     agents: Vec<String>,
@@ -73,7 +73,7 @@ impl RerunArgs {
             return outcome.and(access.close().await);
         };
         let texts = texts(file)?;
-        let access = match self.access.is_named() {
+        let access = match self.needs_packages(&texts) && self.access.leads_somewhere() {
             true => Some(self.access.open().await?),
             false => None,
         };
@@ -82,6 +82,25 @@ impl RerunArgs {
             Some(access) => outcome.and(access.close().await),
             None => outcome,
         }
+    }
+
+    /// Whether a record has a package that no `--agent` names.
+    fn needs_packages(&self, texts: &[Text]) -> bool {
+        let is_given = |name: &str| {
+            let mut given = self.agents.iter().filter_map(|pair| pair.split_once('='));
+            given.any(|(given, _)| given == name)
+        };
+        texts.iter().any(|text| {
+            // What cannot be read is reported when it is played.
+            let Ok(parsed) = ParsedRecord::parse(&text.text) else {
+                return false;
+            };
+            let Some((agents, _)) = parsed.setup() else {
+                return false;
+            };
+            let mut seats = parsed.seats().iter().zip(agents);
+            seats.any(|(name, agent)| agent.program == Program::Package && !is_given(name))
+        })
     }
 
     async fn rerun_texts(&self, texts: &[Text], access: Option<&Access>) -> Outcome {
@@ -114,6 +133,7 @@ impl RerunArgs {
         if self.is_same(&before, &again, &rules)? {
             return Ok(());
         }
+        before.check_reached(&told.setup, &again)?;
         // Whether the agent changed or never plays alike shows in a third game.
         let third = play(&told, &assignment, self.builtin).await?;
         Err(before.differs(&rules, &told.setup, &again, &third))
@@ -134,6 +154,7 @@ impl RerunArgs {
         if self.is_same(&before, &again, &game.rules)? {
             return Ok(());
         }
+        before.check_reached(&game.setup, &again)?;
         let third = play().await?;
         Err(before.differs(&game.rules, &game.setup, &again, &third))
     }
@@ -162,6 +183,27 @@ impl RerunArgs {
 }
 
 impl Before<'_> {
+    /// Fails where an agent did not play again because it does not start or cannot be
+    /// reached from here, which says nothing of how it plays.
+    fn check_reached(&self, setup: &v1::TournamentSetup, again: &Played) -> Outcome {
+        let faults = again.record.faults.iter().zip(&again.fault_details);
+        let absent = faults.into_iter().find(|(fault, _)| {
+            let is_absence = matches!(fault.kind, FaultKind::NotReady | FaultKind::Disconnected);
+            is_absence && !self.stored.faults.contains(fault)
+        });
+        let Some((fault, detail)) = absent else {
+            return Ok(());
+        };
+        let agent = self.stored.seats.get(usize::from(fault.seat));
+        let agent = agent.and_then(|&agent| setup.agents.get(usize::from(agent)));
+        let name = agent.map_or("?", |agent| agent.name.as_str());
+        Err(Failure::unreachable(format!(
+            "game {}: agent {name} could not be asked ({}), so nothing is known of whether it \
+             plays as before; once it runs here, the same command asks again",
+            self.id, detail.message
+        )))
+    }
+
     fn differs(
         &self,
         rules: &Rules,

@@ -195,6 +195,9 @@ pub(crate) fn print_details(
             .and_then(|&agent| setup.agents.get(usize::from(agent)))
             .map_or("?", |agent| agent.name.as_str());
         note(format!("{name}: {}", detail.message));
+        if !detail.stderr_tail.is_empty() {
+            note("  the last that its process printed, whichever games it played:");
+        }
         for line in detail.stderr_tail.lines() {
             note(format!("    {line}"));
         }
