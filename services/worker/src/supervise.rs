@@ -228,29 +228,23 @@ pub enum StartError {
         problem: String,
     },
     /// Its package is none.
-    #[error("{program} cannot be unpacked: {problem}")]
+    #[error("its package cannot be unpacked: {problem}")]
     Package {
-        /// The package.
-        program: String,
         /// What is wrong with it.
         problem: String,
     },
     /// It ended before it was ready.
-    #[error("{program} did not become ready: {exit}")]
+    #[error("it did not become ready: {exit}")]
     Exited {
-        /// The agent's executable.
-        program: String,
         /// How it ended.
         exit: Exit,
     },
     /// It did not become ready in time.
     #[error(
-        "{program} did not answer SERVING to a health check on ARENA_LISTEN={listen} \
+        "it did not answer SERVING to a health check on ARENA_LISTEN={listen} \
          within {limit:?}: {last}"
     )]
     Slow {
-        /// The agent's executable.
-        program: String,
         /// Where it should have listened.
         listen: String,
         /// How long it had.

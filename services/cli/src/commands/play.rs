@@ -23,7 +23,8 @@ use crate::{
 #[command(after_help = "\
 A seat is the name of a registered agent or of an agent of the papers, or a
 variant: NAME=BOT(KEY=VALUE,…). Names are part of what an agent's randomness
-derives from: use those of the tournament to play one of its games again.
+derives from: use those of the tournament to play one of its games again. The moves
+are the same then; the hash is not, since a tournament's record names the tournament.
 
 Examples:
   arena play --ruleset cowry --seed 0x5eed --seats random,aggressive --watch

@@ -31,8 +31,11 @@ impl Manifest {
             return Err(wrong(&format!("it has more than {BYTES_MAX} bytes")));
         }
         let text = std::str::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8"))?;
-        let manifest: Self =
-            toml::from_str(text).map_err(|error| wrong(error.to_string().trim_end()))?;
+        let manifest: Self = toml::from_str(text).map_err(|error| {
+            let error = error.to_string();
+            let example = "write it as command = [\"python3\", \"agent.py\"]";
+            wrong(&format!("{}\n{example}", error.trim_end()))
+        })?;
         let Some(program) = manifest.command.first() else {
             return Err(wrong(
                 "command is empty: write command = [\"PROGRAM\", \"ARG\", …]",

@@ -112,7 +112,7 @@ impl Process {
         let (command, args) = match unpacked(&launch.program, &work).await {
             Ok(command) => command,
             Err(PackageError::Content(problem)) => {
-                return Err((StartError::Package { program, problem }, String::new()));
+                return Err((StartError::Package { problem }, String::new()));
             }
             Err(PackageError::Io(error)) => {
                 return Err(ours(format!(
@@ -305,11 +305,9 @@ async fn ready(
             problem: exit.to_string(),
         },
         Some(exit) => StartError::Exited {
-            program,
             exit: exit.unwrap_or(Exit::Stopped),
         },
         None => StartError::Slow {
-            program,
             listen: listen.to_owned(),
             limit: launch.limits.start,
             last,

@@ -291,13 +291,13 @@ impl RegisterArgs {
                 Err(Failure::unreachable(format!("agent {name}: {error}")))
             }
             Err(error) if !self.options.is_empty() => Err(Failure::usage(format!(
-                "agent {name} could not be asked what it offers, so it can have no --option: \
-                 {error}"
+                "agent {name} does not start here, so it can have no --option: {error}"
             ))),
             Err(error) => {
                 note(format!(
-                    "warning: {name} could not be asked what it offers: {error}\n\
-                     it is registered all the same, as one bot that plays every ruleset"
+                    "warning: {name} does not start here: {error}\n\
+                     It is registered all the same, as one bot that plays every ruleset. If it is \
+                     to run on this machine, repair it and register it again with --replace."
                 ));
                 Ok(None)
             }
