@@ -68,7 +68,7 @@ pub(crate) fn bench(world: &World, arguments: &[&str], seconds: f64) -> anyhow::
     all.extend(arguments);
     let output = world.arena(&all);
     if output.code != Some(0) {
-        bail!("{}", output.told());
+        bail!("{}", output.transcript());
     }
     serde_json::from_str(&output.stdout).context("the JSON of arena bench")
 }

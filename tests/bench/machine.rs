@@ -45,7 +45,7 @@ impl Machine {
             build: if cfg!(debug_assertions) {
                 "debug"
             } else {
-                "release"
+                "dist"
             },
             load_start: Self::load(),
             load_end: 0.0,

@@ -128,7 +128,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     if wanted.is_empty() {
         wanted = Section::value_variants().to_vec();
     }
-    // Others are told as multiples of these.
+    // Others are reported as multiples of these.
     wanted.push(Section::Floors);
     wanted.sort_unstable();
     wanted.dedup();

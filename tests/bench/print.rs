@@ -163,17 +163,17 @@ fn cells(figure: &Figure) -> Vec<String> {
 fn below(section: &crate::report::Measured) -> Vec<String> {
     let mut lines = Vec::new();
     for figure in &section.figures {
-        let mut told: Vec<String> = figure
+        let mut text: Vec<String> = figure
             .more
             .iter()
             .map(|(name, value)| format!("{name} {}", significant(*value)))
             .collect();
-        told.extend(figure.note.clone());
-        if !told.is_empty() {
-            lines.push(format!("{}: {}", figure.what, told.join("; ")));
+        text.extend(figure.note.clone());
+        if !text.is_empty() {
+            lines.push(format!("{}: {}", figure.what, text.join("; ")));
         }
         if figure.bars.iter().any(|bar| !bar.met) && !figure.profile.is_empty() {
-            let parts = figure.profile.told().join("; ");
+            let parts = figure.profile.lines().join("; ");
             lines.push(format!("{}, where the time went: {parts}", figure.what));
         }
     }

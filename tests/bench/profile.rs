@@ -67,8 +67,8 @@ impl Profile {
     }
 
     /// Each part for people.
-    pub(crate) fn told(&self) -> Vec<String> {
-        self.0.iter().map(Part::told).collect()
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.iter().map(Part::line).collect()
     }
 }
 
@@ -121,7 +121,7 @@ impl Part {
         )
     }
 
-    fn told(&self) -> String {
+    fn line(&self) -> String {
         format!(
             "{} {} times, {:.2} s together, {:.2} ms in the mean, half {}, 99 % {}, all {}",
             self.name,

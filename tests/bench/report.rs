@@ -48,13 +48,13 @@ pub(crate) struct Figure {
     pub(crate) ratio_floor: Option<f64>,
     /// Peak memory of the largest process of each kind.
     pub(crate) memory_mb: BTreeMap<&'static str, f64>,
-    /// Milliseconds: p50, p99, and the longest where it is told.
+    /// Milliseconds: p50, p99, and the longest where it is reported.
     pub(crate) latency_ms: BTreeMap<&'static str, f64>,
     /// Other figures, by name with unit.
     pub(crate) more: BTreeMap<String, f64>,
     /// What it does, and what is not comparable.
     pub(crate) note: Option<String>,
-    /// Where the coordinator's time went; told beside a bar that is missed.
+    /// Where the coordinator's time went; reported beside a bar that is missed.
     #[serde(skip_serializing_if = "Profile::is_empty")]
     pub(crate) profile: Profile,
     pub(crate) bars: Vec<Judged>,

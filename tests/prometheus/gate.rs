@@ -65,7 +65,7 @@ fn a_pull_request_that_keeps_what_is_expected_passes_and_another_one_fails() {
         sides(&world, &spec);
         assert_eq!(step(&world, "Play").code, Some(code));
         let reported = step(&world, "Report");
-        assert_eq!(reported.code, Some(code), "{}", reported.told());
+        assert_eq!(reported.code, Some(code), "{}", reported.transcript());
         is_there(
             world.folder(),
             &["standings.json", "report.html", "report.xml", "summary.md"],
@@ -97,9 +97,9 @@ fn an_edited_candidate_of_the_same_version_is_judged_by_its_own_games() {
     for (text, code) in [(&source, 0), (&worse, 3), (&source, 0)] {
         fs::write(&candidate, text).expect("a file");
         let played = step(&world, "Play");
-        assert_eq!(played.code, Some(code), "{}", played.told());
+        assert_eq!(played.code, Some(code), "{}", played.transcript());
         let reported = step(&world, "Report");
-        assert_eq!(reported.code, Some(code), "{}", reported.told());
+        assert_eq!(reported.code, Some(code), "{}", reported.transcript());
         let standings = read(&world.folder().join("standings.json"));
         let standings: Value = serde_json::from_str(&standings).expect("JSON");
         ids.push(standings["tournament_id"].clone());
@@ -111,8 +111,8 @@ fn an_edited_candidate_of_the_same_version_is_judged_by_its_own_games() {
 
 #[test]
 fn arena_is_built_as_for_a_release() {
-    let built = "--release --locked --package arena-cli --bin arena --features parquet";
-    assert!(script("Build Arena").contains(built));
-    assert!(read(&deploy("Dockerfile")).contains(built));
+    let built = "--locked --package arena-cli --bin arena --features parquet";
+    assert!(script("Build Arena").contains(&format!("--release {built}")));
+    assert!(read(&deploy("Dockerfile")).contains(&format!("--profile dist {built}")));
     assert!(read(&deploy("notebook/tournament.py")).contains("--format parquet"));
 }

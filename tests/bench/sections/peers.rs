@@ -21,7 +21,7 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
         measured.take("Arena: rules", Err(anyhow::anyhow!("{error:#}")));
     }
     let lines = lines.unwrap_or_default();
-    for (ruleset, game, told) in [
+    for (ruleset, game, reported) in [
         (
             "kalah",
             "mancala",
@@ -40,7 +40,7 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
             let what = format!("OpenSpiel: {game}, its {language} loop with random moves");
             let figure = spiel(&world, settings, loops, game).map(|figure| {
                 let id = format!("peers.openspiel-{loops}-{game}");
-                let (what, note) = (what.clone(), Some(told.to_owned()));
+                let (what, note) = (what.clone(), Some(reported.to_owned()));
                 vec![Figure {
                     id,
                     what,
@@ -78,7 +78,7 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
 /// A line of `arena bench rules`, in games.
 fn ours(line: &arena::Line, group: &'static str) -> Figure {
     let (ruleset, seats) = (&line.ruleset, line.seats.unwrap_or_default());
-    let (way, told, note) = if line.bare == Some(true) {
+    let (way, reported, note) = if line.bare == Some(true) {
         ("bare", "rules alone", "the same loop as OpenSpiel's in C++")
     } else {
         (
@@ -89,7 +89,7 @@ fn ours(line: &arena::Line, group: &'static str) -> Figure {
         )
     };
     let id = format!("peers.{ruleset}-{seats}-{way}");
-    let mut figure = line.games(&id, &format!("Arena: {ruleset}, {seats} seats, {told}"));
+    let mut figure = line.games(&id, &format!("Arena: {ruleset}, {seats} seats, {reported}"));
     figure.group = group;
     figure.note = Some(note.to_owned());
     figure
@@ -126,15 +126,15 @@ fn spiel(world: &World, settings: &Settings, loops: &str, game: &str) -> anyhow:
         command.arg(settings.seconds().to_string());
         let output = world.run(command);
         if output.code != Some(0) {
-            bail!("{}", output.told());
+            bail!("{}", output.transcript());
         }
-        let told: Spiel = serde_json::from_str(&output.stdout).context("what spiel.py prints")?;
+        let text: Spiel = serde_json::from_str(&output.stdout).context("what spiel.py prints")?;
         runs.push(Figure {
             unit: "games",
-            per_second: told.games as f64 / told.seconds,
-            cpu_us: Some(told.cpu_seconds * 1e6 / told.games as f64),
-            memory_mb: [("process", told.peak_mb)].into(),
-            more: [("moves/s".to_owned(), told.moves as f64 / told.seconds)].into(),
+            per_second: text.games as f64 / text.seconds,
+            cpu_us: Some(text.cpu_seconds * 1e6 / text.games as f64),
+            memory_mb: [("process", text.peak_mb)].into(),
+            more: [("moves/s".to_owned(), text.moves as f64 / text.seconds)].into(),
             ..Figure::default()
         });
     }

@@ -75,7 +75,7 @@ pub(super) fn psyleague(settings: &Settings, what: &str) -> anyhow::Result<Vec<F
         command.args(["bot", "add", name]);
         let output = world.run(command);
         if output.code != Some(0) {
-            bail!("{}", output.told());
+            bail!("{}", output.transcript());
         }
     }
     let mut command = world.command(&program);
