@@ -183,7 +183,7 @@ impl Agent {
     fn play(&self, world: &World, path: &str) -> (String, String) {
         let registered = self.register(world, path, &["--replace"]);
         if registered.code != Some(0) {
-            return ("refused".to_owned(), registered.told());
+            return ("refused".to_owned(), registered.transcript());
         }
         let text = spec(
             "agree",
@@ -196,7 +196,7 @@ impl Agent {
         let run = ["run", &spec, "--data", "data", "--output", "json"];
         let ran = world.arena(&run);
         if ran.code == Some(2) {
-            return ("refused".to_owned(), ran.told());
+            return ("refused".to_owned(), ran.transcript());
         }
         // A tournament of faults alone has standings too, and fails.
         let standings = ran.json();
@@ -205,18 +205,18 @@ impl Agent {
         let mine = mine.expect("the agent");
         let kinds = mine["faults_by_kind"].as_object().expect("kinds");
         if let Some(kind) = kinds.keys().next() {
-            return (kind.clone(), ran.told());
+            return (kind.clone(), ran.transcript());
         }
-        assert_eq!(ran.code, Some(0), "{}", ran.told());
+        assert_eq!(ran.code, Some(0), "{}", ran.transcript());
         assert_eq!(mine["version"], self.version, "{mine}");
         if self.deterministic {
             let game = format!("{}/0", ran.tournament_id());
             let rerun = world.arena(&["game", "rerun", &game, "--data", "data"]);
             if rerun.code != Some(0) {
-                return ("differs".to_owned(), rerun.told());
+                return ("differs".to_owned(), rerun.transcript());
             }
         }
-        ("plays".to_owned(), ran.told())
+        ("plays".to_owned(), ran.transcript())
     }
 }
 
@@ -241,8 +241,8 @@ fn agree(name: &str) {
     }
     let path = agent.write(&world, &agent.version);
     let checked = agent.check(&world, &path);
-    let (played, told) = agent.play(&world, &path);
-    let all = format!("{}\n{told}", checked.told());
+    let (played, reported) = agent.play(&world, &path);
+    let all = format!("{}\n{reported}", checked.transcript());
     assert_eq!(played, agent.play, "{all}");
     assert_eq!(checked.code == Some(0), agent.says.is_empty(), "{all}");
     assert_eq!(checked.code == Some(0), played == "plays", "{all}");

@@ -22,8 +22,8 @@ fn packages() -> Vec<Value> {
         .current_dir(repository())
         .output()
         .expect("cargo runs");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     metadata["packages"].as_array().expect("packages").clone()
 }

@@ -26,7 +26,7 @@ fn largest_pack(data: &Path) -> Piece {
 /// What a format and its statistics make of the records.
 fn outcome(standings: &Value) -> Value {
     let agents = standings["agents"].as_array().expect("agents");
-    let told = [
+    let reported = [
         "agent",
         "games",
         "wins",
@@ -36,8 +36,8 @@ fn outcome(standings: &Value) -> Value {
         "score_low",
     ];
     let agents = agents.iter().map(|agent| {
-        let told = told.map(|key| (key.to_owned(), agent[key].clone()));
-        Value::Object(told.into_iter().collect())
+        let reported = reported.map(|key| (key.to_owned(), agent[key].clone()));
+        Value::Object(reported.into_iter().collect())
     });
     Value::Array(agents.chain([standings["verdict"].clone()]).collect())
 }

@@ -30,12 +30,12 @@ fn a_killed_evolution_goes_on_and_comes_to_the_same_champion() {
         world.arena(&[&arguments, more].concat()).ok()
     };
     let first = run("whole", &[]);
-    let told = |number| {
+    let text = |number| {
         first
             .stderr
             .contains(&format!("generation {number}/40: best"))
     };
-    assert!((1..=40).all(told), "{}", first.told());
+    assert!((1..=40).all(text), "{}", first.transcript());
     let whole = first.stdout;
     // 40 generations, and the champion with the last one's tournament.
     assert_eq!(generations(&whole), 41, "{whole}");
@@ -48,8 +48,8 @@ fn a_killed_evolution_goes_on_and_comes_to_the_same_champion() {
         });
         killed.signal(Signal::SIGKILL);
         let killed = killed.output();
-        assert_eq!(killed.code, None, "it was killed: {}", killed.told());
-        assert!(whole.starts_with(&killed.stdout), "{}", killed.told());
+        assert_eq!(killed.code, None, "it was killed: {}", killed.transcript());
+        assert!(whole.starts_with(&killed.stdout), "{}", killed.transcript());
         world.nothing_runs();
         assert_eq!(run(&data, &["--workers", "2"]).stdout, whole);
     }
@@ -170,7 +170,7 @@ fn an_evolution_that_cannot_be_is_refused_and_leaves_nothing() {
         let output = world
             .arena(&["evolve", &spec, "--data", "data"])
             .fails(2, words);
-        assert!(output.stdout.is_empty(), "{}", output.told());
+        assert!(output.stdout.is_empty(), "{}", output.transcript());
         assert!(!world.folder().join("data").exists(), "{by}");
     }
     world.nothing_runs();
@@ -204,6 +204,6 @@ fn weights_that_do_not_fit_are_refused_before_a_tournament_starts() {
         let output = world
             .arena(&["run", &spec, "--data", "data"])
             .fails(2, &words);
-        assert!(output.stdout.is_empty(), "{}", output.told());
+        assert!(output.stdout.is_empty(), "{}", output.transcript());
     }
 }

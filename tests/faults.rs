@@ -171,9 +171,9 @@ fn an_agent_that_never_becomes_ready_is_charged_with_it_in_every_game() {
 #[test]
 fn an_agent_that_ends_before_it_is_ready_is_shown_with_its_last_words() {
     let played = check("crash-at-start", "not_ready");
-    let told = played.agent("crash-at-start")["last_fault"].to_string();
-    assert!(told.contains("exit code 1"), "{told}");
-    assert!(told.contains("no weights found"), "{told}");
+    let text = played.agent("crash-at-start")["last_fault"].to_string();
+    assert!(text.contains("exit code 1"), "{text}");
+    assert!(text.contains("no weights found"), "{text}");
     let game = played.games.games[0]["game_id"].as_str().expect("an id");
     let shown = played
         .world
@@ -182,7 +182,7 @@ fn an_agent_that_ends_before_it_is_ready_is_shown_with_its_last_words() {
     assert!(
         shown.stderr.contains("no weights found"),
         "{}",
-        shown.told()
+        shown.transcript()
     );
 }
 

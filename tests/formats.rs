@@ -34,7 +34,7 @@ fn holds(agents: &[&str], blocks: u64, format: &str) {
         .arena(&["tournament", "show", &id, "--data", "one"])
         .ok();
     let text = verdict["text"].as_str().expect("a text");
-    assert!(shown.stdout.contains(text), "{}", shown.told());
+    assert!(shown.stdout.contains(text), "{}", shown.transcript());
     killed(&world, &spec, (&one, &verdict), format);
     world.nothing_runs();
 }
@@ -183,10 +183,10 @@ fn a_plan_gives_up_bots_that_take_too_long() {
     );
     let path = world.write("slow.toml", spec);
     let plan = ["tournament", "plan", &path, "--measure", "0.05"];
-    let told = world.arena(&plan).ok();
+    let reported = world.arena(&plan).ok();
     assert!(
-        told.stdout.contains("no block of games was over"),
+        reported.stdout.contains("no block of games was over"),
         "{}",
-        told.told()
+        reported.transcript()
     );
 }

@@ -63,8 +63,12 @@ fn a_tournament_that_keeps_hashes_alone_has_the_results_of_one_that_keeps_all() 
         .fails(2, &["has no moves", "game rerun"]);
     let shown = of_game("show", "short", &[]).ok();
     let hash = games.games[5]["hash"].as_str().expect("a hash");
-    assert!(shown.stdout.contains(hash), "{}", shown.told());
-    assert!(shown.stderr.contains("game rerun"), "{}", shown.told());
+    assert!(shown.stdout.contains(hash), "{}", shown.transcript());
+    assert!(
+        shown.stderr.contains("game rerun"),
+        "{}",
+        shown.transcript()
+    );
     let shown = of_game("show", "short", &["--output", "json"]).ok();
     assert_eq!(shown.stdout.lines().next(), lines.lines().nth(5));
     let rerun = of_game("rerun", "short", &["--output", "json"]).ok();

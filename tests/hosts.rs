@@ -188,11 +188,11 @@ fn check_paused_until_repaired(hosts: usize) {
         &["standings", id],
     ] {
         let output = ask(what).ok();
-        let told = format!("{}{}", output.stdout, output.stderr);
+        let reported = format!("{}{}", output.stdout, output.stderr);
         for part in said {
             // A terminal's width breaks lines.
-            let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(told.contains(part), "{part} is missing in {told}");
+            let reported = reported.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(reported.contains(part), "{part} is missing in {reported}");
         }
     }
     let reason = ["reason=\"agent_does_not_start\""];
@@ -201,8 +201,8 @@ fn check_paused_until_repaired(hosts: usize) {
     });
     workers.into_iter().for_each(Server::stop);
     let resumed = ask(&["tournament", "resume", id]).ok();
-    let told = &resumed.stderr;
-    assert!(told.contains("no worker is connected"), "{told}");
+    let reported = &resumed.stderr;
+    assert!(reported.contains("no worker is connected"), "{reported}");
     let good = world.worker(&coordinator, &[]);
     world.finish_tournament(id, &url);
     check_unspoilt(&standings(&world, id, &url), 120);
@@ -252,7 +252,7 @@ fn an_agent_that_starts_on_no_host_may_lose_every_game_instead() {
     let text = spec("hosts", "cowry", 60, &["hosted", "aggressive"], more);
     let id = world.start_tournament("hosts", &text, &url);
     let watch = ["tournament", "watch", &id, "--coordinator", &url];
-    let _ = world.arena(&watch).fails(1, &["without a fault"]);
+    let _ = world.arena(&watch).fails(1, &["ended with a fault"]);
     let standings = standings(&world, &id, &url);
     let agents = standings["agents"].as_array().expect("agents");
     let hosted = agents.iter().find(|agent| agent["agent"] == "hosted");
@@ -263,8 +263,8 @@ fn an_agent_that_starts_on_no_host_may_lose_every_game_instead() {
         (&hosted["place"], &hosted["rating"]),
         (&Value::Null, &Value::Null)
     );
-    let told = hosted["last_fault"].to_string();
-    assert!(told.contains("no weights found"), "{told}");
+    let shown = hosted["last_fault"].to_string();
+    assert!(shown.contains("no weights found"), "{shown}");
     workers.into_iter().for_each(Server::stop);
     coordinator.stop();
     world.nothing_runs();
@@ -290,7 +290,7 @@ fn retry_plays_what_a_bad_host_lost_and_leaves_what_an_undisturbed_run_leaves() 
         "running, 40 of 120 games",
         "generation 1: 120 games, 80 lost",
     ] {
-        assert!(retried.stdout.contains(part), "{}", retried.told());
+        assert!(retried.stdout.contains(part), "{}", retried.transcript());
     }
     let good = world.worker(&coordinator, &[]);
     world.finish_tournament(&id, &url);

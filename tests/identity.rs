@@ -74,9 +74,9 @@ fn edited_agent_under_one_version_plays_a_new_tournament() {
     let after = content(&register(&world, "mine", &path, &["--replace"]).ok().json());
     assert_ne!(before, after);
 
-    let (other, edited, told) = run(&world, &[]);
+    let (other, edited, reported) = run(&world, &[]);
     assert_ne!(id, other);
-    assert!(!told.contains("finished already"), "{told}");
+    assert!(!reported.contains("finished already"), "{reported}");
     assert_ne!(
         of(&standings, "mine")["score"],
         of(&edited, "mine")["score"]
@@ -94,19 +94,19 @@ fn edited_agent_under_one_version_plays_a_new_tournament() {
     let _ = world.arena(&rerun).ok();
     let table = world.arena(&["standings", &id, "--data", "data"]).ok();
     let shown = format!("version 1, content {}", &before[..12]);
-    assert!(table.stdout.contains(&shown), "{}", table.told());
+    assert!(table.stdout.contains(&shown), "{}", table.transcript());
     let report = ["report", &id, "--data", "data", "--markdown", "-"];
     let report = world.arena(&report).ok();
-    assert!(report.stdout.contains(&shown), "{}", report.told());
+    assert!(report.stdout.contains(&shown), "{}", report.transcript());
     let list = world.arena(&["agent", "list", "--data", "data"]).ok();
-    assert!(list.stdout.contains(&after[..12]), "{}", list.told());
+    assert!(list.stdout.contains(&after[..12]), "{}", list.transcript());
 
     // The old content is the old agent, also from another path or by a link.
     let copy = executable(&world, "copy.py", &picks("min"));
     let _ = register(&world, "mine", &copy, &["--replace"]).ok();
-    let (again, _, told) = run(&world, &[]);
+    let (again, _, reported) = run(&world, &[]);
     assert_eq!(again, id);
-    assert!(told.contains("finished already"), "{told}");
+    assert!(reported.contains("finished already"), "{reported}");
     let link = world.folder().join("link.py");
     std::os::unix::fs::symlink(&copy, &link).expect("a link");
     let linked = register(&world, "mine", link.to_str().expect("UTF-8"), &[]);
@@ -123,11 +123,11 @@ fn edited_agent_under_one_version_plays_a_new_tournament() {
         fs::remove_file(entry.expect("an entry").path()).expect("a file");
     }
     let refused = world.arena(&rerun);
-    assert_ne!(refused.code, Some(0), "{}", refused.told());
+    assert_ne!(refused.code, Some(0), "{}", refused.transcript());
     assert!(
         refused.stderr.contains("upload it first"),
         "{}",
-        refused.told()
+        refused.transcript()
     );
     world.nothing_runs();
 }
@@ -244,9 +244,9 @@ fn agent_that_describes_itself_otherwise_each_time_is_the_same_agent() {
     let again = register(&world, "mine", &path, &[]).ok().json();
     assert_ne!(first["version"], again["version"]);
     assert_eq!(content(&first), content(&again));
-    let (same, _, told) = run(&world, &[]);
+    let (same, _, reported) = run(&world, &[]);
     assert_eq!(same, id, "a version is a label");
-    assert!(told.contains("finished already"), "{told}");
+    assert!(reported.contains("finished already"), "{reported}");
     world.nothing_runs();
 }
 
@@ -286,8 +286,8 @@ fn endpoint_registered_again_plays_a_new_tournament() {
     ];
     let first = world.arena(&register).ok().json();
     let (id, standings, _) = run(&world, &[]);
-    let (same, _, told) = run(&world, &[]);
-    assert_eq!(same, id, "{told}");
+    let (same, _, reported) = run(&world, &[]);
+    assert_eq!(same, id, "{reported}");
     let game = format!("{id}/0");
     let rerun = ["game", "rerun", &game, "--data", "data"];
     let _ = world.arena(&rerun).ok();
@@ -296,8 +296,8 @@ fn endpoint_registered_again_plays_a_new_tournament() {
 
     let again = world.arena(&register).ok().json();
     assert_ne!(&again["registered_unix_us"], registered);
-    let (other, standings, told) = run(&world, &[]);
-    assert_ne!(other, id, "{told}");
+    let (other, standings, reported) = run(&world, &[]);
+    assert_ne!(other, id, "{reported}");
     let registered = &again["registered_unix_us"];
     assert_eq!(&of(&standings, "mine")["registered_unix_us"], registered);
     let _ = world
@@ -307,7 +307,7 @@ fn endpoint_registered_again_plays_a_new_tournament() {
     assert!(
         table.stdout.contains("endpoint registered 20"),
         "{}",
-        table.told()
+        table.transcript()
     );
     let remove = ["agent", "remove", "mine", "--data", "data"];
     let _ = world.arena(&remove).ok();
@@ -339,9 +339,9 @@ fn endpoint_is_asked_at_each_start_whether_it_is_what_was_registered() {
         .arena(&["game", "rerun", &format!("{id}/0"), "--data", "data"])
         .fails(4, &["mine could not be asked", "cannot be reached"]);
     // Old figures are shown, with the word that the agent was not asked.
-    let (same, _, told) = run(&world, &[]);
+    let (same, _, reported) = run(&world, &[]);
     assert_eq!(same, id);
-    assert!(told.contains("could not ask endpoint"), "{told}");
+    assert!(reported.contains("could not ask endpoint"), "{reported}");
     let other = ["agent", "serve", "--bot", "aggressive", "--listen", &listen];
     let other = world.server(&other);
     let path = world.write(

@@ -101,8 +101,11 @@ fn check_interrupted(text: &str, typed: impl Fn(&str) -> Vec<String>) {
 
 #[test]
 fn an_interrupted_run_goes_on_with_the_same_command() {
-    check_interrupted(&duel("stopped", 3000), |told| {
-        assert!(!told.contains("--seed"), "the spec has the seed: {told}");
+    check_interrupted(&duel("stopped", 3000), |reported| {
+        assert!(
+            !reported.contains("--seed"),
+            "the spec has the seed: {reported}"
+        );
         Vec::new()
     });
 }
@@ -110,8 +113,10 @@ fn an_interrupted_run_goes_on_with_the_same_command() {
 #[test]
 fn an_interrupted_run_with_a_drawn_seed_tells_it() {
     let text = duel("drawn", 3000).replace("seed = \"0x5eed\"\n", "");
-    check_interrupted(&text, |told| {
-        let (_, seed) = told.split_once("--seed ").expect("the seed that was drawn");
+    check_interrupted(&text, |reported| {
+        let (_, seed) = reported
+            .split_once("--seed ")
+            .expect("the seed that was drawn");
         vec!["--seed".to_owned(), seed.trim().to_owned()]
     });
 }

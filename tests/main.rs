@@ -19,6 +19,8 @@ mod faults;
 mod formats;
 /// Tournaments that keep hashes alone.
 mod hashes;
+/// Help texts, which change only where somebody reads the change.
+mod help;
 /// One bad host spoils no tournament.
 mod hosts;
 /// A tournament is played by the content that was registered, and by no other.

@@ -92,16 +92,20 @@ fn output_of_games_that_are_played_alone_is_kept_by_game() {
             mine.stdout.matches("to stdout").count(),
             1,
             "{}",
-            mine.told()
+            mine.transcript()
         );
         assert_eq!(
             mine.stdout.matches("to stderr").count(),
             1,
             "{}",
-            mine.told()
+            mine.transcript()
         );
-        assert!(other.stderr.contains("nothing is kept"), "{}", other.told());
-        assert!(!mine.stderr.contains("the last"), "{}", mine.told());
+        assert!(
+            other.stderr.contains("nothing is kept"),
+            "{}",
+            other.transcript()
+        );
+        assert!(!mine.stderr.contains("the last"), "{}", mine.transcript());
         assert_eq!(of("loud").ok().stdout, mine.stdout);
         seats.push(mine.stdout.contains("seat 0"));
     }
@@ -137,7 +141,7 @@ fn fault_names_the_error_and_keeps_what_was_printed_before() {
     let game = format!("{id}/0");
     let shown = world.arena(&["game", "show", &game, "--data", "data"]).ok();
     let message = "loud: the process ended with exit code 4: KeyError: 'no idea'";
-    assert!(shown.stderr.contains(message), "{}", shown.told());
+    assert!(shown.stderr.contains(message), "{}", shown.transcript());
     let kept = ["0", "1"].map(|seat| output_of(&world, "data", &game, seat).ok());
     let text = kept.map(|output| output.stdout).concat();
     assert!(text.contains("Traceback (most recent"), "{text}");
@@ -164,7 +168,12 @@ fn check_shows_output_by_process_and_by_game() {
         .split_once("a game against itself: printed")
         .expect("the games of the second process");
     // Five seats of three games, together.
-    assert_eq!(process.matches("to stdout").count(), 5, "{}", shown.told());
+    assert_eq!(
+        process.matches("to stdout").count(),
+        5,
+        "{}",
+        shown.transcript()
+    );
     for (heading, seats) in [("a game against random:", 1), ("the first game again:", 2)] {
         let (_, game) = games.split_once(heading).expect(heading);
         let game: Vec<&str> = game
@@ -173,10 +182,14 @@ fn check_shows_output_by_process_and_by_game() {
             .take_while(|line| line.starts_with("  "))
             .collect();
         let printed = { game.iter() }.filter(|line| line.contains("to stderr"));
-        assert_eq!(printed.count(), seats, "{}", shown.told());
+        assert_eq!(printed.count(), seats, "{}", shown.transcript());
     }
     let quiet = world.arena(&check[..3]).ok();
-    assert!(!quiet.stderr.contains("to stdout"), "{}", quiet.told());
+    assert!(
+        !quiet.stderr.contains("to stdout"),
+        "{}",
+        quiet.transcript()
+    );
     let dies = world.arena(&[&check[..3], &["--", "dies"]].concat());
     let _ = dies.fails(
         3,
@@ -185,7 +198,7 @@ fn check_shows_output_by_process_and_by_game() {
     world.nothing_runs();
 }
 
-/// Games of a process that plays many at a time are not told apart, but all that it
+/// Games of a process that plays many at a time are not distinguished, but all that it
 /// prints is in its file.
 #[test]
 fn all_that_a_process_prints_is_in_its_file() {

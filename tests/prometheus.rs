@@ -1,5 +1,5 @@
 //! The metrics, the dashboards and rules made of them, and all of `deploy/`.
-#![expect(clippy::print_stdout, reason = "what is skipped and seen is told")]
+#![expect(clippy::print_stdout, reason = "what is skipped and seen is printed")]
 
 /// The real Prometheus on played tournaments: dashboards show what standings say.
 mod agree;

@@ -62,7 +62,7 @@ enum What {
     One(Command),
 }
 
-#[expect(clippy::print_stderr, reason = "what failed is told there")]
+#[expect(clippy::print_stderr, reason = "what failed is reported there")]
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let proofs = match cli.what {
@@ -92,7 +92,7 @@ fn main() -> ExitCode {
         let outcome = catch_unwind(AssertUnwindSafe(|| proof.run()))
             .unwrap_or_else(|panic| Err(Broken::new(said(&*panic))));
         let seconds = started.elapsed().as_secs_f64();
-        let (word, told, figures) = match outcome {
+        let (word, reported, figures) = match outcome {
             Ok(Outcome::Holds(figures)) => {
                 held += 1;
                 ("holds", String::new(), figures)
@@ -114,7 +114,7 @@ fn main() -> ExitCode {
         if cli.output == Format::Json {
             let line = json!({
                 "proof": proof.name(), "promise": proof.promise(), "outcome": word,
-                "told": told, "seconds": seconds, "figures": figures,
+                "result": reported, "seconds": seconds, "figures": figures,
             });
             say!("{line}");
             continue;
@@ -124,8 +124,8 @@ fn main() -> ExitCode {
             proof.name(),
             proof.promise()
         );
-        if !told.is_empty() {
-            say!("  {}", told.replace('\n', "\n  "));
+        if !reported.is_empty() {
+            say!("  {}", reported.replace('\n', "\n  "));
         }
         for figure in figures {
             let value = match figure.value {

@@ -96,6 +96,7 @@ fn readmes() -> Vec<String> {
         "services/model/README.md",
         "services/tournament/README.md",
         "tests/README.md",
+        "tests/RESULTS.md",
         "tests/bench/README.md",
     ];
     let read = |file| fs::read_to_string(repository().join(file)).expect(file);
@@ -186,7 +187,7 @@ fn the_demo_plays_and_the_commands_it_prints_work() {
         .skip(1)
         .filter(|line| line.starts_with("  "))
         .collect();
-    assert_eq!(typed.len(), 3, "{}", demo.told());
+    assert_eq!(typed.len(), 3, "{}", demo.transcript());
     for line in typed {
         let mut command = world.command("sh");
         command.args(["-c", line]);

@@ -455,7 +455,11 @@ fn tournaments_of_older_rules_are_read_by_the_rules_that_played_them() {
         let _ = world.arena(&[arguments, &at[..]].concat()).ok();
     }
     let verified = world.arena(&[&["store", "verify"], &at[..]].concat()).ok();
-    assert!(verified.stderr.contains(said[0]), "{}", verified.told());
+    assert!(
+        verified.stderr.contains(said[0]),
+        "{}",
+        verified.transcript()
+    );
     let line = exported.text.lines().next().expect("a game");
     let line = sealed(&line.replacen("\"rules_version\":1", "\"rules_version\":9", 1));
     let file = world.write("gone.json", line);

@@ -46,7 +46,7 @@ fn a_test_from_openings_finds_the_weaker_agent() {
     assert!(pair["distinct_games"].as_u64() > Some(blocks), "{pair}");
     assert!(standings["openings"]["size"].as_u64() >= Some(1000));
     let note = standings["notes"][0].as_str().expect("a note");
-    assert!(note.contains("another opening"), "{note}");
+    assert!(note.contains("a different opening"), "{note}");
 }
 
 /// The plan says from which openings games begin, and that blocks were lowered.
@@ -86,7 +86,7 @@ fn games_of_an_agent_that_hides_that_it_ignores_its_seed_count_once() {
         assert!(
             registered.stdout.contains(words[0]),
             "{}",
-            registered.told()
+            registered.transcript()
         );
     }
     let spec = "name = \"silent\"\nruleset = \"kalah\"\nseed = \"0x5eed\"\nblocks = 20\n\

@@ -97,7 +97,7 @@ fn where_seats_are_not_rotated_standings_and_report_say_so() {
     let agents = &PAPER_000[..2];
     let one = fixed("[[\"random\", \"aggressive\"]]");
     let both = fixed("[[\"random\", \"aggressive\"], [\"aggressive\", \"random\"]]");
-    for (name, format, told) in [
+    for (name, format, reported) in [
         ("all", "", true),
         ("one", &one, true),
         ("both", &both, false),
@@ -106,10 +106,10 @@ fn where_seats_are_not_rotated_standings_and_report_say_so() {
         let spec = spec(name, "cowry", 4, agents, &more);
         let (id, standings, _) = world.tournament(&spec, "data", &[]);
         let noted = standings["notes"].to_string().contains("rotate = false");
-        assert_eq!(noted, told, "{name}: {}", standings["notes"]);
+        assert_eq!(noted, reported, "{name}: {}", standings["notes"]);
         let report = ["report", &id, "--data", "data", "--markdown"];
         let report = world.arena(&report).ok().stdout;
-        assert_eq!(report.contains("With rotate = false"), told, "{report}");
+        assert_eq!(report.contains("With rotate = false"), reported, "{report}");
     }
 }
 
@@ -123,7 +123,11 @@ fn a_tournament_that_goes_on_passes_no_gate() {
     let at = ["--coordinator", &url];
     let report = |more: &[&str]| world.arena(&[&["report", &id], &at[..], more].concat());
     let xml = report(&["--junit"]).fails(3, &["is running, not finished"]);
-    assert!(xml.stdout.contains("failures=\"1\""), "{}", xml.told());
+    assert!(
+        xml.stdout.contains("failures=\"1\""),
+        "{}",
+        xml.transcript()
+    );
     // To look at it is no mistake.
     let _ = report(&["--markdown"]).ok();
     let claims = ["no faults", "random ranks first", "at most 3 voids"];
@@ -143,7 +147,7 @@ fn a_run_is_held_against_what_the_command_expects() {
     let path = world.write("spec.toml", spec("run", "cowry", 2, &PAPER_000[..2], ""));
     let run = |claim: &str| world.arena(&["run", &path, "--data", "data", "--expect", claim]);
     let wrong = run("nobody ranks first").fails(2, &["nobody"]);
-    assert!(wrong.stdout.is_empty(), "{}", wrong.told());
+    assert!(wrong.stdout.is_empty(), "{}", wrong.transcript());
     assert!(!world.folder().join("data").exists(), "nothing is done");
     let _ = run("no faults").ok();
     let _ = run("random beats aggressive by 1000 elo").fails(3, &["random beats aggressive"]);
@@ -160,7 +164,7 @@ fn running_ratings_go_with_a_crosstable_and_with_expectations() {
     };
     let shown = rated(&["--crosstable"]).ok();
     for word in ["deviation", "score in % against"] {
-        assert!(shown.stdout.contains(word), "{}", shown.told());
+        assert!(shown.stdout.contains(word), "{}", shown.transcript());
     }
     let _ = rated(&["--expect", "random beats mixed"]).fails(2, &["mixed"]);
     let _ = rated(&["--expect", "at most 0 faults"]).ok();
@@ -203,12 +207,12 @@ fn a_plan_tells_the_interval_of_a_challenger_and_of_the_field() {
     let spec = spec("plan", "cowry", 40, &PAPER_000, "format = \"gauntlet\"");
     let path = world.write("spec.toml", spec);
     let plan = ["tournament", "plan", &path, "--measure", "0.2"];
-    let told = world.arena(&plan).ok();
+    let reported = world.arena(&plan).ok();
     for part in [
         "score of a challenger (95 %, over 200 blocks)",
         "one of the field (95 %, over 40 blocks)",
     ] {
-        assert!(told.stdout.contains(part), "{}", told.told());
+        assert!(reported.stdout.contains(part), "{}", reported.transcript());
     }
     let plan = world
         .arena(&[&plan[..], &["--output", "json"]].concat())

@@ -77,13 +77,17 @@ fn a_record_with_one_byte_changed_does_not_replay() {
                 output.code,
                 Some(3),
                 "byte {place} of {changed}\n{}",
-                output.told()
+                output.transcript()
             );
             assert!(
                 !output.stderr.trim().is_empty(),
                 "nothing said of byte {place}"
             );
-            assert!(!output.stderr.contains("panicked"), "{}", output.told());
+            assert!(
+                !output.stderr.contains("panicked"),
+                "{}",
+                output.transcript()
+            );
         }
     }
 }
@@ -191,7 +195,7 @@ fn a_game_can_be_followed_by_a_person() {
         assert!(
             output.stdout.contains(word),
             "{word} is missing in {}",
-            output.told()
+            output.transcript()
         );
     }
 }

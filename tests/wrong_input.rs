@@ -54,7 +54,12 @@ fn a_wrong_spec_is_refused_before_anything_is_done() {
         let output = world
             .arena(&["run", &spec, "--data", "data"])
             .fails(2, &words);
-        assert!(output.stdout.is_empty(), "{}: {}", case.what, output.told());
+        assert!(
+            output.stdout.is_empty(),
+            "{}: {}",
+            case.what,
+            output.transcript()
+        );
     }
     nothing_lost(&world, &id, &games);
     world.nothing_runs();
@@ -323,5 +328,5 @@ fn another_content_under_a_name_in_use_is_refused_unless_replaced() {
     let refused = register(&other, &[]).fails(2, &[&before, "--replace"]);
     assert_eq!(content(register(&source, &json)), before);
     let after = content(register(&other, &[&json[..], &["--replace"]].concat()));
-    assert!(refused.stderr.contains(&after), "{}", refused.told());
+    assert!(refused.stderr.contains(&after), "{}", refused.transcript());
 }

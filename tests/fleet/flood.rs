@@ -126,7 +126,7 @@ pub fn stalled_reports(url: &str, reports: usize) -> Result<Vec<Status>, FleetEr
     })
 }
 
-/// Watches a tournament with so many streams until it is told to end; tells
+/// Watches a tournament with so many streams until it is asked to end; tells
 /// how many messages the one that got fewest got.
 ///
 /// # Errors

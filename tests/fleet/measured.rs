@@ -92,7 +92,7 @@ pub struct Measured {
     pub leases_ended: u64,
     /// Answers RESOURCE_EXHAUSTED.
     pub refusals: u64,
-    /// Refusals that told how long to wait.
+    /// Refusals that reported how long to wait.
     pub refusals_with_hint: u64,
     /// Calls that failed otherwise and were repeated.
     pub retries: u64,

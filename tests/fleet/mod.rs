@@ -113,7 +113,7 @@ pub enum Until {
         limit: Duration,
     },
     /// When somebody sets it.
-    Told(Arc<AtomicBool>),
+    Flagged(Arc<AtomicBool>),
 }
 
 /// Simulated workers, to be configured and run.
@@ -204,7 +204,7 @@ impl Fleet {
         self
     }
 
-    /// Workers that come again at once, whatever they are told.
+    /// Workers that come again at once, whatever they are reported.
     #[must_use]
     pub fn rude(mut self) -> Self {
         self.settings.obedient = false;
@@ -294,8 +294,8 @@ async fn wait(
         tally.problem()?;
         match until {
             Until::Elapsed(time) if started.elapsed() >= *time => return Ok(()),
-            Until::Told(told) if told.load(Ordering::Relaxed) => return Ok(()),
-            Until::Elapsed(_) | Until::Told(_) => {}
+            Until::Flagged(reported) if reported.load(Ordering::Relaxed) => return Ok(()),
+            Until::Elapsed(_) | Until::Flagged(_) => {}
             Until::Finished { tournament, limit } => {
                 let request = v1::GetTournamentRequest {
                     tournament_id: tournament.clone(),

@@ -33,7 +33,7 @@ const LEASE_WAIT: Duration = Duration::from_secs(2);
 /// After an answer that was none: the first wait, doubled up to the last.
 const RETRY_FIRST: Duration = Duration::from_millis(10);
 const RETRY_LAST: Duration = Duration::from_secs(1);
-/// As for workers that do not do what they are told.
+/// As for workers that do not do what they are reported.
 const RETRY_RUDE: Duration = Duration::from_millis(2);
 /// The longest that an answer is waited for.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -139,7 +139,7 @@ struct Inner {
     channel: Channel,
     tally: Rc<Tally>,
     session: watch::Receiver<Option<Session>>,
-    /// Plies told so far, by lease.
+    /// Plies reported so far, by lease.
     progress: RefCell<BTreeMap<u64, u64>>,
     /// When its reports are due, where it keeps a pace; from the beginning on.
     pace: OnceCell<Pace>,

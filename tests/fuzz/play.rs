@@ -143,8 +143,8 @@ fn check_replay<G: Game>(game: &G, case: &Case, finished: &Finished, seed: u8) {
         let resolved = resolve_steps(game, &steps);
         assert_eq!(resolved.as_ref(), Ok(&finished.events), "{label}");
     }
-    let told = luck(game, &finished.events);
-    assert_eq!(told.as_ref(), Ok(&finished.luck), "{label}");
+    let reported = luck(game, &finished.events);
+    assert_eq!(reported.as_ref(), Ok(&finished.luck), "{label}");
     match finished.termination {
         Termination::Void => assert!(finished.placement.is_empty(), "{label}"),
         Termination::Forfeit => nodes::check_placement(&finished.placement, case),

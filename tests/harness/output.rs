@@ -18,7 +18,7 @@ pub struct Output {
 impl Output {
     /// Everything of it, for the message of a failed test.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn transcript(&self) -> String {
         let shown: String = self.stdout.chars().take(2000).collect();
         format!(
             "$ {}\n{shown}\n{}\nexit code {:?}",
@@ -33,7 +33,7 @@ impl Output {
     #[track_caller]
     #[must_use]
     pub fn ok(self) -> Self {
-        assert_eq!(self.code, Some(0), "{}", self.told());
+        assert_eq!(self.code, Some(0), "{}", self.transcript());
         self
     }
 
@@ -44,12 +44,12 @@ impl Output {
     /// Where it did not.
     #[track_caller]
     pub fn fails(self, code: i32, words: &[&str]) -> Self {
-        assert_eq!(self.code, Some(code), "{}", self.told());
+        assert_eq!(self.code, Some(code), "{}", self.transcript());
         for word in words {
             let said = self.stderr.contains(word);
-            assert!(said, "\"{word}\" is missing in\n{}", self.told());
+            assert!(said, "\"{word}\" is missing in\n{}", self.transcript());
         }
-        assert!(!self.stderr.contains("panicked"), "{}", self.told());
+        assert!(!self.stderr.contains("panicked"), "{}", self.transcript());
         self
     }
 
@@ -61,7 +61,7 @@ impl Output {
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout)
-            .unwrap_or_else(|error| panic!("{error} in\n{}", self.told()))
+            .unwrap_or_else(|error| panic!("{error} in\n{}", self.transcript()))
     }
 
     /// The tournament's id in the JSON on stdout.
@@ -73,7 +73,7 @@ impl Output {
     pub fn tournament_id(&self) -> String {
         let json = self.json();
         let id = json["tournament_id"].as_str();
-        id.unwrap_or_else(|| panic!("no tournament_id in\n{}", self.told()))
+        id.unwrap_or_else(|| panic!("no tournament_id in\n{}", self.transcript()))
             .to_owned()
     }
 }

@@ -69,7 +69,7 @@ pub fn python() -> Result<PathBuf, String> {
 /// Where there is none.
 #[must_use]
 pub fn python_path() -> String {
-    let python = python().unwrap_or_else(|told| panic!("{told}"));
+    let python = python().unwrap_or_else(|reported| panic!("{reported}"));
     let folder = python.parent().expect("a file is in a folder");
     format!(
         "{}:{}",

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::{http, wait::until};
 
 /// Lines of a log that are shown where a test fails.
-const LINES_TOLD: usize = 40;
+const LINES_SHOWN: usize = 40;
 
 /// A running coordinator or worker. Killed when dropped.
 #[derive(Debug)]
@@ -147,7 +147,7 @@ impl Server {
         };
         let log = self.log();
         let lines: Vec<&str> = log.lines().collect();
-        let end = lines[lines.len().saturating_sub(LINES_TOLD)..].join("\n");
+        let end = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n");
         eprintln!(
             "process {} {state}; the end of its log:\n{end}\n",
             self.id()

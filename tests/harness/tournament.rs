@@ -151,7 +151,7 @@ impl World {
     pub fn end_tournament(&self, id: &str, url: &str) {
         let watched = self.arena(&["tournament", "watch", id, "--coordinator", url]);
         let ended = watched.stderr.contains("finished: ");
-        assert!(ended, "{}", watched.told());
+        assert!(ended, "{}", watched.transcript());
     }
 
     /// Follows a tournament to its end.

@@ -160,7 +160,7 @@ impl World {
             stdout: read(&stdout),
             stderr: read(&stderr),
         };
-        assert!(status.is_some(), "it did not end:\n{}", output.told());
+        assert!(status.is_some(), "it did not end:\n{}", output.transcript());
         output
     }
 

@@ -105,17 +105,17 @@ def difference(rules, state, played):
 def main():
     rules = {"oware": Oware, "mancala": Mancala}[sys.argv[1]]()
     game = pyspiel.load_game(rules.name)
-    told = {"games": 0, "steps": 0, "differing": 0, "first": []}
+    reported = {"games": 0, "steps": 0, "differing": 0, "first": []}
     for line in sys.stdin:
         played = json.loads(line)
-        told["games"] += 1
-        told["steps"] += len(played["players"])
+        reported["games"] += 1
+        reported["steps"] += len(played["players"])
         differs = difference(rules, game.new_initial_state(), played)
         if differs is not None:
-            told["differing"] += 1
-            if len(told["first"]) < FIRST_MAX:
-                told["first"].append(differs)
-    print(json.dumps(told))
+            reported["differing"] += 1
+            if len(reported["first"]) < FIRST_MAX:
+                reported["first"].append(differs)
+    print(json.dumps(reported))
 
 
 main()

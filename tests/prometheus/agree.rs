@@ -203,15 +203,15 @@ fn compare(
             thread::sleep(LOOK);
         }
         let letter = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"][number.query];
-        let told = |value: Option<f64>| value.map_or("–".to_owned(), |it| it.to_string());
+        let text = |value: Option<f64>| value.map_or("–".to_owned(), |it| it.to_string());
         let row = format!(
             "| {} | {when} | {}: {} {letter} | {} | {} | {} |",
             played.of,
             dashboard.name,
             number.panel,
             number.of,
-            told(shown),
-            told(number.expected)
+            text(shown),
+            text(number.expected)
         );
         assert_eq!(shown, number.expected, "{}: {row}", played.id);
         let _ = writeln!(rows, "{row}");
@@ -386,11 +386,11 @@ fn compare_quantiles(prometheus: &Prometheus, world: &World, url: &str, id: &str
             panic!("{panel} of {agent}: {answers:?}");
         };
         let shown: f64 = shown.parse().expect("a number");
-        let told = row[key].as_f64().expect("measured") / 1e6;
-        let (least, most) = bucket(told);
+        let reported = row[key].as_f64().expect("measured") / 1e6;
+        let (least, most) = bucket(reported);
         assert!(
             (least..=most).contains(&shown),
-            "{panel} of {agent}: {shown} s, and standings say {told} s"
+            "{panel} of {agent}: {shown} s, and standings say {reported} s"
         );
     }
 }

@@ -470,7 +470,7 @@ fn units_are_valid_and_shut_what_is_not_needed() {
 #[test]
 fn the_readme_lists_every_metric_as_it_is() {
     let readme = read(&deploy("README.md"));
-    let told: Vec<&str> = readme
+    let reported: Vec<&str> = readme
         .lines()
         .filter(|line| line.starts_with("| `arena_"))
         .collect();
@@ -495,9 +495,12 @@ fn the_readme_lists_every_metric_as_it_is() {
             )
         })
         .collect();
-    assert_eq!(told.join("\n"), expected.join("\n"));
+    assert_eq!(reported.join("\n"), expected.join("\n"));
     for name in catalogue::PROCESS {
-        assert!(readme.contains(&format!("`{name}`")), "{name} is not told");
+        assert!(
+            readme.contains(&format!("`{name}`")),
+            "{name} is not documented"
+        );
     }
 }
 
@@ -510,10 +513,13 @@ fn the_readme_names_every_part_and_port() {
             .file_name()
             .display()
             .to_string();
-        let told = ["README.md", "Dockerfile.dockerignore"].contains(&name.as_str());
-        assert!(told || readme.contains(&name), "{name} is not told");
+        let reported = ["README.md", "Dockerfile.dockerignore"].contains(&name.as_str());
+        assert!(
+            reported || readme.contains(&name),
+            "{name} is not documented"
+        );
     }
     for port in ["7600", "7601", "7602", "9090", "9093", "3000"] {
-        assert!(readme.contains(port), "port {port} is not told");
+        assert!(readme.contains(port), "port {port} is not documented");
     }
 }

@@ -89,12 +89,12 @@ impl Prometheus {
         };
         let log = started.process.stderr.take().expect("stderr is piped");
         let mut log = BufReader::new(log);
-        let mut told = String::new();
+        let mut shown = String::new();
         while started.address.is_empty() {
-            let from = told.len();
-            let read = log.read_line(&mut told).expect("its log can be read");
-            assert!(read > 0, "prometheus ended: {told}");
-            if let Some((_, address)) = told[from..].split_once("msg=\"Listening on\" address=") {
+            let from = shown.len();
+            let read = log.read_line(&mut shown).expect("its log can be read");
+            assert!(read > 0, "prometheus ended: {shown}");
+            if let Some((_, address)) = shown[from..].split_once("msg=\"Listening on\" address=") {
                 address.trim().clone_into(&mut started.address);
             }
         }

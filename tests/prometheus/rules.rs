@@ -125,10 +125,10 @@ fn the_operator_is_given_the_same_rules_and_the_same_alertmanager() {
 }
 
 #[test]
-fn the_alertmanager_is_told_of_alerts_and_routes_them() {
+fn the_alertmanager_is_reported_alerts_and_routes_them() {
     let config = yaml("prometheus/prometheus.yml");
-    let told = &config["alerting"]["alertmanagers"][0]["static_configs"][0]["targets"];
-    assert_eq!(told, &serde_json::json!(["alertmanager:9093"]));
+    let reported = &config["alerting"]["alertmanagers"][0]["static_configs"][0]["targets"];
+    assert_eq!(reported, &serde_json::json!(["alertmanager:9093"]));
     let alertmanager = yaml("prometheus/alertmanager.yml");
     let receivers = list(&alertmanager["receivers"]).iter();
     let names: Vec<&Value> = receivers.map(|it| &it["name"]).collect();

@@ -62,7 +62,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Takes in what a process that appended was told; tells of how many games
+    /// Takes in what a process that appended was reported; tells of how many games
     /// that was.
     pub(super) fn remember(&mut self, output: &Output) -> Result<u64, Broken> {
         let mut acknowledged = 0;
@@ -87,7 +87,7 @@ impl Known {
         let output = read.output();
         quiet(&output)?;
         let holding: Holding = serde_json::from_str(&output.stdout)
-            .map_err(|error| Broken::new(format_args!("{error} in {}", output.told())))?;
+            .map_err(|error| Broken::new(format_args!("{error} in {}", output.transcript())))?;
         if holding.games < self.games
             || !holding.wrong.is_empty()
             || holding.document < self.document
@@ -110,7 +110,7 @@ pub(super) fn append_to(world: &World, data: &str, more: &[&str]) -> Started {
 /// Nothing may panic.
 pub(super) fn quiet(output: &Output) -> Result<(), Broken> {
     match output.stderr.contains("panicked") {
-        true => Err(Broken::new(output.told())),
+        true => Err(Broken::new(output.transcript())),
         false => Ok(()),
     }
 }

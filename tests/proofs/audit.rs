@@ -36,8 +36,8 @@ impl Proof for Audit {
     }
 
     fn run(&self) -> Result<Outcome, Broken> {
-        if let Err(told) = program::python() {
-            return Ok(Outcome::Skipped(told));
+        if let Err(reported) = program::python() {
+            return Ok(Outcome::Skipped(reported));
         }
         let mut figures = self.steady()?;
         figures.extend(self.unsteady("")?);
@@ -60,17 +60,14 @@ impl Audit {
         world.finish_tournament(&id, &url);
         sleep(A_WHILE);
         // Whoever played a game does not audit it.
-        let told = audits(&world, &id, &url);
-        let games = told["due"].as_u64().unwrap_or(0);
-        if games == 0 || told["waiting"] != games || told["agreed"] != 0 {
-            return Err(Broken::new(format_args!("with one worker: {told}")));
+        let reported = audits(&world, &id, &url);
+        let games = reported["due"].as_u64().unwrap_or(0);
+        if games == 0 || reported["waiting"] != games || reported["agreed"] != 0 {
+            return Err(Broken::new(format_args!("with one worker: {reported}")));
         }
         let standings = world.arena(&["standings", &id, "--coordinator", &url]).ok();
-        if !standings
-            .stdout
-            .contains("wait for a worker that did not play them")
-        {
-            return Err(Broken::new(standings.told()));
+        if !standings.stdout.contains("waiting for a second worker") {
+            return Err(Broken::new(standings.transcript()));
         }
         first.kill();
         coordinator.kill();
@@ -80,9 +77,11 @@ impl Audit {
         let workers: Vec<Server> = (0..self.workers)
             .map(|_| world.worker(&coordinator, &[]))
             .collect();
-        let told = settled(&world, &id, &url);
-        if told["due"] != games || told["agreed"] != games || told["differing"] != 0 {
-            return Err(Broken::new(format_args!("deterministic agents: {told}")));
+        let reported = settled(&world, &id, &url);
+        if reported["due"] != games || reported["agreed"] != games || reported["differing"] != 0 {
+            return Err(Broken::new(format_args!(
+                "deterministic agents: {reported}"
+            )));
         }
         let counted = coordinator.metric("arena_audits_total", &["outcome=\"agreed\""]);
         if counted != games as f64 {
@@ -105,9 +104,9 @@ impl Audit {
         sleep(A_WHILE);
         let after = audits(&world, &id, &url);
         let counted = coordinator.metric("arena_audits_total", &[]);
-        if after != told || counted > 0.0 {
+        if after != reported || counted > 0.0 {
             return Err(Broken::new(format_args!(
-                "{told} became {after} by a restart, {counted} were audited again"
+                "{reported} became {after} by a restart, {counted} were audited again"
             )));
         }
         worker.stop();
@@ -140,15 +139,20 @@ impl Audit {
         );
         let id = world.start_tournament("unsteady", &spec, &url);
         world.finish_tournament(&id, &url);
-        let told = settled(&world, &id, &url);
+        let reported = settled(&world, &id, &url);
         let listed = list(&world, &id, &url);
-        let differing = told["differing"].as_u64().unwrap_or(0);
+        let differing = reported["differing"].as_u64().unwrap_or(0);
         if differing == 0 || listed.len() as u64 != differing {
-            return Err(Broken::new(format_args!("{told}, listed {}", listed.len())));
+            return Err(Broken::new(format_args!(
+                "{reported}, listed {}",
+                listed.len()
+            )));
         }
         let counted = coordinator.metric("arena_audits_total", &["outcome=\"differing\""]);
         if counted != differing as f64 {
-            return Err(Broken::new(format_args!("{counted} were counted: {told}")));
+            return Err(Broken::new(format_args!(
+                "{counted} were counted: {reported}"
+            )));
         }
         let standings = world
             .arena(&["standings", &id, "--coordinator", &url, "--output", "json"])
@@ -186,7 +190,7 @@ impl Audit {
         };
         Ok(vec![Figure::new(
             name,
-            format!("{differing} of {}", told["due"]),
+            format!("{differing} of {}", reported["due"]),
         )])
     }
 }
@@ -207,8 +211,8 @@ fn audits(world: &World, id: &str, url: &str) -> Value {
 /// How the audits stand when none waits any more.
 fn settled(world: &World, id: &str, url: &str) -> Value {
     until("the audits to be done", || {
-        let told = audits(world, id, url);
-        (told["waiting"] == 0).then_some(told)
+        let reported = audits(world, id, url);
+        (reported["waiting"] == 0).then_some(reported)
     })
 }
 

@@ -69,7 +69,7 @@ pub struct Comparisons {
     seed: u64,
 }
 
-/// What the other programs are told.
+/// What the other programs are reported.
 #[derive(Serialize)]
 struct Given {
     precision: f64,
@@ -82,14 +82,14 @@ struct Given {
 #[derive(Serialize)]
 struct Games {
     agents: usize,
-    games: Vec<Told>,
+    games: Vec<PlayedGame>,
     /// Elo by our own fit.
     #[serde(skip)]
     ours: Vec<f64>,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct PlayedGame {
     seats: Vec<u16>,
     placement: Vec<u8>,
 }
@@ -125,7 +125,7 @@ impl Proof for Comparisons {
         let mut figures = vec![published()?, ordo()?];
         let python = match program::python() {
             Ok(python) => python,
-            Err(told) => return Ok(Outcome::Skipped(told)),
+            Err(reported) => return Ok(Outcome::Skipped(reported)),
         };
         let mut probe = Command::new(&python);
         probe.args(["-c", "import choix, trueskill, openskill"]);
@@ -190,7 +190,7 @@ impl Comparisons {
             &mut random,
             |_, _| {},
             |result: &GameResult| {
-                games.push(Told {
+                games.push(PlayedGame {
                     seats: result.seats.clone(),
                     placement: result.placement.clone(),
                 });

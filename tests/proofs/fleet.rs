@@ -59,7 +59,7 @@ impl Proof for Scale {
             let mut tell = |name: &str, value: String| {
                 figures.push(Figure::new(&format!("{workers} workers: {name}"), value));
             };
-            for (name, value) in told(&measured) {
+            for (name, value) in named_figures(&measured) {
                 tell(name, value);
             }
         }
@@ -118,8 +118,8 @@ impl Scale {
     }
 }
 
-/// What is told of each fleet.
-fn told(measured: &Measured) -> Vec<(&'static str, String)> {
+/// What is informed of each fleet.
+fn named_figures(measured: &Measured) -> Vec<(&'static str, String)> {
     let per = |things: u64| {
         let cpu = measured.cpu_us_per(things).unwrap_or_default();
         format!("{cpu:.1}")

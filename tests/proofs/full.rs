@@ -63,7 +63,7 @@ impl Proof for Full {
 
     fn run(&self) -> Result<Outcome, Broken> {
         let mut rng = AgentRng::new(self.seed);
-        let mut told = Told::default();
+        let mut figures = Figures::default();
         for round in 0..self.rounds {
             for kind in ["tmpfs", "ext4"] {
                 let world = World::new();
@@ -86,27 +86,27 @@ impl Proof for Full {
                         self.rounds, self.blocks, self.vanish, self.seed
                     ))
                 };
-                self.round(kind, disk, &world, &mut rng, &mut told)
+                self.round(kind, disk, &world, &mut rng, &mut figures)
                     .map_err(at)?;
             }
         }
         for round in 0..self.rounds {
             let world = World::new();
             match unsynced(&world, rng.below(40) as usize) {
-                Ok(Some(games)) => told.unsynced += games,
-                Ok(None) => told.unsynced_skipped += 1,
+                Ok(Some(games)) => figures.unsynced += games,
+                Ok(None) => figures.unsynced_skipped += 1,
                 Err(broken) => {
                     return Err(broken.of(&format!("a sync fails, round {round}")));
                 }
             }
         }
-        Ok(Outcome::Holds(told.figures(self.rounds)))
+        Ok(Outcome::Holds(figures.figures(self.rounds)))
     }
 }
 
 /// What the figures say.
 #[derive(Default)]
-struct Told {
+struct Figures {
     acknowledged: u64,
     vanished: u64,
     stored: u64,
@@ -114,7 +114,7 @@ struct Told {
     unsynced_skipped: u32,
 }
 
-impl Told {
+impl Figures {
     fn figures(self, rounds: u32) -> Vec<Figure> {
         vec![
             Figure::new("tmpfs and ext4 filled up, times each", rounds * 3),
@@ -147,25 +147,25 @@ impl Full {
         disk: Disk,
         world: &World,
         rng: &mut AgentRng,
-        told: &mut Told,
+        figures: &mut Figures,
     ) -> Result<(), Broken> {
         let seed = rng.word();
         // Less than the store wants; nothing at all; and nothing for a store
         // that does not ask, as if another had taken it in between.
         for (left, reserve) in [(RESERVE - (1 << 20), RESERVE), (0, RESERVE), (0, 0)] {
-            told.acknowledged += self.full(&disk, left, reserve, seed).map_err(|broken| {
+            figures.acknowledged += self.full(&disk, left, reserve, seed).map_err(|broken| {
                 broken.of(&format!("{left} bytes are left, {reserve} are asked for"))
             })?;
         }
         for _ in 0..self.vanish {
             let left = rng.below(LEFT_MAX);
             let lines = 1 + rng.below(60) as usize;
-            told.stored += vanish(world, &disk, left.into(), lines)
+            figures.stored += vanish(world, &disk, left.into(), lines)
                 .map_err(|broken| broken.of(&format!("all room but {left} bytes vanishes")))?;
-            told.vanished += 1;
+            figures.vanished += 1;
         }
         if kind == "ext4" {
-            told.acknowledged += self.read_only(disk, seed)?;
+            figures.acknowledged += self.read_only(disk, seed)?;
         }
         Ok(())
     }
@@ -218,19 +218,19 @@ fn vanish(world: &World, disk: &Disk, left: u64, lines: usize) -> Result<u64, Br
         process.signal(Signal::SIGKILL);
         return Err(Broken::new(format_args!(
             "the store goes on without room: {}",
-            process.output().told()
+            process.output().transcript()
         )));
     }
     let output = process.output();
     quiet(&output)?;
     if output.code != Some(1) || !output.stderr.contains(NO_ROOM) {
-        return Err(Broken::new(output.told()));
+        return Err(Broken::new(output.transcript()));
     }
     let mut stored = known.remember(&output)?;
     drop(filler);
     let verified = world.arena(&["store", "verify", "--data", &data]);
     if verified.code != Some(0) {
-        return Err(Broken::new(verified.told()));
+        return Err(Broken::new(verified.transcript()));
     }
     known.held(world, &data)?;
     // With room it goes on.
@@ -267,13 +267,13 @@ fn unsynced(world: &World, lines: usize) -> Result<Option<u64>, Broken> {
         process.signal(Signal::SIGKILL);
         return Err(Broken::new(format_args!(
             "the store goes on where nothing reaches the disk: {}",
-            process.output().told()
+            process.output().transcript()
         )));
     }
     let output = process.output();
     quiet(&output)?;
     if output.code != Some(1) {
-        return Err(Broken::new(output.told()));
+        return Err(Broken::new(output.transcript()));
     }
     let mut stored = known.remember(&output)?;
     drop(filler);
@@ -284,8 +284,8 @@ fn unsynced(world: &World, lines: usize) -> Result<Option<u64>, Broken> {
         if repaired.code != Some(0) {
             return Err(Broken::new(format_args!(
                 "{}\n{}",
-                verified.told(),
-                repaired.told()
+                verified.transcript(),
+                repaired.transcript()
             )));
         }
     }

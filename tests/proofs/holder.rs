@@ -21,13 +21,13 @@ impl Proof for Holder {
         let second = world.arena(&["coordinator", "--data", "data", "--listen", "127.0.0.1:0"]);
         let holder = first.id().to_string();
         if second.code != Some(1) || !second.stderr.contains(&holder) {
-            return Err(Broken::new(second.told()));
+            return Err(Broken::new(second.transcript()));
         }
         first.stop();
         let third = world.coordinator("data", &[]);
         third.stop();
         Ok(Outcome::Holds(vec![Figure::new(
-            "told",
+            "error",
             second.stderr.trim(),
         )]))
     }

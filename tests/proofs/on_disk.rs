@@ -96,7 +96,7 @@ impl OnDisk {
         }
         Err(Broken::new(format_args!(
             "it starts, or is refused without {words:?}:\n{}",
-            output.told()
+            output.transcript()
         )))
     }
 

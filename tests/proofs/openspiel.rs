@@ -51,7 +51,7 @@ impl Proof for OpenSpiel {
     fn run(&self) -> Result<Outcome, Broken> {
         let python = match program::python() {
             Ok(python) => python,
-            Err(told) => return Ok(Outcome::Skipped(told)),
+            Err(reported) => return Ok(Outcome::Skipped(reported)),
         };
         let mut probe = Command::new(&python);
         probe.args(["-c", "import pyspiel"]);
@@ -63,34 +63,37 @@ impl Proof for OpenSpiel {
         }
         let mut figures = Vec::new();
         for (ruleset, name, (option, value)) in RULESETS {
-            let (told, endings) = self.compare(ruleset, name, &Options::new(), self.games)?;
-            if told.differing > 0 || told.games != self.games {
+            let (reported, endings) = self.compare(ruleset, name, &Options::new(), self.games)?;
+            if reported.differing > 0 || reported.games != self.games {
                 return Err(Broken::new(format!(
                     "{} of {} games of {ruleset} differ, the first:\n{}",
-                    told.differing,
-                    told.games,
-                    serde_json::to_string(&told.first).map_err(Broken::new)?,
+                    reported.differing,
+                    reported.games,
+                    serde_json::to_string(&reported.first).map_err(Broken::new)?,
                 )));
             }
-            figures.push(Figure::new(&format!("{ruleset}: games alike"), told.games));
+            figures.push(Figure::new(
+                &format!("{ruleset}: games alike"),
+                reported.games,
+            ));
             figures.push(Figure::new(
                 &format!("{ruleset}: steps compared"),
-                told.steps,
+                reported.steps,
             ));
             for (ending, count) in endings {
                 figures.push(Figure::new(&format!("{ruleset}: ended by {ending}"), count));
             }
 
             let other = [(option.to_owned(), value.into())].into();
-            let (told, _) = self.compare(ruleset, name, &other, OTHERS)?;
-            if told.differing == 0 {
+            let (reported, _) = self.compare(ruleset, name, &other, OTHERS)?;
+            if reported.differing == 0 {
                 return Err(Broken::new(format!(
-                    "{ruleset} with {option} = {value} is not told from OpenSpiel's rules in \
+                    "{ruleset} with {option} = {value} is not reported from OpenSpiel's rules in \
                      {OTHERS} games: the comparison sees nothing"
                 )));
             }
             let what = format!("{ruleset}, {option} = {value}: of {OTHERS} differ");
-            figures.push(Figure::new(&what, told.differing));
+            figures.push(Figure::new(&what, reported.differing));
         }
         Ok(Outcome::Holds(figures))
     }
@@ -98,7 +101,7 @@ impl Proof for OpenSpiel {
 
 /// What `compare.py` prints.
 #[derive(Deserialize)]
-struct Told {
+struct Printed {
     games: u64,
     steps: u64,
     differing: u64,
@@ -119,7 +122,7 @@ struct Played {
 }
 
 impl OpenSpiel {
-    /// Plays games and has OpenSpiel step beside them: what it told, and how
+    /// Plays games and has OpenSpiel step beside them: what it reported, and how
     /// many games ended in which way.
     fn compare(
         &self,
@@ -127,7 +130,7 @@ impl OpenSpiel {
         name: &str,
         given: &Options,
         games: u64,
-    ) -> Result<(Told, BTreeMap<String, u64>), Broken> {
+    ) -> Result<(Printed, BTreeMap<String, u64>), Broken> {
         let world = World::with_python();
         let (options, seats) = resolve(ruleset, given, None).map_err(Broken::new)?;
         let path = world.folder().join("games.jsonl");
@@ -147,10 +150,10 @@ impl OpenSpiel {
             .stdin(Stdio::from(File::open(&path).map_err(Broken::new)?));
         let output = world.run(command);
         if output.code != Some(0) {
-            return Err(Broken::new(output.told()));
+            return Err(Broken::new(output.transcript()));
         }
-        let told = serde_json::from_str(&output.stdout).map_err(Broken::new)?;
-        Ok((told, endings))
+        let text = serde_json::from_str(&output.stdout).map_err(Broken::new)?;
+        Ok((text, endings))
     }
 }
 

@@ -24,7 +24,7 @@ pub struct Papers {
     #[arg(long, value_delimiter = ',', value_name = "ID,…")]
     tables: Vec<String>,
     /// What the games follow from; absent: the command's own, whose counts
-    /// README.md shows.
+    /// tests/RESULTS.md shows.
     #[arg(long)]
     seed: Option<TournamentSeed>,
     /// Games of each pairing; absent: the tables' own numbers, which tell what is
@@ -136,12 +136,13 @@ impl Proof for Papers {
                 broken.extend(otherwise(&table.findings, again, number));
             }
         }
-        let readme = fs::read_to_string(repository().join("README.md")).map_err(Broken::new)?;
+        let readme =
+            fs::read_to_string(repository().join("tests/RESULTS.md")).map_err(Broken::new)?;
         let summary = Summary::read(&readme);
         broken.extend(summary.does_not_add_up(&readme));
         // Other games may count otherwise.
         if self.seed.is_none() && self.games.is_none() {
-            broken.extend(summary.untold(&tables));
+            broken.extend(summary.mismatches(&tables));
         }
         if !broken.is_empty() {
             return Err(Broken::new(broken.join("\n")));
@@ -187,14 +188,14 @@ impl Papers {
             }
         }
         let output = world.arena(&arguments);
-        let document: Document =
-            serde_json::from_str(&output.stdout).map_err(|_| Broken::new(output.told()).of(id))?;
+        let document: Document = serde_json::from_str(&output.stdout)
+            .map_err(|_| Broken::new(output.transcript()).of(id))?;
         let failed = { document.tables.iter().flat_map(|table| &table.findings) }
             .any(|finding| finding.verdict == "outside" && finding.expected == "R");
         let expected = if failed { 3 } else { 0 };
         if output.code != Some(expected) {
-            let told = format!("exit code {expected} expected\n{}", output.told());
-            return Err(Broken::new(told).of(id));
+            let text = format!("exit code {expected} expected\n{}", output.transcript());
+            return Err(Broken::new(text).of(id));
         }
         Ok(document.tables)
     }
@@ -282,11 +283,11 @@ fn unlike(tables: &[Table], known: &Known, all_games: bool) -> Vec<String> {
     broken
 }
 
-/// What a line of README.md's summary counts: games, then cells as sampled, exact,
+/// What a line of tests/RESULTS.md's summary counts: games, then cells as sampled, exact,
 /// order, again, given, outside and not comparable.
 type Counts = [u64; 8];
 
-/// README.md's summary of all tables.
+/// tests/RESULTS.md's summary of all tables.
 struct Summary {
     /// By table, and of `all`.
     lines: BTreeMap<String, Counts>,
@@ -305,11 +306,11 @@ impl Summary {
             let mut counts = words
                 .skip_while(|word| word.ends_with(char::is_alphabetic))
                 .map(|word| word.replace(',', "").parse().ok());
-            let mut told = Counts::default();
-            for count in told.iter_mut().rev() {
+            let mut reported = Counts::default();
+            for count in reported.iter_mut().rev() {
                 *count = counts.next()??;
             }
-            Some((id, told))
+            Some((id, reported))
         };
         Self {
             lines: block.filter_map(counts).collect(),
@@ -329,7 +330,9 @@ impl Summary {
         let mut broken = Vec::new();
         let all = self.lines.get("all");
         if all != Some(&sum) {
-            broken.push(format!("README.md has {all:?} of all tables, not {sum:?}"));
+            broken.push(format!(
+                "tests/RESULTS.md has {all:?} of all tables, not {sum:?}"
+            ));
         }
         let [_, sampled, exact, order, ..] = sum;
         let agree = sampled + exact + order;
@@ -343,14 +346,14 @@ impl Summary {
             ),
         ] {
             if !text.contains(&said) {
-                broken.push(format!("README.md does not say \"{said}\""));
+                broken.push(format!("tests/RESULTS.md does not say \"{said}\""));
             }
         }
         broken
     }
 
     /// Where a table's line is not what was measured.
-    fn untold(&self, tables: &[Table]) -> Vec<String> {
+    fn mismatches(&self, tables: &[Table]) -> Vec<String> {
         let mut broken = Vec::new();
         for table in tables {
             let parts = [
@@ -366,11 +369,11 @@ impl Summary {
             let [sampled, exact, order, again, given] = parts;
             let (games, outside, rest) = (table.games_played, table.outside, table.not_comparable);
             let measured = [games, sampled, exact, order, again, given, outside, rest];
-            let told = self.lines.get(&table.id);
+            let reported = self.lines.get(&table.id);
             let timed = table.findings.iter().any(|finding| finding.timed);
-            if told != Some(&measured) && !timed {
+            if reported != Some(&measured) && !timed {
                 broken.push(format!(
-                    "README.md has {told:?} of {}, measured: {measured:?}",
+                    "tests/RESULTS.md has {reported:?} of {}, measured: {measured:?}",
                     table.id
                 ));
             }

@@ -41,8 +41,8 @@ impl Proof for Poison {
     }
 
     fn run(&self) -> Result<Outcome, Broken> {
-        if let Err(told) = program::python() {
-            return Ok(Outcome::Skipped(told));
+        if let Err(reported) = program::python() {
+            return Ok(Outcome::Skipped(reported));
         }
         let world = World::with_python();
         let spec = spec(AGENT, "cowry", self.blocks, &[AGENT, "random"], "");
@@ -127,7 +127,7 @@ impl Proof for Poison {
         }
         let shown = world.arena(&["game", "show", &game, "--coordinator", &url]);
         if shown.code != Some(0) || !shown.stdout.contains("void") {
-            return Err(Broken::new(shown.told()));
+            return Err(Broken::new(shown.transcript()));
         }
         let standings = ["standings", &id, "--coordinator", &url, "--output", "json"];
         let standings = world.arena(&standings).ok().json();

@@ -65,7 +65,7 @@ impl Proof for Stuck {
         let seen = runtime
             .expect("a runtime")
             .block_on(heartbeat(&url, &id))
-            .map_err(|status| Broken::new(format_args!("the stuck worker was told {status}")))??;
+            .map_err(|status| Broken::new(format_args!("the stuck worker got {status}")))??;
         let worker = world.worker(&coordinator, &[]);
         world.finish_tournament(&id, &url);
         let expired = coordinator.metric("arena_leases_expired_total", &[]);

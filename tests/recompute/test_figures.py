@@ -145,19 +145,19 @@ def differences(path, ours, theirs):
     if isinstance(ours, dict):
         for key, value in ours.items():
             if key not in theirs:
-                yield f"{path}.{key}: {value} is not told"
+                yield f"{path}.{key}: {value} is not reported"
             else:
                 yield from differences(f"{path}.{key}", value, theirs[key])
     elif isinstance(ours, (list, tuple)):
         if len(ours) != len(theirs):
-            yield f"{path}: {ours} is told as {theirs}"
+            yield f"{path}: {ours} is reported as {theirs}"
         for number, (one, other) in enumerate(zip(ours, theirs)):
             yield from differences(f"{path}[{number}]", one, other)
     elif ours is None or theirs is None or isinstance(ours, (bool, str)):
         if ours != theirs:
-            yield f"{path}: {ours} is told as {theirs}"
+            yield f"{path}: {ours} is reported as {theirs}"
     elif abs(float(ours) - theirs) > TOLERANCE * max(1, abs(theirs)):
-        yield f"{path}: {float(ours)} is told as {theirs}"
+        yield f"{path}: {float(ours)} is reported as {theirs}"
 
 
 class Checked:
@@ -166,8 +166,8 @@ class Checked:
     def __init__(self, played):
         openings = (played.standings.get("openings") or {}).get("size")
         self.ours = Standings(played.spec, played.records, openings)
-        self.told, self.t = played.standings, self.ours.t
-        self.verdict = self.told["verdict"]
+        self.reported, self.t = played.standings, self.ours.t
+        self.verdict = self.reported["verdict"]
         self.found = []
 
     def index(self, name):
@@ -177,7 +177,7 @@ class Checked:
         self.found += differences(path, ours, theirs)
 
     def rows(self):
-        return [(self.index(row["agent"]), row) for row in self.told["agents"]]
+        return [(self.index(row["agent"]), row) for row in self.reported["agents"]]
 
     def agents(self):
         for agent, row in self.rows():
@@ -185,46 +185,46 @@ class Checked:
 
     def pairs(self):
         every = list(itertools.combinations(range(len(self.t.agents)), 2))
-        assert len(self.told["pairs"]) == len(every)
-        for (a, b), row in zip(every, self.told["pairs"]):
+        assert len(self.reported["pairs"]) == len(every)
+        for (a, b), row in zip(every, self.reported["pairs"]):
             assert (self.index(row["agent"]), self.index(row["opponent"])) == (a, b)
             self.check(f"{row['agent']} and {row['opponent']}", self.ours.pair(a, b), row)
 
     def seats(self):
-        for row in self.told["seats"]:
+        for row in self.reported["seats"]:
             self.check(f"seat {row['seat']}", self.ours.seat(row["seat"]), row)
 
     def field(self):
-        """What is told of all agents together."""
-        ratings, told = self.ours.ratings, self.told["ratings"]
+        """What is informed of all agents together."""
+        ratings, reported = self.ours.ratings, self.reported["ratings"]
         sets = {ratings.linked[agent] for agent in ratings.played}
-        self.check("ratings", {"ties": ratings.weights, "components": len(sets)}, told)
+        self.check("ratings", {"ties": ratings.weights, "components": len(sets)}, reported)
         fit = model_fit(self.ours)
-        self.check("ratings", {"fit": fit}, told)
-        self.check("games", {"games": len(self.t.games)}, self.told)
+        self.check("ratings", {"fit": fit}, reported)
+        self.check("games", {"games": len(self.t.games)}, self.reported)
         pairing = self.ours.pairing()
         if pairing is None:
-            assert self.told["pairing"] is None
+            assert self.reported["pairing"] is None
         else:
-            self.check("pairing", pairing, self.told["pairing"])
+            self.check("pairing", pairing, self.reported["pairing"])
 
     def nash(self):
         adaptive = self.t.format in ("swiss", "knockout", "ladder", "sprt")
         kind = "_anytime" if adaptive else ""
-        pairs, size = self.told["pairs"], len(self.t.agents)
+        pairs, size = self.reported["pairs"], len(self.t.agents)
         order = list(itertools.combinations(range(size), 2))
         ends = {
             pair: (row[f"score{kind}_low"], row[f"score{kind}_high"])
             for pair, row in zip(order, pairs)
         }
-        told = {agent: row["nash"] for agent, row in self.rows()}
+        reported = {agent: row["nash"] for agent, row in self.rows()}
         if not has_circle(ends, size):
-            assert set(told.values()) == {None}
+            assert set(reported.values()) == {None}
             return False
         payoff = np.zeros((size, size))
         for (a, b), row in zip(order, pairs):
             payoff[a, b], payoff[b, a] = 2 * row["score"] - 1, 1 - 2 * row["score"]
-        self.check("nash", list(equilibrium(payoff)), [told[a] for a in range(size)])
+        self.check("nash", list(equilibrium(payoff)), [reported[a] for a in range(size)])
         return True
 
     def places(self):
@@ -317,9 +317,9 @@ class Checked:
     def ladder(self):
         for row in self.verdict["places"]:
             agent = self.index(row["agent"])
-            told = dict(self.rows())[agent]
+            reported = dict(self.rows())[agent]
             blocks = self.ours.scores[agent].count
-            ours = {"score": told["score"], "blocks": blocks, "elo": told["rating"]}
+            ours = {"score": reported["score"], "blocks": blocks, "elo": reported["rating"]}
             self.check(row["agent"], ours, row)
 
 

@@ -9,25 +9,25 @@ import pytest
 import replay
 from conftest import ROOT
 
-# Option sets for each ruleset, and blocks of each: drawn from what `arena games` lists.
+# Option sets for each ruleset, and blocks of each: drawn from what `arena rulesets` lists.
 DRAWN, BLOCKS = 10, 2
 NATIVE = {"cowry": ["random", "aggressive", "defensive", "mixed"]}
 
 
 def check(played):
-    told, spec = played.standings.get("openings"), played.spec
-    book = told and openings.book(
+    reported, spec = played.standings.get("openings"), played.spec
+    book = reported and openings.book(
         spec["ruleset"],
         played.records[0]["options"],
         spec["seed"],
-        told["plies"],
-        told["size"],
+        reported["plies"],
+        reported["size"],
     )
-    assert not told or len(book) == told["size"]
+    assert not reported or len(book) == reported["size"]
     first = {}
     for line, record in zip(played.lines, played.records):
         opening = None
-        if told:
+        if reported:
             # One group of two: its k-th block is block k.
             number = openings.number_of(spec["seed"], 0, record["block"], len(book))
             opening = book[number]

@@ -59,17 +59,17 @@ def test_a_bracket_is_a_list_of_rounds_with_everybody_in_it(browser, played, nam
     with Page(browser, file) as open_page:
         columns = open_page.page.locator("ol.bracket > li")
         assert columns.count() == len(rounds)
-        for column, told in zip(columns.all(), rounds):
+        for column, reported in zip(columns.all(), rounds):
             names = column.locator(".who").all_text_contents()
-            expected = [agent for table in told["tables"] for agent in table["agents"]]
-            assert sorted(names) == sorted(expected + told["byes"])
-            on = [table["agents"][: table["go_on"]] for table in told["tables"]]
-            on = sorted(sum(on, []) + told["byes"])
+            expected = [agent for table in reported["tables"] for agent in table["agents"]]
+            assert sorted(names) == sorted(expected + reported["byes"])
+            on = [table["agents"][: table["go_on"]] for table in reported["tables"]]
+            on = sorted(sum(on, []) + reported["byes"])
             assert sorted(column.locator(".on .who").all_text_contents()) == on
             # A screen reader hears it, since bold is nothing to it.
             said = column.locator(".on", has_text="goes on").count()
-            assert said == len(on) - len(told["byes"])
-            level = sum(table["by_seed"] for table in told["tables"])
+            assert said == len(on) - len(reported["byes"])
+            level = sum(table["by_seed"] for table in reported["tables"])
             assert column.get_by_text("level: the better seed goes on").count() == level
 
 
@@ -145,7 +145,7 @@ def test_standings_of_a_swiss_tournament_have_what_decides_places(arena, played,
     assert "| # | agent | Swiss points | Buchholz | byes |" in text
 
 
-def test_rounds_are_told_where_they_are_asked_for(arena, played):
+def test_rounds_are_reported_where_they_are_asked_for(arena, played):
     for name, (identity, standings, _) in played.items():
         command = ["standings", identity, "--data", "data"]
         plain, asked = (arena.run(*command, *more).stdout for more in [[], ["--rounds"]])
@@ -153,8 +153,8 @@ def test_rounds_are_told_where_they_are_asked_for(arena, played):
         assert "round 1" in asked
         lines = arena.run(*command, "--rounds", "--output", "jsonl").stdout.splitlines()
         rows = [json.loads(line) for line in lines]
-        told = standings["verdict"]["rounds"]
-        assert sum(row["bye"] for row in rows) == sum(len(one["byes"]) for one in told)
+        reported = standings["verdict"]["rounds"]
+        assert sum(row["bye"] for row in rows) == sum(len(one["byes"]) for one in reported)
         table = csv.DictReader(io.StringIO(arena.run(*command, "--rounds", "--output", "csv").stdout))
         assert [row["agent"] for row in table] == [row["agent"] for row in rows]
     both = [*command, "--rounds", "--crosstable", "--output", "csv"]

@@ -91,14 +91,14 @@ def main():
     two, four = given["two"], given["four"]
     wins = [tuple(a for _, a in sorted(zip(g["placement"], g["seats"]))) for g in two["games"]]
     orders = [tuple(a for _, a in sorted(zip(g["placement"], g["seats"]))) for g in four["games"]]
-    told = {
+    reported = {
         "two": list(choix.opt_pairwise(two["agents"], wins, alpha=alpha, tol=1e-9)),
         "four": list(choix.opt_rankings(four["agents"], orders, alpha=alpha, tol=1e-9)),
         "running": running(four),
     }
     for name in ("two_ties", "four_ties"):
-        told[name] = with_ties(given[name]["agents"], given[name]["games"], given["precision"])
-    json.dump(told, sys.stdout)
+        reported[name] = with_ties(given[name]["agents"], given[name]["games"], given["precision"])
+    json.dump(reported, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -162,8 +162,8 @@ async fn served() {
         let _served = Served(child);
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line).expect("a line");
-        let told: serde_json::Value = serde_json::from_str(&line).expect("JSON");
-        let address = told["listen"].as_str().expect("an address");
+        let found: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+        let address = found["listen"].as_str().expect("an address");
         let uri = match address.strip_prefix("unix:") {
             Some(path) => format!("unix://{path}"),
             None => format!("http://{address}"),

@@ -8,7 +8,7 @@ use arena_engine::{
 pub trait Bot<G: Game>: Send {
     /// Chooses one of the legal actions. What a bot keeps between two
     /// decisions is for speed only and never changes a choice, also where a
-    /// decision was stopped. One that is told to stop returns at once, and what
+    /// decision was stopped. One that is asked to stop returns at once, and what
     /// it returns is no choice.
     fn choose(&mut self, decision: &Decision<'_, G>) -> Chosen;
 }

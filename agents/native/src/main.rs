@@ -15,7 +15,7 @@ Examples:
   arena-agents --listen 127.0.0.1:7100                this port
   arena-agents --listen unix:/tmp/bots.sock --bot random --bot aggressive
 
-The first line on standard output is {\"listen\":\"…\"}. Exit codes: 0 when told
+The first line on standard output is {\"listen\":\"…\"}. Exit codes: 0 when asked
 to stop, 2 where an argument is wrong, 1 where something else failed.";
 
 /// Serve the agents of the papers over gRPC

@@ -176,12 +176,12 @@ impl<G: Game> Player for Seated<G> {
                 )));
             }
         };
-        // A bot may trust its legal actions, so those told must be right.
+        // A bot may trust its legal actions, so those reported must be right.
         self.game.legal(&state, &mut self.legal);
         let legal = self.legal.iter().map(|&action| u32::from(action));
         if !legal.clone().eq(asked.legal_moves.iter().copied()) {
             return Err(Refusal::new(format!(
-                "legal moves {:?} were told, but those of the position are {:?}",
+                "legal moves {:?} were sent, but those of the position are {:?}",
                 asked.legal_moves,
                 legal.collect::<Vec<_>>(),
             )));

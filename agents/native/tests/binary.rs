@@ -47,8 +47,9 @@ async fn described(uri: String) -> Vec<String> {
         .connect()
         .await;
     let mut agent = AgentServiceClient::new(channel.expect("a connection"));
-    let told = agent.describe(DescribeRequest {}).await.expect("an answer");
-    told.into_inner()
+    let reported = agent.describe(DescribeRequest {}).await.expect("an answer");
+    reported
+        .into_inner()
         .bots
         .into_iter()
         .map(|bot| bot.name)
@@ -56,7 +57,7 @@ async fn described(uri: String) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn it_serves_where_it_is_told_and_ends_at_sigterm() {
+async fn it_serves_where_it_is_reported_and_ends_at_sigterm() {
     let folder = tempfile::tempdir().expect("a folder");
     let socket = format!("unix:{}", folder.path().join("agents.sock").display());
     for (listen, by_environment) in [("127.0.0.1:0", false), (socket.as_str(), true)] {

@@ -28,17 +28,16 @@ const MESSAGE_BYTES_MAX: usize = 64 << 20;
 /// Where the coordinator or its data is.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct AccessArgs {
-    /// A running coordinator
+    /// URL of a running coordinator
     ///
-    /// Else ARENA_COORDINATOR, where no --data is given.
+    /// Without --coordinator and --data, ARENA_COORDINATOR is used.
     #[arg(long, value_name = "URL", conflicts_with = "data")]
     pub(crate) coordinator: Option<String>,
 
-    /// The data folder of a coordinator; where one runs on it, that one is
-    /// asked [default: ./arena-data]
+    /// Data folder. If a coordinator is using the folder, that coordinator is queried
+    /// [default: ./arena-data]
     ///
-    /// Else ARENA_DATA, where neither --coordinator nor ARENA_COORDINATOR is
-    /// given.
+    /// Without --data, --coordinator and ARENA_COORDINATOR, ARENA_DATA is used.
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
 }
@@ -62,7 +61,7 @@ pub(crate) struct Access {
 pub(crate) struct Embedded {
     pub(crate) listen: SocketAddr,
     drain: Option<oneshot::Sender<()>>,
-    /// None once it has ended and was told of.
+    /// None once it has ended and was informed of.
     task: Option<JoinHandle<Outcome>>,
 }
 

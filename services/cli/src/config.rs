@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_named_with_what_is_meant() {
-        for (text, told) in [
+        for (text, reported) in [
             (
                 "[rum]\nworkers = 3",
                 "no command [rum], did you mean \"run\"?",
@@ -160,7 +160,7 @@ mod tests {
             ("[run]\nworkers = [3]", "write text or a number"),
         ] {
             let problem = applied(text).expect_err(text);
-            assert!(problem.contains(told), "{text}: {problem}");
+            assert!(problem.contains(reported), "{text}: {problem}");
         }
     }
 }

@@ -39,8 +39,8 @@ use failure::{Failure, Outcome};
 )]
 #[command(after_help = "\
 Examples:
-  arena demo                                  a whole tournament in a few seconds
-  arena run cowry.toml                        coordinator, workers and agents in one go
+  arena demo                                  play a small tournament
+  arena run cowry.toml                        run a tournament on this machine
   arena play --ruleset cowry --seed 0x5eed --seats random,aggressive --watch
   arena agent register mine --binary ./my-agent
   arena standings demo-3f9a0c1b22 --output json
@@ -51,8 +51,8 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
 
-    /// What to log to stderr: error, warn, info, debug, trace, or filters
-    /// such as arena_worker=debug
+    /// Log filter: error, warn, info, debug, trace, or filters such as
+    /// arena_worker=debug; logs go to stderr
     #[arg(
         long,
         global = true,
@@ -63,12 +63,13 @@ struct Cli {
     )]
     log: String,
 
-    /// Settings, a TOML file: a table for each command, such as [worker] or [paper.run], with
-    /// its flags as keys; flags and environment go over it
+    /// Read settings from a TOML file: a table for each command, such as [worker] or
+    /// [paper.run], with its flags as keys. Flags and environment variables take
+    /// precedence
     #[arg(long, global = true, env = "ARENA_CONFIG", value_name = "FILE")]
     config: Option<std::path::PathBuf>,
 
-    /// How logs are written
+    /// Log format
     #[arg(long, global = true, env = "ARENA_LOG_FORMAT", default_value = "text", value_name = "FORMAT", value_parser = ["text", "json"], help_heading = "Logging")]
     log_format: String,
 }

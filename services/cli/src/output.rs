@@ -13,14 +13,14 @@ use crate::failure::{Failure, Outcome};
 /// How data is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Format {
-    /// For people.
+    /// A table, for reading.
     #[default]
     Table,
-    /// One JSON value.
+    /// One JSON document.
     Json,
-    /// One JSON value a line.
+    /// One JSON document per line.
     Jsonl,
-    /// Comma-separated, with a header.
+    /// Comma-separated values with a header line.
     Csv,
 }
 
@@ -57,9 +57,7 @@ impl<T: Serialize> Listing<T> {
                 let (mut text, left_out) = fitted(columns, width());
                 if !left_out.is_empty() {
                     let left_out = left_out.join(", ");
-                    text += &remark(&format!(
-                        "too narrow for these columns: {left_out} (--output json shows all)"
-                    ));
+                    text += &remark(&format!("hidden columns: {left_out} (use --output json)"));
                 }
                 write(&text)
             }

@@ -31,7 +31,7 @@ pub(crate) struct Progress {
     view: Option<View>,
     last_line: Option<Instant>,
     started: Instant,
-    /// Whether it is only a part of what is followed, which is told elsewhere.
+    /// Whether it is only a part of what is followed, which is reported elsewhere.
     part: bool,
 }
 
@@ -62,7 +62,7 @@ impl Progress {
     }
 
     /// Of a tournament that is one of many: where stderr is no terminal,
-    /// nothing is told of it.
+    /// nothing is informed of it.
     pub(crate) fn of_part(name: String) -> Self {
         let mut progress = Self::new();
         progress.part = true;

@@ -16,7 +16,7 @@ impl Interrupt {
     pub(crate) fn listen() -> Outcome<Self> {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
-        let (tell, told) = watch::channel(false);
+        let (tell, reported) = watch::channel(false);
         tokio::spawn(async move {
             for asked in 1.. {
                 tokio::select! {
@@ -29,7 +29,7 @@ impl Interrupt {
                 tell.send_replace(true);
             }
         });
-        Ok(Self(told))
+        Ok(Self(reported))
     }
 
     /// Waits until the program is asked to end.

@@ -22,10 +22,10 @@ use crate::{
 /// How the papers' agents are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Builtin {
-    /// Inside the worker, for speed.
+    /// Inside the worker (fastest).
     #[default]
     InProcess,
-    /// As processes, like any other agent.
+    /// As processes, like registered agents.
     Process,
 }
 

@@ -28,7 +28,7 @@ const PREFACE_BYTES: usize = 24;
 /// again at once would fail again, and keep a core busy with it.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Log lines about refused connections are at least this far apart.
-const TOLD_EVERY: Duration = Duration::from_secs(10);
+const WARN_EVERY: Duration = Duration::from_secs(10);
 
 /// The connections of a listener: as many as there is room for.
 pub struct Incoming {
@@ -37,8 +37,8 @@ pub struct Incoming {
     places_max: usize,
     metrics: Arc<CoordinatorMetrics>,
     pause: Option<Pin<Box<Sleep>>>,
-    /// When refused connections were told of last.
-    told: Option<Instant>,
+    /// When refused connections were warned of last.
+    warned: Option<Instant>,
     refused_since: u64,
 }
 
@@ -55,7 +55,7 @@ impl Incoming {
             places_max,
             metrics,
             pause: None,
-            told: None,
+            warned: None,
             refused_since: 0,
         }
     }
@@ -65,13 +65,13 @@ impl Incoming {
         self.metrics.connections_refused.inc();
         self.refused_since += 1;
         let now = Instant::now();
-        if self.told.is_none_or(|told| told + TOLD_EVERY <= now) {
+        if self.warned.is_none_or(|warned| warned + WARN_EVERY <= now) {
             tracing::warn!(
                 open = self.places_max - self.places.available_permits(),
                 refused = self.refused_since,
                 "connections are refused: {why}"
             );
-            self.told = Some(now);
+            self.warned = Some(now);
             self.refused_since = 0;
         }
     }
@@ -93,7 +93,7 @@ impl Stream for Incoming {
                         let connection = Connection::new(stream, place, &this.metrics);
                         return Poll::Ready(Some(Ok(connection)));
                     }
-                    // Dropped: who connects is told at once.
+                    // Dropped: who connects is warned at once.
                     Err(_) => this.refused(
                         "as many are open as there may be; \
                          a higher limit of open files (ulimit -n) allows more",

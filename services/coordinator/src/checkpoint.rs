@@ -22,7 +22,7 @@ const FORMAT: u32 = 8;
 /// otherwise.
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
 
-/// Games of a tournament after which a new one is kept, unless told otherwise;
+/// Games of a tournament after which a new one is kept, unless set otherwise;
 /// few in tests.
 pub(crate) const CHECKPOINT_GAMES: u64 = if cfg!(test) { 8 } else { 100_000 };
 

@@ -41,7 +41,7 @@ use crate::{
 };
 use answers::Answers;
 
-pub(crate) use audits::Told;
+pub(crate) use audits::AuditStatus;
 use reports::Batch;
 pub(crate) use start::load;
 use tournaments::Entry;
@@ -261,7 +261,7 @@ impl Core {
             Command::Info(id, reply) => {
                 drop(reply.send(self.entry(&id).map(|entry| Arc::clone(&entry.info))));
             }
-            Command::Standing(id, reply) => drop(reply.send(self.told(&id))),
+            Command::Standing(id, reply) => drop(reply.send(self.standing_compared(&id))),
             Command::Listed(reply) => drop(reply.send(Ok(self.listed()))),
             Command::Shown(id, reply) => drop(reply.send(self.shown(&id))),
             Command::Watch(id, reply) => {
@@ -277,7 +277,7 @@ impl Core {
             }
             Command::Report(report, reply) => self.report(report, reply),
             Command::Unlisted(id, reply) => {
-                drop(reply.send(self.entry(&id).map(|entry| entry.told.unlisted)));
+                drop(reply.send(self.entry(&id).map(|entry| entry.audit_status.unlisted)));
             }
             Command::Compared(compared, reply) => {
                 self.compared(&compared, reply);
@@ -293,7 +293,7 @@ impl Core {
                 self.written(batch, result).await;
             }
             Signal::Left(worker) => self.left(worker),
-            Signal::Kept(tournament, told) => self.compared_durably(&tournament, told),
+            Signal::Kept(tournament, reported) => self.compared_durably(&tournament, reported),
             Signal::Unkept(error) => self.store_failed(&error),
         }
     }

@@ -16,7 +16,7 @@ use tokio::sync::{
 };
 
 use crate::{
-    core::Told,
+    core::AuditStatus,
     error::Error,
     ledger::{LeaseId, WorkerId},
     results::{Info, Results},
@@ -108,7 +108,7 @@ pub(crate) struct Version {
 pub(crate) enum Standing {
     Known(Box<v1::WatchTournamentResponse>),
     /// With what agents are compared by.
-    Told(Box<v1::WatchTournamentResponse>, Box<Evidence>),
+    Compared(Box<v1::WatchTournamentResponse>, Box<Evidence>),
     /// Its results have to be added up first.
     Unloaded(Arc<Info>),
 }
@@ -126,7 +126,7 @@ pub(crate) struct Listed {
     pub(crate) games: [u64; 3],
 }
 
-/// A worker's presence, and what it is told. When it is dropped, the worker is gone.
+/// A worker's presence, and what it is reported. When it is dropped, the worker is gone.
 pub(crate) struct Presence {
     pub(crate) worker: WorkerId,
     pub(crate) notices: mpsc::Receiver<v1::JoinResponse>,
@@ -191,8 +191,8 @@ pub(crate) enum Signal {
     Written(u64, Result<(), StoreError>, Option<Position>),
     /// A worker's stream ended.
     Left(WorkerId),
-    /// What came of comparisons is durable: what may be told of a tournament.
-    Kept(String, Told),
+    /// What came of comparisons is durable: what may be informed of a tournament.
+    Kept(String, AuditStatus),
     /// Sums over results could not be written.
     Unkept(StoreError),
 }

@@ -71,7 +71,7 @@ pub struct Ledger<D: Defects = Sound> {
     settings: Settings,
     /// Of this start.
     boot_epoch: u64,
-    /// The time, as far as it was told.
+    /// The time, as far as it was reported.
     now: Duration,
     tournaments: BTreeMap<TournamentNo, Entry>,
     /// The running ones.
@@ -169,7 +169,7 @@ impl<D: Defects> Ledger<D> {
         self.come(tournament) == Came::Finished
     }
 
-    /// Whether all known games of a tournament are durable, and it is to be told
+    /// Whether all known games of a tournament are durable, and it is to be reported
     /// what follows.
     #[must_use]
     pub fn is_due(&self, tournament: TournamentNo) -> bool {
@@ -278,7 +278,7 @@ impl<D: Defects> Ledger<D> {
         running.filter_map(|number| self.tournaments.get(number))
     }
 
-    /// The time, as far as it was told.
+    /// The time, as far as it was reported.
     #[must_use]
     pub fn now(&self) -> Duration {
         self.now

@@ -2,7 +2,7 @@
 //! questions about them. It never plays.
 //!
 //! [`Options::build`] loads what the store has and listens; [`Service::run`]
-//! answers until it is told to stop. Inside, one task owns all state and RPC
+//! answers until it is asked to stop. Inside, one task owns all state and RPC
 //! handlers send it messages over bounded channels; [`ledger`] is its
 //! accounting, without IO or clock.
 

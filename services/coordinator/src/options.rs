@@ -1,4 +1,4 @@
-//! What a coordinator is told at its start.
+//! What a coordinator is reported at its start.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 

@@ -28,7 +28,7 @@ use crate::{
 
 /// The longest cause in a last fault, in bytes.
 const CAUSE_MAX: usize = 400;
-/// How much of an agent's last words is told with its last fault.
+/// How much of an agent's last words is reported with its last fault.
 const LAST_WORDS_LINES: usize = 3;
 const LAST_WORDS_MAX: usize = 300;
 /// How long an agent may take to start where nothing else is said.
@@ -571,7 +571,7 @@ fn measured(latency: &v1::AgentLatency) -> Result<MoveLatency, LatencyBucketErro
     })
 }
 
-/// Whether a ruleset was told to draw who begins.
+/// Whether a ruleset was asked to draw who begins.
 fn starter_drawn(tournament: &Tournament) -> bool {
     let starter = tournament.options.get("starter");
     starter.is_some_and(|starter| starter.to_string() == "random")
@@ -636,10 +636,10 @@ fn reason(detail: &v1::FaultDetail) -> String {
 /// The end of what an agent wrote to stderr: its last lines, from the left cut
 /// to what fits.
 pub(crate) fn last_words(stderr: &str) -> &str {
-    let told = stderr.trim();
-    let lines = told.rmatch_indices('\n').nth(LAST_WORDS_LINES - 1);
-    let told = lines.map_or(told, |(end, _)| &told[end + 1..]);
-    &told[told.ceil_char_boundary(told.len().saturating_sub(LAST_WORDS_MAX))..]
+    let text = stderr.trim();
+    let lines = text.rmatch_indices('\n').nth(LAST_WORDS_LINES - 1);
+    let text = lines.map_or(text, |(end, _)| &text[end + 1..]);
+    &text[text.ceil_char_boundary(text.len().saturating_sub(LAST_WORDS_MAX))..]
 }
 
 /// A game in the form in which it is stored: the record, and beside it all

@@ -87,7 +87,7 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
 }
 
 pub(crate) async fn build(mut options: Options) -> Result<Service, StartError> {
-    // Before the store is read: a wrong address is told at once.
+    // Before the store is read: a wrong address is reported at once.
     let (listener, address) = listen(options.listen).await?;
     options.listen = address;
     let counters = Counters::new()?;
@@ -180,7 +180,7 @@ where
     C: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
 {
     /// Answers requests until `drain` is done, then stops: no more games are
-    /// lent, workers are told, open reports are waited for, and the store is
+    /// lent, workers are reported, open reports are waited for, and the store is
     /// flushed.
     ///
     /// # Errors

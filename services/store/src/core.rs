@@ -212,8 +212,8 @@ impl Core {
     }
 
     /// Which games are not there, for people.
-    pub(crate) fn gaps_told(&self) -> String {
-        self.index().gaps_told()
+    pub(crate) fn gaps_text(&self) -> String {
+        self.index().gaps_text()
     }
 
     fn pack(&self, place: u32) -> Result<(Bytes, Pack), StoreError> {

@@ -38,19 +38,19 @@ impl fmt::Display for Damage {
             true => write!(f, "results pack {first} ")?,
             false => write!(f, "results packs {first} to {last} ")?,
         }
-        let told = |single, many| if one { single } else { many };
+        let reported = |single, many| if one { single } else { many };
         match fault {
-            Fault::Missing => f.write_str(told("is missing", "are missing")),
-            Fault::Changed => f.write_str(told(
+            Fault::Missing => f.write_str(reported("is missing", "are missing")),
+            Fault::Changed => f.write_str(reported(
                 "is not as it was written",
                 "are not as they were written",
             )),
             Fault::Unreadable(because) => write!(f, "cannot be read{because}"),
-            Fault::Misplaced => f.write_str(told(
+            Fault::Misplaced => f.write_str(reported(
                 "does not follow the one before it",
                 "do not follow those before them",
             )),
-            Fault::NotAcknowledged => f.write_str(told(
+            Fault::NotAcknowledged => f.write_str(reported(
                 "is not the one acknowledged",
                 "are not those acknowledged",
             )),

@@ -267,7 +267,7 @@ fn await_release(folder: &Path, data: &Path) -> Result<(), StoreError> {
 }
 
 /// Calls sled. It panics on some damage and on some errors of the disk; a
-/// panic must not take the process with it before the user was told.
+/// panic must not take the process with it before the user was reported.
 fn guarded<T>(
     data: &Path,
     action: &str,

@@ -2,7 +2,7 @@
 //! summary over all of them, so that a lost one is noticed too.
 //!
 //! Key: the collection's number, then the document's key. The value says again
-//! what it is, so that it can be told from any other bytes without the database:
+//! what it is, so that it can be reported from any other bytes without the database:
 //!
 //! ```text
 //! "ARENADOC"   u64 version: which commit of documents wrote it
@@ -191,8 +191,11 @@ mod tests {
         let (checksum, value) = seal(b"\x01random", 7, b"content");
         let behind = [&value[..], b"else"].concat();
         let found = find(&behind).expect("it begins there");
-        let told = (found.key, found.version, found.content, found.length);
-        assert_eq!(told, (&b"\x01random"[..], 7, &b"content"[..], value.len()));
+        let reported = (found.key, found.version, found.content, found.length);
+        assert_eq!(
+            reported,
+            (&b"\x01random"[..], 7, &b"content"[..], value.len())
+        );
         assert_eq!(found.checksum, checksum);
         assert_eq!(open(b"\x01random", &value), Some(found));
         assert_eq!(open(b"\x01other", &value), None);

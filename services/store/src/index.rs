@@ -7,9 +7,9 @@ use std::{collections::BTreeMap, collections::HashMap, sync::Arc};
 /// are under way.
 const PAGE: u64 = 1024;
 const NONE: u32 = u32::MAX;
-/// How much is told of what is missing: tournaments, and ranges of each.
-const TOURNAMENTS_TOLD: usize = 10;
-const GAPS_TOLD: usize = 20;
+/// How much is informed of what is missing: tournaments, and ranges of each.
+const TOURNAMENTS_SHOWN: usize = 10;
+const GAPS_SHOWN: usize = 20;
 
 /// Places of the durable games of all tournaments.
 #[derive(Debug, Default)]
@@ -25,8 +25,8 @@ struct Places {
 }
 
 impl Places {
-    fn gaps_told(&self) -> Option<String> {
-        let mut told = Vec::new();
+    fn gaps_text(&self) -> Option<String> {
+        let mut reported = Vec::new();
         let (mut next, mut gaps, mut games) = (0, 0, 0);
         for (number, page) in &self.pages {
             let held = page.iter().enumerate().filter(|&(_, &place)| place != NONE);
@@ -36,20 +36,20 @@ impl Places {
                     gaps += 1;
                     games += index - next;
                     match index - next {
-                        _ if gaps > GAPS_TOLD => {}
-                        1 => told.push(next.to_string()),
-                        _ => told.push(format!("{next} to {}", index - 1)),
+                        _ if gaps > GAPS_SHOWN => {}
+                        1 => reported.push(next.to_string()),
+                        _ => reported.push(format!("{next} to {}", index - 1)),
                     }
                 }
                 next = index + 1;
             }
         }
-        let more = if gaps > GAPS_TOLD { ", …" } else { "" };
+        let more = if gaps > GAPS_SHOWN { ", …" } else { "" };
         (gaps > 0).then(|| {
             format!(
                 "{games} below game {} are missing: {}{more}",
                 next - 1,
-                told.join(", ")
+                reported.join(", ")
             )
         })
     }
@@ -149,16 +149,16 @@ impl Index {
 
     /// The games that are not there below the last one that is, of each
     /// tournament, for people: some of them where there are many.
-    pub(crate) fn gaps_told(&self) -> String {
+    pub(crate) fn gaps_text(&self) -> String {
         let mut names: Vec<_> = self.tournaments.keys().collect();
         names.sort();
         let gaps = names.iter().filter_map(|name| {
-            let told = self.tournaments.get(*name)?.gaps_told()?;
-            Some(format!("; of {name} {told}"))
+            let text = self.tournaments.get(*name)?.gaps_text()?;
+            Some(format!("; of {name} {text}"))
         });
         let mut gaps: Vec<_> = gaps.collect();
-        let more = gaps.len().saturating_sub(TOURNAMENTS_TOLD);
-        gaps.truncate(TOURNAMENTS_TOLD);
+        let more = gaps.len().saturating_sub(TOURNAMENTS_SHOWN);
+        gaps.truncate(TOURNAMENTS_SHOWN);
         if more > 0 {
             gaps.push(format!("; and of {more} tournaments more"));
         }
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_told_in_ranges() {
+    fn what_is_missing_is_reported_in_ranges() {
         let mut index = Index::default();
         let [cup, bowl, whole] = ["cup", "bowl", "whole"].map(Arc::from);
         for game in (0..3000).filter(|game| !matches!(game, 0 | 700..=1100 | 2999)) {
@@ -182,7 +182,7 @@ mod tests {
             index.insert(&whole, game, 1);
         }
         assert_eq!(
-            index.gaps_told(),
+            index.gaps_text(),
             "; of bowl 9 below game 18 are missing: 1, 3, 5, 7, 9, 11, 13, 15, 17; of cup 402 \
              below game 2998 are missing: 0, 700 to 1100"
         );

@@ -45,7 +45,7 @@ pub(crate) struct Tip {
 }
 
 impl Tip {
-    /// As told to others.
+    /// As asked to others.
     pub(crate) fn position(&self) -> Position {
         Position {
             packs: self.packs,

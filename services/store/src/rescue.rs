@@ -16,8 +16,8 @@ use crate::{
     walk::{Item, Walk},
 };
 
-/// Names of documents that are told one by one.
-const NAMES_TOLD: usize = 20;
+/// Names of documents that are reported one by one.
+const NAMES_SHOWN: usize = 20;
 
 /// A document of the repaired store.
 struct Kept {
@@ -168,7 +168,7 @@ impl<'a> Rescue<'a> {
     }
 
     /// Which of these had been removed: exactly those without which the rest
-    /// adds up. None where that cannot be told.
+    /// adds up. None where that cannot be reported.
     fn removed<'k>(&self, doubtful: &[(&'k Vec<u8>, Sha256Digest)]) -> Vec<&'k Vec<u8>> {
         let mut over = self.sum();
         // Exclusive or: what is left is what is too much.
@@ -206,8 +206,8 @@ impl<'a> Rescue<'a> {
         }
         if !adds_up && !self.rescued.is_empty() {
             let mut names: Vec<_> = self.rescued.iter().map(|key| name(key)).collect();
-            let more = names.len().saturating_sub(NAMES_TOLD);
-            names.truncate(NAMES_TOLD);
+            let more = names.len().saturating_sub(NAMES_SHOWN);
+            names.truncate(NAMES_SHOWN);
             if more > 0 {
                 names.push(format!("and {more} more"));
             }

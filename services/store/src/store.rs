@@ -124,7 +124,7 @@ pub struct Commit {
     pub waited: Duration,
     /// And so long for others to come with them.
     pub gathered: Duration,
-    /// Told apart, packed and compressed.
+    /// Reported apart, packed and compressed.
     pub packed: Duration,
     /// Handed to the database.
     pub applied: Duration,
@@ -158,7 +158,7 @@ impl Commit {
     }
 }
 
-/// Is told of every commit, on the writer's thread: it must be short.
+/// Is reported of every commit, on the writer's thread: it must be short.
 pub type Watcher = Box<dyn Fn(&Commit) + Send + Sync>;
 
 /// A store's figures, for metrics.

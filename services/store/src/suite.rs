@@ -87,7 +87,7 @@ suite! {
     a_scan_visits_every_game_of_one_tournament_once
     of_two_games_with_one_index_the_first_stands
     every_acknowledgement_comes_once_and_after_the_game_can_be_read
-    indices_are_told_ascending_each_once
+    indices_are_reported_ascending_each_once
     a_visitor_may_read_the_store
     many_threads_may_append_and_read_at_once
     a_binary_is_kept_under_its_digest
@@ -276,9 +276,9 @@ fn every_acknowledgement_comes_once_and_after_the_game_can_be_read(store: &Arc<d
     }
     drop(sender);
     store.flush().unwrap();
-    let told: Vec<_> = receiver.iter().collect();
-    assert_eq!(told.len(), 200);
-    for (order, (index, result, count)) in told.into_iter().enumerate() {
+    let reported: Vec<_> = receiver.iter().collect();
+    assert_eq!(reported.len(), 200);
+    for (order, (index, result, count)) in reported.into_iter().enumerate() {
         assert_eq!((index, result), (order as u64, Ok(())));
         assert!(
             count > index,
@@ -287,7 +287,7 @@ fn every_acknowledgement_comes_once_and_after_the_game_can_be_read(store: &Arc<d
     }
 }
 
-fn indices_are_told_ascending_each_once(store: &Arc<dyn Store>) {
+fn indices_are_reported_ascending_each_once(store: &Arc<dyn Store>) {
     let expected: Vec<u64> = (0..10)
         .chain(1_000..1_100)
         .chain([5_000, u64::MAX])
@@ -296,9 +296,11 @@ fn indices_are_told_ascending_each_once(store: &Arc<dyn Store>) {
         store.append_and_wait(games("cup", [*index])).unwrap();
     }
     store.append_and_wait(games("bowl", [3])).unwrap();
-    let mut told = Vec::new();
-    store.indices("cup", &mut |index| told.push(index)).unwrap();
-    assert_eq!(told, expected);
+    let mut reported = Vec::new();
+    store
+        .indices("cup", &mut |index| reported.push(index))
+        .unwrap();
+    assert_eq!(reported, expected);
     store
         .indices("none", &mut |index| panic!("{index}"))
         .unwrap();
@@ -391,17 +393,17 @@ fn a_binary_broken_off_leaves_nothing(store: &Arc<dyn Store>) {
 }
 
 fn a_closed_store_writes_nothing_more_but_reads(store: &Arc<dyn Store>) {
-    let told = Arc::new(AtomicUsize::new(0));
+    let reported = Arc::new(AtomicUsize::new(0));
     for index in 0..50 {
-        let told = Arc::clone(&told);
+        let reported = Arc::clone(&reported);
         let done = Box::new(move |result: Result<(), StoreError>| {
             result.unwrap();
-            told.fetch_add(1, Ordering::SeqCst);
+            reported.fetch_add(1, Ordering::SeqCst);
         });
         store.append(games("cup", [index]), done).unwrap();
     }
     store.close().unwrap();
-    assert_eq!(told.load(Ordering::SeqCst), 50);
+    assert_eq!(reported.load(Ordering::SeqCst), 50);
     assert_eq!(
         store.append_and_wait(games("cup", [99])),
         Err(StoreError::Closed)

@@ -128,7 +128,7 @@ fn a_snapshot_that_a_kill_left_unfinished_does_not_keep_the_store_shut() {
 }
 
 #[test]
-fn a_second_opener_is_told_who_holds_the_folder() {
+fn a_second_opener_is_reported_who_holds_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     let first = open(folder.path()).unwrap();
     let refused = open(folder.path()).err().unwrap();
@@ -348,11 +348,11 @@ fn a_full_disk_is_named_and_a_start_with_room_goes_on() {
 }
 
 #[test]
-fn every_commit_is_told_of_once_with_its_games() {
+fn every_commit_is_reported_once_with_its_games() {
     let folder = tempfile::tempdir().unwrap();
     let store = open(folder.path()).unwrap();
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&told);
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&reported);
     store.watch(Box::new(move |commit| {
         heard.lock().unwrap().push((commit.games, commit.took()));
     }));
@@ -364,11 +364,11 @@ fn every_commit_is_told_of_once_with_its_games() {
     // Known already: nothing is written.
     store.append_and_wait(games("cup", 0..30)).unwrap();
     store.put(Collection::Agents, "random", b"{}").unwrap();
-    let told = told.lock().unwrap();
-    let counted: Vec<usize> = told.iter().map(|(games, _)| *games).collect();
+    let reported = reported.lock().unwrap();
+    let counted: Vec<usize> = reported.iter().map(|(games, _)| *games).collect();
     assert_eq!(counted, [10, 10, 10, 0]);
-    assert!(told.iter().all(|(_, took)| !took.is_zero()));
-    assert_eq!(store.stats().syncs, told.len() as u64);
+    assert!(reported.iter().all(|(_, took)| !took.is_zero()));
+    assert_eq!(store.stats().syncs, reported.len() as u64);
 }
 
 #[test]

@@ -364,13 +364,13 @@ fn an_interrupted_restore_is_no_store_however_early_and_begins_anew() {
         for part in parts {
             fs::create_dir(target.join(part)).unwrap();
         }
-        let told = [
+        let text = [
             open(&target).err(),
             verify(&target).err(),
             repair(&target).err(),
             crate::backup(&target, folder.path().join("none")).err(),
         ];
-        for refused in told {
+        for refused in text {
             let named = matches!(&refused, Some(StoreError::Corrupt { damage, remedy, .. })
                 if damage.contains("interrupted") && remedy.contains("arena store restore"));
             assert!(named, "{refused:?}");

@@ -126,9 +126,10 @@ pub struct Piece {
 pub fn pieces(data: impl AsRef<Path>) -> Result<Vec<Piece>, StoreError> {
     let folder = Folder::open(data.as_ref(), LOCK_WAIT, false)?;
     let carved = Carved::of(&folder.database(folder.generation).join("sled"))?;
-    let told = |places: &[Place]| {
-        let told = places.iter();
-        told.map(|it| (carved.file(it).to_owned(), it.offset, it.length))
+    let reported = |places: &[Place]| {
+        let reported = places.iter();
+        reported
+            .map(|it| (carved.file(it).to_owned(), it.offset, it.length))
             .collect()
     };
     let mut pieces = Vec::new();
@@ -142,7 +143,7 @@ pub fn pieces(data: impl AsRef<Path>) -> Result<Vec<Piece>, StoreError> {
                 .collect(),
             key: Vec::new(),
             version: 0,
-            places: told(&pack.places),
+            places: reported(&pack.places),
         });
     }
     for (key, versions) in &carved.documents {
@@ -150,7 +151,7 @@ pub fn pieces(data: impl AsRef<Path>) -> Result<Vec<Piece>, StoreError> {
             games: Vec::new(),
             key: key.clone(),
             version: document.version,
-            places: told(&document.places),
+            places: reported(&document.places),
         }));
     }
     Ok(pieces)

@@ -280,7 +280,7 @@ fn build(
     copy.finish()?;
     repaired.games = core.games();
     repaired.games_rescued = repaired.games - before;
-    let missing = core.gaps_told();
+    let missing = core.gaps_text();
     core.close()?;
     rescue.tell(repaired, &missing);
     Ok(())

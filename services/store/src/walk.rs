@@ -213,7 +213,7 @@ impl Walk {
         if lost > 0 {
             self.damages.add(format!(
                 "{lost} acknowledged games are not there{}",
-                self.index.gaps_told()
+                self.index.gaps_text()
             ));
         }
         if acknowledged.documents.version > stored.version {

@@ -65,7 +65,7 @@ pub(crate) struct Shared {
     pub(crate) queued_bytes: AtomicUsize,
     pub(crate) syncs: AtomicU64,
     pub(crate) last_sync_nanos: AtomicU64,
-    /// Who is told of every commit.
+    /// Who is informed of every commit.
     pub(crate) watcher: OnceLock<Watcher>,
 }
 
@@ -281,7 +281,7 @@ impl Writer {
         step.next();
         self.receipt.write(&Acknowledged { tip, documents })?;
         took.receipt = step.next();
-        self.told(&took);
+        self.record_commit(&took);
 
         (self.tip, self.documents) = (tip, documents);
         self.shared.positions.set(tip.position());
@@ -300,7 +300,7 @@ impl Writer {
     }
 
     /// Tells of a commit.
-    fn told(&self, took: &Commit) {
+    fn record_commit(&self, took: &Commit) {
         let nanos = u64::try_from(took.took().as_nanos()).unwrap_or(u64::MAX);
         self.shared.last_sync_nanos.store(nanos, Ordering::Relaxed);
         self.shared.syncs.fetch_add(1, Ordering::Relaxed);

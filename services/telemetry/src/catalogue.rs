@@ -220,10 +220,10 @@ metrics! {
         "Mean score of an agent's games, as the standings have it");
     AGENT_SCORE_LOW = gauge("arena_tournament_agent_score_low",
         &["tournament", "ruleset", "agent"],
-        "Lower end of its 95 % interval for one look");
+        "Lower end of its 95 % confidence interval for a fixed number of blocks");
     AGENT_SCORE_HIGH = gauge("arena_tournament_agent_score_high",
         &["tournament", "ruleset", "agent"],
-        "Upper end of its 95 % interval for one look");
+        "Upper end of its 95 % confidence interval for a fixed number of blocks");
     AGENT_SCORE_ANYTIME_LOW = gauge("arena_tournament_agent_score_anytime_low",
         &["tournament", "ruleset", "agent"],
         "Lower end of its 95 % interval for any number of looks");
@@ -234,10 +234,10 @@ metrics! {
         "Share of an agent's games that it won, as the standings have it");
     AGENT_WIN_RATE_LOW = gauge("arena_tournament_agent_win_rate_low",
         &["tournament", "ruleset", "agent"],
-        "Lower end of its 95 % interval for one look");
+        "Lower end of its 95 % confidence interval for a fixed number of blocks");
     AGENT_WIN_RATE_HIGH = gauge("arena_tournament_agent_win_rate_high",
         &["tournament", "ruleset", "agent"],
-        "Upper end of its 95 % interval for one look");
+        "Upper end of its 95 % confidence interval for a fixed number of blocks");
     AGENT_PLIES = gauge("arena_tournament_agent_plies_mean", &["tournament", "ruleset", "agent"],
         "Mean number of actions in an agent's games");
     AGENT_FAULTS = gauge("arena_tournament_agent_faults",

@@ -145,15 +145,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_latency_is_told_within_a_thirtieth() {
+    fn every_latency_is_reported_within_a_thirtieth() {
         let mut nanos = 1u64;
         while nanos < 1 << MAX_BITS {
             for value in [nanos, nanos + nanos / 3, nanos * 2 - 1] {
                 let mut one = LatencyHistogram::new();
                 one.record(Duration::from_nanos(value));
-                let told = one.quantile(0.5).unwrap().as_nanos() as f64;
-                let off = (told - value as f64).abs() / value as f64;
-                assert!(off <= 1.0 / 30.0, "{value} ns told as {told} ns");
+                let reported = one.quantile(0.5).unwrap().as_nanos() as f64;
+                let off = (reported - value as f64).abs() / value as f64;
+                assert!(off <= 1.0 / 30.0, "{value} ns reported as {reported} ns");
             }
             nanos *= 2;
         }
@@ -175,12 +175,12 @@ mod tests {
         for micros in 1..=100 {
             hundred.record(Duration::from_micros(micros));
         }
-        let told = |q| hundred.quantile(q).unwrap().as_nanos() as f64 / 1e3;
+        let reported = |q| hundred.quantile(q).unwrap().as_nanos() as f64 / 1e3;
         for (q, micros) in [(0.0, 1.0), (0.5, 50.0), (0.99, 99.0), (1.0, 100.0)] {
             assert!(
-                (told(q) - micros).abs() / micros <= 1.0 / 30.0,
+                (reported(q) - micros).abs() / micros <= 1.0 / 30.0,
                 "{q}: {}",
-                told(q)
+                reported(q)
             );
         }
     }

@@ -58,7 +58,7 @@ fn what_is_exported_is_what_the_catalogue_says() {
         help,
     } in ALL.iter().copied().flatten()
     {
-        let (told, is, has) = seen
+        let (reported, is, has) = seen
             .remove(*name)
             .unwrap_or_else(|| panic!("{name} is missing"));
         let expected = match kind {
@@ -69,7 +69,7 @@ fn what_is_exported_is_what_the_catalogue_says() {
         let mut labels = labels.to_vec();
         labels.sort_unstable();
         assert_eq!(
-            (told.as_str(), is, has),
+            (reported.as_str(), is, has),
             (
                 *help,
                 expected,

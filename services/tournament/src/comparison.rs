@@ -77,8 +77,8 @@ impl Evidence {
         let goodness = goodness.and_then(|ratings| ratings.goodness.as_ref());
         if let Some(goodness) = goodness.filter(|goodness| goodness.p < MISFIT) {
             notes.push(format!(
-                "The ratings do not fit the scores ({}; farthest off: {}): one number for each \
-                 agent does not say who beats whom. Read pairs (--crosstable).",
+                "The rating model does not fit the scores ({}; largest misfit: {}): one rating per agent \
+                 cannot predict who beats whom. Compare pairs instead (--crosstable).",
                 shown(goodness.p),
                 self.listed(&goodness.worst)
             ));
@@ -107,43 +107,41 @@ impl Evidence {
         let idle: Vec<usize> = idle.into_iter().flatten().copied().collect();
         if !idle.is_empty() {
             notes.push(format!(
-                "No game of {} has counted: nothing is known of a rating.",
+                "No rating for {}: none of its games count.",
                 self.listed(&idle)
             ));
         }
         if sets.len() > 1 {
-            let told = sets.iter().take(SETS_TOLD).map(|set| self.listed(set));
-            let told: Vec<_> = told.collect();
-            let more = if sets.len() > SETS_TOLD { "; …" } else { "" };
+            let reported = sets.iter().take(SETS_SHOWN).map(|set| self.listed(set));
+            let reported: Vec<_> = reported.collect();
+            let more = if sets.len() > SETS_SHOWN { "; …" } else { "" };
             notes.push(format!(
-                "No games link {} sets of agents ({}{more}): their ratings are comparable within \
-                 a set only, and differences across sets are not told.",
+                "No games link {} sets of agents ({}{more}): ratings are comparable only within a set.",
                 sets.len(),
-                told.join("; ")
+                reported.join("; ")
             ));
         }
         notes.extend(self.parted(ratings));
         if !ratings.unheld.is_empty() {
             notes.push(format!(
-                "No agent lost to one that it also won against ({}), and draws fit any distance: \
-                 only the prior keeps these ratings finite, so the distance between them grows \
-                 with the games. The Elo differences of pairs, which come from scores, hold.",
+                "Each pair of {} has wins for one side only: the prior alone keeps the rating difference \
+                 finite, and it grows with the number of games. Use the Elo differences of pairs, which \
+                 come from scores.",
                 self.listed(&ratings.unheld)
             ));
         }
-        for (all, told, end) in [(true, "won", "least"), (false, "lost", "most")] {
+        for (all, result, bound) in [(true, "won", "lower"), (false, "lost", "upper")] {
             let perfect = self.perfect(all);
-            let shown = |agent: &usize| ratings.agents[*agent].interval.is_some();
-            let (known, unknown): (Vec<_>, Vec<_>) = perfect.into_iter().partition(shown);
-            let ends = [
-                format!("is at {end} the nearer end of its interval"),
-                "can be any distance away".to_owned(),
+            let has_interval = |agent: &usize| ratings.agents[*agent].interval.is_some();
+            let (bounded, open): (Vec<_>, Vec<_>) = perfect.into_iter().partition(has_interval);
+            let meanings = [
+                format!("only the {bound} bound of the rating is meaningful"),
+                "the rating has no meaningful bound".to_owned(),
             ];
-            for (agents, says) in [known, unknown].iter().zip(ends) {
+            for (agents, meaning) in [bounded, open].iter().zip(meanings) {
                 if !agents.is_empty() {
                     notes.push(format!(
-                        "{} {told} every game: only the prior keeps the rating finite. The true \
-                         rating {says}.",
+                        "{} {result} every game: {meaning}.",
                         self.listed(agents)
                     ));
                 }
@@ -166,19 +164,18 @@ impl Evidence {
         if parted.is_empty() {
             return None;
         }
-        let told = parted.iter().take(SETS_TOLD).map(|set| self.listed(set));
-        let told: Vec<_> = told.collect();
-        let more = if parted.len() > SETS_TOLD {
+        let reported = parted.iter().take(SETS_SHOWN).map(|set| self.listed(set));
+        let reported: Vec<_> = reported.collect();
+        let more = if parted.len() > SETS_SHOWN {
             "; …"
         } else {
             ""
         };
         Some(format!(
-            "Between {} sets of agents ({}{more}) all games went one way: only the prior keeps the \
-             distance between these sets finite. The true difference is at least the nearer end \
-             of its interval.",
+            "All games between {} sets of agents ({}{more}) went one way: of the rating difference \
+             between sets, only the bound nearer to zero is meaningful.",
             parted.len(),
-            told.join("; ")
+            reported.join("; ")
         ))
     }
 
@@ -241,11 +238,11 @@ impl Evidence {
     fn listed(&self, agents: &[usize]) -> String {
         let names = agents
             .iter()
-            .take(NAMES_TOLD)
+            .take(NAMES_SHOWN)
             .map(|&agent| self.names[agent].as_str());
         let mut text = names.collect::<Vec<_>>().join(", ");
-        if agents.len() > NAMES_TOLD {
-            text += &format!(" and {} more", agents.len() - NAMES_TOLD);
+        if agents.len() > NAMES_SHOWN {
+            text += &format!(" and {} more", agents.len() - NAMES_SHOWN);
         }
         text
     }
@@ -264,5 +261,5 @@ fn shown(p: f64) -> String {
 }
 
 /// More would make no reader the wiser.
-const SETS_TOLD: usize = 4;
-const NAMES_TOLD: usize = 5;
+const SETS_SHOWN: usize = 4;
+const NAMES_SHOWN: usize = 5;

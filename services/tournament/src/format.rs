@@ -156,7 +156,7 @@ impl Field {
 
 /// Who plays whom, and what it came to.
 pub trait Rules: fmt::Debug + Send + Sync {
-    /// What follows, told once for each stage that ended, in order; without
+    /// What follows, reported once for each stage that ended, in order; without
     /// one at the start.
     fn next(&mut self, ended: Option<&StageSums>) -> Next;
 

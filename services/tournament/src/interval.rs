@@ -248,7 +248,7 @@ pub(crate) fn freedom(blocks: u64, groups: u64) -> u64 {
     blocks.saturating_sub(means)
 }
 
-/// The same of a difference of two means: what is told by either's blocks, those
+/// The same of a difference of two means: what is reported by either's blocks, those
 /// that both were in once. Where one has far fewer, it has most of the variance, and
 /// the difference little more than its own (F. E. Satterthwaite, "An approximate
 /// distribution of estimates of variance components", 1946).

@@ -17,7 +17,7 @@ use crate::pairs::{PairStanding, couples};
 /// Larger fields are not shown agent by agent.
 pub(crate) const AGENTS_MAX: usize = 32;
 
-/// Payoffs that differ by less are hardly told apart.
+/// Payoffs that differ by less are hardly distinguished.
 const TEMPERATURE: f64 = 1e-3;
 /// How much colder each equilibrium is than the one before.
 const COOLING: f64 = 0.8;

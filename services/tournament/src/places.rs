@@ -1,7 +1,7 @@
 //! Who has which place in standings: as the verdict has it, by ratings where
 //! agents meet different opponents, or else by scores.
 
-/// What an agent's place is told from.
+/// What an agent's place is reported from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Merit<'a> {
     /// Its name.
@@ -30,7 +30,7 @@ const RATING_STEP: f64 = 1e-6;
 
 /// Agents by their place in the list, the best first, each with its place. Who
 /// is as good shares a place, and comes in the order of scores, then of names;
-/// who cannot be told has none, and comes last.
+/// who cannot be reported has none, and comes last.
 fn order(agents: &[Merit<'_>], by: By) -> Vec<(usize, Option<u64>)> {
     let worth = |agent: &Merit<'_>| match by {
         By::Score => agent.score,
@@ -62,7 +62,7 @@ fn order(agents: &[Merit<'_>], by: By) -> Vec<(usize, Option<u64>)> {
     placed
 }
 
-/// Puts agents in that order; `place` is told each one's.
+/// Puts agents in that order; `place` is reported each one's.
 pub fn arrange<T>(
     agents: Vec<T>,
     by: By,

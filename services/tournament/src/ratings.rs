@@ -179,8 +179,8 @@ impl Errors {
         let of_mean = 1.0 / (precision * agents as f64);
         let variance = |agent: usize| {
             let share = meat.at(agent, agent) / fit.information.at(agent, agent);
-            let told = covariance::told(fit, precision, agent);
-            (own[agent] - of_mean).max(0.0) * share + added[agent] / (told * told)
+            let reported = covariance::information(fit, precision, agent);
+            (own[agent] - of_mean).max(0.0) * share + added[agent] / (reported * reported)
         };
         Some(Self::Own((0..agents).map(variance).collect()))
     }
@@ -359,7 +359,7 @@ impl Ratings {
     /// An agent's rating, where games tell it: none without a game of its own, and
     /// where none link it to the anchor.
     #[must_use]
-    pub fn told(&self, agent: usize) -> Option<Rating> {
+    pub fn known(&self, agent: usize) -> Option<Rating> {
         let linked = self.anchor.is_none_or(|anchor| self.links(agent, anchor));
         (self.has_played(agent) && linked).then(|| self.agents[agent])
     }
@@ -401,7 +401,7 @@ impl Ratings {
     /// How many blocks tell the difference of two agents, the harmonic mean of both
     /// one's, and around how many of them its intervals for any number of looks are
     /// narrowest.
-    fn told_by(&self, one: usize, other: usize) -> (f64, f64) {
+    fn blocks_between(&self, one: usize, other: usize) -> (f64, f64) {
         let [first, second] = [one, other].map(|agent| self.blocks[agent] as f64);
         let blocks = 2.0 * first * second / (first + second).max(1.0);
         (
@@ -413,7 +413,7 @@ impl Ratings {
     /// As many looks as one likes at the difference of two agents, or at one's from
     /// the mean of all.
     fn any_looks(&self, one: usize, other: usize) -> Looks {
-        let (blocks, horizon) = self.told_by(one, other);
+        let (blocks, horizon) = self.blocks_between(one, other);
         Looks::Any { blocks, horizon }
     }
 
@@ -437,7 +437,7 @@ impl Ratings {
             let errors = 2.0 * libm::sinh(odds / 2.0) / variance.sqrt();
             errors.is_finite().then(|| student.cdf(errors))
         });
-        let (blocks, horizon) = self.told_by(one, other);
+        let (blocks, horizon) = self.blocks_between(one, other);
         let elo = |ends: Option<(f64, f64)>| ends.map(|(low, high)| (ELO * low, ELO * high));
         let around = |looks| scale::around(odds, of_odds?, (looks, freedom));
         RatingDifference {

@@ -62,7 +62,7 @@ pub struct Standings {
     /// The openings of a game without chance.
     #[serde(default)]
     pub openings: Option<OpeningsStanding>,
-    /// What it gained that games were played in blocks, where it can be told.
+    /// What it gained that games were played in blocks, where it can be reported.
     #[serde(default)]
     pub pairing: Option<Pairing>,
 }
@@ -104,7 +104,7 @@ pub struct SeatStanding {
 /// same agents at the same seats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pairing {
-    /// Complete blocks that it is told from.
+    /// Complete blocks that it is reported from.
     pub blocks: u64,
     /// By how much the variance of scores was lower, as a share of that of
     /// single games; below 0 where it was higher.

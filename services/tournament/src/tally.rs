@@ -121,10 +121,10 @@ struct Partial {
 impl Partial {
     /// Of the games that are there and not void.
     fn rankings(&self) -> impl Iterator<Item = Ranking> + '_ {
-        let told = self.played & !self.void;
+        let reported = self.played & !self.void;
         let rankings = self.rankings.iter().enumerate();
         rankings
-            .filter(move |(rotation, _)| told & (1 << rotation) != 0)
+            .filter(move |(rotation, _)| reported & (1 << rotation) != 0)
             .map(|(_, &ranking)| ranking)
     }
 }

@@ -75,7 +75,7 @@ pub struct Answer {
     pub slot: u32,
     /// The chosen move.
     pub move_id: u32,
-    /// The agent's own time for it, if told.
+    /// The agent's own time for it, if reported.
     pub thinking_us: Option<u64>,
 }
 
@@ -86,7 +86,7 @@ pub struct Answers {
     pub batch: u64,
     /// In the order of the message.
     pub choices: Vec<Answer>,
-    /// The agent's own time for all of them, if told.
+    /// The agent's own time for all of them, if reported.
     pub thinking_us: Option<u64>,
     /// Nothing more comes for the batch.
     pub last: bool,
@@ -144,9 +144,9 @@ pub fn write_choice(out: &mut impl BufMut, slot: u32, move_id: u32, info: Option
         value => 1 + encoded_len_varint(value.into()),
     };
     let info_len = info.map(Message::encoded_len);
-    let told = info_len.map_or(0, |len| 1 + encoded_len_varint(len as u64) + len);
+    let reported = info_len.map_or(0, |len| 1 + encoded_len_varint(len as u64) + len);
     encode_key(2, WireType::LengthDelimited, out);
-    encode_varint((number(slot) + number(move_id) + told) as u64, out);
+    encode_varint((number(slot) + number(move_id) + reported) as u64, out);
     write_number(out, 1, slot.into());
     write_number(out, 2, move_id.into());
     if let Some((info, len)) = info.zip(info_len) {
@@ -174,7 +174,7 @@ fn write_number(out: &mut impl BufMut, tag: u32, value: u64) {
 mod tests {
     use super::*;
 
-    fn told() -> v1::ChooseMovesResponse {
+    fn sample() -> v1::ChooseMovesResponse {
         let choice = |slot, move_id, info| v1::Choice {
             slot,
             move_id,
@@ -201,19 +201,19 @@ mod tests {
 
     #[test]
     fn answers_are_written_as_their_message_is() {
-        let message = told();
+        let message = sample();
         let mut out = Vec::new();
         write_batch(&mut out, message.batch);
         for choice in &message.choices {
             write_choice(&mut out, choice.slot, choice.move_id, choice.info.as_ref());
         }
-        write_end(&mut out, message.thinking_us.expect("told"));
+        write_end(&mut out, message.thinking_us.expect("a time"));
         assert_eq!(out, message.encode_to_vec());
     }
 
     #[test]
     fn answers_are_read_as_their_message_is() {
-        let message = told();
+        let message = sample();
         let mut answers = Answers::default();
         // Twice, as what is kept is used again.
         for _ in 0..2 {
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn what_is_cut_short_or_garbled_is_no_message() {
-        let bytes = told().encode_to_vec();
+        let bytes = sample().encode_to_vec();
         let mut answers = Answers::default();
         for length in 1..bytes.len() {
             // Some cuts fall between two fields.

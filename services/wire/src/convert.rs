@@ -122,7 +122,7 @@ pub fn option_spec_to_wire(spec: &Spec) -> v1::BotOption {
     }
 }
 
-/// An option from its description. A type that is not told is text.
+/// An option from its description. A type that is not reported is text.
 ///
 /// # Errors
 /// [`ConvertError`] where bounds are no numbers or the default is none of its
@@ -219,7 +219,7 @@ impl From<&GamePlay> for v1::PlaySettings {
     }
 }
 
-/// The policy of a message; what is not told is the default.
+/// The policy of a message; what is not reported is the default.
 #[must_use]
 pub fn fault_policy(play: &v1::PlaySettings) -> FaultPolicy {
     match play.on_fault() {

@@ -66,8 +66,11 @@ fn serve() -> ExitCode {
         .enable_all()
         .build()
         .map(|runtime| {
-            let told = arena_sdk::Listen::from_env().ok().flatten();
-            runtime.block_on(arena_agents::serve::serve(&told.unwrap_or_default(), &[]))
+            let reported = arena_sdk::Listen::from_env().ok().flatten();
+            runtime.block_on(arena_agents::serve::serve(
+                &reported.unwrap_or_default(),
+                &[],
+            ))
         });
     match served {
         Ok(Ok(())) => ExitCode::SUCCESS,

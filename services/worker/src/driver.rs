@@ -242,17 +242,17 @@ impl Driver {
         let plays = self.in_flight() > 0;
         let moves = |lease: &Lease| !lease.waits() && lease.moves(now);
         let others = self.leases.values().any(moves);
-        let told = |(&number, lease): (&u64, &mut Lease)| {
+        let shown = |(&number, lease): (&u64, &mut Lease)| {
             let alive = plays && (lease.moves(now) || lease.waits() && others);
             lease.signs += u64::from(alive);
             Progress {
                 lease: number,
-                told: lease.plies() + lease.signs,
+                reported: lease.plies() + lease.signs,
                 plies: lease.plies(),
                 waits: lease.waits(),
             }
         };
-        self.leases.iter_mut().map(told).collect()
+        self.leases.iter_mut().map(shown).collect()
     }
 
     /// Begins as many games as there is room for, and sends their questions.

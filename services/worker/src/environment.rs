@@ -29,7 +29,7 @@ pub struct AgentOptions {
     /// A program that serves the papers' agents, and its arguments; asked for
     /// where they run as processes.
     pub native: (PathBuf, Vec<OsString>),
-    /// Where children are told to listen.
+    /// Where children are asked to listen.
     pub listen: Listen,
     /// Folder for sockets and other files that live as long as a process.
     pub temp: PathBuf,

@@ -2,7 +2,7 @@
 //!
 //! A worker starts its own executable as a guard, in a new process group. The
 //! guard starts the agent, becomes the parent of whatever the agent leaves
-//! orphaned, and ends all of it when the agent ends, when it is told to, or
+//! orphaned, and ends all of it when the agent ends, when it is asked to, or
 //! when its standard input closes, which happens however the worker dies.
 //! Should the guard itself be killed, the kernel kills the agent with it, and the
 //! worker what the agent had started.
@@ -33,7 +33,7 @@ use nix::{
     unistd::{Pid, getpgrp, getpid},
 };
 
-/// How long an agent may take to end by itself once it is told to.
+/// How long an agent may take to end by itself once it is asked to.
 const GRACE: Duration = Duration::from_millis(300);
 /// How long the guard waits for the kernel to take away what it killed.
 const REAP: Duration = Duration::from_secs(5);

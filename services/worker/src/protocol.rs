@@ -49,15 +49,15 @@ const BACKLOG_BYTES: usize = 32 << 20;
 const REPORT_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long an orderly end waits for the coordinator to hear of it.
 const LEAVE: Duration = Duration::from_secs(1);
-/// How often progress is told at most and at least.
+/// How often progress is reported at most and at least.
 const HEARTBEAT: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
 /// A lease whose games are not all over, or not all answered for.
 #[derive(Debug)]
 struct Held {
     lease: Rc<Lease>,
-    /// What the coordinator was told of it last.
-    told: u64,
+    /// What the coordinator was informed of it last.
+    reported: u64,
     /// Signs of life while the coordinator puts results off.
     excuses: u64,
 }
@@ -68,7 +68,7 @@ pub struct Protocol<R, D: Defects = Sound> {
     settings: Settings,
     jitter: Jitter,
     presence: Presence,
-    /// When progress was told last.
+    /// When progress was reported last.
     beat: Duration,
     /// The request for games that is not answered.
     asking: Option<CallNo>,
@@ -204,7 +204,7 @@ impl<R, D: Defects> Protocol<R, D> {
 
     /// Progress was not taken.
     pub fn not_beaten(&mut self, now: Duration, number: StayNo, refusal: Refusal) {
-        // What is merely lost is told again with the next beat.
+        // What is merely lost is reported again with the next beat.
         if refusal == Refusal::UnknownWorker {
             self.forgotten(now, number);
         }
@@ -226,7 +226,7 @@ impl<R, D: Defects> Protocol<R, D> {
         };
         let held = Held {
             lease: Rc::new(lease),
-            told: 0,
+            reported: 0,
             excuses: 0,
         };
         self.leases.insert(self.leases_ever, held);
@@ -364,7 +364,7 @@ impl<R, D: Defects> Protocol<R, D> {
             let behind = unanswered || live.is_some_and(|live| live.waits);
             held.excuses += u64::from(put_off && behind);
             if let Some(live) = live {
-                held.told = live.told;
+                held.reported = live.reported;
             }
             unanswered || live.is_some()
         });
@@ -378,7 +378,7 @@ impl<R, D: Defects> Protocol<R, D> {
             self.actions.extend(hung.into_iter().map(Action::Drop));
         }
         let leases = self.leases.values().filter(|held| is_current(&held.lease));
-        let leases = leases.map(|held| (held.lease.lease_id, held.told + held.excuses));
+        let leases = leases.map(|held| (held.lease.lease_id, held.reported + held.excuses));
         Some(Action::Beat {
             leases: leases.collect(),
             settled: self.asking.map_or(self.calls, |call| call - 1),

@@ -37,7 +37,7 @@ const CAPACITY: usize = 512;
 /// A coordinator without a sign of life is asked for one.
 const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
-/// What a worker is told at its start.
+/// What a worker is reported at its start.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// `http://host:port` of the coordinator.
@@ -57,7 +57,7 @@ pub struct Options {
     pub builtin: Builtin,
     /// Never ask agents in batches.
     pub unary: bool,
-    /// Where child processes are told to listen.
+    /// Where child processes are asked to listen.
     pub listen: Listen,
     /// Folder in which the worker makes one for sockets and other files.
     pub temp: PathBuf,
@@ -69,7 +69,7 @@ pub struct Options {
     pub agent_output: Option<PathBuf>,
     /// How long the coordinator may be out of reach before it is reached once.
     pub connect_timeout: Duration,
-    /// How long games that began may still take once the worker is told to
+    /// How long games that began may still take once the worker is asked to
     /// stop.
     pub drain_limit: Duration,
     /// Of the jitter with which refused calls are tried again, and what tells
@@ -207,7 +207,7 @@ pub enum WorkerError {
     /// Nobody answered for too long.
     #[error(
         "the coordinator at {url} could not be reached for {}: {last}",
-        told(*.waited)
+        seconds(*.waited)
     )]
     Unreachable {
         /// Where it should be.
@@ -219,7 +219,7 @@ pub enum WorkerError {
     },
 }
 
-fn told(time: Duration) -> String {
+fn seconds(time: Duration) -> String {
     format!("{} s", (time.as_secs_f64() * 10.0).round() / 10.0)
 }
 
@@ -315,21 +315,21 @@ impl Service {
     }
 }
 
-/// Waits for the end of work that is told when to drain.
+/// Waits for the end of work that is reported when to drain.
 async fn until_drained<T>(
     work: impl Future<Output = T>,
     drain: impl Future<Output = ()>,
-    told: oneshot::Sender<()>,
+    drain_sender: oneshot::Sender<()>,
 ) -> T {
     tokio::pin!(drain, work);
-    let mut told = Some(told);
+    let mut drain_sender = Some(drain_sender);
     loop {
         tokio::select! {
             biased;
             ended = &mut work => return ended,
-            () = &mut drain, if told.is_some() => {
+            () = &mut drain, if drain_sender.is_some() => {
                 // A worker that ended needs no telling.
-                let _ = told.take().map(|sender| sender.send(()));
+                let _ = drain_sender.take().map(|sender| sender.send(()));
             }
         }
     }

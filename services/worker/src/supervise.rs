@@ -99,7 +99,7 @@ impl Drop for Running {
     }
 }
 
-/// Where a child is told to listen.
+/// Where a child is asked to listen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Listen {
     /// A socket in a private folder of its own.
@@ -170,7 +170,7 @@ pub struct Launch {
     pub args: Vec<OsString>,
     /// Its bounds.
     pub limits: Limits,
-    /// Where it is told to listen.
+    /// Where it is asked to listen.
     pub listen: Listen,
 }
 

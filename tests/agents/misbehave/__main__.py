@@ -2,7 +2,7 @@
 
 Without a fault to show it draws its moves from the decision's seed. N is the
 number of the decision (of its seat, from 0) that sets the fault off, 5 unless
-told, so that the same games are hit however they are spread over workers. With
+reported, so that the same games are hit however they are spread over workers. With
 `single` it knows no batches. The tests make one file of this folder, with
 Python's zipapp, since an agent that is registered is one file.
 """

@@ -49,8 +49,8 @@ impl Proof for Agents {
     }
 
     fn run(&self) -> Result<Outcome, Broken> {
-        if let Err(told) = program::python() {
-            return Ok(Outcome::Skipped(told));
+        if let Err(reported) = program::python() {
+            return Ok(Outcome::Skipped(reported));
         }
         let runs = if self.once {
             "--once".to_owned()

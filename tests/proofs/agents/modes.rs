@@ -30,7 +30,7 @@ pub(super) struct Mode {
     pub(super) name: String,
     fault: Option<String>,
     when: Option<When>,
-    /// The second argument; the decision that sets the fault off, unless told.
+    /// The second argument; the decision that sets the fault off, unless reported.
     pub(super) argument: Option<u64>,
     pub(super) start_timeout_s: Option<u64>,
     pub(super) memory_mib: Option<u64>,

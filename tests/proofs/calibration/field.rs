@@ -155,7 +155,7 @@ impl World {
         self.play_telling(random, look, |_| {})
     }
 
-    /// The same; each result is told before it is added.
+    /// The same; each result is reported before it is added.
     pub(crate) fn play_telling(
         &self,
         random: &mut Random,
@@ -360,11 +360,11 @@ impl Field {
     }
 
     /// What the first agent may get in a game, and how likely that is.
-    fn each(&self, seats: &[u16], dice: u32, mut told: impl FnMut(usize, f64)) {
+    fn each(&self, seats: &[u16], dice: u32, mut reported: impl FnMut(usize, f64)) {
         let mut before = 0.0;
         for (placement, below) in self.ends(seats, dice) {
             let (units, _) = duel(seats, &placement, (0, 1));
-            told(units as usize, below - before);
+            reported(units as usize, below - before);
             before = below;
         }
     }

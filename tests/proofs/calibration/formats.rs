@@ -24,7 +24,7 @@ pub(super) struct Row {
     /// Five blocks come out in few ways, and intervals are wider than they need be.
     few: bool,
     tournaments: u64,
-    told: u64,
+    reported: u64,
     rating: Held,
     elo: Held,
 }
@@ -113,7 +113,7 @@ fn row(format: Format, tournaments: u64, seed: u64) -> Row {
         adaptive: format.looks_at_results(),
         few: format == Format::Fixed,
         tournaments,
-        told: 0,
+        reported: 0,
         rating: Held::default(),
         elo: Held::default(),
     };
@@ -131,7 +131,7 @@ fn row(format: Format, tournaments: u64, seed: u64) -> Row {
         ) else {
             continue;
         };
-        row.told += 1;
+        row.reported += 1;
         row.elo.count(truth, once, always);
         row.rating.count(rated, one, any);
     }
@@ -163,7 +163,7 @@ impl Row {
     }
 
     pub(super) fn shown(&self) -> String {
-        let share = |count: u64| 100.0 * count as f64 / self.told.max(1) as f64;
+        let share = |count: u64| 100.0 * count as f64 / self.reported.max(1) as f64;
         let kinds = self.held().map(|(name, held)| {
             format!(
                 "{name} {:.2} %, too high {:.2} %; {name}* {:.2} %, too high {:.2} %",
@@ -174,12 +174,15 @@ impl Row {
             )
         });
         let kinds = kinds.join("; ");
-        format!("{kinds}; told in {} of {}", self.told, self.tournaments)
+        format!(
+            "{kinds}; reported in {} of {}",
+            self.reported, self.tournaments
+        )
     }
 
     /// What is not as it should be.
     pub(super) fn wrong(&self) -> Vec<String> {
-        let share = |count: u64| count as f64 / self.told.max(1) as f64;
+        let share = |count: u64| count as f64 / self.reported.max(1) as f64;
         let mut wrong = Vec::new();
         let (least, most) = FIXED;
         let most = if self.few { 1.0 } else { most };

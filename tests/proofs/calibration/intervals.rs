@@ -68,7 +68,7 @@ pub(super) struct Row {
     tournaments: u64,
     held: [u64; COLUMNS.len()],
     /// Intervals that there were.
-    told: [u64; COLUMNS.len()],
+    reported: [u64; COLUMNS.len()],
     /// How far one possible outcome more moves coverage.
     coarseness: [f64; COLUMNS.len()],
 }
@@ -131,7 +131,7 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
         beyond,
         tournaments,
         held: [0; COLUMNS.len()],
-        told: [0; COLUMNS.len()],
+        reported: [0; COLUMNS.len()],
         coarseness: [
             score,
             wins,
@@ -233,12 +233,12 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
         ];
         for (column, (interval, truth)) in ends.into_iter().enumerate() {
             if let Some((low, high)) = interval {
-                row.told[column] += 1;
+                row.reported[column] += 1;
                 row.held[column] += u64::from(low <= truth && truth <= high);
             }
         }
         for (column, held) in (ALWAYS..).zip(always) {
-            row.told[column] += 1;
+            row.reported[column] += 1;
             row.held[column] += u64::from(held);
         }
     }
@@ -297,7 +297,7 @@ fn fitted(world: &World) -> Fitted {
 
 impl Row {
     fn share(&self, column: usize) -> Option<f64> {
-        (self.told[column] > 0).then(|| self.held[column] as f64 / self.told[column] as f64)
+        (self.reported[column] > 0).then(|| self.held[column] as f64 / self.reported[column] as f64)
     }
 
     /// Whether outcomes are so few that the band is narrower than a step.

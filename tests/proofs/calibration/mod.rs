@@ -135,9 +135,9 @@ mod tests {
             ..Calibration::quick()
         };
         match proof.run() {
-            Ok(Outcome::Unknown(told)) => {
+            Ok(Outcome::Unknown(reported)) => {
                 for part in ["nosuch", "ladder", "sprt 0 to 5 Elo"] {
-                    assert!(told.contains(part), "{told}");
+                    assert!(reported.contains(part), "{reported}");
                 }
             }
             other => panic!("{other:?}"),

@@ -340,7 +340,7 @@ impl<'a> Trial<'a> {
         let expected = if sound { Some(0) } else { Some(3) };
         let named = sound || verified.stderr.contains("arena store verify --repair");
         if verified.code != expected || !named {
-            return Err(Broken::new(verified.told()));
+            return Err(Broken::new(verified.transcript()));
         }
         let export = ["export", &self.id, "--data", &data];
         if sound {
@@ -354,7 +354,7 @@ impl<'a> Trial<'a> {
         self.named += 1;
         let refused = self.world.arena(&export);
         if refused.code == Some(0) || !refused.stderr.contains("is damaged") {
-            return Err(Broken::new(refused.told()));
+            return Err(Broken::new(refused.transcript()));
         }
         let repaired = self
             .world
@@ -368,8 +368,8 @@ impl<'a> Trial<'a> {
         let (Some(lost), Some(0)) = (lost, again.code) else {
             return Err(Broken::new(format_args!(
                 "{}\n{}",
-                repaired.told(),
-                again.told()
+                repaired.transcript(),
+                again.transcript()
             )));
         };
         let store = SledStore::open(&self.copy, &Options::default()).map_err(Broken::new)?;

@@ -67,8 +67,8 @@ impl Proof for Kills {
     }
 
     fn run(&self) -> Result<Outcome, Broken> {
-        if let Err(told) = program::python() {
-            return Ok(Outcome::Skipped(told));
+        if let Err(reported) = program::python() {
+            return Ok(Outcome::Skipped(reported));
         }
         let command = format!(
             "tests/prove kills --kills {} --workers {} --blocks {} --gap {} --checkpoint {} --seed {}",
@@ -148,7 +148,7 @@ impl Kills {
         }
         let verified = world.arena(&["store", "verify", "--data", "data"]);
         if verified.code != Some(0) {
-            return Err(Broken::new(verified.told()));
+            return Err(Broken::new(verified.transcript()));
         }
         // Whoever starts now has only what was kept.
         for round in &rounds {

@@ -45,15 +45,15 @@ struct Kept {
     played: Option<(String, u64)>,
     /// When it was acknowledged, by the system's clock in microseconds and by
     /// the witness's own: no play that stands can have begun later.
-    told: (u64, u64),
+    acknowledged: (u64, u64),
 }
 
 impl Kept {
     /// Whether what is durable may be the play that was acknowledged.
     fn is(&self, durable: &Play) -> bool {
         let begun_before = match durable.played.0 == NAME {
-            true => durable.played.1 <= self.told.1,
-            false => durable.played.1 <= self.told.0,
+            true => durable.played.1 <= self.acknowledged.1,
+            false => durable.played.1 <= self.acknowledged.0,
         };
         let same = self.played.as_ref();
         self.hash == durable.hash && same.map_or(begun_before, |same| *same == durable.played)
@@ -115,7 +115,7 @@ impl Witness {
     }
 
     /// Has it report no more once so many games are acknowledged, until it is
-    /// told another number.
+    /// reported another number.
     pub(in crate::proofs) fn pause_at(&self, games: usize) {
         self.shared.most.store(games, Ordering::Relaxed);
     }
@@ -153,7 +153,7 @@ impl Witness {
             .filter_map(|game| Some((game.record.as_ref()?.index, play(game)?)))
             .collect();
         let mut same = 0;
-        for ((of, index), told) in &acknowledged {
+        for ((of, index), reported) in &acknowledged {
             if of != tournament {
                 continue;
             }
@@ -162,12 +162,12 @@ impl Witness {
                     "{tournament}/{index} was acknowledged and is gone"
                 )));
             };
-            if !told.is(kept) {
+            if !reported.is(kept) {
                 return Err(Broken::new(format_args!(
-                    "{tournament}/{index} was acknowledged as {told:?} and is now {kept:?}"
+                    "{tournament}/{index} was acknowledged as {reported:?} and is now {kept:?}"
                 )));
             }
-            same += u64::from(told.played.is_some());
+            same += u64::from(reported.played.is_some());
         }
         Ok(same)
     }
@@ -382,12 +382,12 @@ impl Stay {
             .map(|record| ((report.tournament_id.clone(), record.index), record.hash))
             .collect();
         let unix = SystemTime::now().duration_since(UNIX_EPOCH)?.as_micros();
-        let told = (u64::try_from(unix)?, self.clock);
+        let acknowledged = (u64::try_from(unix)?, self.clock);
         for (key, hash) in &keys {
             let kept = Kept {
                 hash: hash.clone(),
                 played: None,
-                told,
+                acknowledged,
             };
             lock(&self.shared.acknowledged)
                 .entry(key.clone())

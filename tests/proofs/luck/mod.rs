@@ -22,7 +22,7 @@ const ERRORS_MAX: f64 = 4.0;
 /// Shares of intervals that hold the truth, where 95 % should.
 const COVERAGE: (f64, f64) = (0.94, 0.965);
 /// Fewer tournaments tell too little of their coverage.
-const TOURNAMENTS_TOLD: u64 = 2_000;
+const TOURNAMENTS_SHOWN: u64 = 2_000;
 
 /// Settings.
 #[derive(Debug, clap::Args)]
@@ -167,9 +167,9 @@ impl Luck {
                     agent.bias
                 ));
             }
-            let told = self.tournaments >= TOURNAMENTS_TOLD;
+            let enough = self.tournaments >= TOURNAMENTS_SHOWN;
             let (least, most) = COVERAGE;
-            if told && !(least..=most).contains(&agent.coverage) {
+            if enough && !(least..=most).contains(&agent.coverage) {
                 wrong.push(format!(
                     "{who}: {:.2} % of the intervals hold the score",
                     100.0 * agent.coverage

@@ -84,9 +84,9 @@ impl<G: Game> Game for Other<G> {
             _ => None,
         };
         for outcome in 0..self.0.weights(state).len() {
-            let mut told = [0; MAX_SEATS];
-            for (seat, told) in told.iter_mut().enumerate() {
-                *told = match self.1 {
+            let mut reported = [0; MAX_SEATS];
+            for (seat, reported) in reported.iter_mut().enumerate() {
+                *reported = match self.1 {
                     Values::Pips if Some(seat) == owner => POINT / 10 * outcome as i64,
                     Values::Pips => 0,
                     Values::Nonsense => {
@@ -96,7 +96,7 @@ impl<G: Game> Game for Other<G> {
                     }
                 };
             }
-            out.push(told);
+            out.push(reported);
         }
     }
 

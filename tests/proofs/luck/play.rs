@@ -39,7 +39,7 @@ pub(super) struct Course {
 }
 
 /// One agent's part.
-pub(super) struct Told {
+pub(super) struct AgentOutcome {
     pub(super) name: String,
     /// Over all games: the truth, as far as intervals of one tournament go.
     pub(super) score: f64,
@@ -224,8 +224,8 @@ impl Course {
         add(own, &finished.luck);
         if index.is_multiple_of(OTHERS_EVERY) {
             add(pips, &others::luck(game, Values::Pips, &finished.events));
-            let told = others::luck(game, Values::Nonsense, &finished.events);
-            add(nonsense, &told);
+            let found = others::luck(game, Values::Nonsense, &finished.events);
+            add(nonsense, &found);
         }
     }
 
@@ -241,13 +241,13 @@ impl Course {
                 continue;
             };
             // Where every block came out alike there is nothing to adjust.
-            let told = ends(agent.score_adjusted_low, agent.score_adjusted_high);
+            let reported = ends(agent.score_adjusted_low, agent.score_adjusted_high);
             let adjusted = agent.score_adjusted.unwrap_or(score);
             self.raw[place].add(score);
             self.adjusted[place].add(adjusted);
             self.shift[place].add(adjusted - score);
             self.share[place].add(agent.luck_share.unwrap_or_default());
-            self.intervals[place].push([told.unwrap_or(raw), raw]);
+            self.intervals[place].push([reported.unwrap_or(raw), raw]);
         }
     }
 
@@ -267,8 +267,8 @@ impl Course {
     }
 
     /// What each agent's scores came to.
-    pub(super) fn agents(&self) -> Vec<Told> {
-        let told = |(place, name): (usize, &String)| {
+    pub(super) fn agents(&self) -> Vec<AgentOutcome> {
+        let text = |(place, name): (usize, &String)| {
             let score = self.raw[place].value();
             let intervals = &self.intervals[place];
             let count = intervals.len().max(1) as f64;
@@ -283,7 +283,7 @@ impl Course {
                     .map(|ends| ends[which].1 - ends[which].0)
                     .sum()
             };
-            Told {
+            AgentOutcome {
                 name: name.clone(),
                 score,
                 bias: self.shift[place].errors(),
@@ -293,7 +293,7 @@ impl Course {
                 saved: self.share[place].value(),
             }
         };
-        self.names.iter().enumerate().map(told).collect()
+        self.names.iter().enumerate().map(text).collect()
     }
 }
 

@@ -85,7 +85,7 @@ impl User {
         let start = async |mut client: CoordinatorServiceClient<Channel>| {
             client.start_tournament(request.clone()).await
         };
-        // Whoever is not sure asks again, and is told the same.
+        // Whoever is not sure asks again, and is reported the same.
         let first = self.ask("a start", start).await?.into_inner();
         let second = self.ask("a start", start).await?.into_inner();
         let (one, two) = (first.tournament, second.tournament);
@@ -122,16 +122,19 @@ impl User {
                 state => Err(format!("a pause was refused while {state:?}")),
             };
         }
-        let told = self.tournament(id).await?.state();
-        if !matches!(told, TournamentState::Paused | TournamentState::Finished) {
+        let reported = self.tournament(id).await?.state();
+        if !matches!(
+            reported,
+            TournamentState::Paused | TournamentState::Finished
+        ) {
             return Err(format!(
-                "a pause was acknowledged, and then it was {told:?}"
+                "a pause was acknowledged, and then it was {reported:?}"
             ));
         }
         time::sleep(lasting).await;
         // Whoever ended in the meantime has to know.
         let still = self.tournament(id).await?.state();
-        if told == TournamentState::Paused && still == TournamentState::Running {
+        if reported == TournamentState::Paused && still == TournamentState::Running {
             return Err("a pause was acknowledged, and it runs again by itself".to_owned());
         }
         let request = v1::ResumeTournamentRequest {
@@ -143,7 +146,7 @@ impl User {
                 client.resume_tournament(request.clone()).await
             })
             .await;
-        match (resumed, told) {
+        match (resumed, reported) {
             (Err(problem), TournamentState::Paused) => match self.tournament(id).await?.state() {
                 TournamentState::Finished => Ok(()),
                 _ => Err(problem),
@@ -180,13 +183,13 @@ impl User {
                 })
                 .await?
                 .into_inner();
-            while let Ok(Some(told)) = stream.message().await {
-                if told.games_done < most {
-                    let done = told.games_done;
+            while let Ok(Some(reported)) = stream.message().await {
+                if reported.games_done < most {
+                    let done = reported.games_done;
                     return Err(format!("{most} games were done, and then {done}"));
                 }
-                most = told.games_done;
-                match told.state() {
+                most = reported.games_done;
+                match reported.state() {
                     TournamentState::Finished => return Ok(()),
                     TournamentState::Cancelled => return Err("it was cancelled".to_owned()),
                     _ => {}

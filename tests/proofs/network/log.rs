@@ -16,12 +16,12 @@ use tracing::{
 const NETWORK: &str = "turmoil";
 const HOST_SPAN: &str = "node";
 /// Messages of the network without their place: when a program ends, its
-/// listener is dropped before or after its sockets. Steps are told by the time.
+/// listener is dropped before or after its sockets. Steps are reported by the time.
 const UNORDERED: [&str; 1] = ["Unbind"];
 /// The most letters of a field of the network: it would print all bytes.
 const FIELD_MAX: usize = 24;
 
-/// Games that a worker was told to be durable.
+/// Games that a worker was asked to be durable.
 #[derive(Clone, Debug)]
 pub(super) struct Acknowledged {
     pub(super) tournament: String,
@@ -150,8 +150,8 @@ impl Subscriber for Log {
                 games: numbers(&fields.games),
             });
         }
-        let told = !UNORDERED.contains(&fields.message.as_str());
-        if self.kept && told && !fields.message.starts_with("step ") {
+        let reported = !UNORDERED.contains(&fields.message.as_str());
+        if self.kept && reported && !fields.message.starts_with("step ") {
             let level = if network {
                 "NET"
             } else {

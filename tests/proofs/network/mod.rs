@@ -29,8 +29,8 @@ use case::{Case, SPECS};
 use client::Export;
 use trial::{Failure, Ran};
 
-/// Failures that are told.
-const TOLD_MAX: usize = 5;
+/// Failures that are reported.
+const SHOWN_MAX: usize = 5;
 
 /// So many schedules have all kinds of trouble among them.
 const COVERED_FROM: u64 = 50;
@@ -164,17 +164,17 @@ impl Sum {
     fn outcome(mut self, threads: usize, took: Duration) -> Result<Outcome, Broken> {
         self.failures.sort();
         if !self.failures.is_empty() {
-            let told = self.failures.iter().take(TOLD_MAX).map(|(seed, seen)| {
+            let text = self.failures.iter().take(SHOWN_MAX).map(|(seed, seen)| {
                 format!(
                     "seed {seed}: {seen}\n  tests/prove network --seed {seed} --schedules 1 --trace"
                 )
             });
-            let told: Vec<String> = told.collect();
+            let text: Vec<String> = text.collect();
             return Err(Broken::new(format_args!(
                 "{} of {} schedules failed\n{}",
                 self.failures.len(),
                 self.schedules,
-                told.join("\n")
+                text.join("\n")
             )));
         }
         if self.schedules >= COVERED_FROM {

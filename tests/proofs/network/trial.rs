@@ -38,7 +38,7 @@ pub(super) struct Ran {
     pub(super) log: Vec<String>,
     /// Virtual time.
     pub(super) took: Duration,
-    /// Games that workers were told to be durable.
+    /// Games that workers were asked to be durable.
     pub(super) acknowledged: u64,
     /// Troubles by name.
     pub(super) troubles: BTreeMap<&'static str, u64>,
@@ -81,7 +81,7 @@ struct Trial<'a> {
     /// By host.
     sockets: BTreeMap<String, Sockets>,
     log: Log,
-    told: Rc<RefCell<Option<Result<Export, String>>>>,
+    outcome: Rc<RefCell<Option<Result<Export, String>>>>,
     ran: Ran,
 }
 
@@ -117,8 +117,8 @@ impl<'a> Trial<'a> {
                 hosts::worker(case, number, lives.get(), temp, sockets)
             });
         }
-        let told = Rc::new(RefCell::new(None));
-        let (of, tell, plugs) = (case.clone(), told.clone(), sockets[CLIENT].clone());
+        let outcome = Rc::new(RefCell::new(None));
+        let (of, tell, plugs) = (case.clone(), outcome.clone(), sockets[CLIENT].clone());
         sim.client(CLIENT, async move {
             let left = client::play(&of, &plugs).await;
             tell.replace(Some(left));
@@ -130,7 +130,7 @@ impl<'a> Trial<'a> {
             disk,
             sockets,
             log,
-            told,
+            outcome,
             ran: Ran::default(),
         }
     }
@@ -155,8 +155,8 @@ impl<'a> Trial<'a> {
             }
         }
         self.ran.took = self.sim.elapsed();
-        let told = self.told.take();
-        self.ran.export = told.ok_or("the user ended without a word")??;
+        let outcome = self.outcome.take();
+        self.ran.export = outcome.ok_or("the user ended without a word")??;
         let twice = self.disk.twice();
         if !twice.is_empty() {
             return Err(format!("games were stored twice: {twice:?}"));

@@ -1,4 +1,4 @@
-//! What fleets were told is durable, held against what is there.
+//! What fleets were reported is durable, held against what is there.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl Acknowledged {
     }
 
     /// Acknowledged games that an export of the data does not have, or has with
-    /// another hash; told by tournament.
+    /// another hash; reported by tournament.
     pub(super) fn missing(&self, world: &World, data: &str) -> Vec<String> {
         let mut wrong = Vec::new();
         for (tournament, acknowledged) in &self.0 {

@@ -39,7 +39,7 @@ impl Calm {
         rates.get(rates.len() / 2).copied().unwrap_or(0.0)
     }
 
-    pub(super) fn told(&self) -> String {
+    pub(super) fn transcript(&self) -> String {
         let rates: Vec<String> = self.rates().map(|rate| format!("{rate:.0}")).collect();
         rates.join(", ")
     }
@@ -84,8 +84,8 @@ impl Calm {
             wrong.push(format!(
                 "games a second before the crowd {}, after it {}: {rate:.2} of the rate, less \
                  than {least}",
-                self.told(),
-                after.told()
+                self.transcript(),
+                after.transcript()
             ));
         }
     }

@@ -55,7 +55,7 @@ struct Bounds {
 /// How large the crowd is.
 #[derive(Debug, clap::Args)]
 pub struct Overload {
-    /// Workers that come again at once, whatever they are told.
+    /// Workers that come again at once, whatever they are reported.
     #[arg(long, default_value_t = 500)]
     workers: usize,
     /// Reports that each sends at a time.
@@ -146,12 +146,12 @@ impl Proof for Overload {
             return Err(Broken::new(wrong.join("\n")));
         }
         Ok(Outcome::Holds(vec![
-            Figure::new("games/s before, each spell", before.told()),
+            Figure::new("games/s before, each spell", before.transcript()),
             Figure::new(
                 "games/s while overloaded",
                 crowd.measured.games_per_s().round(),
             ),
-            Figure::new("games/s after, each spell", again.told()),
+            Figure::new("games/s after, each spell", again.transcript()),
             Figure::new(
                 "rate after in that before",
                 format!("{:.2}", again.rate() / before.rate()),
@@ -178,7 +178,7 @@ struct Crowd {
     tournament: String,
     measured: Measured,
     silent: Silent,
-    /// How often standings were asked for and told.
+    /// How often standings were asked for and reported.
     answered: u64,
     slowest: Duration,
     /// Messages to the watcher that got fewest.
@@ -282,8 +282,8 @@ impl Overload {
         let fleet = self.rude_fleet(&url).book(book).process(coordinator.id());
         let (fleets, watched, answered, slowest) = thread::scope(|scope| {
             let watching = scope.spawn(|| fleet::watch(&url, &tournament, self.watchers, &end));
-            let told = Until::Told(end.clone());
-            let working = scope.spawn(move || fleet.run(&told));
+            let reported = Until::Flagged(end.clone());
+            let working = scope.spawn(move || fleet.run(&reported));
             let started = Instant::now();
             let (mut answered, mut slowest) = (0_u64, Duration::ZERO);
             while started.elapsed() < Duration::from_secs(self.seconds) && !working.is_finished() {
@@ -294,7 +294,7 @@ impl Overload {
                     answered += 1;
                     slowest = slowest.max(asked.elapsed());
                 } else {
-                    wrong.push(format!("overloaded: {}", output.told()));
+                    wrong.push(format!("overloaded: {}", output.transcript()));
                     break;
                 }
             }
@@ -321,10 +321,10 @@ impl Overload {
         let games = self.workers as u64 * self.reports as u64 * 100 * 3;
         let (_, book) = start(world, &url, "cut", games)?;
         let end = Arc::new(AtomicBool::new(false));
-        let told = Until::Told(end.clone());
+        let reported = Until::Flagged(end.clone());
         let fleet = self.rude_fleet(&url).book(book);
         let measured = thread::scope(|scope| {
-            let working = scope.spawn(move || fleet.run(&told));
+            let working = scope.spawn(move || fleet.run(&reported));
             let done = || coordinator.metric("arena_reports_total", &["new"]);
             let before = done();
             until("games of the last crowd", || {
@@ -379,7 +379,7 @@ fn judge_crowd(crowd: &Measured, wrong: &mut Vec<String>) {
     }
     if crowd.refusals_with_hint < crowd.refusals {
         wrong.push(format!(
-            "of {} refusals only {} told when to come again",
+            "of {} refusals only {} said when to retry",
             crowd.refusals, crowd.refusals_with_hint
         ));
     }

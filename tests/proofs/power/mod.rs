@@ -69,12 +69,12 @@ struct Trial<'a> {
     known: Known,
     /// Microseconds that an opening, repair, backup or restore takes, about.
     span_us: u32,
-    told: Told,
+    figures: Figures,
 }
 
 /// What the figures say.
 #[derive(Default)]
-struct Told {
+struct Figures {
     cuts: [u64; 3],
     scenes: std::collections::BTreeMap<String, u64>,
     acknowledged: u64,
@@ -92,7 +92,7 @@ impl<'a> Trial<'a> {
             number: 0,
             known: Known::default(),
             span_us: 60_000,
-            told: Told::default(),
+            figures: Figures::default(),
         }
     }
 
@@ -121,9 +121,9 @@ impl<'a> Trial<'a> {
         self.remember(&output)
     }
 
-    /// Takes in what a process that appended was told.
+    /// Takes in what a process that appended was reported.
     fn remember(&mut self, output: &Output) -> Result<(), Broken> {
-        self.told.acknowledged += self.known.remember(output)?;
+        self.figures.acknowledged += self.known.remember(output)?;
         Ok(())
     }
 
@@ -135,7 +135,7 @@ impl<'a> Trial<'a> {
             1 => (1, Cut::AllButJournal),
             _ => (2, Cut::Everything),
         };
-        self.told.cuts[at] += 1;
+        self.figures.cuts[at] += 1;
         self.disk.cut(cut).map_err(Broken::new)
     }
 
@@ -150,7 +150,7 @@ impl<'a> Trial<'a> {
         match verified.code {
             Some(0) => Ok(()),
             Some(3) if verified.stderr.contains("arena store verify --repair") => {
-                self.told.named += 1;
+                self.figures.named += 1;
                 let arguments = ["store", "verify", "--repair", "--data", data];
                 let repaired = self.world.arena(&arguments);
                 let again = self.world.arena(&["store", "verify", "--data", data]);
@@ -159,15 +159,15 @@ impl<'a> Trial<'a> {
                 } else {
                     Err(Broken::new(format_args!(
                         "{}\n{}\n{}",
-                        verified.told(),
-                        repaired.told(),
-                        again.told()
+                        verified.transcript(),
+                        repaired.transcript(),
+                        again.transcript()
                     )))
                 }
             }
             // Nothing was acknowledged yet: there may be no store.
             Some(2) if self.known.games == 0 => Ok(()),
-            _ => Err(Broken::new(verified.told())),
+            _ => Err(Broken::new(verified.transcript())),
         }
     }
 
@@ -187,28 +187,28 @@ impl<'a> Trial<'a> {
     }
 
     fn figures(self) -> Vec<Figure> {
-        let told = self.told;
-        let scenes: Vec<_> = told
+        let reported = self.figures;
+        let scenes: Vec<_> = reported
             .scenes
             .iter()
             .map(|(scene, count)| format!("{count} {scene}"))
             .collect();
-        let [nothing, journal, everything] = told.cuts;
+        let [nothing, journal, everything] = reported.cuts;
         vec![
             Figure::new("power cuts", nothing + journal + everything),
             Figure::new("of them with all unsynced data lost", everything),
             Figure::new("of them with the journal written", journal),
             Figure::new("during", scenes.join(", ")),
-            Figure::new("came after what they should disturb", told.too_late),
+            Figure::new("came after what they should disturb", reported.too_late),
             Figure::new(
                 "games acknowledged by a store, all present",
-                told.acknowledged,
+                reported.acknowledged,
             ),
             Figure::new(
                 "results acknowledged over gRPC, all present",
-                told.witnessed,
+                reported.witnessed,
             ),
-            Figure::new("damage named and repaired, nothing lost", told.named),
+            Figure::new("damage named and repaired, nothing lost", reported.named),
         ]
     }
 }

@@ -58,7 +58,7 @@ impl Scene {
     }
 
     pub(super) fn play(self, trial: &mut Trial<'_>) -> Result<(), Broken> {
-        *trial.told.scenes.entry(self.to_string()).or_default() += 1;
+        *trial.figures.scenes.entry(self.to_string()).or_default() += 1;
         match self {
             Self::Append => append(trial),
             Self::Open => open(trial),
@@ -81,7 +81,7 @@ fn append(trial: &mut Trial<'_>) -> Result<(), Broken> {
     trial.cut()?;
     let output = ended(process)?;
     if output.code != Some(1) || !output.stderr.contains("could not") {
-        return Err(Broken::new(output.told()));
+        return Err(Broken::new(output.transcript()));
     }
     trial.remember(&output)?;
     trial.power_on()?;
@@ -140,7 +140,7 @@ fn backup(trial: &mut Trial<'_>) -> Result<(), Broken> {
             .world
             .arena(&["store", "restore", &file, "--data", &target]);
         if restored.code != Some(0) {
-            return Err(Broken::new(restored.told()));
+            return Err(Broken::new(restored.transcript()));
         }
         let known = trial.known.clone();
         trial.holds(&target)?;
@@ -162,7 +162,7 @@ fn restore(trial: &mut Trial<'_>) -> Result<(), Broken> {
         .world
         .arena(&["store", "backup", "--data", &data, &file]);
     if made.code != Some(0) {
-        return Err(Broken::new(made.told()));
+        return Err(Broken::new(made.transcript()));
     }
     let mut process = trial
         .world
@@ -174,11 +174,11 @@ fn restore(trial: &mut Trial<'_>) -> Result<(), Broken> {
     trial.check()?;
     let verified = trial.world.arena(&["store", "verify", "--data", &target]);
     match verified.code {
-        // Whole, or nothing at all and never told to be there, or named.
+        // Whole, or nothing at all and never asked to be there, or named.
         Some(0) if finished || !verified.stdout.contains(": 0 games,") => trial.holds(&target)?,
         Some(0 | 2) if !finished => {}
         Some(3) if !finished && verified.stderr.contains("arena store") => {}
-        _ => return Err(Broken::new(verified.told())),
+        _ => return Err(Broken::new(verified.transcript())),
     }
     if fs::exists(&target).map_err(Broken::new)? {
         fs::remove_dir_all(&target).map_err(Broken::new)?;
@@ -187,7 +187,7 @@ fn restore(trial: &mut Trial<'_>) -> Result<(), Broken> {
         .world
         .arena(&["store", "restore", &file, "--data", &target]);
     if again.code != Some(0) {
-        return Err(Broken::new(again.told()));
+        return Err(Broken::new(again.transcript()));
     }
     trial.holds(&target)?;
     fs::remove_dir_all(&target).map_err(Broken::new)?;
@@ -208,7 +208,7 @@ fn coordinator(trial: &mut Trial<'_>) -> Result<(), Broken> {
     tournament.ends(&mut server, &["could not"])?;
     trial.power_on()?;
     trial.verify(&data)?;
-    trial.told.witnessed += tournament.finish()?;
+    trial.figures.witnessed += tournament.finish()?;
     fs::remove_dir_all(&data).map_err(Broken::new)
 }
 
@@ -218,7 +218,7 @@ fn moment(trial: &mut Trial<'_>, mut over: impl FnMut() -> bool) {
     let started = Instant::now();
     while started.elapsed() < wait {
         if over() {
-            trial.told.too_late += 1;
+            trial.figures.too_late += 1;
             // A machine that is quicker than thought.
             let taken = u32::try_from(started.elapsed().as_micros()).unwrap_or(u32::MAX);
             trial.span_us = (trial.span_us + taken) / 2 + 1;
@@ -237,7 +237,7 @@ fn ended(mut process: Started) -> Result<Output, Broken> {
             process.signal(nix::sys::signal::Signal::SIGKILL);
             return Err(Broken::new(format_args!(
                 "without its disk it neither ended nor failed: {}",
-                process.output().told()
+                process.output().transcript()
             )));
         }
         sleep(Duration::from_millis(2));

@@ -66,7 +66,7 @@ happenings! {
     AuditGivenUp: "audits given up",
     AuditAgain: "workers that left before their records were compared",
     LostComparison: "reports that nobody heard of any more once they were compared",
-    Stage: "stages that were told by the games before them",
+    Stage: "stages that followed from the games before them",
     Pause: "tournaments paused",
     Resume: "tournaments resumed",
     Cancel: "tournaments cancelled",

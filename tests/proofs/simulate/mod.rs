@@ -90,8 +90,8 @@ impl Proof for Simulate {
                     )));
                 };
                 let after = seed - self.seed + 1;
-                let told = format!("found after {after}: {found}");
-                figures.push(Figure::new(&format!("mutant: {text}"), told));
+                let output = format!("found after {after}: {found}");
+                figures.push(Figure::new(&format!("mutant: {text}"), output));
             }
         }
         Ok(Outcome::Holds(figures))

@@ -183,7 +183,7 @@ pub(super) struct Net {
     /// Agents that any start of the coordinator charged with starting nowhere, and
     /// their tournaments: what was played so may be reported later.
     pub(super) charged: BTreeSet<(usize, u16)>,
-    /// The coordinator ends once it has told a worker that a game is to be void,
+    /// The coordinator ends once it has reported a worker that a game is to be void,
     /// also when other trouble is over: most games fail until then.
     pub(super) crash_at_void: bool,
     /// The next worker whose audits are compared ends meanwhile.

@@ -134,7 +134,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
                 user.go_on(&mut self.net, self.events, self.calm.is_some());
             }
             let Some(event) = self.net.next() else {
-                return Err(format!("nothing happens any more: {}", self.told()));
+                return Err(format!("nothing happens any more: {}", self.transcript()));
             };
             // Most ticks find nothing to do.
             self.events += u64::from(!matches!(event, Event::Tick(_)));
@@ -145,14 +145,14 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             let since = self.calm.map_or(u64::MAX, |since| since + END);
             let late = self.net.now > since && self.net.now > since + self.all_attempts();
             if late || self.events > EVENTS_MAX {
-                return Err(format!("it comes to no end: {}", self.told()));
+                return Err(format!("it comes to no end: {}", self.transcript()));
             }
         }
         self.check()?;
         let coordinator = self.coordinator.as_ref();
         let audited = |place| coordinator.and_then(|it| it.audited(place));
         let given_up = (0..self.specs.len()).filter_map(audited);
-        let given_up: u64 = given_up.map(|told| told.given_up).sum();
+        let given_up: u64 = given_up.map(|reported| reported.given_up).sum();
         let mut counts = self.net.counts;
         counts.of[Happening::AuditGivenUp as usize] += given_up;
         counts.schedules = 1;
@@ -213,7 +213,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
     }
 
     /// How far everything is.
-    fn told(&self) -> String {
+    fn transcript(&self) -> String {
         let tournaments = self.disk.kept.iter().map(|kept| {
             let done = kept.games.iter().filter(|hash| **hash != 0).count();
             format!("{:?} with {done} of {} games", kept.state, kept.games.len())
@@ -467,7 +467,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
         };
         tell!(self.net, "worker {place} ended");
         if let Some(stay) = worker.stay() {
-            // Its connections end with it, unless nobody can be told.
+            // Its connections end with it, unless nobody can be reported.
             let cut = self.net.now < self.net.links[place].up_cut;
             let wait = if cut { 10 * SECOND } else { 5 * MILLI };
             let wait = self.net.random.between(MILLI / 10, wait);

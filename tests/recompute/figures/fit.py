@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import softmax
 from scipy.stats import f as f_distribution
 
-# At this temperature the equilibrium is told.
+# At this temperature the equilibrium is reported.
 TEMPERATURE = 1e-3
 
 

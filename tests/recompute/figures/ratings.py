@@ -186,8 +186,8 @@ class Ratings:
         for agent in range(self.k):
             extra = self.extra(agent)
             if extra:
-                told = fit.information[agent, agent] - 1 / PRIOR**2
-                g = fit.information[agent] / told
+                reported = fit.information[agent, agent] - 1 / PRIOR**2
+                g = fit.information[agent] / reported
                 g[agent] = 1.0
                 g[self.k :] = 0.0
                 meat += extra * np.outer(g, g)

@@ -73,9 +73,9 @@ class Standings:
         before = [game.before(seat) for game, seat in held]
         wins = sum(game.wins(agent) for game in games)
         shared = sum(b == 0 for b in before) - wins
-        told = [game for game in t.evidence if agent in game.seats]
-        score = np.mean([game.score(agent) for game in told]) if told else None
-        rate = np.mean([game.wins(agent) / len(game.held(agent)) for game in told]) if told else None
+        reported = [game for game in t.evidence if agent in game.seats]
+        score = np.mean([game.score(agent) for game in reported]) if reported else None
+        rate = np.mean([game.wins(agent) / len(game.held(agent)) for game in reported]) if reported else None
         groups = self.groups[agent]
         won = of_units(
             [[sum(game.wins(agent) for game in block) for block in g.blocks] for g in groups],
@@ -93,11 +93,11 @@ class Standings:
             "faults_by_kind": {kind: kinds.count(kind) for kind in kinds},
             "ranks": [before.count(k) for k in range(t.n)],
             "score": score,
-            "points": sum(game.score(agent) for game in told),
+            "points": sum(game.score(agent) for game in reported),
             "win_rate": rate,
             "plies_mean": np.mean([game.plies for game, _ in held]) if held else None,
             "blocks": mean.count,
-            "games_repeated": len(games) - len(told),
+            "games_repeated": len(games) - len(reported),
             **ends("score", mean.interval(), score),
             **ends("score_anytime", mean.anytime(horizon), score),
             **ends("win_rate", won.interval(), rate),
@@ -330,7 +330,7 @@ class Standings:
         each = len(t.agents) // t.n
         rounds = [tables[at : at + each] for at in range(0, len(tables), each)]
         whole = (t.n - 1) * t.rotations * t.spec["blocks"]
-        points, byes, met, told = {a: 0.0 for a in self.agents}, {a: 0 for a in self.agents}, [], []
+        points, byes, met, reported = {a: 0.0 for a in self.agents}, {a: 0 for a in self.agents}, [], []
         for tables in rounds:
             seated = [a for _, agents, _ in tables for a in agents]
             for a in self.agents:
@@ -344,9 +344,9 @@ class Standings:
                     points[a] += got
                 met += [(a, b) for a in agents for b in agents if a != b]
                 rows.append(row)
-            told.append(rows)
+            reported.append(rows)
         buchholz = {a: sum(points[b] for x, b in met if x == a) for a in self.agents}
-        return points, buchholz, byes, told
+        return points, buchholz, byes, reported
 
 
 def nearest(q, scores, mean):

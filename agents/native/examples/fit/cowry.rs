@@ -124,7 +124,7 @@ fn terms(game: &Cowry, state: &State, seat: usize) -> Vec<(u16, f32)> {
     if open && game.has_gate() {
         counts[usize::from(GATE)] = 1.0;
     }
-    // Places of the start are worth nothing, so that the gate can be told.
+    // Places of the start are worth nothing, so that the gate can be reported.
     counts[0] = 0.0;
     counts[usize::from(CLOSED)] = 0.0;
     let counts = (0..).zip(counts);

@@ -4,7 +4,7 @@
 //! `services/games/src/oware/value.rs` has, for comparison with its numbers.
 //!
 //! `cargo run --release -p arena-agents --example fit -- [GAMES] [WORD]`, 20,000
-//! games a table unless told, only the tables whose name contains the word. The
+//! games a table unless reported, only the tables whose name contains the word. The
 //! same number of games gives the same tables, whoever runs it.
 //!
 //! `… -- GAMES gain` prints instead how much of what scores vary by luck explains,

@@ -12,7 +12,7 @@ use crate::{
     testing::{game, options},
 };
 
-/// At which look a bot is told to stop.
+/// At which look a bot is asked to stop.
 const LOOKS: u32 = 1;
 /// How often it may look after that: on its way back through the line.
 const RETURNS: u32 = 1_000;
@@ -68,7 +68,7 @@ fn decisions<G: Game>(game: &G, seed: u64) -> Vec<(G::State, Vec<u16>)> {
     all
 }
 
-/// A bot with far more to do than tests have time for stops when it is told,
+/// A bot with far more to do than tests have time for stops when it is reported,
 /// and what it was at does not change what it does next.
 fn check<G: Ruleset>(name: &str, given: &str) {
     let game: G = game("-", 2);
@@ -99,7 +99,7 @@ fn check<G: Ruleset>(name: &str, given: &str) {
 }
 
 #[test]
-fn searches_stop_when_told_and_forget_what_they_were_at() {
+fn searches_stop_when_reported_and_forget_what_they_were_at() {
     check::<Kalah>("kalah-minimax", "depth=20");
     check::<Kalah>("kalah-alphabeta", "depth=20");
     check::<Abapa>("oware-minimax", "depth=15");
@@ -112,7 +112,7 @@ fn searches_stop_when_told_and_forget_what_they_were_at() {
 }
 
 #[test]
-fn a_search_that_is_not_told_to_stop_is_not_changed_by_being_asked() {
+fn a_search_that_is_not_asked_to_stop_is_not_changed_by_being_asked() {
     let game: Kalah = game("-", 2);
     let choose = |position: &(_, Vec<u16>), stop| {
         let mut bot = bot("kalah-alphabeta", &options("depth=7"), &game).expect("a bot");

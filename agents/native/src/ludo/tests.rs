@@ -13,8 +13,8 @@ use crate::{
 /// The lines of a data file as fields.
 fn rows<'a>(data: &'a str, separator: &'a str) -> impl Iterator<Item = Vec<&'a str>> {
     let lines = data.lines();
-    let told = lines.filter(|line| !line.starts_with('#') && !line.is_empty());
-    told.map(move |line| line.split(separator).map(str::trim).collect())
+    let reported = lines.filter(|line| !line.starts_with('#') && !line.is_empty());
+    reported.map(move |line| line.split(separator).map(str::trim).collect())
 }
 
 /// A fraction in units of 1 / `one`, which it must divide.

@@ -64,7 +64,7 @@ fn captures(game: &Abapa, core: &Core, side: usize) -> [f64; 2] {
             continue;
         }
         if usize::from(seeds) < PITS {
-            // Less than a lap ends where it can be told without sowing.
+            // Less than a lap ends where it can be reported without sowing.
             let last = (pit + usize::from(seeds)) % PITS;
             if last / ROW == side || !matches!(core.pits[last], 1 | 2) {
                 continue;

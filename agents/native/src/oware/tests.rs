@@ -257,7 +257,7 @@ fn of_equal_pits_the_first_is_chosen() {
 }
 
 #[test]
-fn a_win_is_worth_more_than_all_features_unless_told_otherwise() {
+fn a_win_is_worth_more_than_all_features_unless_reported_otherwise() {
     // Pit 5 makes four in pit 6 and wins with 27 to 10; pit 0 does nothing.
     let (pits, scores) = ("1 0 0 0 0 1 | 3 0 0 0 0 0", "23 10");
     let lazy = "depth=1;weights=0 -9 0 0 0 0 0 0 0 0 0 0 0 0";
@@ -309,8 +309,8 @@ fn weights_that_do_not_fit_are_refused_by_name() {
         ("depth=16", "a whole number from 1 to 15"),
         ("terminal=win", "win-inf"),
     ] {
-        let told = refused(given);
-        assert!(told.contains(word), "{given}: {told}");
+        let shown = refused(given);
+        assert!(shown.contains(word), "{given}: {shown}");
     }
     let fourteen = options("weights=1 2 3 4 5 6 7 8 9 10 11 12 13 14");
     assert!(bot("oware-minimax", &fourteen, &anan_anan).is_ok());

@@ -240,7 +240,7 @@ async fn what_makes_no_sense_is_refused_with_its_reason() {
         (with(&|_, asked| asked.seat = 1 - asked.seat), "is to move"),
         (
             with(&|_, asked| asked.legal_moves = vec![77]),
-            "legal moves [77] were told",
+            "legal moves [77] were sent",
         ),
         (
             with(&|_, asked| asked.legal_moves.clear()),
@@ -259,18 +259,18 @@ async fn what_makes_no_sense_is_refused_with_its_reason() {
 
 #[tokio::test]
 async fn a_process_describes_all_bots_with_their_options() {
-    let told = start()
+    let reported = start()
         .await
         .describe(DescribeRequest {})
         .await
         .expect("an answer")
         .into_inner();
-    assert_eq!(told, describe());
-    let names: Vec<_> = told.bots.iter().map(|bot| bot.name.as_str()).collect();
+    assert_eq!(reported, describe());
+    let names: Vec<_> = reported.bots.iter().map(|bot| bot.name.as_str()).collect();
     let catalogue: Vec<_> = bots().iter().map(|info| info.name).collect();
     assert_eq!(names, catalogue);
-    assert!(told.omit_move_details);
-    for (bot, info) in told.bots.iter().zip(bots()) {
+    assert!(reported.omit_move_details);
+    for (bot, info) in reported.bots.iter().zip(bots()) {
         let specs: Vec<_> = bot
             .options
             .iter()
@@ -282,7 +282,7 @@ async fn a_process_describes_all_bots_with_their_options() {
 }
 
 #[test]
-fn a_process_offers_only_what_it_is_told() {
+fn a_process_offers_only_what_it_is_reported() {
     let some = NativeBots::new(&["mixed".to_owned(), "random".to_owned()]).expect("bots");
     let names: Vec<_> = some
         .describe()

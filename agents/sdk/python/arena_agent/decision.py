@@ -169,7 +169,7 @@ class Decision:
 
     @property
     def time_budget(self) -> Optional[float]:
-        """Seconds for this answer; `None` where no limit was told. In a batch,
+        """Seconds for this answer; `None` where no limit was reported. In a batch,
         the batch's time shared out evenly."""
         return self._budget_us / 1e6 if self._budget_us else None
 

@@ -1,4 +1,4 @@
-"""Options: what a bot can be told, and how their texts become values."""
+"""Options: what a bot can be reported, and how their texts become values."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Serves agents where Arena says, until it is told to stop."""
+"""Serves agents where Arena says, until it is asked to stop."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from .service import NAME, Service
 
 #: A thread for each stream that is open; they are made when needed.
 _THREADS = 128
-#: Seconds for answers under way when the process is told to stop.
+#: Seconds for answers under way when the process is asked to stop.
 _GRACE = 2.0
 _POLL = 0.05
 _MESSAGE_BYTES_MAX = 64 * 1024 * 1024
@@ -93,13 +93,13 @@ def serve(*agents: Agent, listen: Optional[str] = None) -> None:
     except (OSError, ValueError) as error:
         print(f"arena_agent: {error}", file=sys.stderr)
         raise SystemExit(1) from None
-    told = threading.Event()
+    reported = threading.Event()
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: told.set())
+            signal.signal(number, lambda *_: reported.set())
     names = ", ".join(agent.name for agent in agents)
     print(f"arena_agent: {names} listening on {server.listen}", file=sys.stderr, flush=True)
-    told.wait()
+    reported.wait()
     if not server.stop():
         # The thread of an agent that thinks on would keep the process alive.
         print("arena_agent: still thinking after the grace time, ending", file=sys.stderr)

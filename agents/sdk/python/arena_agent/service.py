@@ -272,7 +272,7 @@ def _parts(answer: Answer) -> Tuple[int, Optional[pb.SearchInfo]]:
 
 
 class Failures:
-    """What went wrong in one message. The first is told with its traceback, the
+    """What went wrong in one message. The first is reported with its traceback, the
     others are counted: what an agent writes to stderr is limited."""
 
     __slots__ = ("_first", "_decision", "_count")

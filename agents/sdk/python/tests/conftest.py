@@ -1,4 +1,4 @@
-"""Starts agents as Arena does: a process, told by ARENA_LISTEN where to listen."""
+"""Starts agents as Arena does: a process, reported by ARENA_LISTEN where to listen."""
 
 import os
 import signal

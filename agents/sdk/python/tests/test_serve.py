@@ -104,7 +104,7 @@ def test_it_listens_on_a_port_too(start):
     assert client.choose(kalah_context(), kalah_decision()).move_id == 0
 
 
-def test_a_port_in_use_is_told(start):
+def test_a_port_in_use_is_reported(start):
     first = start(FIRST, listen=free_address())
     second = start(FIRST, listen=first.listen, ready=False)
     assert second.child.wait(30) == 1
@@ -314,7 +314,7 @@ def test_sigterm_ends_it_while_an_agent_thinks_for_ever(start):
         ("serve()", "serve at least one agent"),
     ],
 )
-def test_what_cannot_be_served_is_told(start, script, message):
+def test_what_cannot_be_served_is_reported(start, script, message):
     process = start(script, ready=False)
     assert process.child.wait(30) == 1
     assert message in process.stderr()

@@ -206,7 +206,7 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// The value of one of the bot's options, if it was told.
+    /// The value of one of the bot's options, if it was reported.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&'a str> {
         let mut options = self.context.bot_options.iter();
@@ -233,7 +233,7 @@ impl<'a> Question<'a> {
         Random::new(self.decision.seed)
     }
 
-    /// The time this answer may take; none where no limit was told. In a batch
+    /// The time this answer may take; none where no limit was reported. In a batch
     /// its equal share.
     #[must_use]
     pub fn time_budget(&self) -> Option<Duration> {
@@ -241,7 +241,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// A chosen move, and what may be told of how it was found.
+/// A chosen move, and what may be informed of how it was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     pub(crate) move_id: u32,

@@ -22,7 +22,7 @@ use crate::agent::{Choice, Player, Process, Question};
 
 /// Players kept for later questions; more contexts than this start afresh.
 const PLAYERS_MAX: usize = 1024;
-/// What the answer to one decision takes where nothing is told of a search,
+/// What the answer to one decision takes where nothing is informed of a search,
 /// and what every message takes beside.
 const ANSWER_BYTES: usize = 10;
 const MORE_BYTES: usize = 32;
@@ -261,8 +261,9 @@ fn share(time_budget_us: u64, decisions: usize) -> Option<Duration> {
     (time_budget_us > 0).then(|| Duration::from_micros(time_budget_us / (decisions.max(1) as u64)))
 }
 
+/// Microseconds since then, rounded up: no decision takes no time.
 fn micros(started: Instant) -> u64 {
-    u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX)
+    u64::try_from(started.elapsed().as_nanos().div_ceil(1_000)).unwrap_or(u64::MAX)
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

@@ -252,7 +252,7 @@ pub fn announce(listener: &Listener) -> io::Result<()> {
 /// Runs an agent as a whole process: listens where [`LISTEN_VARIABLE`] says,
 /// and serves until SIGTERM or SIGINT.
 ///
-/// Exit codes: 0 when told to stop, 2 where [`LISTEN_VARIABLE`] is no address,
+/// Exit codes: 0 when asked to stop, 2 where [`LISTEN_VARIABLE`] is no address,
 /// 1 where something else failed; the reason is on standard error.
 pub fn run(process: impl Process) -> ExitCode {
     match run_until_stopped(process) {
@@ -269,15 +269,15 @@ pub fn run(process: impl Process) -> ExitCode {
 }
 
 fn run_until_stopped(process: impl Process) -> Result<(), ServeError> {
-    let told = Listen::from_env()?;
+    let reported = Listen::from_env()?;
     // One thread: a second would cost more per call than it saves.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     runtime.block_on(async {
         let stop = stop_signal()?;
-        let listener = Listener::bind(told.as_ref().unwrap_or(&Listen::default())).await?;
-        if told.is_none() {
+        let listener = Listener::bind(reported.as_ref().unwrap_or(&Listen::default())).await?;
+        if reported.is_none() {
             writeln!(
                 io::stderr(),
                 "{LISTEN_VARIABLE} is not set: listening on a free port; \

@@ -14,14 +14,13 @@ use crate::failure::Outcome;
 /// Register, check, list and serve agents
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentCommand {
-    /// Register an agent: a binary that workers fetch and start, an endpoint
-    /// that runs elsewhere, or a bot with options of its own
+    /// Register an agent: a binary that workers download and start, an endpoint that runs
+    /// elsewhere, or a built-in bot with options
     #[command(after_help = "\
-A binary is any executable file: it listens where ARENA_LISTEN says and answers
-arena.v1.AgentService. It is started here once to ask what it offers, and kept
-by the coordinator. Listen on loopback only: to register a binary is to run code.
-A bot with options of its own can also be an [[agent]] table in the spec of a
-tournament, without registration; such a table alone in a file is a --fragment.
+A binary is any executable that listens on the address in ARENA_LISTEN and serves
+arena.v1.AgentService. This command starts it once to query its bots, and uploads it
+to the coordinator. A built-in bot with options can also be an [[agent]] table in the
+spec of a tournament, without registration.
 
 Examples:
   arena agent register mine --binary ./my-agent
@@ -31,30 +30,31 @@ Examples:
   arena evolve evolve.toml --champion champion.toml
   arena agent register --fragment champion.toml")]
     Register(register::RegisterArgs),
-    /// Play an agent as workers do, and report its faults and false claims
+    /// Play test games with an agent as a worker would, and report faults and wrong
+    /// claims
     #[command(after_help = "\
-What is checked is what would be registered: its content alone, started in an empty
-folder. It plays each ruleset that it offers, with every preset and number of seats,
-in two processes. Exits with 3 where it makes a fault, offers a ruleset that does not
-exist, or is not as deterministic as it says.
+The agent runs as it would on a worker: its registered content, in an empty folder.
+It plays every ruleset that it offers, with every preset and number of seats, in two
+processes. The exit code is 3 if the agent makes a fault, offers an unknown ruleset,
+or wrongly claims to be deterministic or not to use its seed.
 
 Examples:
   arena agent check ./my-agent
   arena agent check ./my-agent --ruleset cowry -- --threads 1
   arena agent check --endpoint unix:/tmp/my.sock --ruleset kalah")]
     Check(check::CheckArgs),
-    /// List all agents, those of the papers included
+    /// List all agents, registered and built-in
     List(list::ListArgs),
-    /// Show one agent with its bots and their options
+    /// Show an agent with its bots and their options
     #[command(after_help = "\
 Examples:
   arena agent show mcts
   arena agent show oware-minimax --output csv      a line for each option
   arena agent show mine --output json")]
     Show(list::ShowArgs),
-    /// Remove a registration; its games stay
+    /// Remove a registration; games are kept
     Remove(list::RemoveArgs),
-    /// Serve the agents of the papers as a process, as workers do
+    /// Serve the built-in agents as an agent process
     #[command(after_help = "\
 Examples:
   ARENA_LISTEN=127.0.0.1:5000 arena agent serve

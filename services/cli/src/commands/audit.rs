@@ -14,17 +14,17 @@ use crate::{
 /// Asked for at a time.
 const PAGE: u32 = 512;
 
-/// List games that differed when they were played again
+/// List audited games whose replay differed
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
-    /// List the games whose second play differed, and whose move differed first
+    /// List the audited games that differed, and the agent whose move differed first
     #[command(after_help = "\
-A coordinator has a share of all games played again on another worker
-(arena coordinator --audit-share). The first record stands; a difference names
-the agent that did not do the same thing twice. Of a tournament with
-records = \"hash\" it is known only that two games differ: hashes name nobody.
-Of a tournament no more than 1,000 are listed; how many more games differ is said
-below the table, and in JSON as {\"tournament_id\", \"unlisted\"} at the end.
+The coordinator audits a share of all games: another worker replays them
+(arena coordinator --audit-share). The first record is kept. If a replay differs, the
+list names the agent whose move differed. With records = \"hash\", only the fact that
+two games differ is known.
+At most 1,000 games per tournament are listed. The number of further games is printed
+below the table, and as {\"tournament_id\", \"unlisted\"} at the end of JSON.
 
 Examples:
   arena audit list
@@ -34,13 +34,13 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Id of a tournament; all without it
+    /// Id of a tournament [default: all tournaments]
     id: Option<String>,
 
     #[command(flatten)]
     access: AccessArgs,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }

@@ -16,13 +16,13 @@ use crate::{
     units,
 };
 
-/// Measure how fast everything is on this machine
+/// Measure the speed of rules, agents and workers on this machine
 ///
 /// Real processes, real cowry games, results made durable. CPU is that of all
 /// processes together; memory is the peak of the largest process of its kind.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Measure with a release build on a quiet machine.
+Use a release build on an idle machine.
 
 Examples:
   arena bench
@@ -30,32 +30,31 @@ Examples:
   arena bench --agent ./my-agent.py
   arena bench in-process --workers 4 --capacity 64")]
 pub(crate) struct BenchArgs {
-    /// What to measure [default: all of it]
+    /// What to measure [default: everything]
     #[arg(value_enum)]
     what: Vec<What>,
 
-    /// About how long each line measures
+    /// Approximate seconds for each measurement
     #[arg(long, default_value_t = 5.0, value_name = "SECONDS", value_parser = seconds)]
     seconds: f64,
 
-    /// Ask this executable for moves instead of a bot that plays at random; it
-    /// must play cowry
+    /// Measure with this executable, which must play cowry, instead of a random bot
     #[arg(long, value_name = "FILE")]
     agent: Option<PathBuf>,
 
-    /// Agents in the tournament, each a process of its own
+    /// Number of agents in the tournament, each its own process
     #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
     agents: u16,
 
-    /// Worker processes
+    /// Number of worker processes to start
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     workers: u16,
 
-    /// Games a worker plays at once
+    /// Number of games a worker plays at once
     #[arg(long, default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     capacity: u32,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }
@@ -63,14 +62,14 @@ pub(crate) struct BenchArgs {
 /// What can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum What {
-    /// Random moves in one thread, for every ruleset: by the rules alone, and as
-    /// a worker plays
+    /// Random moves of every ruleset in one thread: by the rules alone, and as a worker
+    /// plays
     Rules,
-    /// A tournament, agents on threads of the worker
+    /// A tournament with agents on threads of the worker
     InProcess,
-    /// A tournament, agents as processes, asked in batches
+    /// A tournament with agents as processes, asked in batches
     Batched,
-    /// A tournament, agents as processes, asked one decision at a time
+    /// A tournament with agents as processes, asked for one decision at a time
     Unary,
 }
 

@@ -21,22 +21,22 @@ use crate::{
     signals::Interrupt,
 };
 
-/// Start a coordinator: schedules games, keeps results
+/// Start a coordinator, which schedules games and stores results
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The first line on stdout is {\"listen\": \"…\", \"metrics\": \"…\"}; port 0 takes a
-free one. It listens on loopback unless told otherwise: whoever reaches it can
-register a binary, and to register a binary is to run code.
+The first line on stdout is {\"listen\": \"…\", \"metrics\": \"…\"}; port 0 picks a free port.
+By default, the coordinator listens on loopback only. Anyone who can reach it can
+register a binary, which workers then run.
 
 Examples:
   arena coordinator
   arena coordinator --data /var/lib/arena --listen 127.0.0.1:0 --metrics 127.0.0.1:0")]
 pub(crate) struct CoordinatorArgs {
-    /// Where agents and results are kept
+    /// Folder for agents and results
     #[arg(long, env = "ARENA_DATA", value_name = "DIR", default_value = DEFAULT_DATA)]
     data: PathBuf,
 
-    /// Where workers and users reach it
+    /// Address to listen on for workers and clients
     #[arg(
         long,
         env = "ARENA_COORDINATOR_LISTEN",
@@ -45,7 +45,7 @@ pub(crate) struct CoordinatorArgs {
     )]
     listen: SocketAddr,
 
-    /// Where Prometheus scrapes /metrics, and /healthz answers
+    /// Address to serve /metrics (Prometheus) and /healthz on
     #[arg(
         long,
         env = "ARENA_COORDINATOR_METRICS",
@@ -54,7 +54,7 @@ pub(crate) struct CoordinatorArgs {
     )]
     metrics: SocketAddr,
 
-    /// A lease without progress for this many seconds is taken back
+    /// Seconds without progress after which a lease expires
     #[arg(
         long,
         env = "ARENA_COORDINATOR_LEASE_DEADLINE",
@@ -63,11 +63,11 @@ pub(crate) struct CoordinatorArgs {
     )]
     lease_deadline: f64,
 
-    /// For this many seconds games wait for hosts at which an agent ran to come back
+    /// Seconds to wait for a lost worker to return before its agent is given up
     ///
-    /// After that an agent that starts nowhere loses its games, or they are void where
-    /// it is known to have run at a host that is gone. At a lone host at which
-    /// everything fails, games are void after three tenths of it.
+    /// After that, an agent that starts on no worker loses its games. If the agent has
+    /// run on a worker that has left, its games are void instead. If every game fails on
+    /// the only worker, games are void after 30 % of this time.
     #[arg(
         long,
         env = "ARENA_COORDINATOR_HOST_PATIENCE",
@@ -76,10 +76,10 @@ pub(crate) struct CoordinatorArgs {
     )]
     host_patience: f64,
 
-    /// Share of games that is played again on another worker and compared
+    /// Share of games to replay on another worker and compare
     ///
-    /// Who first played the games that were done before the coordinator started
-    /// is not known any more: the same worker may play those again.
+    /// After a restart, the coordinator does not know which worker played the games that
+    /// finished before. The same worker may replay those games.
     #[arg(
         long,
         alias = "audit",
@@ -89,8 +89,8 @@ pub(crate) struct CoordinatorArgs {
     )]
     audit_share: f64,
 
-    /// Reported games that may wait to become durable; reports above that are
-    /// refused for a while, and workers slow down
+    /// Maximum number of reported games that wait to be written to disk. Above it, the
+    /// coordinator refuses reports until the queue drains, and workers slow down
     #[arg(long, env = "ARENA_COORDINATOR_REPORT_QUEUE", default_value_t = 65_536, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     report_queue: u64,
 

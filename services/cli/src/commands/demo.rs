@@ -14,7 +14,7 @@ use crate::{
 
 const SPEC: &str = include_str!("demo.toml");
 
-/// Play a small tournament with real processes, to see what Arena does
+/// Run a small example tournament with real agent processes
 ///
 /// A coordinator, two workers, and the four agents as processes of their own.
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ Examples:
   arena demo
   arena demo --seed 0x2a --again")]
 pub(crate) struct DemoArgs {
-    /// Where results are kept
+    /// Folder for results
     #[arg(long, env = "ARENA_DATA", value_name = "DIR", default_value = DEFAULT_DATA)]
     data: PathBuf,
 

@@ -29,24 +29,21 @@ use crate::{
     workers::{self, Builtin, Fleet},
 };
 
-/// Evolve the numbers of an agent's option, each generation a tournament
+/// Evolve an agent's numeric options; each generation is a tournament
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A population of players, vectors of numbers for options of a bot, plays
-generation after generation: every two players twice, with seats swapped. The
-best are kept; the others are replaced by children, each gene from either of two
-parents (uniform crossover), then changed by a random part of itself (mutation,
-which never changes a sign). At the end the champion, the first of the last
-generation, goes to stdout as an [[agent]] table: put it into the spec of a
-tournament and its name among the agents. It is not registered: a bot with options
-of its own belongs to the specs that define it.
+A player is a vector of numbers for the options of a bot. In each generation, every
+two players meet twice, with seats swapped. The best players survive. Children replace
+the others: each gene comes from one of two parents (uniform crossover) and is then
+changed by a random share of itself (mutation, which never changes the sign). The
+champion is the first player of the last generation. It is printed as an [[agent]]
+table: copy the table into the spec of a tournament and add its name to `agents`.
 
-The algorithm and its numbers are those of J. Ainooson, An Evolved Oware Player
-for owarega.me, section Methodology: 20 players, 250 generations, 5 kept, genes
-from -1 to 1 at the start, 3 points for a win and 1 for a draw, mutation by up to
-5 %. It does not tell how often genes mutate (here always), whether a slam may be
-played, or how its games end that go round in circles; no two runs of it come to
-the same weights, since other seeds come to others.
+Algorithm and defaults follow J. Ainooson, An Evolved Oware Player for owarega.me,
+section Methodology: 20 players, 250 generations, 5 survivors, initial genes from -1
+to 1, 3 points for a win and 1 for a draw, mutation by up to 5 %. The paper leaves
+open how often genes mutate (here: always), whether grand slams are legal, and how
+cyclic games end.
 
 A spec:
   name     = \"my-oware\"
@@ -56,15 +53,15 @@ A spec:
   grand_slam = \"allow\"
   [player]
   bot      = \"oware-minimax\"
-  evolve   = \"weights\"             # its option; may be left out where it has one list.
+  evolve   = \"weights\"             # its option; optional if the bot has one list option.
                                    # Several: [\"weights\", \"depth\"]; within bounds:
                                    # { exploration = [0.5, 2.0], depth = [1, 5] }
   options  = { depth = 3 }         # its other options
   # from   = \"my-process\"          # a registered process that offers the bot
-  [evolution]                      # all of these may be left out
+  [evolution]                      # all keys are optional
   population = 20                  # players
   generations = 250
-  elites   = 5                     # kept as they are; a quarter by default
+  elites   = 5                     # survivors; default: a quarter
   parents  = \"rest\"                # or \"all\": whose genes children have
   gene_min = -1.0                  # genes at the start
   gene_max = 1.0
@@ -77,11 +74,10 @@ A spec:
   [play]                           # as in a tournament's spec, and at the top
   opening_plies = 0                # blocks, games of two players on each seat
 
-Each generation's tournament is NAME-gNUMBER-… and stays: standings, exports and
-replays are there for all games. Everything is drawn from the seed, and a
-generation follows from the results of the one before. So the same command goes
-on after an interruption, a kill or a power cut, and comes to the same champion;
-with more --generations it goes further.
+The tournament of each generation is named NAME-gNUMBER-… and is kept, with its
+standings, exports and replays. All random draws come from the seed. After an
+interruption, the same command continues and finds the same champion. With a larger
+--generations, it plays further generations.
 
 Examples:
   arena evolve my-oware.toml
@@ -89,35 +85,36 @@ Examples:
   arena evolve my-oware.toml --generations 20 --champion champion.toml
   arena evolve my-oware.toml --coordinator http://127.0.0.1:7600")]
 pub(crate) struct EvolveArgs {
-    /// What evolves, a TOML file
+    /// Evolution spec, a TOML file
     spec: PathBuf,
 
     #[command(flatten)]
     access: AccessArgs,
 
-    /// Worker processes of our own [default: 1 on a data folder, 0 where
-    /// another coordinator has workers]
+    /// Number of worker processes to start [default: 1 with a data folder, 0 with a
+    /// running coordinator]
     #[arg(long, env = "ARENA_EVOLVE_WORKERS", value_name = "N", value_parser = clap::value_parser!(u16).range(0..=256))]
     workers: Option<u16>,
 
-    /// Seed that replaces the spec's
+    /// Seed to use instead of the one in the spec
     #[arg(long, value_name = "0x…")]
     seed: Option<TournamentSeed>,
 
-    /// Generations that play, whatever the spec says
+    /// Number of generations, instead of the one in the spec
     #[arg(long, value_name = "N")]
     generations: Option<u32>,
 
-    /// How the papers' agents are run; never changes a result
+    /// How to run built-in agents; results do not depend on it
     #[arg(long, env = "ARENA_EVOLVE_BUILTIN", value_enum, default_value_t)]
     builtin: Builtin,
 
-    /// Also write the champion to a file, at the end
+    /// Also write the champion to this file at the end
     #[arg(long, value_name = "FILE")]
     champion: Option<PathBuf>,
 
-    /// How to print: table is the champion's [[agent]], json the whole course,
-    /// jsonl and csv a line for each generation with its best player's genes
+    /// Output format: table prints the champion's [[agent]] table; json prints all
+    /// generations; jsonl and csv print one line for each generation with the genes of
+    /// its best player
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }

@@ -1,4 +1,4 @@
-//! What is expected of a tournament, checked and told.
+//! What is expected of a tournament, checked and reported.
 
 use arena_model::expect::Expectation;
 use clap::Args;
@@ -14,12 +14,11 @@ use crate::{
 /// What to hold a tournament against.
 #[derive(Debug, Args)]
 pub(crate) struct ExpectArgs {
-    /// Check what the tournament's spec expects; exit code 3 where it does not
-    /// hold
+    /// Check the expectations of the tournament's spec; the exit code is 3 if one fails
     #[arg(long)]
     check: bool,
 
-    /// Expect this too, such as "mine beats base by 5 elo at 95 %"
+    /// Check this expectation as well, such as "mine beats base by 5 elo at 95 %"
     #[arg(long, value_name = "SENTENCE")]
     expect: Vec<String>,
 }
@@ -52,17 +51,17 @@ pub(super) fn conclude(verdicts: &[Verdict], format: Format) -> Outcome {
         return Ok(());
     }
     match format {
-        Format::Table => output::write(&format!("\n{}", told(verdicts)))?,
+        Format::Table => output::write(&format!("\n{}", results_table(verdicts)))?,
         // They are in it.
         Format::Json => {}
         // One row an agent is what readers of these expect.
-        Format::Jsonl | Format::Csv => note(told(verdicts).trim_end()),
+        Format::Jsonl | Format::Csv => note(results_table(verdicts).trim_end()),
     }
     settle(verdicts)
 }
 
 /// A table of what was expected and what came.
-fn told(verdicts: &[Verdict]) -> String {
+fn results_table(verdicts: &[Verdict]) -> String {
     let rows: Vec<Vec<String>> = verdicts
         .iter()
         .map(|verdict| {

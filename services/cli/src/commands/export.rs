@@ -32,13 +32,13 @@ const PAGE: u32 = 512;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A line of JSON is one record; its \"hash\" is the SHA-256 of the line without
-`,\"hash\":\"…\"`. The bytes do not depend on who played the games, or when.
-Where there are dice, \"luck\" is what they gave to each seat: the value of each
-throw less the mean of all it could have been, in millionths of a game's score.
+`,\"hash\":\"…\"`. The bytes do not depend on which worker played a game, or when.
+In games with dice, \"luck\" is the effect of the dice on each seat: the value of each
+throw minus the mean over all possible throws, in millionths of a game's score.
 
 Tables in csv and parquet, and decisions and standings in jsonl, end with the columns
-tournament_id, generation, tournament_seed and spec_sha256 (of the spec with all its defaults);
-standings also with spec_json, that spec.
+tournament_id, generation, tournament_seed and spec_sha256 (of the spec with all
+defaults); standings also have spec_json, that spec.
 
 Examples:
   arena export demo-3f9a0c1b22 > games.jsonl
@@ -48,41 +48,41 @@ Examples:
   arena export demo-3f9a0c1b22 --table decisions --format parquet --out moves.parquet
   arena export demo-3f9a0c1b22 --records hash | sha256sum")]
 pub(crate) struct ExportArgs {
-    /// Id of the tournament; its beginning is enough, @last is the newest
+    /// Id of the tournament, or an unambiguous prefix; @last is the newest tournament
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     id: Option<String>,
 
-    /// All tournaments, the oldest first
+    /// Export all tournaments, oldest first
     #[arg(long)]
     all: bool,
 
     #[command(flatten)]
     access: AccessArgs,
 
-    /// games: all finished ones, in index order; decisions: a row for each ply
-    /// of them; standings: a row for each agent
+    /// games: one row per finished game, in index order; decisions: one row per ply;
+    /// standings: one row per agent
     #[arg(long, value_enum, default_value_t)]
     table: ExportTable,
 
-    /// jsonl: a line of JSON a row, of games whole records; csv, and parquet for
-    /// data frames: the same columns whatever is in them
+    /// jsonl: one JSON document per line (for games, whole records); csv and parquet: a
+    /// fixed set of columns
     #[arg(long, value_enum, default_value_t)]
     format: ExportFormat,
 
-    /// full: whole records; hash: result, seed and hash, with null in the place
-    /// of the events, which is all that a tournament with records = "hash" has
+    /// full: whole records; hash: result, seed and hash, with null instead of the events.
+    /// A tournament with records = "hash" has no more than that
     #[arg(long, value_enum, default_value_t)]
     records: ExportRecords,
 
-    /// Add worker, start and duration to each game, in JSON latencies too
+    /// Add worker, start time and duration to each game; in JSON, latencies as well
     #[arg(long)]
     with_timing: bool,
 
-    /// Write an earlier generation: the games before `arena tournament retry`
+    /// Export an earlier generation: the games before `arena tournament retry`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     generation: Option<u32>,
 
-    /// Write a file, whole or not at all, in place of stdout
+    /// Write to this file, atomically, instead of stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

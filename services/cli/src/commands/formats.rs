@@ -18,12 +18,12 @@ use crate::{
 Examples:
   arena formats                    all formats
   arena formats sprt               settings of one, and an example
-  arena formats --output json      everything, for programs")]
+  arena formats --output json      print everything as JSON")]
 pub(crate) struct FormatsArgs {
-    /// Show the settings of this format
+    /// Format whose settings to show
     format: Option<String>,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }

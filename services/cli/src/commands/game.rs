@@ -5,9 +5,9 @@ mod list;
 mod printed;
 mod programs;
 mod rerun;
+mod resolved;
 mod show;
 mod texts;
-mod told;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -24,8 +24,8 @@ use crate::{
     output::{self, Format, note},
 };
 
+pub(crate) use resolved::{Resolved, play};
 pub(crate) use show::{print_faults, print_record};
-pub(crate) use told::{Told, play};
 pub(crate) use watch::WatchArgs;
 
 use self::texts::Text;
@@ -44,19 +44,20 @@ Examples:
   arena game show demo-3f9a0c1b22/17 --output-of 0
   arena game show demo-3f9a0c1b22/17 --output json > game.json")]
     Show(ShowArgs),
-    /// Apply a record again and check dice, result and hash; asks no agent
+    /// Replay a record and check its dice, result and hash, without agents
     #[command(after_help = "\
-Exits with 3 where the record does not hold.
+The exit code is 3 if the record is not valid.
 
 Examples:
   arena game replay demo-3f9a0c1b22/17
   arena game replay --file game.json")]
     Replay(ReplayArgs),
-    /// Play a game again from its seed and compare; asks the agents
+    /// Play a game again from its seed, with its agents, and compare
     #[command(after_help = "\
-Exits with 3 where a ply differs, and names the first. With --file the line alone is
-enough: it names ruleset, seed, opening, and each agent's bot, options and program.
-A registered agent has to be at hand, by --agent, --data or --coordinator.
+The exit code is 3 if the game differs, with the first ply that differs, and 4 if an
+agent cannot be reached. With --file, the record names everything that the game needs:
+ruleset, seed, opening, and each agent's bot, options and program. The programs of
+registered agents come from --agent, --data or --coordinator.
 
 Examples:
   arena game rerun demo-3f9a0c1b22/17
@@ -76,13 +77,13 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     watch: WatchArgs,
 
-    /// Print what the agent of this seat, or of this name, printed instead. It is kept for
-    /// games in which it made a fault (the last of its process), and for games that its
-    /// process played alone, as on a worker with --capacity 1
+    /// Print the output of the agent at this seat, or of this name, instead of the game.
+    /// Arena keeps the output of games with a fault (the last output of the process), and
+    /// of games that a process played alone, as on a worker with --capacity 1
     #[arg(long, value_name = "SEAT|AGENT", conflicts_with_all = ["watch", "output"])]
     output_of: Option<String>,
 
-    /// How to print; json is the game's record
+    /// Output format; json prints the game's record
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }
@@ -93,15 +94,14 @@ pub(crate) struct ReplayArgs {
     #[arg(required_unless_present = "file", conflicts_with = "file")]
     game: Option<String>,
 
-    /// A record, as `arena export` writes it; several lines are several games,
-    /// - is stdin
+    /// File with records, one per line, as `arena export` writes them; - reads stdin
     #[arg(long, value_name = "RECORD")]
     file: Option<PathBuf>,
 
     #[command(flatten)]
     access: AccessArgs,
 
-    /// How to print; json is the game's record
+    /// Output format; json prints the game's record
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }

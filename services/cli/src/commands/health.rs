@@ -16,21 +16,21 @@ use crate::{
 /// An answer is a few lines.
 const ANSWER_MAX: u64 = 64 << 10;
 
-/// Ask a coordinator or worker whether it is well
+/// Check the health of a coordinator or worker
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Asks /healthz of the address that --metrics gave. Exits with 0 where it is well,
-with 1 where it says that it is not, with 4 where nobody answers.
+Requests /healthz at the address given to --metrics. The exit code is 0 if the service
+is healthy, 1 if it is not, and 4 if it does not answer.
 
 Examples:
   arena health
   arena health 127.0.0.1:7602 --timeout 1")]
 pub(crate) struct HealthArgs {
-    /// Where its metrics are: HOST:PORT, or a URL
+    /// Address of its metrics: HOST:PORT, or a URL
     #[arg(default_value = "127.0.0.1:7601")]
     address: String,
 
-    /// How long to wait for an answer
+    /// Seconds to wait for an answer
     #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=60))]
     timeout: u64,
 }

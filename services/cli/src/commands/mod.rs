@@ -10,12 +10,12 @@ mod expect;
 pub(crate) mod export;
 mod formats;
 mod game;
-mod games;
 mod health;
 mod options;
 mod paper;
 mod play;
 mod report;
+mod rulesets;
 mod run;
 mod set;
 mod standings;
@@ -29,19 +29,19 @@ use clap::Subcommand;
 
 use crate::failure::{Failure, Outcome};
 
-pub(crate) use standings::{pairing_gain, swiss_told, told as told_audits};
+pub(crate) use standings::{audits_text, pairing_gain, swiss_tiebreaks};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Play a small tournament with real processes, to see what Arena does
+    /// Run a small example tournament with real agent processes
     Demo(demo::DemoArgs),
-    /// Run a tournament: coordinator, workers and agents in one go
+    /// Run a tournament here: coordinator, workers and agents in one command
     Run(run::RunArgs),
-    /// Evolve the numbers of an agent's option, each generation a tournament
+    /// Evolve an agent's numeric options; each generation is a tournament
     Evolve(evolve::EvolveArgs),
-    /// Start a coordinator: schedules games, keeps results
+    /// Start a coordinator, which schedules games and stores results
     Coordinator(coordinator::CoordinatorArgs),
-    /// Start a worker: plays games for a coordinator
+    /// Start a worker, which plays games for a coordinator
     Worker(worker::WorkerArgs),
     /// Register, check, list and serve agents
     #[command(subcommand)]
@@ -49,33 +49,34 @@ pub(crate) enum Command {
     /// Plan, start, list, watch, pause, resume and cancel tournaments
     #[command(subcommand)]
     Tournament(tournament::TournamentCommand),
-    /// Show who stands where in a tournament
+    /// Show the standings of a tournament
     Standings(standings::StandingsArgs),
     /// List, show, replay and rerun games of a tournament
     #[command(subcommand)]
     Game(game::GameCommand),
-    /// List games that differed when they were played again
+    /// List audited games whose replay differed
     #[command(subcommand)]
     Audit(audit::AuditCommand),
-    /// Play one game from nothing but ruleset, seed and seats
+    /// Play one game, given a ruleset, a seed and the seats
     Play(play::PlayArgs),
     /// List the rulesets with their options
-    Games(games::GamesArgs),
+    #[command(alias = "games")]
+    Rulesets(rulesets::RulesetsArgs),
     /// List the tournament formats with their settings
     Formats(formats::FormatsArgs),
-    /// Run the published tables of the papers again and compare
+    /// Reproduce the published tables of the papers and compare
     #[command(subcommand)]
     Paper(paper::PaperCommand),
-    /// Write all games of a tournament, in order
+    /// Export the games of a tournament, in order
     Export(export::ExportArgs),
-    /// Write what a tournament showed, for people
+    /// Write a report (HTML, Markdown or JUnit)
     Report(report::ReportArgs),
     /// Verify, back up and restore a data folder
     #[command(subcommand)]
     Store(store::StoreCommand),
-    /// Ask a coordinator or worker whether it is well
+    /// Check the health of a coordinator or worker
     Health(health::HealthArgs),
-    /// Measure how fast everything is on this machine
+    /// Measure the speed of rules, agents and workers on this machine
     Bench(bench::BenchArgs),
 }
 
@@ -93,7 +94,7 @@ impl Command {
             Self::Game(command) => block_on(command.run()),
             Self::Audit(command) => block_on(command.run()),
             Self::Play(args) => block_on(args.run()),
-            Self::Games(args) => args.run(),
+            Self::Rulesets(args) => args.run(),
             Self::Formats(args) => args.run(),
             Self::Paper(command) => block_on(command.run()),
             Self::Export(args) => block_on(args.run()),

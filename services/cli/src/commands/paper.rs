@@ -21,9 +21,9 @@ use crate::failure::Outcome;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PaperCommand {
-    /// List the published tables that can be run
+    /// List the published tables that Arena reproduces
     List(list::ListArgs),
-    /// Play a table's protocol and set our figures beside the published ones
+    /// Play the protocol of a table and show our figures beside the published ones
     Run(run::RunArgs),
 }
 

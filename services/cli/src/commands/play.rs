@@ -8,7 +8,7 @@ use arena_wire::v1;
 use clap::{Args, ValueEnum};
 
 use super::{
-    game::{self, Told},
+    game::{self, Resolved},
     options,
 };
 use crate::{
@@ -18,13 +18,13 @@ use crate::{
     workers::Builtin,
 };
 
-/// Play one game from nothing but ruleset, seed and seats
+/// Play one game, given a ruleset, a seed and the seats
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A seat is the name of a registered agent or of an agent of the papers, or a
-variant: NAME=BOT(KEY=VALUE,…). Names are part of what an agent's randomness
-derives from: use those of the tournament to play one of its games again. The moves
-are the same then; the hash is not, since a tournament's record names the tournament.
+A seat is the name of a registered or built-in agent, or a variant:
+NAME=BOT(KEY=VALUE,…). An agent's random draws depend on its name: to reproduce a game
+of a tournament, use the names of the tournament. The moves are then the same. The
+hash differs, because a record contains the id of its tournament.
 
 Examples:
   arena play --ruleset cowry --seed 0x5eed --seats random,aggressive --watch
@@ -36,7 +36,7 @@ pub(crate) struct PlayArgs {
     #[arg(long)]
     ruleset: String,
 
-    /// An option of the ruleset; may be repeated
+    /// Set an option of the ruleset; may be repeated
     #[arg(long = "option", value_name = "KEY=VALUE")]
     options: Vec<String>,
 
@@ -44,15 +44,15 @@ pub(crate) struct PlayArgs {
     #[arg(long, value_name = "0x…")]
     seed: BlockSeed,
 
-    /// Who plays, in seat order, separated by commas
+    /// Agents in seat order, separated by commas
     #[arg(long, value_name = "A,B,…")]
     seats: String,
 
-    /// Seeded uniform moves played first
+    /// Number of random opening moves, drawn from the seed
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     opening_plies: u32,
 
-    /// Moves played first: their numbers, as "action" in a record has them
+    /// Opening moves by number, as in the "action" fields of a record
     #[arg(
         long,
         value_name = "A,B,…",
@@ -61,15 +61,15 @@ pub(crate) struct PlayArgs {
     )]
     opening: Vec<u16>,
 
-    /// Time for one decision of an agent process
+    /// Time limit for one decision of an agent process
     #[arg(long, default_value = "2s", value_name = "DURATION", value_parser = duration)]
     move_timeout: Duration,
 
-    /// What a fault costs
+    /// Consequence of a fault
     #[arg(long, value_enum, default_value_t)]
     on_fault: OnFault,
 
-    /// How the papers' agents are run
+    /// How to run built-in agents
     #[arg(long, value_enum, default_value_t)]
     builtin: Builtin,
 
@@ -79,7 +79,7 @@ pub(crate) struct PlayArgs {
     #[command(flatten)]
     watch: game::WatchArgs,
 
-    /// How to print; json is the game's record
+    /// Output format; json prints the game's record
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }
@@ -96,12 +96,12 @@ impl PlayArgs {
         let spec = self.spec()?;
         // A coordinator resolves the seats as it does for a tournament; one of
         // our own, with nothing stored, where nobody names another.
-        let mut told = Told::resolve(&self.access, &spec).await?;
-        if let Some(play) = &mut told.setup.play {
+        let mut resolved = Resolved::resolve(&self.access, &spec).await?;
+        if let Some(play) = &mut resolved.setup.play {
             // One game has no book: its opening is drawn with its seed.
             play.opening_plies = self.opening_plies;
         }
-        let count = told.setup.seats;
+        let count = resolved.setup.seats;
         let assignment = v1::GameAssignment {
             index: 0,
             block: 0,
@@ -110,17 +110,17 @@ impl PlayArgs {
             attempts: 0,
             opening: self.opening.iter().map(|&action| action.into()).collect(),
         };
-        let outcome = match self.check_opening(&told) {
-            Ok(()) => self.play(&told, &assignment).await,
+        let outcome = match self.check_opening(&resolved) {
+            Ok(()) => self.play(&resolved, &assignment).await,
             Err(failure) => Err(failure),
         };
-        outcome.and(told.close().await)
+        outcome.and(resolved.close().await)
     }
 
     /// Whether the rules allow the opening.
-    fn check_opening(&self, told: &Told) -> Outcome {
-        let rules = crate::model::Rules::of(&told.setup)?;
-        let names: Vec<&str> = told
+    fn check_opening(&self, resolved: &Resolved) -> Outcome {
+        let rules = crate::model::Rules::of(&resolved.setup)?;
+        let names: Vec<&str> = resolved
             .setup
             .agents
             .iter()
@@ -140,11 +140,11 @@ impl PlayArgs {
         })
     }
 
-    async fn play(&self, told: &Told, assignment: &v1::GameAssignment) -> Outcome {
-        let played = game::play(told, assignment, self.builtin).await?;
-        let rules = crate::model::Rules::of(&told.setup)?;
+    async fn play(&self, resolved: &Resolved, assignment: &v1::GameAssignment) -> Outcome {
+        let played = game::play(resolved, assignment, self.builtin).await?;
+        let rules = crate::model::Rules::of(&resolved.setup)?;
         game::print_record(&rules, &played.record, self.output, &self.watch)?;
-        game::print_faults(&told.setup, &played);
+        game::print_faults(&resolved.setup, &played);
         Ok(())
     }
 
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!((weights.len(), weights[1].as_float()), (3, Some(-2.5)));
         assert_eq!(options["depth"].as_str(), Some("2"));
         assert!(variant("w=oware-minimax(weights=[1,x])").is_err());
-        let twice = variant("w=oware-minimax(depth=2, depth=3)").expect_err("not told which");
+        let twice = variant("w=oware-minimax(depth=2, depth=3)").expect_err("not resolved which");
         assert!(twice.to_string().contains("\"depth\" twice"), "{twice}");
         assert!(variant("random").is_ok_and(|(name, table)| name == "random" && table.is_none()));
     }

@@ -19,11 +19,10 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("what").required(true).multiple(true).args(["html", "markdown", "junit"])))]
 #[command(after_help = "\
-A page is one file that needs nothing else: open it, mail it, or keep it. Each
-form may be asked for in the same command; --markdown and --junit go to stdout
-where no file is named. What the spec expects is checked, and the exit code is 3
-where it does not hold, and with --junit where the tournament is not finished; the
-files are written all the same.
+The HTML page is self-contained. One command can write several formats; --markdown and
+--junit write to stdout if no file is given. The exit code is 3 if an expectation of
+the spec fails or, with --junit, if the tournament is not finished. The files are
+written in any case.
 
 Examples:
   arena report demo-3f9a0c1b22 --html demo.html
@@ -31,32 +30,32 @@ Examples:
   arena report demo-3f9a0c1b22 --html demo.html --junit demo.xml \\
     --expect \"mine beats base by 5 elo at 95 %\"")]
 pub(crate) struct ReportArgs {
-    /// Id of the tournament; its beginning is enough, @last is the newest
+    /// Id of the tournament, or an unambiguous prefix; @last is the newest tournament
     id: String,
 
     #[command(flatten)]
     access: AccessArgs,
 
-    /// Write one self-contained page; - for stdout
+    /// Write a self-contained HTML page; - writes to stdout
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Write Markdown as GitHub reads it
+    /// Write GitHub-flavoured Markdown
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     markdown: Option<PathBuf>,
 
-    /// Write JUnit's XML, a case an expectation
+    /// Write JUnit XML with one test case per expectation
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     junit: Option<PathBuf>,
 
-    /// Expect this beside what the spec expects
+    /// Check this expectation in addition to the spec's
     #[arg(long, value_name = "SENTENCE")]
     expect: Vec<String>,
 }
 
 impl ReportArgs {
     pub(crate) async fn run(self) -> Outcome {
-        // A folder that is not there is told before any work.
+        // A folder that is not there is reported before any work.
         for file in [&self.html, &self.markdown, &self.junit]
             .into_iter()
             .flatten()

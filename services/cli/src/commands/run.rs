@@ -23,13 +23,13 @@ use crate::{
     workers::{Builtin, Fleet},
 };
 
-/// Run a tournament: coordinator, workers and agents in one go
+/// Run a tournament here: coordinator, workers and agents in one command
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The tournament's id goes to stderr at the start, the standings to stdout at the
-end. Only this tournament is played; others in the folder stay as they are.
-Ctrl-C keeps every finished game, and the same command then goes on. Where the
-spec or --expect expects something that does not hold, the exit code is 3.
+The id of the tournament is printed to stderr at the start, the standings to stdout
+at the end. Other tournaments in the data folder are not played. Ctrl-C keeps every
+finished game; run the same command again to continue. If an expectation of the spec
+or of --expect fails, the exit code is 3.
 
 Examples:
   arena run cowry.toml
@@ -37,42 +37,42 @@ Examples:
   arena run cowry.toml --seed 0x5eed --workers 3 --output json
   arena run cowry.toml --builtin process --agent-output printed")]
 pub(crate) struct RunArgs {
-    /// The spec, a TOML file
+    /// Tournament spec, a TOML file
     spec: PathBuf,
 
-    /// Where results are kept
+    /// Folder for results
     #[arg(long, env = "ARENA_DATA", value_name = "DIR", default_value = DEFAULT_DATA)]
     data: PathBuf,
 
-    /// Worker processes
+    /// Number of worker processes to start
     #[arg(long, env = "ARENA_RUN_WORKERS", value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
 
-    /// Seed that replaces the spec's
+    /// Seed to use instead of the one in the spec
     #[arg(long, value_name = "0x…")]
     seed: Option<String>,
 
     #[command(flatten)]
     set: SetArgs,
 
-    /// How the papers' agents are run; never changes a result
+    /// How to run built-in agents; results do not depend on it
     #[arg(long, env = "ARENA_RUN_BUILTIN", value_enum, default_value_t)]
     builtin: Builtin,
 
-    /// Write what each agent process prints to a file of its own here: AGENT-PID.log
+    /// Write the output of each agent process to DIR/AGENT-PID.log
     #[arg(long, env = "ARENA_RUN_AGENT_OUTPUT", value_name = "DIR")]
     agent_output: Option<PathBuf>,
 
-    /// Play a finished tournament as a new attempt
+    /// Play a finished tournament again, as a new attempt
     #[arg(long)]
     again: bool,
 
-    /// Expect this beside what the spec expects, such as "mine beats base by 5
+    /// Check this expectation in addition to the spec's, such as "mine beats base by 5
     /// elo at 95 %"
     #[arg(long, value_name = "SENTENCE")]
     expect: Vec<String>,
 
-    /// How to print the standings
+    /// Output format of the standings
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }

@@ -8,7 +8,7 @@ use crate::failure::{Failure, Outcome};
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SetArgs {
     /// Set a key of the spec, such as blocks=200, play.opening_plies=4 or
-    /// 'agents=["random", "mine"]'; may be given again
+    /// 'agents=["random", "mine"]'; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     keys: Vec<String>,
 }

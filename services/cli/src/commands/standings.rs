@@ -22,34 +22,35 @@ use crate::{
 
 use super::expect::{self, ExpectArgs};
 use running::Ratings;
-pub(crate) use table::{pairing_gain, swiss_told};
+pub(crate) use table::{pairing_gain, swiss_tiebreaks};
 pub(super) use view::{AuditsView, PauseView};
 
-/// Show who stands where in a tournament
+/// Show the standings of a tournament
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Win: sole first; draw: shared first; score of a game: (seats beaten + half of
-those tied) / (seats - 1). Ratings are by maximum likelihood, on the Elo scale:
-Davidson's model for two seats, Plackett and Luce's for more. Where games are
-drawn, a difference of ratings is larger than the Elo difference reckoned from a
-score alone; the latter is elo_difference of a pair. --expect \"A beats B\" goes by
-the games of the two, \"A is rated above B\" by the ratings of all.
-Intervals are pointwise 95 % intervals over blocks, for one look after a number of
-games fixed beforehand. Where results decide what is played or when it ends (ladder,
-swiss, knockout, sprt) the table has anytime-valid intervals. --wide and json have
-both: …_low and …_high, …_anytime_low and …_anytime_high.
-place is shared by those who are level; rank, in csv, numbers the lines. points in
-json and csv are those of games, each from 0 to 1. What decides the places of a Swiss
-tournament stands beside that once it is finished: swiss_points, where a seat beaten is
-1 and a bye counts too, then buchholz, for which a bye counts nothing, and byes; the
-points of --rounds are such ones.
-Where there are dice, the luck-adjusted score is that of the blocks less what the
-dice gave, times what that was worth in other blocks: unbiased. A * marks a score
-from which luck could not be taken out.
-move p50 and p99 (latency_us_p50, latency_us_p99) are thinking times: what an agent
-reports, else its share of the round trip. --wide and json have the time that moves
-waited before that (waiting_us_p50, waiting_us_p99).
-services/tournament/README.md of the sources defines every number of the json.
+Columns:
+  rating    maximum-likelihood rating on the Elo scale (Davidson's model for two
+            seats, Plackett-Luce for more); with draws, rating differences are larger
+            than elo_difference of a pair, which is computed from its score
+  score     mean score of a game: (opponents beaten + half of those tied) / opponents
+  W/D/L     sole first places, shared first places, other games
+  adjusted  luck-adjusted score, in games with dice: the score minus the estimated
+            effect of the dice (control variate, unbiased); * marks an unadjusted score
+  move p50  median thinking time, as the agent reports it, else its share of the round
+            trip (latency_us_p50); also move p99; --wide and json add the waiting time
+  place     agents that are level share a place; rank, in csv, numbers the lines
+
+--expect \"A beats B\" compares the games of the two agents, \"A is rated above B\" their
+ratings.
+Intervals are pointwise 95 % confidence intervals over blocks, valid for a number of
+games fixed in advance (…_low, …_high). For formats in which results decide what is
+played or when it ends (ladder, swiss, knockout, sprt), the table shows anytime-valid
+intervals (…_anytime_low, …_anytime_high). --wide and json have both.
+points in json and csv are sums of game scores from 0 to 1. A finished Swiss
+tournament also has swiss_points (1 for each opponent beaten, byes included), buchholz
+(byes excluded) and byes, which decide the places; --rounds shows swiss_points.
+
+services/tournament/README.md in the source repository defines every number.
 
 Examples:
   arena standings demo-3f9a0c1b22
@@ -59,29 +60,28 @@ Examples:
   arena standings demo-3f9a0c1b22 --expect \"mixed beats random by 50 elo at 95 %\"
   arena standings demo-3f9a0c1b22 --output json --coordinator http://127.0.0.1:7600")]
 pub(crate) struct StandingsArgs {
-    /// Id of the tournament; its beginning is enough, @last is the newest
+    /// Id of the tournament, or an unambiguous prefix; @last is the newest tournament
     id: String,
 
-    /// The agent whose rating is 0; else the mean of all is
+    /// Agent whose rating is set to 0 [default: the mean of all agents is 0]
     #[arg(long, value_name = "AGENT")]
     anchor: Option<String>,
 
-    /// Show each agent's score against each other one too; with csv and jsonl
-    /// the pairs alone
+    /// Also show the score of each pair of agents; csv and jsonl print only the pairs
     #[arg(long)]
     crosstable: bool,
 
-    /// Show who met whom in each round of a Swiss tournament or a knockout, once it is
-    /// finished (a knockout of up to 31 meetings shows it anyway); with csv and jsonl
-    /// that alone
+    /// Also show the pairings of each round of a finished Swiss or knockout tournament;
+    /// csv and jsonl print only the rounds. A knockout of up to 31 matches always shows
+    /// them
     #[arg(long)]
     rounds: bool,
 
-    /// Show all columns, however wide
+    /// Show all columns, at any width
     #[arg(long)]
     wide: bool,
 
-    /// Running ratings instead, one game after the other in index order
+    /// Show sequential ratings instead, updated game by game in index order
     #[arg(long, value_enum, conflicts_with_all = ["anchor", "wide", "rounds"])]
     ratings: Option<Ratings>,
 
@@ -95,7 +95,7 @@ pub(crate) struct StandingsArgs {
     #[command(flatten)]
     expect: ExpectArgs,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }
@@ -202,14 +202,13 @@ pub(crate) fn check_played(standings: &v1::Standings) -> Outcome {
     let played = |agent: &v1::AgentStanding| agent.wins + agent.draws + agent.losses > 0;
     if agents.iter().any(|agent| agent.voids > 0) && !agents.iter().any(played) {
         return Err(Failure::failed(format!(
-            "no game of {id} could be played: all are void. The reason was printed while they \
-             were tried; once it is repaired, --again plays them as a new attempt"
+            "no game of {id} could be played: all games are void, for the reason in the warnings. Fix it, \
+             then run again with --again"
         )));
     }
     if standings.games > 0 && standings.games_clean == 0 {
         return Err(Failure::failed(format!(
-            "no game of {id} was played without a fault; the standings name the faults of each \
-             agent"
+            "every game of {id} ended with a fault; the standings list the faults of each agent"
         )));
     }
     Ok(())
@@ -257,25 +256,22 @@ pub(super) fn as_csv(standings: &v1::Standings) -> Outcome<String> {
 }
 
 /// The same in words.
-pub(crate) fn told(audits: &v1::Audits) -> String {
+pub(crate) fn audits_text(audits: &v1::Audits) -> String {
     let mut text = format!(
-        "audits: {} of {} games played again, {} differ",
+        "audit: {} of {} games replayed, {} differ",
         audits.agreed + audits.differing,
         audits.due,
         audits.differing
     );
     if audits.differing > 0 {
-        text += " (arena audit list shows them)";
+        text += " (see arena audit list)";
     }
     if audits.waiting > 0 {
-        text += &format!(
-            "; {} wait for a worker that did not play them",
-            audits.waiting
-        );
+        text += &format!("; {} waiting for a second worker", audits.waiting);
     }
     if audits.given_up > 0 {
         text += &format!(
-            "; {} are left alone until the coordinator starts again: no attempt came to an end",
+            "; {} given up until the coordinator restarts, after failed attempts",
             audits.given_up
         );
     }
@@ -315,7 +311,7 @@ fn print(
                 text += &format!("\n{crosstable}\n");
             }
             text += &rounds::people(standings, wanted.rounds, width);
-            output::write(&(text + &told_lines(&table::remarks(standings))))?;
+            output::write(&(text + &wrapped_lines(&table::remarks(standings))))?;
             print_remarks(standings, wanted.alone)
         }
     }
@@ -354,7 +350,7 @@ fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
         }
         if agent.non_deterministic {
             text += &format!(
-                "{}: the same game was played twice and its moves differed: it is not deterministic\n",
+                "{}: not deterministic: an audit replayed a game with different moves\n",
                 agent.agent
             );
         }
@@ -363,16 +359,16 @@ fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
     let audits = standings.audits.as_ref();
     let audits = audits.filter(|audits| !alone || audits.agreed + audits.differing > 0);
     if let Some(audits) = audits {
-        text += &format!("{}\n", told(audits));
+        text += &format!("{}\n", audits_text(audits));
     }
     for remark in &standings.notes {
         text += &format!("note: {remark}\n");
     }
-    output::write(&told_lines(&text))
+    output::write(&wrapped_lines(&text))
 }
 
 /// Lines as [`output::remark`] has them.
-fn told_lines(text: &str) -> String {
+fn wrapped_lines(text: &str) -> String {
     text.lines().map(output::remark).collect()
 }
 
@@ -381,7 +377,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn audits_that_are_given_up_are_told_apart_from_those_that_wait() {
+    fn audits_that_are_given_up_are_distinguished_from_those_that_wait() {
         let audits = v1::Audits {
             due: 10,
             agreed: 5,
@@ -389,8 +385,8 @@ mod tests {
             waiting: 3,
             given_up: 1,
         };
-        let text = told(&audits);
-        for part in ["6 of 10", "1 differ", "3 wait", "1 are left alone"] {
+        let text = audits_text(&audits);
+        for part in ["6 of 10", "1 differ", "3 waiting", "1 given up"] {
             assert!(text.contains(part), "{text}");
         }
         let json = serde_json::to_value(AuditsView::from(audits)).expect("numbers");

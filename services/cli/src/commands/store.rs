@@ -24,29 +24,28 @@ use crate::{
 /// Verify, back up and restore a data folder
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Check every record of a data folder that nobody uses
+    /// Check every record of an idle data folder
     #[command(after_help = "\
-Checks the store's own checksums, and each record: its hash, its events against
-the rules, its dice against its seed, its luck and its result.
+Checks the checksums of the store, and each record: its hash, its events against the
+rules, its dice against its seed, its luck and its result.
 
-Exits with 3 where something is damaged, and says what. With --repair it exits
-with 0 where the store then has all that was ever acknowledged, and with 3 where
-it was repaired, and something is lost.
+The exit code is 3 if anything is damaged; the damage is listed. With --repair, it is 0
+if every acknowledged game is restored, and 3 if games are lost.
 
 Examples:
   arena store verify --data ./arena-data
   arena store verify --repair --data ./arena-data")]
     Verify(VerifyArgs),
-    /// Write a data folder into one file, also while a coordinator runs on it
+    /// Back up a data folder into one file, also while a coordinator is using it
     #[command(after_help = "\
-Of a running coordinator the backup has what is durable at one moment; work goes
-on meanwhile. The file is whole or not there.
+A backup of a running coordinator contains everything that was on disk at one moment;
+the coordinator keeps working meanwhile. The file is written atomically.
 
 Examples:
   arena store backup --data ./arena-data /backups/monday.arena
   arena store backup --coordinator http://127.0.0.1:7600 /backups/monday.arena")]
     Backup(BackupArgs),
-    /// Bring a backup back into a new data folder
+    /// Restore a backup into a new data folder
     #[command(after_help = "\
 Examples:
   arena store restore /backups/monday.arena --data ./arena-data")]
@@ -55,7 +54,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct DataArgs {
-    /// The data folder
+    /// Data folder
     #[arg(long, env = "ARENA_DATA", value_name = "DIR", default_value = DEFAULT_DATA)]
     data: PathBuf,
 }
@@ -65,12 +64,12 @@ pub(crate) struct VerifyArgs {
     #[command(flatten)]
     data: DataArgs,
 
-    /// Build a new database of all that can be read, past the damaged one where
-    /// need be; what is lost is listed, and played again
+    /// Rebuild the database from everything that can be read. Arena lists lost games and
+    /// plays them again
     #[arg(long)]
     repair: bool,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }
@@ -80,7 +79,7 @@ pub(crate) struct BackupArgs {
     #[command(flatten)]
     access: AccessArgs,
 
-    /// The file; must not exist
+    /// File to write; must not exist
     to: PathBuf,
 }
 
@@ -89,7 +88,7 @@ pub(crate) struct RestoreArgs {
     #[command(flatten)]
     data: DataArgs,
 
-    /// The backup
+    /// Backup file
     from: PathBuf,
 }
 

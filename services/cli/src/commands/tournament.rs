@@ -26,17 +26,17 @@ use crate::{
 /// Plan, start, list, watch, pause, resume and cancel tournaments
 #[derive(Debug, Subcommand)]
 pub(crate) enum TournamentCommand {
-    /// Tell what a tournament would take: games, time, and how much it would say
+    /// Estimate games, duration and precision of a tournament
     #[command(after_help = "\
-Nothing is started or kept. Where what is played depends on what games come to,
-the fewest and the most games are told, and about how many to expect; for a
-sequential test that is where the truth lies half-way between its hypotheses.
+Nothing is started or stored. If the number of games depends on results, the estimate
+has a minimum, a maximum and an expected number. For a sequential test, the expected
+number assumes a true difference half-way between its hypotheses.
 
 Examples:
   arena tournament plan cowry.toml
   arena tournament plan cowry.toml --rate 50000 --output json")]
     Plan(plan::PlanArgs),
-    /// Start a tournament, or go on with it where it stood
+    /// Start a tournament, or continue it
     #[command(after_help = "\
 Examples:
   arena tournament start cowry.toml --coordinator http://127.0.0.1:7600
@@ -45,7 +45,7 @@ Examples:
     Start(StartArgs),
     /// List all tournaments
     #[command(after_help = "\
-The generations of an evolution are one line of the table; --all has a line for
+The table shows all generations of an evolution on one line; use --all for one line
 each.
 
 Examples:
@@ -57,69 +57,71 @@ Examples:
     Show(OneArgs),
     /// Follow a tournament to its end, then show its standings
     #[command(after_help = "\
-Ends with 0 when the tournament finished, with 1 when it was cancelled, or paused
-itself; waits while a user has paused it. On a terminal it is drawn in place; plain lines come where
-stderr is no terminal, with NO_COLOR, and with TERM=dumb.
+The exit code is 0 if the tournament finished, and 1 if it was cancelled or paused
+itself. A tournament that a user paused is followed until it resumes. On a terminal,
+progress is drawn in place; without one, with NO_COLOR or TERM=dumb, it is printed
+line by line.
 
 Examples:
   arena tournament watch demo-3f9a0c1b22")]
     Watch(WatchArgs),
-    /// Lend no more games of a tournament
+    /// Pause a tournament
     Pause(OneArgs),
-    /// Go on with a paused tournament
+    /// Resume a paused tournament
     Resume(OneArgs),
-    /// Play the games again that an agent lost without ever answering
+    /// Replay the games that an agent lost without a single answer
     #[command(after_help = "\
-All games are played again in which an agent did not start, crashed or could not be
-reached before its first answer, and no others; in a tournament whose later rounds
-depend on them (swiss, knockout, ladder, sprt), those rounds too. The tournament has
-to be paused or finished. It becomes a new generation: standings and exports use it,
-and show the one before with --generation.
+Replays exactly the games in which an agent failed to start, crashed or could not be
+reached before its first answer. In formats where later games depend on them (swiss,
+knockout, ladder, sprt), those games are replayed too. The tournament must be paused
+or finished. The result is a new generation; `standings` and `export` show the
+previous one with --generation.
 
 Examples:
   arena tournament retry cowry-3f9a0c1b22")]
     Retry(OneArgs),
-    /// End a tournament for good; its finished games stay
+    /// Cancel a tournament; its finished games are kept
     Cancel(OneArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct StartArgs {
-    /// The spec, a TOML file
+    /// Tournament spec, a TOML file
     spec: PathBuf,
 
     #[command(flatten)]
     access: AccessArgs,
 
-    /// Seed that replaces the spec's
+    /// Seed to use instead of the one in the spec
     #[arg(long, value_name = "0x…")]
     seed: Option<String>,
 
     #[command(flatten)]
     set: SetArgs,
 
-    /// Play a finished tournament as a new attempt
+    /// Play a finished tournament again, as a new attempt
     #[arg(long)]
     again: bool,
 
-    /// Follow it to its end and show its standings, as `arena tournament watch` does
+    /// Follow the tournament to its end and show its standings, as `arena tournament
+    /// watch` does
     #[arg(long)]
     watch: bool,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct OneArgs {
-    /// Id of the tournament; its beginning is enough, @last is the newest
+    /// Id of the tournament, or an unambiguous prefix; @last is the newest tournament
     id: String,
 
     #[command(flatten)]
     access: AccessArgs,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }
@@ -129,7 +131,7 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     one: OneArgs,
 
-    /// Give up when the coordinator cannot be reached for this many seconds
+    /// Seconds without a connection to the coordinator before giving up
     #[arg(long, default_value_t = CONNECT_TIMEOUT, value_name = "SECONDS")]
     connect_timeout: u64,
 }
@@ -377,7 +379,7 @@ fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
     }
     let (cells, mut value) = row(tournament);
     if format == Format::Table {
-        let audits = tournament.audits.as_ref().map(standings::told);
+        let audits = tournament.audits.as_ref().map(standings::audits_text);
         let verdict = standings::verdict::text(&tournament.verdict_json);
         return output::write(&format!(
             "{}: {}, {} of {} games\n{}{}{}{}\n{}",
@@ -390,8 +392,8 @@ fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
                 .pause
                 .as_ref()
                 .map_or_else(String::new, |why| progress::pause_text(why) + "\n"),
-            verdict.map_or_else(String::new, |told| told + "\n"),
-            audits.map_or_else(String::new, |told| told + "\n"),
+            verdict.map_or_else(String::new, |reported| reported + "\n"),
+            audits.map_or_else(String::new, |reported| reported + "\n"),
             tournament.spec_toml
         ));
     }

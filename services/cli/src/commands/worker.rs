@@ -14,18 +14,18 @@ use crate::{
     workers::Builtin,
 };
 
-/// Start a worker: plays games for a coordinator
+/// Start a worker, which plays games for a coordinator
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The first line on stdout is {\"listen\": null, \"metrics\": \"…\"}; port 0 takes a free
-one. The first SIGINT or SIGTERM lets it finish what it plays, for at most 10 s;
-the second ends it at once. Agent processes end with it, however it ends.
+The first line on stdout is {\"listen\": null, \"metrics\": \"…\"}; port 0 picks a free
+port. After the first SIGINT or SIGTERM, the worker has 10 s to finish its games; the
+second signal stops it at once. Agent processes always end with the worker.
 
 Examples:
   arena worker --coordinator http://127.0.0.1:7600
   arena worker --coordinator http://10.0.0.1:7600 --metrics 0.0.0.0:7602 --threads 8")]
 pub(crate) struct WorkerArgs {
-    /// The coordinator
+    /// URL of the coordinator
     #[arg(
         long,
         env = "ARENA_COORDINATOR",
@@ -34,7 +34,7 @@ pub(crate) struct WorkerArgs {
     )]
     coordinator: String,
 
-    /// Where Prometheus scrapes /metrics, and /healthz answers
+    /// Address to serve /metrics (Prometheus) and /healthz on
     #[arg(
         long,
         env = "ARENA_WORKER_METRICS",
@@ -43,26 +43,25 @@ pub(crate) struct WorkerArgs {
     )]
     metrics: SocketAddr,
 
-    /// A name for people [default: the host's name]
+    /// Name of this worker in lists and logs [default: host name]
     #[arg(long, env = "ARENA_WORKER_NAME")]
     name: Option<String>,
 
-    /// Games played at once
+    /// Number of games to play at once
     #[arg(long, env = "ARENA_WORKER_CAPACITY", default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     capacity: u32,
 
-    /// Threads that play the papers' agents in process [default: all cores]
+    /// Threads for built-in agents that run in process [default: all cores]
     #[arg(long, env = "ARENA_WORKER_THREADS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
 
-    /// How the papers' agents are run
+    /// How to run built-in agents
     #[arg(long, env = "ARENA_WORKER_BUILTIN", value_enum, default_value_t)]
     builtin: Builtin,
 
-    /// Give up when the coordinator is not reached within this many seconds
+    /// Seconds to wait for the first connection to the coordinator
     ///
-    /// A worker that has joined once waits for a coordinator that is away as long as it
-    /// takes.
+    /// A worker that has joined once keeps trying to reconnect.
     #[arg(
         long,
         env = "ARENA_WORKER_CONNECT_TIMEOUT",
@@ -71,7 +70,7 @@ pub(crate) struct WorkerArgs {
     )]
     connect_timeout: u64,
 
-    /// Write what each agent process prints to a file of its own here: AGENT-PID.log
+    /// Write the output of each agent process to DIR/AGENT-PID.log
     #[arg(long, env = "ARENA_WORKER_AGENT_OUTPUT", value_name = "DIR")]
     agent_output: Option<PathBuf>,
 

@@ -88,32 +88,32 @@ fn frame(event: &v1::WatchTournamentResponse, height: usize, width: usize) -> Ve
 fn progress(event: &v1::WatchTournamentResponse, width: usize) -> String {
     let total = event.games_total.max(1);
     let share = event.games_done as f64 / total as f64;
-    let told = format!(
+    let text = format!(
         " {} of {} games, {:.0}%",
         units::count(event.games_done),
         units::count(event.games_total),
         // 100 % is for the end alone.
         (share * 100.0).floor()
     );
-    let room = width.saturating_sub(told.chars().count() + 2);
+    let room = width.saturating_sub(text.chars().count() + 2);
     let length = room.clamp(BAR.0, BAR.1);
     let full = ((share * length as f64) as usize).min(length);
-    format!("[{}{}]{told}", "#".repeat(full), "-".repeat(length - full))
+    format!("[{}{}]{text}", "#".repeat(full), "-".repeat(length - full))
 }
 
 fn pace(event: &v1::WatchTournamentResponse) -> String {
     let rate = event.games_per_second;
     let left = event.games_total.saturating_sub(event.games_done);
-    let mut told = vec![super::pace(event)];
+    let mut reported = vec![super::pace(event)];
     if rate > 0.0 && left > 0 {
-        told.push(format!("{} left", units::duration(left as f64 / rate)));
+        reported.push(format!("{} left", units::duration(left as f64 / rate)));
     }
-    told.push(units::plural(event.workers.into(), "worker"));
-    told.push(units::plural(event.faults, "fault"));
+    reported.push(units::plural(event.workers.into(), "worker"));
+    reported.push(units::plural(event.faults, "fault"));
     if event.workers == 0 && left > 0 {
-        told.push("nobody plays: start `arena worker`".to_owned());
+        reported.push("nobody plays: start `arena worker`".to_owned());
     }
-    told.join(", ")
+    reported.join(", ")
 }
 
 /// How far the format is, where it has more to tell than games.
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_who_plays_is_told_with_what_to_do() {
+    fn nobody_who_plays_is_reported_with_what_to_do() {
         let mut event = event(2, 0);
         event.workers = 0;
         assert!(frame(&event, 24, 79)[2].contains("arena worker"));

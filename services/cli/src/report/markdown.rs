@@ -2,14 +2,14 @@
 
 use super::{Report, page::date, words};
 use crate::{
-    commands::swiss_told,
+    commands::swiss_tiebreaks,
     rounds::{self, Kind, Rounds},
     units,
 };
 
 /// The most agents of a crosstable: wider ones cannot be read there.
 const CROSSTABLE_MAX: usize = 12;
-/// The most tables of rounds that are told.
+/// The most tables of rounds that are reported.
 const TABLES_MAX: usize = 255;
 /// Groups of faults that are listed.
 const FAULTS_MAX: usize = 10;
@@ -54,7 +54,7 @@ fn expectations(report: &Report) -> String {
     if report.verdicts.is_empty() {
         return String::new();
     }
-    let mut out = "| | expected | came |\n| --- | --- | --- |\n".to_owned();
+    let mut out = "| | expected | result |\n| --- | --- | --- |\n".to_owned();
     for verdict in &report.verdicts {
         out += &format!(
             "| {} | {} | {} |\n",
@@ -125,11 +125,10 @@ fn standings(report: &Report) -> String {
         }
     }
     if swiss {
-        out += &format!("\nPlaces go {}.\n", swiss_told(report.seats));
+        out += &format!("\nPlaces are decided {}.\n", swiss_tiebreaks(report.seats));
     }
     if report.adaptive {
-        out += "\nThese intervals hold however often one looks: results decided what was played or \
-                when it ended.\n";
+        out += "\nIntervals are anytime-valid because results decided what was played or when it ended.\n";
     }
     out + "\n"
 }
@@ -147,7 +146,7 @@ fn rounds(report: &Report) -> String {
     };
     if rounds.tables() > TABLES_MAX {
         let id = &report.id;
-        return format!("Who met whom in each round: `arena standings {id} --rounds`\n\n");
+        return format!("Pairings of each round: `arena standings {id} --rounds`\n\n");
     }
     let mut out = "<details><summary>Round by round</summary>\n\n".to_owned();
     if rounds.kind == Kind::Swiss {
@@ -163,7 +162,7 @@ fn rounds(report: &Report) -> String {
             line.extend(cells);
             out += &row(&line);
         }
-        out += "\nPoints in each round; in brackets: against whom.\n";
+        out += "\nPoints in each round; opponents in brackets.\n";
     } else {
         for (title, lines) in rounds::lines(&rounds) {
             out += &format!("**{}**\n\n", escape(&title));
@@ -173,7 +172,7 @@ fn rounds(report: &Report) -> String {
             }
             out.push('\n');
         }
-        out += "Points: one for each seat beaten, a half for each tied. Who goes on comes first.\n";
+        out += "Points: one for each opponent beaten, a half for each tied. Agents that advance come first.\n";
     }
     out + "\n</details>\n\n"
 }
@@ -239,11 +238,11 @@ fn again(report: &Report) -> String {
     let games = units::count(report.games);
     let digest = &report.digest;
     let hash = if report.is_whole() {
-        format!("The {games} games of this report come to `{digest}`.")
+        format!("SHA-256 of the {games} games in this report: `{digest}`.")
     } else {
         format!(
-            "The {games} games so far come to `{digest}`; all {}, which the commands play, come to \
-             another hash.",
+            "SHA-256 of the {games} games so far: `{digest}`. The commands play all {} games, whose hash \
+             differs.",
             units::count(report.games_total)
         )
     };
@@ -251,7 +250,7 @@ fn again(report: &Report) -> String {
     let registrations = report.on_registrations();
     let registrations = registrations.map_or_else(String::new, |text| format!("{text}\n\n"));
     format!(
-        "<details><summary>Play it again</summary>\n\nSave this spec as `spec.toml`:\n\n\
+        "<details><summary>Reproduce</summary>\n\nSave this spec as `spec.toml`:\n\n\
          {fence}toml\n{}\n{fence}\n\n{registrations}\
          {fence}sh\n{commands}\n{fence}\n\n{hash}\n\n</details>\n",
         report.spec_toml.trim_end(),

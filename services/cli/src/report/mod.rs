@@ -167,11 +167,10 @@ impl Report {
             return None;
         }
         Some(if self.registrations.iter().any(are_packages) {
-            "Agents that are not among Arena's own are registered first, from wherever their \
-             files are; NAME.tar stands for the folder NAME or any archive of it."
+            "Register agents that are not built in first, with the paths of their files; NAME.tar stands for \
+             the folder NAME or an archive of it."
         } else {
-            "Agents that are not among Arena's own are registered first, from wherever their \
-             files are."
+            "Register agents that are not built in first, with the paths of their files."
         })
     }
 

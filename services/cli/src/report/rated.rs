@@ -70,8 +70,8 @@ impl Rated {
                 let ratings = self.tally.evidence().ratings(None);
                 ratings.map(|all| {
                     let agents = 0..all.agents.len();
-                    let told = agents.map(|agent| Some(all.told(agent)?.value));
-                    told.collect()
+                    let reported = agents.map(|agent| Some(all.known(agent)?.value));
+                    reported.collect()
                 })
             };
             self.games = self.tally.games();

@@ -158,7 +158,7 @@ impl Scan {
         self.agents[agent].latencies.clone()
     }
 
-    /// To be told when all games are added.
+    /// To be reported when all games are added.
     pub(super) fn end(&mut self) {
         if let Some(rated) = &mut self.rated {
             rated.close(step(self.games, self.games_total) + 1);

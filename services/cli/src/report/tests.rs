@@ -205,7 +205,7 @@ fn the_headline_is_what_the_format_came_to() {
         (gauntlet, "two is ahead of 0 of the field of 1"),
         (
             serde_json::json!({"kind": "ranking", "winner": "one"}),
-            "one is first, and clearly so",
+            "one is first, with a significant lead",
         ),
     ];
     for (verdict, expected) in cases {
@@ -219,14 +219,11 @@ fn the_headline_is_what_the_format_came_to() {
     for agent in &mut shared.agents {
         agent.standing.place = Some(1);
     }
-    assert_eq!(
-        words::headline(&shared),
-        "one and two share the first place"
-    );
+    assert_eq!(words::headline(&shared), "one and two share first place");
 }
 
 #[test]
-fn where_opponents_differ_ratings_are_told_and_not_scores() {
+fn where_opponents_differ_ratings_are_reported_and_not_scores() {
     let mut report = Report {
         opponents_differ: true,
         by_rating: true,
@@ -238,25 +235,29 @@ fn where_opponents_differ_ratings_are_told_and_not_scores() {
         agent.standing.rating_low = Some(rating - 15.0);
         agent.standing.rating_high = Some(rating + 15.0);
     }
-    assert_eq!(words::headline(&report), "one is first, but not clearly so");
+    assert_eq!(
+        words::headline(&report),
+        "one is first, without a significant lead"
+    );
     let said = words::summary(&report).join(" ");
-    let told = "one comes first, rated +20 [+5, +35] Elo over 2 games; two follows with +10";
-    assert!(said.contains(told), "{said}");
-    assert!(!said.contains("scored best"), "{said}");
-    let overlap = "Where two intervals do not overlap, the difference is hardly luck";
+    let reported =
+        "one is first with a rating of +20 [+5, +35] Elo over 2 games; two follows with +10";
+    assert!(said.contains(reported), "{said}");
+    assert!(!said.contains("has the best score"), "{said}");
+    let overlap = "If two intervals do not overlap, the difference is significant";
     assert!(!html(&report).expect("a page").contains(overlap));
     assert!(html(&played()).expect("a page").contains(overlap));
     // No games link them: who is better nobody knows.
     for agent in &mut report.agents {
         agent.standing.place = None;
     }
-    assert_eq!(words::headline(&report), "Nobody can be said to be first");
+    assert_eq!(words::headline(&report), "No agent is ranked");
     let said = words::summary(&report).join(" ");
-    assert!(!said.contains("comes first"), "{said}");
+    assert!(!said.contains("is first with"), "{said}");
 }
 
 #[test]
-fn what_a_note_says_is_told_once() {
+fn what_a_note_says_is_reported_once() {
     let beats = |value: f64| {
         Some(Pair {
             games: 100,
@@ -280,12 +281,12 @@ fn what_a_note_says_is_told_once() {
     ];
     report.notes = vec!["one beats two, two beats three, and three beats one".to_owned()];
     let summary = words::summary(&report);
-    let told = summary.iter().filter(|said| said.contains("beats"));
-    assert_eq!(told.count(), 1, "{summary:?}");
+    let reported = summary.iter().filter(|said| said.contains("beats"));
+    assert_eq!(reported.count(), 1, "{summary:?}");
 }
 
 #[test]
-fn a_clear_first_place_and_pairs_that_are_open_are_told_of_different_games() {
+fn a_clear_first_place_and_pairs_that_are_open_are_informed_of_different_games() {
     let even = Some(Pair {
         games: 10,
         results: [5, 0, 5],
@@ -305,8 +306,8 @@ fn a_clear_first_place_and_pairs_that_are_open_are_told_of_different_games() {
     ];
     let said = words::summary(&report).join(" ");
     for part in [
-        "over all games it is ahead of every other one",
-        "By their games against each other alone, 3 of 3 pairs cannot be told apart",
+        "the lead over every other agent is significant",
+        "In 3 of 3 pairs, the head-to-head score does not differ",
     ] {
         assert!(said.contains(part), "{said}");
     }
@@ -362,14 +363,18 @@ fn where_the_starter_is_drawn_no_seat_is_said_to_begin() {
         starter_drawn,
         ..played()
     };
-    for (drawn, told, page) in [
-        (true, "Who begins is drawn", "who begins is drawn"),
-        (false, "Whoever moves first has the better", "seat 0 begins"),
+    for (drawn, reported, page) in [
+        (
+            true,
+            "The first player is drawn",
+            "the first player is drawn",
+        ),
+        (false, "Moving first is an advantage", "seat 0 moves first"),
     ] {
         let report = report(drawn);
         let said = words::summary(&report).join(" ");
-        assert!(said.contains(told), "{said}");
-        assert_eq!(said.contains("moves first"), !drawn, "{said}");
+        assert!(said.contains(reported), "{said}");
+        assert_eq!(said.contains("Moving first"), !drawn, "{said}");
         assert!(html(&report).expect("a page").contains(page));
     }
 }

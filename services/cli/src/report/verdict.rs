@@ -111,7 +111,7 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -
             let found = elo_difference(standings, agent, opponent, sure);
             verdict.measured("elo", found, Some(sure));
             let interval = found.and_then(|found| found.interval);
-            // The far end of what went one way is told by a prior alone.
+            // The far end of what went one way is reported by a prior alone.
             let far = found.is_some_and(|found| found.is_open && found.value < 0.0);
             verdict.holds = !far && interval.is_some_and(|(low, _)| low > *elo);
             if far {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Estimate, Report};
 use crate::{
-    commands::{pairing_gain, told_audits},
+    commands::{audits_text, pairing_gain},
     progress::state_name,
     units,
 };
@@ -18,7 +18,7 @@ pub(crate) fn summary(report: &Report) -> Vec<String> {
     let mut said = Vec::new();
     said.extend(progress(report));
     if report.games == 0 {
-        said.push("No game has finished yet, so nothing can be said of the agents.".to_owned());
+        said.push("No game has finished yet.".to_owned());
         said.extend(report.notes.iter().cloned());
         return said;
     }
@@ -49,18 +49,21 @@ pub(crate) fn headline(report: &Report) -> String {
     let Some(best) = report.agents.first().filter(|_| report.games > 0) else {
         return "No games yet".to_owned();
     };
-    if let Some(told) = report.verdict.as_ref().and_then(of_verdict) {
-        return told;
+    if let Some(reported) = report.verdict.as_ref().and_then(of_verdict) {
+        return reported;
     }
     let first = first(report);
     if first.is_empty() {
-        "Nobody can be said to be first".to_owned()
+        "No agent is ranked".to_owned()
     } else if first.len() > 1 {
-        format!("{} share the first place", listed(&first))
+        format!("{} share first place", listed(&first))
     } else if is_clear(report) {
-        format!("{} is first, and clearly so", best.standing.agent)
+        format!("{} is first, with a significant lead", best.standing.agent)
     } else {
-        format!("{} is first, but not clearly so", best.standing.agent)
+        format!(
+            "{} is first, without a significant lead",
+            best.standing.agent
+        )
     }
 }
 
@@ -129,12 +132,12 @@ pub(crate) fn rating(standing: &v1::AgentStanding) -> String {
 fn progress(report: &Report) -> Option<String> {
     (!report.is_whole()).then(|| {
         let rest = match report.state {
-            TournamentState::Running => "what follows is about these games only",
-            TournamentState::Paused => "it goes on when it is resumed",
-            _ => "it will not go on",
+            TournamentState::Running => "the figures below cover these games only",
+            TournamentState::Paused => "it continues when resumed",
+            _ => "it will not continue",
         };
         format!(
-            "The tournament is {}: {} of {} games are played, and {rest}.",
+            "The tournament is {}: {} of {} games are finished; {rest}.",
             state_name(report.state),
             units::count(report.games),
             units::count(report.games_total),
@@ -148,7 +151,7 @@ fn expected(report: &Report) -> Option<String> {
     let so_far = if report.is_whole() { "" } else { " so far" };
     match (all, failed.count()) {
         (0, _) => None,
-        (1, 0) => Some(format!("What was expected holds{so_far}.")),
+        (1, 0) => Some(format!("The expectation holds{so_far}.")),
         (_, 0) => Some(format!("All {all} expectations hold{so_far}.")),
         (_, failed) => Some(format!(
             "{failed} of {all} expectations do not hold{so_far}."
@@ -166,7 +169,7 @@ fn leader(report: &Report) -> Option<String> {
     let standing = &first.standing;
     // Games do not say who is better.
     standing.place?;
-    let told = |standing: &v1::AgentStanding| {
+    let shown = |standing: &v1::AgentStanding| {
         if report.by_rating {
             format!("{} Elo", rating(standing))
         } else {
@@ -176,25 +179,24 @@ fn leader(report: &Report) -> Option<String> {
     let games = units::plural(standing.games, "game");
     let mut text = if report.by_rating {
         format!(
-            "{} comes first, rated {} over {games}",
+            "{} is first with a rating of {} over {games}",
             standing.agent,
-            told(standing)
+            shown(standing)
         )
     } else {
         format!(
-            "{} scored best: {} of the points over {games}",
+            "{} has the best score: {} over {games}",
             standing.agent,
-            told(standing)
+            shown(standing)
         )
     };
     if let Some(second) = rest.first() {
         let other = &second.standing;
-        text += &format!("; {} follows with {}", other.agent, told(other));
+        text += &format!("; {} follows with {}", other.agent, shown(other));
         text += if is_clear(report) {
-            ", and the first place is clear: over all games it is ahead of every other one by \
-             more than luck explains"
+            "; the lead over every other agent is significant"
         } else {
-            ", and the first place may be luck: the difference may be nothing"
+            "; the lead is not significant"
         };
     }
     Some(text + ".")
@@ -216,17 +218,15 @@ fn undecided(report: &Report) -> Option<String> {
     }
     match (all, open) {
         (0, _) => None,
-        (1, 0) => Some("Between the two the better one is told apart from the other.".to_owned()),
+        (1, 0) => Some("The head-to-head score differs significantly from 50 %.".to_owned()),
         (1, _) => {
-            Some("By the points of their games alone the two cannot be told apart.".to_owned())
+            Some("The head-to-head score does not differ significantly from 50 %.".to_owned())
         }
         (_, 0) => Some(format!(
-            "By their games against each other alone, one is told apart from the other in all \
-             {all} pairs."
+            "In all {all} pairs, the head-to-head score differs significantly from 50 %."
         )),
         _ => Some(format!(
-            "By their games against each other alone, {open} of {all} pairs cannot be told apart: \
-             the interval of their score has 50% in it."
+            "In {open} of {all} pairs, the head-to-head score does not differ significantly from 50 %."
         )),
     }
 }
@@ -238,17 +238,15 @@ fn first_seat(report: &Report) -> Option<String> {
     let shown = units::interval(Some(first.value), Some(low), Some(high));
     if report.starter_drawn {
         return Some(format!(
-            "Who begins is drawn, and need not sit at seat 0, which scores {shown}."
+            "The first player is drawn and may have any seat; seat 0 scores {shown}."
         ));
     }
     Some(if low > fair {
-        format!("Whoever moves first has the better of it: seat 0 scores {shown}.")
+        format!("Moving first is an advantage: seat 0 scores {shown}.")
     } else if high < fair {
-        format!("Whoever moves first has the worse of it: seat 0 scores {shown}.")
+        format!("Moving first is a disadvantage: seat 0 scores {shown}.")
     } else {
-        format!(
-            "To move first is neither better nor worse, as far as can be told: seat 0 scores {shown}."
-        )
+        format!("No significant first-move advantage: seat 0 scores {shown}.")
     })
 }
 
@@ -257,7 +255,7 @@ fn lengths(report: &Report) -> Option<String> {
     let shortest = report.lengths.keys().next()?;
     let longest = report.lengths.keys().next_back()?;
     Some(format!(
-        "Half of the games have {middle} plies or fewer; the shortest has {shortest}, the longest {longest}."
+        "The median game has {middle} plies (shortest {shortest}, longest {longest})."
     ))
 }
 
@@ -288,19 +286,20 @@ fn faults(report: &Report) -> Option<String> {
         .collect();
     let void = report.terminations.get("void").copied().unwrap_or(0);
     let mut text = if faulty.is_empty() {
-        "Nobody made a fault".to_owned()
+        "No agent made a fault".to_owned()
     } else {
-        format!("Faults were made by {}", faulty.join(", "))
+        format!("Faults by {}", faulty.join(", "))
     };
     if void > 0 {
         let games = units::plural(void, "game");
-        let count = if void == 1 { "counts" } else { "count" };
-        text += &format!("; {games} could not be played and {count} for nobody");
+        let count = if void == 1 { "is" } else { "are" };
+
+        text += &format!("; {games} could not be played and {count} void");
     }
     Some(text + ".")
 }
 
 fn audits(report: &Report) -> Option<String> {
-    let told = report.audits.as_ref().map(told_audits)?;
-    Some(format!("{}{}.", told[..1].to_uppercase(), &told[1..]))
+    let text = report.audits.as_ref().map(audits_text)?;
+    Some(format!("{}{}.", text[..1].to_uppercase(), &text[1..]))
 }

@@ -76,12 +76,12 @@ fn score(table: &Table) -> String {
 
 /// A table of more than two.
 fn many(table: &Table, names: &[String]) -> String {
-    let told: Vec<String> = names
+    let text: Vec<String> = names
         .iter()
         .zip(&table.points)
         .map(|(name, &points)| format!("{name} {}", units::points(points)))
         .collect();
-    let (on, out) = told.split_at(table.go_on.min(told.len()));
+    let (on, out) = text.split_at(table.go_on.min(text.len()));
     format!("on: {}; out: {}", on.join(", "), out.join(", "))
 }
 

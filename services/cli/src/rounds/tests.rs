@@ -1,5 +1,5 @@
 //! Rounds of tournaments that are played here, by results that follow from the
-//! number of the game; what is told of them is in `data`.
+//! number of the game; what is informed of them is in `data`.
 
 use arena_engine::{Termination, options::Options};
 use arena_model::{
@@ -92,7 +92,7 @@ fn of(format: (Format, Option<Settings>), agents: usize, seats: usize) -> Rounds
 }
 
 #[track_caller]
-fn told(rounds: &Rounds, expected: &str) {
+fn check_lines(rounds: &Rounds, expected: &str) {
     let mut text = String::new();
     for (title, lines) in lines(rounds) {
         text += &format!("{title}\n");
@@ -104,11 +104,11 @@ fn told(rounds: &Rounds, expected: &str) {
 #[test]
 fn a_knockout_tells_its_rounds_with_byes_and_why_somebody_goes_on() {
     let single = of(knockout(Elimination::Single), 9, 2);
-    told(&single, include_str!("data/single.txt"));
+    check_lines(&single, include_str!("data/single.txt"));
     let double = of(knockout(Elimination::Double), 6, 2);
-    told(&double, include_str!("data/double.txt"));
+    check_lines(&double, include_str!("data/double.txt"));
     let tables = of((Format::Knockout, None), 7, 4);
-    told(&tables, include_str!("data/tables.txt"));
+    check_lines(&tables, include_str!("data/tables.txt"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use arena_model::{
 };
 use arena_tournament::ScheduledGame;
 
-/// Finished games, to be told as those of any place of a schedule. What is
+/// Finished games, to be reported as those of any place of a schedule. What is
 /// dealt out again differs from the game of that place in its events alone,
 /// which nobody but a replay could tell.
 pub(crate) struct Pool(Vec<GameRecord>);

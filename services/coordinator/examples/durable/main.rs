@@ -8,9 +8,9 @@
 //! ```
 //!
 //! One million games, 100 a report, by 4 workers with 4 reports under way each,
-//! unless told otherwise; RECORDS is `full` or `hash`. A report waits for those
+//! unless set otherwise; RECORDS is `full` or `hash`. A report waits for those
 //! before it: with n games under way and r made durable a second, it is
-//! acknowledged after n / r seconds. Where that time goes is told by part: of a
+//! acknowledged after n / r seconds. Where that time goes is reported by part: of a
 //! report, from its being let in to its answer, what the parts of a commit do not
 //! explain is reading, decoding, checking, and waiting for the state.
 
@@ -197,18 +197,18 @@ async fn measure(
     let begun = Instant::now();
     let again = self::standings(&mut client, &id).await?;
     assert_eq!(again, standings, "a restart changes no standings");
-    let told = coordinator.usage();
+    let reported = coordinator.usage();
     println!(
         "standings       {:.2?} for the first, CPU {:.2?}, peak {} MB",
         begun.elapsed(),
-        told.user + told.system - opened.user - opened.system,
-        told.peak_bytes >> 20
+        reported.user + reported.system - opened.user - opened.system,
+        reported.peak_bytes >> 20
     );
     export(&mut client, &id, games).await?;
     let read = coordinator.usage();
     println!(
         "exported        coordinator {:.1} µs CPU a game, peak {} MB",
-        per_game(read.user + read.system - told.user - told.system),
+        per_game(read.user + read.system - reported.user - reported.system),
         read.peak_bytes >> 20
     );
     Ok(())

@@ -75,17 +75,17 @@ impl Fleet {
                 };
                 let (fleet, client) = (Arc::clone(&self), client.clone());
                 reports.spawn(async move {
-                    let told = fleet.send(client, request).await;
+                    let reported = fleet.send(client, request).await;
                     drop(permit);
-                    told
+                    reported
                 });
             }
-            while let Some(told) = reports.try_join_next() {
-                told??;
+            while let Some(reported) = reports.try_join_next() {
+                reported??;
             }
         }
-        while let Some(told) = reports.join_next().await {
-            told??;
+        while let Some(reported) = reports.join_next().await {
+            reported??;
         }
         Ok(())
     }

@@ -22,10 +22,10 @@ use crate::{
 /// Below it stands what was audited.
 pub(super) const PREFIX: &str = "audits/";
 
-/// What may be told of a tournament's audits and differences: what is durable,
+/// What may be status of a tournament's audits and differences: what is durable,
 /// where the state may know of more that is being written.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct AuditStatus {
     agreed: u64,
     differing: u64,
     /// Games that differ beside those that are listed.
@@ -34,7 +34,7 @@ pub(crate) struct Told {
     pub(super) flagged: BTreeSet<usize>,
 }
 
-impl Told {
+impl AuditStatus {
     /// Of differences alone.
     pub(super) fn of(differing: &Differing) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Core {
         self.ledger
             .restore_audits(number, key(id), audited, differing);
         let audited = self.ledger.audited(number).unwrap_or_default();
-        entry.told = Told::of(&entry.differing).and(audited);
+        entry.audit_status = AuditStatus::of(&entry.differing).and(audited);
         match changes.is_empty() {
             true => Ok(()),
             false => self.persist(changes).await,
@@ -116,17 +116,17 @@ impl Core {
     /// How far the audits of a tournament are; none where there are none.
     pub(super) fn audits(&self, entry: &Entry) -> Option<v1::Audits> {
         let known = self.ledger.audited(entry.number?)?;
-        let told = Audited {
-            agreed: entry.told.agreed,
-            differing: entry.told.differing,
+        let status = Audited {
+            agreed: entry.audit_status.agreed,
+            differing: entry.audit_status.differing,
             ..known
         };
         (known != Audited::default()).then(|| v1::Audits {
-            due: told.due,
-            agreed: told.agreed,
-            differing: told.differing,
-            waiting: told.waiting(),
-            given_up: told.given_up,
+            due: status.due,
+            agreed: status.agreed,
+            differing: status.differing,
+            waiting: status.waiting(),
+            given_up: status.given_up,
         })
     }
 
@@ -151,18 +151,18 @@ impl Core {
             return;
         };
         let audited = entry.number.and_then(|number| self.ledger.audited(number));
-        let told = Told::of(&entry.differing).and(audited.unwrap_or_default());
-        self.writer.put(changes, (id.to_string(), told), reply);
+        let status = AuditStatus::of(&entry.differing).and(audited.unwrap_or_default());
+        self.writer.put(changes, (id.to_string(), status), reply);
     }
 
-    /// What came of comparisons is durable: it may be told.
-    pub(super) fn compared_durably(&mut self, id: &str, told: Told) {
+    /// What came of comparisons is durable: it may be status.
+    pub(super) fn compared_durably(&mut self, id: &str, status: AuditStatus) {
         let Some(entry) = self.tournaments.get_mut(id) else {
             return;
         };
-        let before = std::mem::replace(&mut entry.told, told);
+        let before = std::mem::replace(&mut entry.audit_status, status);
         let metrics = &self.metrics;
-        let (agreed, differing) = (entry.told.agreed, entry.told.differing);
+        let (agreed, differing) = (entry.audit_status.agreed, entry.audit_status.differing);
         metrics.audited(AuditOutcome::Agreed, agreed - before.agreed);
         metrics.audited(AuditOutcome::Differing, differing - before.differing);
         entry.touch();

@@ -1,4 +1,4 @@
-//! The course of a tournament that is not over: taken into the accounts, told
+//! The course of a tournament that is not over: taken into the accounts, reported
 //! what follows, finished, and taken up again.
 
 use std::sync::Arc;

@@ -136,15 +136,16 @@ impl Core {
         taken: &[(u64, u32)],
     ) {
         let attempts: BTreeMap<u64, u32> = taken.iter().copied().collect();
-        // The same reason is told once, with how many games it hit.
-        let mut told: BTreeMap<String, (u64, u32, u64)> = BTreeMap::new();
+        // The same reason is reported once, with how many games it hit.
+        let mut reported: BTreeMap<String, (u64, u32, u64)> = BTreeMap::new();
         for failed in failed {
             let Some(&attempts) = attempts.get(&failed.index) else {
                 continue;
             };
-            let (_, most, games) = told
-                .entry(failed.reason)
-                .or_insert((failed.index, attempts, 0));
+            let (_, most, games) =
+                reported
+                    .entry(failed.reason)
+                    .or_insert((failed.index, attempts, 0));
             *most = attempts.max(*most);
             *games += 1;
             if let Some(unready) = failed.unready
@@ -155,7 +156,7 @@ impl Core {
                 self.failing.insert(info.id.to_string());
             }
         }
-        for (reason, (first, attempts, games)) in told {
+        for (reason, (first, attempts, games)) in reported {
             tracing::warn!(
                 game = %format_args!("{}/{first}", info.id),
                 games,

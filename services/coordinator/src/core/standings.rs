@@ -77,14 +77,14 @@ impl Core {
     }
 
     /// How a tournament stands, and by what agents are compared.
-    pub(super) fn told(&mut self, id: &str) -> Result<Standing, Error> {
+    pub(super) fn standing_compared(&mut self, id: &str) -> Result<Standing, Error> {
         let standing = self.standing(id)?;
         let Standing::Known(message) = standing else {
             return Ok(standing);
         };
         let results = self.entry(id)?.results.as_ref();
         Ok(match results.map(|results| results.tally.evidence()) {
-            Some(evidence) => Standing::Told(message, Box::new(evidence)),
+            Some(evidence) => Standing::Compared(message, Box::new(evidence)),
             None => Standing::Known(message),
         })
     }
@@ -98,7 +98,7 @@ impl Core {
             return Ok(Standing::Unloaded(Arc::clone(&entry.info)));
         };
         let state = entry.document.state();
-        let flagged = |agent: usize| entry.told.flagged.contains(&agent);
+        let flagged = |agent: usize| entry.audit_status.flagged.contains(&agent);
         let mut standings = results.standings(&entry.info, state, flagged);
         standings.audits = self.audits(entry);
         standings.games_total = entry.document.games_total;

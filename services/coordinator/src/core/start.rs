@@ -18,7 +18,7 @@ use tokio::{
 use super::{
     Core,
     answers::Answers,
-    audits::{self, Told},
+    audits::{self, AuditStatus},
     bits::{self, Documents},
     differences,
     tournaments::Entry,
@@ -192,7 +192,7 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
             let named = agents.position(|name| *name == difference.agent);
             entry.differing.restore(key, named);
         }
-        entry.told = Told::of(&entry.differing);
+        entry.audit_status = AuditStatus::of(&entry.differing);
         let again = state == v1::TournamentState::Finished
             && store.count(&entry.info.key) < entry.document.games_total;
         let goes_on = matches!(
@@ -207,7 +207,7 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
                 again,
             })
         } else {
-            // Which games one had that looks at results is told by these alone.
+            // Which games one had that looks at results is reported by these alone.
             if entry.info.tournament.format.looks_at_results() {
                 entry.results = Some(Results::load(&entry.info, store)?.0);
             }

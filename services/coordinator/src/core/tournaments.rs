@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use super::{
     Core,
-    audits::Told,
+    audits::AuditStatus,
     differences::Differing,
     holds::{UNPLAYED, Unready},
     unix_us,
@@ -52,13 +52,13 @@ pub(super) struct Entry {
     /// Those that were charged without being asked, in the newest lease.
     pub(super) given_up: Vec<u16>,
     pub(super) differing: Differing,
-    /// What may be told of audits and differences.
-    pub(super) told: Told,
+    /// What may be informed of audits and differences.
+    pub(super) audit_status: AuditStatus,
     /// Grows with each change that shows.
     pub(super) version: watch::Sender<Version>,
     /// What watchers were shown last, and when.
     pub(super) shown: Option<(Duration, Box<v1::WatchTournamentResponse>)>,
-    /// Decisions that workers told of.
+    /// Decisions that workers reported of.
     pub(super) decisions: u64,
     /// Games done and decisions at times, to tell how fast it goes.
     pub(super) pace: VecDeque<(Duration, [u64; 2])>,
@@ -72,7 +72,7 @@ impl Entry {
             document,
             number: None,
             results: None,
-            told: Told::default(),
+            audit_status: AuditStatus::default(),
             dormant: false,
             unready: BTreeMap::new(),
             given_up: Vec::new(),
@@ -293,7 +293,7 @@ impl Core {
                 )));
             }
             TournamentState::Paused if self.entry(tournament)?.is_to_be_accepted() => {
-                // What it is about is told with it, and it is a user's to decide.
+                // What it is about is reported with it, and it is a user's to decide.
             }
             TournamentState::Paused => self.resume(tournament, Vec::new()).await?,
             TournamentState::Running | TournamentState::Finished | TournamentState::Unspecified => {

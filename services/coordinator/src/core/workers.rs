@@ -351,9 +351,9 @@ impl Core {
                 ended.push(lease.lease_id);
             }
         }
-        for told in &request.decisions {
-            if let Some(entry) = self.tournaments.get_mut(&told.tournament_id) {
-                entry.decisions += told.decisions;
+        for reported in &request.decisions {
+            if let Some(entry) = self.tournaments.get_mut(&reported.tournament_id) {
+                entry.decisions += reported.decisions;
                 entry.touch();
             }
         }

@@ -5,7 +5,7 @@ use std::{mem::take, sync::Arc};
 use arena_store::{Change, Store, StoreError};
 use tokio::{sync::mpsc, task::JoinHandle};
 
-use super::audits::Told;
+use super::audits::AuditStatus;
 use crate::{
     error::Error,
     handle::{Reply, Signal, with_store},
@@ -14,9 +14,9 @@ use crate::{
 /// Requests that are written at once.
 const AT_ONCE: usize = 64;
 
-/// Changes, what may be told of a tournament when they are durable, and who waits
+/// Changes, what may be status of a tournament when they are durable, and who waits
 /// for that.
-type Waiting = (Vec<Change>, (String, Told), Reply<()>);
+type Waiting = (Vec<Change>, (String, AuditStatus), Reply<()>);
 
 /// Writes documents in the order in which they were put, all that wait at once.
 pub(super) struct Writer {
@@ -42,9 +42,9 @@ impl Writer {
                     // Without a receiver the coordinator is gone as well.
                     let _ = signals.send(Signal::Unkept(error.clone()));
                 }
-                for (_, (tournament, told), reply) in at_hand.drain(..) {
+                for (_, (tournament, status), reply) in at_hand.drain(..) {
                     if result.is_ok() {
-                        let _ = signals.send(Signal::Kept(tournament, told));
+                        let _ = signals.send(Signal::Kept(tournament, status));
                     }
                     // A caller that is gone needs no answer.
                     let _ = reply.send(result.clone().map_err(Error::Store));
@@ -58,8 +58,13 @@ impl Writer {
     }
 
     /// Answers when the changes are durable, and all that were put before them.
-    pub(super) fn put(&self, changes: Vec<Change>, told: (String, Told), reply: Reply<()>) {
-        let waiting = (changes, told, reply);
+    pub(super) fn put(
+        &self,
+        changes: Vec<Change>,
+        status: (String, AuditStatus),
+        reply: Reply<()>,
+    ) {
+        let waiting = (changes, status, reply);
         if let Err(mpsc::error::SendError((.., reply))) = self.waiting.send(waiting) {
             let _ = reply.send(Err(Error::Defect));
         }
@@ -68,7 +73,7 @@ impl Writer {
     /// Waits for all that was put, and lets go of the store.
     pub(super) async fn close(self) {
         drop(self.waiting);
-        // A panic was told where it happened.
+        // A panic was status where it happened.
         let _ = self.writing.await;
     }
 }

@@ -1,7 +1,7 @@
 //! Games of one tournament that are played again to compare.
 //!
 //! Which ones is a pure function of the tournament and the share, so that it
-//! needs no storing; what came of them is told to [`Audits::restore`] after a
+//! needs no storing; what came of them is asked to [`Audits::restore`] after a
 //! restart.
 //!
 //! They are played by *another* worker: another process, however often either
@@ -396,9 +396,9 @@ mod tests {
         assert!(audits.settle(settled, 2, true));
         assert!(!audits.settle(settled, 2, true), "once");
         assert!(!audits.settle(lent[3].index, 2, true), "not reported");
-        let told = audits.so_far();
-        assert_eq!((told.agreed, told.differing, told.waiting()), (0, 1, 8));
-        assert_eq!(told.given_up, 1, "it waits for nobody");
+        let shown = audits.so_far();
+        assert_eq!((shown.agreed, shown.differing, shown.waiting()), (0, 1, 8));
+        assert_eq!(shown.given_up, 1, "it waits for nobody");
         assert_eq!(
             audits.listed_for(TWO),
             7,
@@ -424,8 +424,8 @@ mod tests {
             audits.find(|_| true);
             assert_eq!(audits.listed_for(TWO), 0, "none is listed twice");
         }
-        let told = audits.so_far();
-        assert_eq!((told.agreed, told.given_up, told.waiting()), (7, 1, 0));
+        let shown = audits.so_far();
+        assert_eq!((shown.agreed, shown.given_up, shown.waiting()), (7, 1, 0));
     }
 
     #[test]

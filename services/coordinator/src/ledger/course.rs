@@ -311,7 +311,7 @@ impl Course {
         self.out.insert(index, lease);
         Assigned {
             index,
-            attempts: self.tries.get(&index).map_or(0, Tries::told),
+            attempts: self.tries.get(&index).map_or(0, Tries::reported_attempts),
         }
     }
 
@@ -461,8 +461,8 @@ impl Tries {
         (REST * (1 << (2 * (self.count() - 1)).min(8))).min(REST_MAX)
     }
 
-    /// What a worker is told of failed attempts: with five the game is void.
-    fn told(&self) -> u32 {
+    /// What a worker is informed of failed attempts: with five the game is void.
+    fn reported_attempts(&self) -> u32 {
         if self.void {
             self.count().max(ATTEMPTS_MAX)
         } else {

@@ -101,7 +101,7 @@ impl<D: Defects> Ledger<D> {
         }
     }
 
-    /// Whether the holder of a lease was told that this game is to be void.
+    /// Whether the holder of a lease was reported that this game is to be void.
     #[must_use]
     pub fn is_to_be_void(&self, tournament: TournamentNo, lease: LeaseId, index: u64) -> bool {
         let entry = self.tournaments.get(&tournament);

@@ -18,7 +18,7 @@ pub(super) struct Lease {
     pub(super) plies: u64,
     /// When it was lent.
     pub(super) since: Duration,
-    /// The worker's own number of its request; 0 where it told none.
+    /// The worker's own number of its request; 0 where it reported none.
     pub(super) call: u64,
     /// An attempt of it failed.
     pub(super) failed: bool,

@@ -32,7 +32,7 @@ pub struct Report<'a> {
     pub agents: &'a [u16],
 }
 
-/// A report's games, told apart. Nothing has changed yet.
+/// A report's games, distinguished. Nothing has changed yet.
 #[derive(Debug)]
 pub struct Sorted {
     /// The number that the report gets.
@@ -64,7 +64,7 @@ pub struct Written {
     /// Whose games these are.
     pub tournament: TournamentNo,
     /// Whether they were the last ones, which is to be made durable before it is
-    /// told, or the last of those that are known.
+    /// reported, or the last of those that are known.
     pub came: Came,
     /// Reports to be acknowledged, and which of their games had a record
     /// before.

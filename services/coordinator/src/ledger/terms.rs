@@ -23,7 +23,7 @@ pub enum Player {
 /// Number of a lease, from 1.
 pub type LeaseId = u64;
 
-/// What the accounting is told once.
+/// What the accounting is reported once.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// A lease without progress for this long is taken back; each tournament
@@ -51,7 +51,7 @@ pub enum Outlook {
 pub enum Came {
     /// There is more to play.
     Nothing,
-    /// All games that are known are durable: it is to be told what follows.
+    /// All games that are known are durable: it is to be reported what follows.
     Due,
     /// It is finished.
     Finished,

@@ -200,7 +200,7 @@ impl CoordinatorService for CoordinatorRpc {
         request: Request<v1::WatchTournamentRequest>,
     ) -> Answer<Self::WatchTournamentStream> {
         let id = request.into_inner().tournament_id;
-        // Whether it exists is told as the answer, not in the stream.
+        // Whether it exists is reported as the answer, not in the stream.
         let watched = id.clone();
         let versions = self
             .handle

@@ -57,7 +57,7 @@ where
         Box::pin(async move {
             let answer = answering.await;
             if let Ok(response) = &answer {
-                // An error is told in the headers; a stream that has begun
+                // An error is reported in the headers; a stream that has begun
                 // counts as answered.
                 let code = response
                     .headers()

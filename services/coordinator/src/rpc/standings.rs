@@ -22,7 +22,7 @@ use crate::{
 
 /// Between two messages of a watch.
 const WATCH_STEP: Duration = Duration::from_millis(250);
-/// Pairs are told unasked where there are at most so many agents.
+/// Pairs are reported unasked where there are at most so many agents.
 const AGENTS_PAIRED: usize = 32;
 /// Above so many agents the pairs would not fit a message.
 const AGENTS_PAIRED_MAX: usize = 200;
@@ -35,7 +35,7 @@ pub(super) async fn get(
     let newest = handle.info(&request.tournament_id).await?.generation;
     let (mut standings, evidence) =
         if matches!(request.generation, 0) || request.generation == newest {
-            let (standing, evidence) = told(handle, &request.tournament_id).await?;
+            let (standing, evidence) = compared(handle, &request.tournament_id).await?;
             (standing.standings.unwrap_or_default(), evidence)
         } else {
             earlier(handle, &request).await?
@@ -68,7 +68,7 @@ pub(super) async fn get(
     let (compared, evidence) = handle
         .with_store(move |_| Ok((evidence.compare(wanted), evidence)))
         .await?;
-    let untold = untold(&evidence, &compared);
+    let unrated = unrated(&evidence, &compared);
     let linked = compared.ratings.as_ref().is_none_or(|it| it.sets() <= 1);
     add(&mut standings, &evidence, compared);
     if evidence.opponents_differ()
@@ -80,8 +80,8 @@ pub(super) async fn get(
             places::tell_none(&mut standings);
         }
     }
-    // After places are told, which do not depend on the anchor.
-    let unknown = |standing: &&mut v1::AgentStanding| untold.contains(&standing.agent);
+    // After places are reported, which do not depend on the anchor.
+    let unknown = |standing: &&mut v1::AgentStanding| unrated.contains(&standing.agent);
     for standing in standings.agents.iter_mut().filter(unknown) {
         standing.rating = None;
         (standing.rating_low, standing.rating_high) = (None, None);
@@ -111,10 +111,10 @@ fn rate(standings: &mut v1::Standings) {
 }
 
 /// Agents of whose rating games say nothing.
-fn untold(evidence: &Evidence, compared: &Comparison) -> HashSet<String> {
+fn unrated(evidence: &Evidence, compared: &Comparison) -> HashSet<String> {
     let agents = compared.ratings.iter().flat_map(|ratings| {
         let agents = 0..ratings.agents.len();
-        agents.filter(|&agent| ratings.told(agent).is_none())
+        agents.filter(|&agent| ratings.known(agent).is_none())
     });
     agents
         .map(|agent| evidence.name(agent).to_owned())
@@ -223,7 +223,7 @@ async fn shown(handle: &Handle, id: &str) -> Result<v1::WatchTournamentResponse,
     loop {
         let asked = id.to_owned();
         match handle.ask(|reply| Command::Shown(asked, reply)).await? {
-            Standing::Known(standing) | Standing::Told(standing, _) => return Ok(*standing),
+            Standing::Known(standing) | Standing::Compared(standing, _) => return Ok(*standing),
             Standing::Unloaded(info) => load(handle, info).await?,
         }
     }
@@ -231,7 +231,7 @@ async fn shown(handle: &Handle, id: &str) -> Result<v1::WatchTournamentResponse,
 
 /// How a tournament stands, with what agents are compared by; its results are
 /// added up first where needed.
-async fn told(
+async fn compared(
     handle: &Handle,
     id: &str,
 ) -> Result<(v1::WatchTournamentResponse, Option<Box<Evidence>>), Error> {
@@ -239,7 +239,7 @@ async fn told(
         let asked = id.to_owned();
         match handle.ask(|reply| Command::Standing(asked, reply)).await? {
             Standing::Known(standing) => return Ok((*standing, None)),
-            Standing::Told(standing, evidence) => return Ok((*standing, Some(evidence))),
+            Standing::Compared(standing, evidence) => return Ok((*standing, Some(evidence))),
             Standing::Unloaded(info) => load(handle, info).await?,
         }
     }
@@ -314,7 +314,7 @@ pub(super) async fn watch(
         }
         tokio::select! {
             () = tokio::time::sleep(WATCH_STEP) => {}
-            // The end is told at once: many wait for it to go on.
+            // The end is reported at once: many wait for it to go on.
             _ = versions.wait_for(|version| version.over) => changed = true,
             _ = stopping.changed() => continue,
             () = sender.closed() => return Ok(()),

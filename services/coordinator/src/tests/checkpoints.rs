@@ -77,7 +77,7 @@ async fn sums_are_taken_up_where_the_chain_has_their_place_and_nowhere_else() {
         let honest = wait_for_sums(&store, &id).await;
         assert_eq!(wins(&store, &id).await, games, "one win a game");
 
-        // What is kept is what is told: nobody reads the games again.
+        // What is kept is what is reported: nobody reads the games again.
         let mut forged = honest.clone();
         let of_one = &mut forged["tally"]["agents"][0]["wins"];
         *of_one = (of_one.as_u64().expect("a number") + 1_000).into();

@@ -60,7 +60,7 @@ async fn a_message_too_large_is_refused_by_its_size_and_the_connection_stays() {
     assert!(status.message().contains("16777216"), "{status}");
     let many = vec![won(&lease.games[0], 0); 4_097];
     let answer = worker.report(&lease, many).await;
-    let told = refused(answer, Code::InvalidArgument, reasons::REQUEST_INVALID);
-    assert!(told.contains("4096"), "{told}");
+    let reported = refused(answer, Code::InvalidArgument, reasons::REQUEST_INVALID);
+    assert!(reported.contains("4096"), "{reported}");
     worker.play(&lease).await;
 }

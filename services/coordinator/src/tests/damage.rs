@@ -143,23 +143,27 @@ async fn a_game_that_was_lost_is_audited_anew() {
     let id = arena.start(SPEC).await.tournament_id;
     play_first(&mut arena.join("one").await).await;
     play(&mut arena.join("two").await, usize::MAX).await;
-    let told = |audits: v1::Audits| (audits.due, audits.agreed, audits.waiting);
+    let reported = |audits: v1::Audits| (audits.due, audits.agreed, audits.waiting);
     let audits = arena.tournament(&id).await.audits.expect("audited");
-    assert_eq!(told(audits), (40, 40, 0));
+    assert_eq!(reported(audits), (40, 40, 0));
     arena.kill().await;
 
     let store = without(&*store, &id, |index| index >= 34);
     for _ in 0..2 {
         let mut arena = Fixture::with(audited(&store)).await;
         let audits = arena.tournament(&id).await.audits.expect("audited");
-        assert_eq!(told(audits), (34, 34, 0), "nobody agreed on what is lost");
+        assert_eq!(
+            reported(audits),
+            (34, 34, 0),
+            "nobody agreed on what is lost"
+        );
         arena.kill().await;
     }
     let mut arena = Fixture::with(audited(&store)).await;
     play_first(&mut arena.join("one").await).await;
     let audits = arena.tournament(&id).await.audits.expect("audited");
-    assert_eq!(told(audits), (40, 34, 6));
+    assert_eq!(reported(audits), (40, 34, 6));
     play(&mut arena.join("two").await, usize::MAX).await;
     let audits = arena.tournament(&id).await.audits.expect("audited");
-    assert_eq!(told(audits), (40, 40, 0));
+    assert_eq!(reported(audits), (40, 40, 0));
 }

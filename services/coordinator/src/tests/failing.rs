@@ -33,7 +33,7 @@ const UNREADABLE: u8 = 6;
 /// Documents are not written before this is over.
 const HELD_DOCUMENTS: u8 = 7;
 
-/// A memory store whose writes fail when told.
+/// A memory store whose writes fail when reported.
 struct Failing {
     inner: MemoryStore,
     mode: AtomicU8,
@@ -271,13 +271,13 @@ async fn a_record_that_cannot_be_read_holds_no_acknowledgement_back() {
         two.play(&lease).await;
     }
     let audits = arena.tournament(&id).await.audits.expect("audited");
-    let told = (
+    let reported = (
         audits.agreed,
         audits.differing,
         audits.waiting,
         audits.given_up,
     );
-    assert_eq!(told, (0, 0, 0, 40), "nothing agreed, and nothing waits");
+    assert_eq!(reported, (0, 0, 0, 40), "nothing agreed, and nothing waits");
 }
 
 #[tokio::test]
@@ -294,7 +294,7 @@ async fn all_differences_of_a_report_are_one_write() {
 }
 
 #[tokio::test]
-async fn what_differs_is_told_and_acknowledged_once_it_is_durable_and_others_are_answered() {
+async fn what_differs_is_reported_and_acknowledged_once_it_is_durable_and_others_are_answered() {
     let store = Failing::new();
     let mut arena = Fixture::with(Options {
         audit_share: 1.0,
@@ -308,7 +308,7 @@ async fn what_differs_is_told_and_acknowledged_once_it_is_durable_and_others_are
     let other = |game| {
         let mut report = won(game, 1);
         let record = report.record.as_mut().expect("a record");
-        // Another first move, so that it is told who differs.
+        // Another first move, so that it is reported who differs.
         record.events = vec![1 << 1 | 1];
         report
     };
@@ -320,7 +320,7 @@ async fn what_differs_is_told_and_acknowledged_once_it_is_durable_and_others_are
     // The same once more, as after an answer that was lost on its way.
     let again = tokio::spawn(auditor.reporting(&lease, others));
     for _ in 0..10 {
-        assert_eq!(told(&mut arena, &id).await, (0, 40, 0, 0));
+        assert_eq!(audit_counts(&mut arena, &id).await, (0, 40, 0, 0));
         sleep(Duration::from_millis(10)).await;
     }
     assert!(
@@ -334,13 +334,13 @@ async fn what_differs_is_told_and_acknowledged_once_it_is_durable_and_others_are
     again.await.expect("no panic").expect("taken");
     let waiting = 40 - differing as u64;
     assert_eq!(
-        told(&mut arena, &id).await,
+        audit_counts(&mut arena, &id).await,
         (differing as u64, waiting, differing, 2)
     );
 }
 
 /// Audits that differ, those that wait, differences listed, and agents flagged.
-async fn told(arena: &mut Fixture, id: &str) -> (u64, u64, usize, usize) {
+async fn audit_counts(arena: &mut Fixture, id: &str) -> (u64, u64, usize, usize) {
     let audits = arena.tournament(id).await.audits.expect("audited");
     let standings = arena.standings(id).await;
     let flagged = standings

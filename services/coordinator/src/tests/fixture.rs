@@ -308,7 +308,7 @@ impl FakeWorker {
         async move { Ok(client.report(request).await?.into_inner()) }
     }
 
-    /// Reports a game twice, each time with another winner, and is told so.
+    /// Reports a game twice, each time with another winner, and is reported so.
     pub(super) async fn differ(&mut self, lease: &v1::Lease, game: &v1::GameAssignment) {
         self.report(lease, vec![won(game, 0)]).await.expect("taken");
         let answer = self.report(lease, vec![won(game, 1)]).await;

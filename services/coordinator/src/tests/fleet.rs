@@ -98,7 +98,7 @@ async fn a_worker_that_waits_gets_games_as_soon_as_there_are_some() {
 }
 
 #[tokio::test]
-async fn a_lease_without_progress_is_taken_back_and_its_holder_told() {
+async fn a_lease_without_progress_is_taken_back_and_its_holder_reported() {
     let mut arena = Fixture::with(crate::Options {
         lease_deadline: Duration::from_millis(50),
         ..options(memory())

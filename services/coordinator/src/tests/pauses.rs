@@ -123,11 +123,11 @@ async fn an_agent_that_may_lose_its_games_is_charged() {
         ("minimax", None, None)
     );
     assert_eq!((last.unplayed, standings.games_clean), (40, 0));
-    let told = standings
+    let text = standings
         .notes
         .iter()
         .any(|note| note.contains("not ranked: minimax"));
-    assert!(told, "{:?}", standings.notes);
+    assert!(text, "{:?}", standings.notes);
 }
 
 #[tokio::test]

@@ -113,10 +113,10 @@ async fn a_game_tells_who_played_it_by_name_where_the_report_does_not() {
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
     let lease = worker.lease().await;
-    let told = [("", "one"), ("another", "another")];
-    let games = lease.games.iter().zip(told).map(|(game, (told, _))| {
+    let found = [("", "one"), ("another", "another")];
+    let games = lease.games.iter().zip(found).map(|(game, (found, _))| {
         let timing = v1::GameTiming {
-            worker: told.to_owned(),
+            worker: found.to_owned(),
             ..Default::default()
         };
         v1::GameReport {
@@ -126,7 +126,7 @@ async fn a_game_tells_who_played_it_by_name_where_the_report_does_not() {
     });
     let games = games.collect();
     worker.report(&lease, games).await.expect("taken");
-    for (game, (_, shown)) in lease.games.iter().zip(told) {
+    for (game, (_, shown)) in lease.games.iter().zip(found) {
         let request = v1::GetGameRequest {
             game_id: format!("{id}/{}", game.index),
             generation: 0,
@@ -138,7 +138,7 @@ async fn a_game_tells_who_played_it_by_name_where_the_report_does_not() {
 }
 
 #[tokio::test]
-async fn the_last_fault_of_an_agent_is_told_with_its_last_words() {
+async fn the_last_fault_of_an_agent_is_reported_with_its_last_words() {
     let mut arena = Fixture::new().await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;

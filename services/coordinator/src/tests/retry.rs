@@ -20,7 +20,7 @@ fn limitless(spec: &str) -> String {
     spec.replace("blocks", "unplayed_limit = 1\nblocks")
 }
 
-/// Plays all; of the games told so, seat 1 loses without an answer.
+/// Plays all; of the games reported so, seat 1 loses without an answer.
 async fn play(worker: &mut FakeWorker, lost: impl Fn(&v1::GameAssignment) -> bool) -> Vec<u64> {
     let mut indices = Vec::new();
     while let Some(lease) = worker.try_lease(0).await.expect("answered") {
@@ -97,14 +97,14 @@ async fn exactly_the_games_without_an_answer_are_played_again_and_both_generatio
     assert_eq!(running.state(), TournamentState::Running);
     assert_eq!((running.generation, running.pause), (2, None));
     let earlier = &running.earlier[0];
-    let told = (
+    let reported = (
         earlier.number,
         earlier.games,
         earlier.unplayed,
         earlier.replaced,
     );
     let (games, unplayed) = (before.len() as u64, lost.len() as u64);
-    assert_eq!(told, (1, games, unplayed, unplayed));
+    assert_eq!(reported, (1, games, unplayed, unplayed));
     assert_eq!(running.games_done, games - unplayed);
 
     // Kept over a kill, at any time.

@@ -116,7 +116,7 @@ async fn games_of_a_stage_to_come_are_not_lent() {
     let next = worker.lease().await;
     assert!(next.games.iter().all(|game| game.index >= 30));
     let standings = arena.standings(&id).await;
-    assert_eq!(standings.course.expect("told").round, 2);
+    assert_eq!(standings.course.expect("a course").round, 2);
     assert_eq!(standings.games_total, 6 * 5 * 2, "the most there can be");
     assert!(standings.verdict_json.is_empty());
 }

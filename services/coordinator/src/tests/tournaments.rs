@@ -34,7 +34,7 @@ async fn a_finished_tournament_is_shown_and_again_makes_another_attempt() {
 }
 
 #[tokio::test]
-async fn a_seed_that_is_not_given_is_drawn_and_told() {
+async fn a_seed_that_is_not_given_is_drawn_and_reported() {
     let mut arena = Fixture::new().await;
     let spec = SPEC.replace("seed = \"0x5eed\"\n", "");
     let first = arena.start(&spec).await;

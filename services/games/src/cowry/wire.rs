@@ -13,10 +13,10 @@ use super::{
 };
 use crate::proto::{self, Few};
 
-/// A `CowryPosition` as it was told: agents read one for every decision, so
+/// A `CowryPosition` as it was raw: agents read one for every decision, so
 /// that nothing is allocated for it.
 #[derive(Default)]
-struct Told<'a> {
+struct RawPosition<'a> {
     board: u32,
     seats: u32,
     to_move: u32,
@@ -31,30 +31,30 @@ struct Told<'a> {
     blocked_now: u32,
 }
 
-impl<'a> Told<'a> {
+impl<'a> RawPosition<'a> {
     fn read(bytes: &'a [u8]) -> Result<Self, FieldError> {
-        let mut told = Self::default();
+        let mut raw = Self::default();
         for field in Fields::of(bytes) {
             let (tag, value) = field?;
             // As protobuf has it, larger numbers lose their upper half.
             let number = || value.number().map(|number| number as u32);
             match tag {
-                1 => told.board = number()?,
-                2 => told.seats = number()?,
-                3 => told.to_move = number()?,
-                4 => told.pieces = value.bytes()?,
-                5 => told.hit_mask = number()?,
-                6 => value.numbers(|mask| told.may_pass.add(mask as u32))?,
-                7 => value.numbers(|count| told.pool.add(count as u32))?,
-                8 => told.pending_throws = number()?,
-                9 => told.throws = number()?,
-                10 => value.numbers(|seat| told.finished.add(seat as u32))?,
-                11 => told.phase = CowryPhase::try_from(number()? as i32).unwrap_or_default(),
-                12 => told.blocked_now = number()?,
+                1 => raw.board = number()?,
+                2 => raw.seats = number()?,
+                3 => raw.to_move = number()?,
+                4 => raw.pieces = value.bytes()?,
+                5 => raw.hit_mask = number()?,
+                6 => value.numbers(|mask| raw.may_pass.add(mask as u32))?,
+                7 => value.numbers(|count| raw.pool.add(count as u32))?,
+                8 => raw.pending_throws = number()?,
+                9 => raw.throws = number()?,
+                10 => value.numbers(|seat| raw.finished.add(seat as u32))?,
+                11 => raw.phase = CowryPhase::try_from(number()? as i32).unwrap_or_default(),
+                12 => raw.blocked_now = number()?,
                 _ => {}
             }
         }
-        Ok(told)
+        Ok(raw)
     }
 }
 
@@ -113,7 +113,7 @@ impl Cowry {
     }
 
     pub(super) fn read_position(&self, bytes: &[u8]) -> Result<State, String> {
-        let message = Told::read(bytes).map_err(|error| error.to_string())?;
+        let message = RawPosition::read(bytes).map_err(|error| error.to_string())?;
         let expect = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         let (seats, pieces) = (self.seats, self.rules.pieces);
         expect(
@@ -179,7 +179,7 @@ impl Cowry {
             pool: [0; VALUES.len()],
             pending_throws: message.pending_throws as u8,
             to_move: message.to_move as u8,
-            phase: phase(message.phase).ok_or("phase is not told")?,
+            phase: phase(message.phase).ok_or("phase is not raw")?,
             finished,
             throws: message.throws,
         };

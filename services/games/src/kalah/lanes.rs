@@ -115,8 +115,12 @@ mod tests {
                     let added = lanes.sowing(from, stones).expect("few stones");
                     board[from] = 0;
                     store(load(&board) + added.cells, &mut board);
-                    let told = (pits, from, stones);
-                    assert_eq!((board, usize::from(added.last)), (singly, last), "{told:?}");
+                    let reported = (pits, from, stones);
+                    assert_eq!(
+                        (board, usize::from(added.last)),
+                        (singly, last),
+                        "{reported:?}"
+                    );
                 }
             }
             assert!(lanes.sowing(0, STONES_MAX as u8 + 1).is_none());

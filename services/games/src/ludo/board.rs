@@ -1,6 +1,6 @@
 //! The way of a plane, and what each roll does to it, as tables.
 //!
-//! Squares are told by progress on a plane's own way, which is the same for
+//! Squares are reported by progress on a plane's own way, which is the same for
 //! both seats: the ring has 52 squares, and seat 1 enters it 26 after seat 0.
 
 use super::options::{Finish, Launch, Rules};

@@ -13,10 +13,10 @@ use super::{
 };
 use crate::proto::{self, Few};
 
-/// A `ChineseLudoPosition` as it was told: agents read one for every decision,
+/// A `ChineseLudoPosition` as it was raw: agents read one for every decision,
 /// so that nothing is allocated for it.
 #[derive(Default)]
-struct Told {
+struct RawPosition {
     to_move: u32,
     die: u32,
     planes: Few<{ 2 * PLANES }>,
@@ -25,24 +25,24 @@ struct Told {
     phase: ChineseLudoPhase,
 }
 
-impl Told {
+impl RawPosition {
     fn read(bytes: &[u8]) -> Result<Self, FieldError> {
-        let mut told = Self::default();
+        let mut raw = Self::default();
         for field in Fields::of(bytes) {
             let (tag, value) = field?;
             // As protobuf has it, larger numbers lose their upper half.
             let number = || value.number().map(|number| number as u32);
             match tag {
-                1 => told.to_move = number()?,
-                2 => told.die = number()?,
-                3 => value.numbers(|plane| told.planes.add(plane as u32))?,
-                4 => told.rolls = number()?,
-                5 => told.sixes = number()?,
-                6 => told.phase = ChineseLudoPhase::try_from(number()? as i32).unwrap_or_default(),
+                1 => raw.to_move = number()?,
+                2 => raw.die = number()?,
+                3 => value.numbers(|plane| raw.planes.add(plane as u32))?,
+                4 => raw.rolls = number()?,
+                5 => raw.sixes = number()?,
+                6 => raw.phase = ChineseLudoPhase::try_from(number()? as i32).unwrap_or_default(),
                 _ => {}
             }
         }
-        Ok(told)
+        Ok(raw)
     }
 }
 
@@ -53,8 +53,8 @@ fn zigzag(progress: i8) -> u32 {
 }
 
 /// The progress of a `sint32`, if it is one.
-fn progress(told: u32) -> Option<i8> {
-    let wide = (told >> 1) as i32 ^ -((told & 1) as i32);
+fn progress(raw: u32) -> Option<i8> {
+    let wide = (raw >> 1) as i32 ^ -((raw & 1) as i32);
     let progress = i8::try_from(wide).ok()?;
     (HANGAR..=HOME).contains(&progress).then_some(progress)
 }
@@ -101,7 +101,7 @@ impl ChineseLudo {
     }
 
     pub(super) fn read_position(&self, bytes: &[u8]) -> Result<State, String> {
-        let message = Told::read(bytes).map_err(|error| error.to_string())?;
+        let message = RawPosition::read(bytes).map_err(|error| error.to_string())?;
         let expect = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         expect(message.to_move < 2, "to_move is no seat")?;
         expect(message.die <= u32::from(SIX), "die is beyond 6")?;
@@ -120,7 +120,7 @@ impl ChineseLudo {
             die: message.die as u8,
             rolls: message.rolls as u16,
             sixes: message.sixes as u8,
-            phase: phase(message.phase).ok_or("phase is not told")?,
+            phase: phase(message.phase).ok_or("phase is not raw")?,
         };
         let planes = state.r.iter_mut().flatten();
         for (mine, &theirs) in planes.zip(message.planes.iter()) {

@@ -5,9 +5,9 @@ use arena_wire::fields::{FieldError, Value};
 use super::core::{Core, Finish, PITS, Phase, SEEDS};
 use crate::proto::{self, Few};
 
-/// Fields of a position as they were told.
+/// Fields of a position as they were raw.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct RawPosition {
     pits: Few<PITS>,
     score: Few<2>,
     to_move: u32,
@@ -41,7 +41,7 @@ pub(super) fn write(core: &Core, out: &mut Vec<u8>) {
     proto::number(6, phase.map_or(0, |(number, _)| *number), out);
 }
 
-impl Told {
+impl RawPosition {
     /// Takes a field, if it is a common one.
     pub(super) fn take(&mut self, tag: u32, value: Value<'_>) -> Result<(), FieldError> {
         // As protobuf has it, larger numbers lose their upper half.
@@ -75,7 +75,7 @@ impl Told {
             "since_capture is beyond plies",
         )?;
         let phase = PHASES.iter().find(|(number, _)| *number == self.phase);
-        let (_, phase) = *phase.ok_or("phase is not told")?;
+        let (_, phase) = *phase.ok_or("phase is not raw")?;
         let mut core = Core {
             pits: [0; PITS],
             score: [0; 2],

@@ -66,7 +66,7 @@ fn check_game<G: Game>(game: &G, case: &Case, seed: u64) {
     let scores = values::of_placement(case.seats, &placement);
     for (score, certain) in scores.into_iter().zip(certain) {
         assert!(
-            certain.is_none_or(|told| told == score),
+            certain.is_none_or(|reported| reported == score),
             "{label}: {certain:?}"
         );
     }
@@ -92,30 +92,30 @@ fn step(described: Described<'_>) -> Step {
 /// Luck is there where chance was, the same from events alone, and nothing in
 /// all.
 fn check_luck<G: Game>(game: &G, finished: &Finished, label: &str) {
-    let told = luck(game, &finished.events).expect("what was played can be replayed");
-    assert_eq!(told, finished.luck, "{label}");
+    let reported = luck(game, &finished.events).expect("what was played can be replayed");
+    assert_eq!(reported, finished.luck, "{label}");
     let chances = finished
         .events
         .iter()
         .filter(|event| !event.is_action())
         .count();
     let seats = if chances > 0 { game.seats() } else { 0 };
-    assert_eq!(told.len(), seats, "{label}");
+    assert_eq!(reported.len(), seats, "{label}");
     // A drawn starter alone may be worth nothing.
     assert!(
-        chances < 2 || told.iter().any(|&luck| luck != 0),
+        chances < 2 || reported.iter().any(|&luck| luck != 0),
         "{label}: a game with dice and no luck"
     );
     // Values of more than two seats are rounded at every node.
     let rounding = if seats > 2 { chances as i64 + 4 } else { 0 };
-    let sum: i64 = told.iter().map(|&luck| i64::from(luck)).sum();
-    assert!(sum.abs() <= rounding, "{label}: {told:?}");
+    let sum: i64 = reported.iter().map(|&luck| i64::from(luck)).sum();
+    assert!(sum.abs() <= rounding, "{label}: {reported:?}");
 }
 
 /// Notes values that claim to be certain.
 fn note_certain<G: Game>(game: &G, state: &G::State, certain: &mut PerSeat<Option<i64>>) {
-    let told = game.values(state).into_iter().take(game.seats());
-    for (certain, value) in certain.iter_mut().zip(told) {
+    let reported = game.values(state).into_iter().take(game.seats());
+    for (certain, value) in certain.iter_mut().zip(reported) {
         if value == 0 || value == values::POINT {
             *certain = Some(value);
         }

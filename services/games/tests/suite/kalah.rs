@@ -108,12 +108,15 @@ fn moves_tell_what_they_bank() {
     let mut bytes = Vec::new();
     game.encode(&state, true, &mut bytes);
     let message = KalahPosition::decode(&bytes[..]).expect("a message");
-    let told: Vec<_> = message
+    let reported: Vec<_> = message
         .moves
         .iter()
         .map(|sowing| (sowing.pit, sowing.stones, sowing.moves_again, sowing.banked))
         .collect();
-    assert_eq!(told, [(0, 1, false, 4), (4, 1, false, 0), (5, 1, true, 1)]);
+    assert_eq!(
+        reported,
+        [(0, 1, false, 4), (4, 1, false, 0), (5, 1, true, 1)]
+    );
 }
 
 #[test]

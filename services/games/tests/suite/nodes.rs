@@ -69,35 +69,35 @@ pub(crate) fn check_node<G: Game>(game: &G, state: &G::State, label: &str) {
 /// Values share out half a point a seat.
 pub(crate) fn check_values<G: Game>(game: &G, state: &G::State, label: &str) {
     let seats = game.seats();
-    let told = game.values(state);
-    let sum: i64 = told[..seats].iter().sum();
+    let reported = game.values(state);
+    let sum: i64 = reported[..seats].iter().sum();
     let rounding = i64::from(seats > 2);
     let off = (sum - values::POINT * seats as i64 / 2).abs();
-    assert!(off <= rounding, "{label}: {told:?} in {state:?}");
+    assert!(off <= rounding, "{label}: {reported:?} in {state:?}");
     let in_range = |value| (0..=values::POINT).contains(value);
     assert!(
-        told[..seats].iter().all(in_range),
-        "{label}: {told:?} in {state:?}"
+        reported[..seats].iter().all(in_range),
+        "{label}: {reported:?} in {state:?}"
     );
 }
 
 /// Every outcome has a value for each seat, as positions have.
 fn check_chances<G: Game>(game: &G, state: &G::State, label: &str) {
     let seats = game.seats();
-    let mut told = vec![[7; MAX_SEATS]];
-    game.chance_values(state, &mut told);
-    assert_eq!(told.len(), 1 + game.weights(state).len(), "{label}");
-    for told in &told[1..] {
-        let sum: i64 = told[..seats].iter().sum();
+    let mut reported = vec![[7; MAX_SEATS]];
+    game.chance_values(state, &mut reported);
+    assert_eq!(reported.len(), 1 + game.weights(state).len(), "{label}");
+    for reported in &reported[1..] {
+        let sum: i64 = reported[..seats].iter().sum();
         let off = (sum - values::POINT * seats as i64 / 2).abs();
         assert!(
             off <= i64::from(seats > 2),
-            "{label}: {told:?} in {state:?}"
+            "{label}: {reported:?} in {state:?}"
         );
         let in_range = |value| (0..=values::POINT).contains(value);
         assert!(
-            told[..seats].iter().all(in_range),
-            "{label}: {told:?} in {state:?}"
+            reported[..seats].iter().all(in_range),
+            "{label}: {reported:?} in {state:?}"
         );
     }
 }

@@ -166,11 +166,14 @@ fn abapa(
     let gains = [0, 1].map(|seat| after.score[seat] - before.score[seat]);
     let over = after.moves.is_empty();
     // The sweep at the end banks more than the sowing.
-    for (gain, told) in [
+    for (gain, reported) in [
         (gains[mover], played.captured),
         (gains[1 - mover], played.given),
     ] {
-        assert!(gain == told || over && gain >= told, "{label}: {played:?}");
+        assert!(
+            gain == reported || over && gain >= reported,
+            "{label}: {played:?}"
+        );
     }
     let captures = played.captured + played.given > 0;
     assert_eq!(after.since_capture == 0, captures, "{label}");
@@ -220,13 +223,16 @@ fn anan_anan(
     let mover = before.to_move as usize;
     let gains = [0, 1].map(|seat| after.score[seat] - before.score[seat]);
     let over = after.moves.is_empty();
-    for (gain, told) in [
+    for (gain, reported) in [
         (gains[mover], played.banked),
         (gains[1 - mover], played.given),
     ] {
-        assert_eq!(told % 4, 0, "{label}: fours are banked");
+        assert_eq!(reported % 4, 0, "{label}: fours are banked");
         // The last eight are no part of the sowing.
-        assert!(gain == told || over && gain > told, "{label}: {played:?}");
+        assert!(
+            gain == reported || over && gain > reported,
+            "{label}: {played:?}"
+        );
     }
     let passes = played.pit == 6;
     assert_eq!(passes, played.lifts == 0, "{label}: {played:?}");

@@ -7,7 +7,7 @@ use serde::{
     de::{Error, Unexpected, Visitor},
 };
 
-/// Reads a whole number; what is told to be its least is checked with the rest of
+/// Reads a whole number; what is asked to be its least is checked with the rest of
 /// the spec, where it is not negative.
 ///
 /// # Errors

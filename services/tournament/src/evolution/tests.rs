@@ -128,7 +128,7 @@ fn crossover_takes_each_gene_from_one_of_two_parents_that_may_be_parents() {
 }
 
 #[test]
-fn both_parents_give_genes_as_often_as_told() {
+fn both_parents_give_genes_as_often_as_reported() {
     for (crossover, range) in [(0.0, 0..1), (0.25, 22_000..28_000), (1.0, 100_000..100_001)] {
         let evolution = evolution(Settings {
             crossover,
@@ -163,7 +163,7 @@ fn mutation_never_changes_a_sign_and_stays_within_its_share() {
 }
 
 #[test]
-fn genes_mutate_as_often_as_told_and_not_beyond_their_bounds() {
+fn genes_mutate_as_often_as_reported_and_not_beyond_their_bounds() {
     let settings = Settings {
         mutation: 0.3,
         ..Settings::default()
@@ -237,8 +237,8 @@ fn settings_that_cannot_be_are_named() {
         ),
     ];
     for (change, expected) in cases {
-        let told = with(change);
-        assert!(told.starts_with(expected), "{told}");
+        let reported = with(change);
+        assert!(reported.starts_with(expected), "{reported}");
     }
 }
 

@@ -60,7 +60,7 @@ struct Knockout {
     /// Who went out, round by round; at the last table by rank.
     out: Vec<Vec<u16>>,
     /// Rounds played, for the verdict.
-    told: Vec<Value>,
+    history: Vec<Value>,
 }
 
 pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
@@ -103,7 +103,7 @@ pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
         round: 0,
         tables: Vec::new(),
         out: Vec::new(),
-        told: Vec::new(),
+        history: Vec::new(),
         draw: draw(&seeds),
         gone: vec![false; seeds.len()],
         seed_of,
@@ -155,14 +155,14 @@ impl Knockout {
     fn settle(&mut self, sums: &StageSums) {
         let tables = std::mem::take(&mut self.tables);
         let mut ranked = Vec::with_capacity(tables.len());
-        let mut told = Vec::with_capacity(tables.len());
+        let mut history = Vec::with_capacity(tables.len());
         for (table, number) in tables.iter().zip(0..) {
             let order = self.ranked(table, sums.meetings.get(number));
             let by_seed = order.get(table.on).is_some_and(|out| {
                 let last_on = order[table.on - 1];
                 last_on.1 == out.1
             });
-            told.push(json!({
+            history.push(json!({
                 "part": table.part,
                 "agents": order.iter().map(|&(agent, _)| self.field.name(agent)).collect::<Vec<_>>(),
                 "points": order.iter().map(|&(_, units)| units as f64 / 2.0).collect::<Vec<_>>(),
@@ -182,9 +182,9 @@ impl Knockout {
             out.sort_by_key(|agent| last.iter().position(|other| other == agent));
         }
         let byes = self.byes(&tables);
-        self.told.push(json!({
+        self.history.push(json!({
             "round": self.round,
-            "tables": told,
+            "tables": history,
             "byes": byes,
             "out": out.iter().map(|&agent| self.field.name(agent)).collect::<Vec<_>>(),
         }));
@@ -242,7 +242,7 @@ impl Knockout {
                     .map(|&agent| self.field.name(agent))
                     .collect(),
             )
-            .with("rounds", json!(self.told))
+            .with("rounds", json!(self.history))
     }
 }
 

@@ -33,7 +33,7 @@ impl Standing {
 /// The first who is not seated meets the next in the standings whom it has not
 /// met; where that leaves others without such a partner, the one after. Where no
 /// such pairs exist, or none are found in good time, and at tables of more than
-/// two, those meet again who met least. Agents are told by their index.
+/// two, those meet again who met least. Agents are reported by their index.
 pub(super) fn draw(agents: &[Standing], seats: usize) -> (Vec<Vec<u16>>, Vec<u16>) {
     let mut order: Vec<u16> = (0..agents.len() as u16).collect();
     order.sort_by_key(|&agent| Reverse(agents[usize::from(agent)].points));

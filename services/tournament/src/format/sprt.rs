@@ -178,7 +178,7 @@ impl Sprt {
         let [one, other] = [0, 1].map(|agent| self.field.name(agent));
         let Test { elo0, elo1, .. } = self.test;
         let blocks: u64 = self.outcomes.iter().sum();
-        let told = self.llr.map_or_else(
+        let reported = self.llr.map_or_else(
             || "no block was played".to_owned(),
             |llr| {
                 let blocks = counted(blocks, "block");
@@ -187,13 +187,13 @@ impl Sprt {
         );
         let text = match kind {
             "h1" => format!(
-                "{one} is nearer to {elo1:+} Elo over {other} than to {elo0:+}: accepted ({told})."
+                "{one} is nearer to {elo1:+} Elo over {other} than to {elo0:+}: accepted ({reported})."
             ),
             "h0" => format!(
-                "{one} is nearer to {elo0:+} Elo over {other} than to {elo1:+}: rejected ({told})."
+                "{one} is nearer to {elo0:+} Elo over {other} than to {elo1:+}: rejected ({reported})."
             ),
             _ => format!(
-                "Inconclusive: whether {one} has {elo0:+} or {elo1:+} Elo over {other} is open ({told})."
+                "Inconclusive: whether {one} has {elo0:+} or {elo1:+} Elo over {other} is open ({reported})."
             ),
         };
         Verdict::new(kind, &self.field, text)

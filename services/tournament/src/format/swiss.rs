@@ -25,7 +25,7 @@ struct Swiss {
     agents: Vec<Standing>,
     tables: Vec<Vec<u16>>,
     resting: Vec<u16>,
-    told: Vec<Value>,
+    history: Vec<Value>,
 }
 
 pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
@@ -35,7 +35,7 @@ pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
     };
     let rounds = rounds.ok_or_else(|| field.error("it needs [swiss] rounds".to_owned()))?;
     let (agents, seats) = (field.agents() as u64, field.seats as u64);
-    // The default may go beyond that at large tables: it is told then.
+    // The default may go beyond that at large tables: it is history then.
     let fresh = (agents - 1) / (seats - 1);
     if rounds > fresh.max(u64::from(agents.next_power_of_two().ilog2())) {
         return Err(field.error(format!(
@@ -51,7 +51,7 @@ pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
         round: 0,
         tables: Vec::new(),
         resting: Vec::new(),
-        told: Vec::new(),
+        history: Vec::new(),
     }))
 }
 
@@ -63,7 +63,7 @@ impl Swiss {
     }
 
     fn settle(&mut self, sums: &StageSums) {
-        let mut told = Vec::with_capacity(self.tables.len());
+        let mut history = Vec::with_capacity(self.tables.len());
         for (table, meeting) in self.tables.iter().zip(&sums.meetings) {
             let mut points = Vec::with_capacity(table.len());
             for &agent in table {
@@ -76,7 +76,7 @@ impl Swiss {
                 standing.met.extend(others);
             }
             let names = table.iter().map(|&agent| self.field.name(agent));
-            told.push(json!({"agents": names.collect::<Vec<_>>(), "points": points}));
+            history.push(json!({"agents": names.collect::<Vec<_>>(), "points": points}));
         }
         let for_rest = if self.field.seats == 2 {
             self.whole()
@@ -89,9 +89,9 @@ impl Swiss {
             standing.rests += 1;
         }
         let resting = self.resting.iter().map(|&agent| self.field.name(agent));
-        self.told.push(json!({
+        self.history.push(json!({
             "round": self.round,
-            "tables": told,
+            "tables": history,
             "byes": resting.collect::<Vec<_>>(),
         }));
     }
@@ -138,7 +138,7 @@ impl Swiss {
                 counted(self.rounds, "round")
             ),
             _ => format!(
-                "{} share the first place with {points} of {most} points.",
+                "{} share first place with {points} of {most} points.",
                 super::verdict::listed(&first)
             ),
         };
@@ -155,7 +155,7 @@ impl Swiss {
             .with("winner", json!(winner))
             .with("places", json!(rows))
             .with("met_again", json!(met_again))
-            .with("rounds", json!(self.told))
+            .with("rounds", json!(self.history))
     }
 }
 

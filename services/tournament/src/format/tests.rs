@@ -124,7 +124,7 @@ fn a_bracket_gives_byes_to_the_best_seeds_and_lets_them_meet_last() {
 }
 
 #[test]
-fn a_tie_in_a_knockout_goes_to_the_better_seed_and_is_told() {
+fn a_tie_in_a_knockout_goes_to_the_better_seed_and_is_reported() {
     let (_, verdict) = play(&plain(Format::Knockout, 4, 2, 2), |_, _| 1);
     assert_eq!(verdict.data["winner"], "a0");
     assert_eq!(verdict.data["rounds"][0]["tables"][0]["by_seed"], true);
@@ -260,14 +260,14 @@ fn a_bye_of_a_swiss_round_counts_as_a_win_and_comes_to_each_once() {
 #[test]
 fn swiss_tables_of_four_end_before_everybody_only_meets_again_and_say_who_did() {
     let rounds = |rounds| Some(Settings::Swiss(Swiss { rounds }));
-    let of = |agents, told| with(Format::Swiss, agents, 4, 1, rounds(told));
+    let of = |agents, shown| with(Format::Swiss, agents, 4, 1, rounds(shown));
     refused(&of(8, Some(4)), "new opponents in 2 rounds only");
     refused(&of(16, Some(6)), "new opponents in 5 rounds only");
     let again = |tournament: &Tournament| {
         let (_, verdict) = play(tournament, by_index);
         let again = verdict.data["met_again"].as_u64().expect("a number");
-        let told = format!(" {again} of ");
-        assert_eq!(verdict.text.contains(&told), again > 0, "{}", verdict.text);
+        let shown = format!(" {again} of ");
+        assert_eq!(verdict.text.contains(&shown), again > 0, "{}", verdict.text);
         again
     };
     // Tables of four of eight share two agents in the second round, at best.
@@ -343,7 +343,7 @@ fn a_test_looks_soon_and_then_after_a_thirty_second_more() {
     for _ in 0..looks {
         at += super::sprt::blocks_to_look(&test, 1, 200_000, at);
     }
-    assert_eq!(at, blocks, "the steps that are told");
+    assert_eq!(at, blocks, "the reported steps");
     // Without an end in sight it has so few looks that what they cost is little.
     let (_, verdict) = play(&with(Format::Sprt, 2, 2, 4000, sprt(0.01, None)), wins(50));
     assert_eq!(verdict.kind, "inconclusive");

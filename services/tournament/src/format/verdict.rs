@@ -185,7 +185,7 @@ pub(super) fn ranking(field: &Field, units: &[Units]) -> Verdict {
         None if units.iter().all(|units| units.of == 0) => "No game was played.".to_owned(),
         None => {
             let names: Vec<&str> = first.iter().map(|&agent| field.name(agent)).collect();
-            format!("{} share the first place.", listed(&names))
+            format!("{} share first place.", listed(&names))
         }
     };
     let rows = places.iter().map(|&(place, agent)| {

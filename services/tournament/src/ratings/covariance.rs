@@ -76,7 +76,7 @@ pub(super) fn added(
 }
 
 /// What games tell of an agent's strength.
-pub(super) fn told(fit: &Fit, precision: f64, agent: usize) -> f64 {
+pub(super) fn information(fit: &Fit, precision: f64, agent: usize) -> f64 {
     (fit.information.at(agent, agent) - precision).max(precision / 100.0)
 }
 
@@ -84,7 +84,7 @@ pub(super) fn told(fit: &Fit, precision: f64, agent: usize) -> f64 {
 pub(super) fn add_blocks(meat: &mut Matrix, added: &[f64], fit: &Fit, precision: f64) {
     let agents = added.len();
     for (agent, &added) in added.iter().enumerate().filter(|(_, added)| **added > 0.0) {
-        let own = told(fit, precision, agent);
+        let own = information(fit, precision, agent);
         // Its gain, and what the others lose: as what games tell of both.
         let row = &fit.information.row(agent)[..agents];
         let mut gains: Vec<f64> = row.iter().map(|cell| cell / own).collect();

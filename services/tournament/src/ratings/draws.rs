@@ -107,8 +107,8 @@ mod tests {
     }
 
     #[test]
-    fn who_wins_or_draws_alone_is_told_to_be_apart_by_a_prior() {
-        const NOTE: &str = "only the prior keeps these ratings finite";
+    fn who_wins_or_draws_alone_is_asked_to_be_apart_by_a_prior() {
+        const NOTE: &str = "the prior alone keeps the rating difference";
         let cases: &[(usize, &[Came], Option<&str>)] = &[
             (2, &[(0, 1, "wd")], Some("a0, a1")),
             (2, &[(0, 1, "wwwd")], Some("a0, a1")),
@@ -137,14 +137,15 @@ mod tests {
         for &(agents, came, expected) in cases {
             let evidence = played((agents, 40), came).evidence();
             let notes = evidence.compare(Wanted::default()).notes;
-            let told = notes.iter().find(|note| note.contains(NOTE));
-            let names = told.and_then(|note| Some(note.split_once('(')?.1.split_once(')')?.0));
+            let text = notes.iter().find(|note| note.contains(NOTE));
+            let names =
+                text.and_then(|note| Some(note.split_once("pair of ")?.1.split_once(" has ")?.0));
             assert_eq!(names, expected, "{came:?}: {notes:?}");
         }
     }
 
     #[test]
-    fn what_is_told_of_it_is_so() {
+    fn what_is_reported_it_is_so() {
         let differences = [20, 80].map(|blocks| {
             let tally = played((2, blocks), &[(0, 1, "wd")]);
             let ratings = tally.evidence().ratings(None).expect("games");

@@ -180,18 +180,18 @@ impl Point {
                 }
             }
         }
-        let told = || {
+        let reported = || {
             places
                 .iter()
                 .enumerate()
                 .filter_map(|(i, place)| Some((i, (*place)?)))
         };
-        for (i, place) in told() {
+        for (i, place) in reported() {
             self.gradient[place] += gradient[i];
         }
         for (_, expected, count) in &known {
-            for (i, row) in told() {
-                for (j, column) in told() {
+            for (i, row) in reported() {
+                for (j, column) in reported() {
                     let value = expected.covariance[i][j];
                     if value != 0.0 {
                         self.information.add(row, column, *count as f64 * value);

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_is_found_and_told() {
+    fn a_circle_is_found_and_reported() {
         let circle = |a: u16, b: u16| if (a + 1) % 3 == b { 3.0 } else { 1.0 / 3.0 };
         let evidence = played((3, 60), circle, 0.2, &mut Draws(1));
         let found = evidence.ratings(None).expect("games").goodness;
@@ -301,15 +301,15 @@ mod tests {
         assert_eq!((found.pairs, found.freedom), (3, 1));
         assert!(found.p < 1e-6, "{found:?}");
         let notes = evidence.compare(Wanted::default()).notes;
-        let note = notes.iter().find(|note| note.contains("do not fit"));
+        let note = notes.iter().find(|note| note.contains("does not fit"));
         assert!(
-            note.is_some_and(|note| note.contains("farthest off")),
+            note.is_some_and(|note| note.contains("largest misfit")),
             "{notes:?}"
         );
         let fits = played((3, 60), strengths, 0.2, &mut Draws(1));
         let notes = fits.compare(Wanted::default()).notes;
         assert!(
-            !notes.iter().any(|note| note.contains("do not fit")),
+            !notes.iter().any(|note| note.contains("does not fit")),
             "{notes:?}"
         );
     }

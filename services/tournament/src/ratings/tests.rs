@@ -9,7 +9,7 @@ use crate::{
     testing::{Draws, result, tournament},
 };
 
-/// A tally of a tournament whose games end as told; void where it says so.
+/// A tally of a tournament whose games end as reported; void where it says so.
 fn played(
     (agents, seats, blocks): (usize, usize, u64),
     mut end: impl FnMut(&crate::ScheduledGame) -> Option<Vec<u8>>,
@@ -271,7 +271,7 @@ fn games_of_four_find_who_is_better() {
 }
 
 #[test]
-fn agents_that_no_games_link_are_told_apart() {
+fn agents_that_no_games_link_are_distinguished() {
     let tally = played((5, 2, 4), |game| {
         let sides = [game.seats[0] < 2, game.seats[1] < 2];
         (sides[0] == sides[1]).then(|| vec![1, 2])
@@ -286,7 +286,7 @@ fn agents_that_no_games_link_are_told_apart() {
 
 /// At a gap of 800 Elo such games come three times in ten.
 #[test]
-fn where_all_games_between_sets_went_one_way_the_least_that_is_between_them_is_told() {
+fn where_all_games_between_sets_went_one_way_the_least_that_is_between_them_is_reported() {
     let tally = played((4, 2, 15), |game| {
         let [one, other] = [game.seats[0], game.seats[1]];
         let first_wins = match (one < 2, other < 2) {
@@ -304,9 +304,9 @@ fn where_all_games_between_sets_went_one_way_the_least_that_is_between_them_is_t
     let apart = ratings.difference(0, 2);
     let (low, high) = apart.interval.expect("blocks");
     assert!(apart.is_open && low < 800.0 && high > apart.value, "{low}");
-    let told = evidence.compare(Wanted::default()).notes.join(" ");
-    assert!(told.contains("(a0, a1; a2, a3)"), "{told}");
-    assert!(told.contains("at least the nearer end"), "{told}");
+    let text = evidence.compare(Wanted::default()).notes.join(" ");
+    assert!(text.contains("(a0, a1; a2, a3)"), "{text}");
+    assert!(text.contains("only the bound nearer to zero"), "{text}");
     // Once one of the weaker takes a block, nothing is open.
     let mut lost = 0;
     let tally = played((4, 2, 15), |game| {
@@ -318,24 +318,24 @@ fn where_all_games_between_sets_went_one_way_the_least_that_is_between_them_is_t
         let winner = winner.unwrap_or(game.block as usize % 2);
         Some(if winner == 0 { vec![1, 2] } else { vec![2, 1] })
     });
-    let told = tally.evidence().compare(Wanted::default()).notes.join(" ");
-    assert!(!told.contains("one way"), "{told}");
+    let text = tally.evidence().compare(Wanted::default()).notes.join(" ");
+    assert!(!text.contains("one way"), "{text}");
 }
 
 #[test]
-fn what_the_prior_alone_would_tell_is_not_told() {
+fn what_the_prior_alone_would_tell_is_not_reported() {
     // Two sets, and one who never plays.
     let tally = played((5, 2, 4), |game| {
         let set = |agent: u16| [0, 0, 1, 1, 2][usize::from(agent)];
         (set(game.seats[0]) == set(game.seats[1])).then(|| vec![1, 2])
     });
     let evidence = tally.evidence();
-    let told = |anchor| {
+    let reported = |anchor| {
         let ratings = evidence.ratings(anchor).expect("games");
-        [0, 1, 2, 3, 4].map(|agent| ratings.told(agent).is_some())
+        [0, 1, 2, 3, 4].map(|agent| ratings.known(agent).is_some())
     };
-    assert_eq!(told(None), [true, true, true, true, false]);
-    assert_eq!(told(Some(2)), [false, false, true, true, false]);
+    assert_eq!(reported(None), [true, true, true, true, false]);
+    assert_eq!(reported(Some(2)), [false, false, true, true, false]);
     let compared = evidence.compare(crate::Wanted {
         pairs: true,
         anchor: None,
@@ -345,7 +345,7 @@ fn what_the_prior_alone_would_tell_is_not_told() {
     assert_eq!(names.collect::<Vec<_>>(), [("a0", "a1"), ("a2", "a3")]);
     let said = compared.notes.join(" ");
     assert!(said.contains("No games link 2 sets"), "{said}");
-    assert!(said.contains("No game of a4 has counted"), "{said}");
+    assert!(said.contains("No rating for a4"), "{said}");
 }
 
 #[test]
@@ -392,7 +392,7 @@ fn a_rating_that_is_looked_at_often_has_the_errors_of_scores_looked_at_often() {
 #[test]
 fn an_interval_for_any_number_of_looks_that_reaches_too_far_is_none() {
     let mut draws = Draws(3);
-    let (mut told, mut untold) = (0, 0);
+    let (mut reported, mut unreported) = (0, 0);
     for blocks in [1, 1, 1, 1, 30] {
         let tally = played((4, 2, blocks), |game| {
             Some(drawn(&mut draws, &game.seats, 6))
@@ -402,13 +402,13 @@ fn an_interval_for_any_number_of_looks_that_reaches_too_far_is_none() {
             match rating.anytime {
                 Some((low, high)) => {
                     assert!(rating.value - low <= FAR && high - rating.value <= FAR);
-                    told += 1;
+                    reported += 1;
                 }
-                None => untold += 1,
+                None => unreported += 1,
             }
         }
     }
-    assert!(told >= 4 && untold >= 1, "{told} {untold}");
+    assert!(reported >= 4 && unreported >= 1, "{reported} {unreported}");
 }
 
 #[test]

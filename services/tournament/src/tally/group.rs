@@ -256,7 +256,7 @@ impl Cluster {
     }
 }
 
-/// Two members: a block is told by what the first got at either seat.
+/// Two members: a block is reported by what the first got at either seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TwoSums {
     agents: [u16; 2],

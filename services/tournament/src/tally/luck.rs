@@ -135,8 +135,8 @@ impl Adjusting {
         if units.blocks == 0 {
             return;
         }
-        let told = |[even, odd]: &[LuckSums; 2]| even.blocks + odd.blocks == units.blocks;
-        let Some(halves) = luck.filter(told) else {
+        let reported = |[even, odd]: &[LuckSums; 2]| even.blocks + odd.blocks == units.blocks;
+        let Some(halves) = luck.filter(reported) else {
             self.unknown = true;
             return;
         };

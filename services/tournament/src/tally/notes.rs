@@ -9,8 +9,8 @@ impl Tally {
         let mut notes = Vec::from_iter(luck);
         if self.confounded {
             notes.push(
-                "With rotate = false some agents sit at some seats more than at others: what a \
-                 seat is worth is in their scores and ratings."
+                "With rotate = false, agents play some seats more often than others: scores and ratings include \
+                 the advantage of those seats."
                     .to_owned(),
             );
         }
@@ -18,8 +18,8 @@ impl Tally {
         notes.extend(self.repeats_note());
         if self.voids > 0 {
             notes.push(format!(
-                "{} of {} games could not be played and are void: they are in no score, \
-                 and their blocks are in no interval.",
+                "{} of {} games could not be played and are void. Scores leave them out, and intervals \
+                 leave out their blocks.",
                 self.voids, self.games
             ));
         }
@@ -34,8 +34,8 @@ impl Tally {
         let (size, plies) = (openings.size, self.opening_plies);
         if plies == 0 {
             return Some(
-                "The game has no chance and every game begins from the start: a score is that of \
-                 one opening. Set opening_plies in [play] to play from many."
+                "The game has no chance events, and every game starts from the initial position: scores \
+                 hold for this one opening. Set opening_plies in [play] to use many openings."
                     .to_owned(),
             );
         }
@@ -45,8 +45,8 @@ impl Tally {
             "a sample of"
         };
         Some(format!(
-            "The game has no chance: each block begins from another opening, {which} {size} of \
-             {plies} moves. A score is the mean over these openings."
+            "The game has no chance events: each block starts from a different opening ({which} {size} \
+             openings of {plies} moves). A score is the mean over these openings."
         ))
     }
 
@@ -57,10 +57,9 @@ impl Tally {
         (blocks > 0).then(|| {
             let all: u64 = self.courses.values().map(|courses| courses.blocks).sum();
             format!(
-                "{blocks} of {all} blocks do not count: each begins from an opening that its agents \
-                 had played before, and no two of their games from one opening differed. Scores \
-                 and intervals leave these blocks out; wins, draws and losses have all games. More \
-                 moves in opening_plies of [play] give more openings."
+                "{blocks} of {all} blocks do not count: they repeat an opening between agents whose games \
+                 from the same opening never differed. Scores and intervals leave these blocks out; \
+                 W/D/L includes them. For more openings, raise opening_plies in [play]."
             )
         })
     }

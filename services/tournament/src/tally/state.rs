@@ -12,7 +12,7 @@ use super::{Courses, Partial, SeatSums, Sums, Tally, group::GroupSums, luck::Gro
 use crate::schedule::{Schedule, ScheduleError};
 
 /// All that a [`Tally`] has learnt. Only for the release that wrote it: what
-/// the numbers mean is told nowhere else.
+/// the numbers mean is reported nowhere else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TallyState {
     games: u64,

@@ -109,8 +109,8 @@ fn the_order_of_results_changes_no_byte() {
         let text = |results: &[GameResult]| {
             let mut tally = Tally::new(&tournament).expect("a tally");
             results.iter().for_each(|result| tally.add(result));
-            let told = (tally.standings(), tally.evidence().pairs());
-            serde_json::to_string(&told).expect("JSON")
+            let found = (tally.standings(), tally.evidence().pairs());
+            serde_json::to_string(&found).expect("JSON")
         };
         let expected = text(&results);
         for _ in 0..10 {

@@ -284,7 +284,7 @@ impl Clock {
         }
     }
 
-    /// Of a decision that was wanted then and for which the agent told this time.
+    /// Of a decision that was wanted then and for which the agent reported this time.
     fn timing(&self, wanted: Instant, thinking_us: Option<u64>) -> MoveTiming {
         let own = thinking_us.map(Duration::from_micros).or(self.each);
         // An agent may say anything; it was not at it for longer.
@@ -359,18 +359,22 @@ mod tests {
             assert_eq!(timing, expected);
         }
         let own = [Some(50_000), Some(10_000), Some(0), Some(16_000)];
-        let told = timings(&answers(Some(70_000), own));
-        let thinking: Vec<Duration> = told.iter().filter_map(|it| it.thinking).collect();
+        let reported = timings(&answers(Some(70_000), own));
+        let thinking: Vec<Duration> = reported.iter().filter_map(|it| it.thinking).collect();
         assert_eq!(thinking, [ms(50), ms(10), ms(0), ms(16)]);
-        let round_trips: Duration = told.iter().map(|it| it.round_trip).sum();
+        let round_trips: Duration = reported.iter().map(|it| it.round_trip).sum();
         assert_eq!(round_trips, ms(80), "the whole round trip, once");
-        assert!(told.iter().all(|it| it.waiting + it.round_trip == ms(200)));
+        assert!(
+            reported
+                .iter()
+                .all(|it| it.waiting + it.round_trip == ms(200))
+        );
     }
 
     #[test]
     fn an_agent_cannot_have_thought_for_longer_than_it_was_asked() {
-        let told = timings(&answers(None, [Some(9_000_000), None, None, None]));
-        assert_eq!(told[0].thinking, Some(ms(80)));
-        assert_eq!(told[1].round_trip, ms(0));
+        let reported = timings(&answers(None, [Some(9_000_000), None, None, None]));
+        assert_eq!(reported[0].thinking, Some(ms(80)));
+        assert_eq!(reported[1].round_trip, ms(0));
     }
 }

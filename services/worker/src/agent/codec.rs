@@ -1,5 +1,5 @@
 //! Messages as bytes: questions are encoded where they arise, and an answer
-//! that cannot be read is told apart from an agent's error.
+//! that cannot be read is distinguished from an agent's error.
 
 use arena_wire::{batch::Answers, v1};
 use prost::{Message, bytes::Bytes};
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_that_are_no_answer_are_told() {
+    fn bytes_that_are_no_answer_are_reported() {
         assert!(read_move(Bytes::from_static(b"\x08\x07")).is_ok_and(|it| it.move_id == 7));
         for garbage in [&b"\x08"[..], b"\xff\xff\xff", b"\x0a\xff\x01"] {
             assert!(read_move(Bytes::from_static(garbage)).is_err());

@@ -66,8 +66,8 @@ pub(crate) struct LineSetup {
 pub(crate) struct Line {
     pub(super) inbox: RefCell<Inbox>,
     pub(super) wake: Notify,
-    /// What the driver was told so far.
-    told: Cell<u64>,
+    /// What the driver was reported so far.
+    event_count: Cell<u64>,
     /// Questions that are not answered.
     open: Cell<usize>,
     /// How many are asked at a time. Where all are asked alone, it does not matter.
@@ -92,7 +92,7 @@ impl Line {
         let line = Rc::new(Self {
             inbox: RefCell::new(Inbox::new(setup.writer, 1)),
             wake: Notify::new(),
-            told: Cell::new(0),
+            event_count: Cell::new(0),
             open: Cell::new(0),
             window: RefCell::new(Window::new(batch_max)),
             closed: Cell::new(false),
@@ -152,14 +152,14 @@ impl Line {
         self.window.borrow().has_room(active, self.open.get())
     }
 
-    /// How often the driver was told something: it grows as long as the agent is
-    /// served, whichever game is told of.
-    pub(crate) fn told(&self) -> u64 {
-        self.told.get()
+    /// How often the driver was reported something: it grows as long as the agent is
+    /// served, whichever game is informed of.
+    pub(crate) fn event_count(&self) -> u64 {
+        self.event_count.get()
     }
 
-    pub(crate) fn count_told(&self) {
-        self.told.set(self.told.get() + 1);
+    pub(crate) fn count_event(&self) {
+        self.event_count.set(self.event_count.get() + 1);
     }
 
     /// What its process writes, or the last one did; none before the first one and for
@@ -286,7 +286,7 @@ impl Attendant {
 
     /// Tells the driver.
     pub(super) fn tell(&mut self, event: Event) {
-        self.line.count_told();
+        self.line.count_event();
         if matches!(event, Event::Moves(_) | Event::Alone(_, Verdict::Move(..))) {
             self.errors = 0;
         }

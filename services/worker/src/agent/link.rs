@@ -140,11 +140,11 @@ impl Link {
             None if codec::unreadable(status) => (FaultKind::Garbled, status.message().to_owned()),
             None if status.code() == Code::Unavailable || lost(status) => (
                 FaultKind::Disconnected,
-                format!("the connection failed: {}", told(status)),
+                format!("the connection failed: {}", status_text(status)),
             ),
             None => (
                 FaultKind::Crash,
-                format!("it answered with an error: {}", told(status)),
+                format!("it answered with an error: {}", status_text(status)),
             ),
         };
         self.fault(kind, message)
@@ -191,7 +191,7 @@ fn with_reason(message: String, output: &str) -> String {
     }
 }
 
-fn told(status: &Status) -> String {
+fn status_text(status: &Status) -> String {
     format!("{:?} {:?}", status.code(), status.message())
 }
 
@@ -276,7 +276,7 @@ pub(crate) async fn reach(url: &str) -> Result<Channel, Down> {
             "its health check says {}",
             answer.get_ref().status().as_str_name()
         ))),
-        Ok(Err(status)) => Err(unreachable(told(&status))),
+        Ok(Err(status)) => Err(unreachable(status_text(&status))),
         Err(_) => Err(unreachable(format!("no answer within {HEALTH:?}"))),
     }
 }

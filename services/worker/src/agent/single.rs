@@ -22,7 +22,7 @@ use super::{
 };
 
 /// Questions on their way at a time. Also kept here and not by the server's
-/// limit, which a client may exceed before it is told.
+/// limit, which a client may exceed before it is reported.
 const IN_FLIGHT: usize = 64;
 
 type Answer = (Token, Result<Response<Bytes>, Status>);

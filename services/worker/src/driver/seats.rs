@@ -57,7 +57,7 @@ pub(super) struct Table {
     is_asked: Vec<Cell<bool>>,
     /// For each agent, games that are played one question after the other.
     active: Vec<Cell<usize>>,
-    /// Decisions since they were told last.
+    /// Decisions since they were reported last.
     decisions: Cell<u64>,
     /// Of each agent: the games that are played with it.
     open: Vec<OpenGames>,
@@ -222,7 +222,7 @@ impl Table {
     /// How much an agent was served so far, where that is by a connection.
     pub(super) fn served(&self, agent: u16) -> Option<u64> {
         match self.agents[usize::from(agent)].get() {
-            Some(Reached::Line(line)) => Some(line.told()),
+            Some(Reached::Line(line)) => Some(line.event_count()),
             _ => None,
         }
     }

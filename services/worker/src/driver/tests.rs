@@ -49,7 +49,7 @@ fn setup() -> v1::TournamentSetup {
     }
 }
 
-/// A driver whose pool thinks only about what it is told to.
+/// A driver whose pool thinks only about what it is asked to.
 struct Worker {
     driver: Driver,
     jobs: mpsc::Receiver<Job>,
@@ -113,7 +113,7 @@ impl Worker {
         let before = self.driver.progress(now);
         let after = self.driver.progress(now);
         let both = before.iter().zip(&after);
-        let grows = both.filter(|(before, after)| after.told > before.told);
+        let grows = both.filter(|(before, after)| after.reported > before.reported);
         grows.map(|(_, after)| after.lease).collect()
     }
 
@@ -162,7 +162,7 @@ async fn a_lease_that_waits_for_an_agent_is_kept_while_that_answers_others() {
     assert!(!worker.waits(1), "its question is asked");
     assert_eq!(worker.alive(PATIENCE - SECOND), [1]);
     assert_eq!(worker.alive(PATIENCE + SECOND), [0; 0]);
-    worker.driver.tables["cup"].line(FAR as u16).count_told();
+    worker.driver.tables["cup"].line(FAR as u16).count_event();
     assert_eq!(worker.alive(PATIENCE + SECOND), [1]);
 }
 

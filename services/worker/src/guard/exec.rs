@@ -63,7 +63,7 @@ fn has_slash(program: &OsString) -> bool {
 fn confine(parent: i32, memory_bytes: u64) -> Result<(), Errno> {
     prctl::set_pdeathsig(Signal::SIGKILL)?;
     if getppid() != Pid::from_raw(parent) {
-        // The guard died before the kernel was told to watch it.
+        // The guard died before the kernel was asked to watch it.
         return Err(Errno::ESRCH);
     }
     if memory_bytes > 0 {

@@ -174,7 +174,7 @@ impl<G: Game> Brain for Seated<G> {
             };
             let again = || {
                 let agent = rules.agent_name(self.agent);
-                tracing::info!(agent, "{}: asking again", patience.told());
+                tracing::info!(agent, "{}: asking again", patience.message());
             };
             let start = Instant::now();
             let thought = patience.ask(None, choose, again);
@@ -195,7 +195,7 @@ impl<G: Game> Brain for Seated<G> {
                 Err(Stopped::Late) => Verdict::Fault(
                     Blame {
                         kind: FaultKind::Timeout,
-                        message: patience.told(),
+                        message: patience.message(),
                         tail: String::new(),
                     },
                     patience.limit(),

@@ -30,7 +30,7 @@ use crate::{
 
 /// Games of a lease that one thread plays before it looks up.
 const CHUNK: usize = 4;
-/// Games are told of together, but not later than this after the first one began.
+/// Games are informed of together, but not later than this after the first one began.
 const EARLY: Duration = Duration::from_millis(200);
 
 /// The native agents of a tournament, and threads' sets of bots.
@@ -140,9 +140,9 @@ impl Players {
                         reports,
                     });
                 };
-                let mut told = 0;
+                let mut reported = 0;
                 let early = |reports: Vec<v1::GameReport>| {
-                    told += reports.len();
+                    reported += reports.len();
                     tell(reports.len(), reports);
                 };
                 errand.plies.set_at_work(true);
@@ -151,16 +151,16 @@ impl Players {
                     let sealer = Sealer::new(this.rules.clone());
                     let why = "a native agent panicked";
                     let void = |game| sealer.void(game, why.to_owned());
-                    games[told..].iter().map(void).collect()
+                    games[reported..].iter().map(void).collect()
                 });
                 errand.plies.set_at_work(false);
-                tell(games.len() - told, reports);
+                tell(games.len() - reported, reports);
             });
         }
         counts
     }
 
-    /// Plays games; those of slow bots are told early.
+    /// Plays games; those of slow bots are reported early.
     fn play(
         &self,
         errand: &Errand,
@@ -263,20 +263,20 @@ struct Late<'a> {
 }
 
 impl Late<'_> {
-    fn tell(&self, agent: u16, told: &str) {
+    fn tell(&self, agent: u16, reported: &str) {
         tracing::info!(
             tournament = self.rules.tournament_id(),
             game = self.game,
             agent = self.rules.agent_name(agent),
-            "{told}"
+            "{reported}"
         );
     }
 
-    fn charge(&self, agent: u16, question: Question, told: String) -> v1::FaultDetail {
-        self.tell(agent, &told);
+    fn charge(&self, agent: u16, question: Question, reported: String) -> v1::FaultDetail {
+        self.tell(agent, &reported);
         v1::FaultDetail {
             seat: question.seat.into(),
-            message: told,
+            message: reported,
             stderr_tail: String::new(),
         }
     }
@@ -311,7 +311,7 @@ impl<G: Game> Hall for Seated<G> {
                 return Err(format!("nobody sits on seat {}", question.seat));
             };
             let choose = |stop: Stop<'_>| bot.choose(&Decision::of(&game, question, stop));
-            let again = || late.tell(agent, &format!("{}: asking again", patience.told()));
+            let again = || late.tell(agent, &format!("{}: asking again", patience.message()));
             let sampled = meter.due();
             let weight = meter.weight();
             let start = (strict || sampled).then(Instant::now);
@@ -338,7 +338,7 @@ impl<G: Game> Hall for Seated<G> {
                     let timing = MoveTiming::in_process(Duration::ZERO, patience.limit());
                     meter.timed(timing, 1);
                     latencies_us.extend(strict.then(|| micros(patience.limit())));
-                    details.push(late.charge(agent, question, patience.told()));
+                    details.push(late.charge(agent, question, patience.message()));
                     game.fault(FaultKind::Timeout);
                 }
                 Err(Stopped::Unwanted) => return Ok(None),

@@ -44,7 +44,7 @@ impl Patience {
     }
 
     /// What is said of a bot that was late.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn message(&self) -> String {
         format!("no answer within {:?}", self.limit)
     }
 
@@ -97,11 +97,11 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(3600);
 
-    /// What a search that does not end is told, and how often it is asked.
+    /// What a search that does not end is reported, and how often it is asked.
     fn asked(limit: Duration, strict: bool, unwanted: bool) -> (Result<Chosen, Stopped>, u32) {
         let flag = AtomicBool::new(unwanted);
         let mut askings = 0;
-        let told = Cell::new(0);
+        let reported = Cell::new(0);
         let patience = Patience { limit, strict };
         let searching = arena_agents::bot(
             "kalah-minimax",
@@ -125,9 +125,9 @@ mod tests {
                     stop,
                 })
             },
-            || told.set(told.get() + 1),
+            || reported.set(reported.get() + 1),
         );
-        assert_eq!(askings, 1 + told.get());
+        assert_eq!(askings, 1 + reported.get());
         (answer, askings)
     }
 

@@ -51,7 +51,7 @@ impl Presence {
         }
     }
 
-    /// The stay at which games are asked for and progress is told.
+    /// The stay at which games are asked for and progress is reported.
     pub(super) fn stay(&self) -> Option<&Rc<Stay>> {
         match &self.state {
             State::Here {

@@ -44,11 +44,11 @@ mod tests {
     fn a_lease_of_an_earlier_stay_is_kept_as_long_as_plies_are_played_in_it() {
         let mut stale = Stale::default();
         let mut hung = |second: u64, plies| {
-            let told = second;
+            let reported = second;
             let moves = [(1, plies), (2, second)];
             let earlier = moves.map(|(lease, plies)| Progress {
                 lease,
-                told,
+                reported,
                 plies,
                 waits: false,
             });

@@ -12,7 +12,7 @@ pub type LeaseNo = u64;
 /// Number of a report.
 pub type ReportNo = u64;
 
-/// What the protocol is told once.
+/// What the protocol is reported once.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Games at once.
@@ -175,7 +175,7 @@ pub enum Action<R> {
 /// Why a worker stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It was told to, and is done.
+    /// It was asked to, and is done.
     Drained,
     /// The coordinator was out of reach for too long.
     Unreachable {
@@ -208,8 +208,8 @@ pub trait Playing {
 pub struct Progress {
     /// Which.
     pub lease: LeaseNo,
-    /// What the coordinator is told: plies, and signs of life between them.
-    pub told: u64,
+    /// What the coordinator is reported: plies, and signs of life between them.
+    pub reported: u64,
     /// Plies that were played.
     pub plies: u64,
     /// Nobody is at a game of it at present.

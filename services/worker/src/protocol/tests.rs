@@ -25,7 +25,7 @@ impl Playing for Hand {
     fn progress(&mut self) -> Vec<Progress> {
         let some = (self.games > 0).then_some(Progress {
             lease: self.lease,
-            told: 1,
+            reported: 1,
             plies: 1,
             waits: self.held,
         });
@@ -184,15 +184,15 @@ fn a_busy_coordinator_gets_no_report_before_it_wants_one() {
 }
 
 #[test]
-fn a_lease_whose_results_a_busy_coordinator_refuses_is_told_of_until_they_are_taken() {
+fn a_lease_whose_results_a_busy_coordinator_refuses_is_reported_until_they_are_taken() {
     // Longer than a lease may be without progress.
     for after in [None, Some(SECOND * 12)] {
         let mut worker = Worker::lent(1);
         let lease = worker.hand.lease;
         worker.protocol.finished(Duration::ZERO, lease, 1, 100);
         worker.hand.games = 0;
-        let (report, told) = beats_while_refused(&mut worker, after);
-        assert_grows(&told, 5);
+        let (report, shown) = beats_while_refused(&mut worker, after);
+        assert_grows(&shown, 5);
         worker.protocol.reported(report);
         let after = worker.all(SECOND * 40).into_iter().find_map(|it| match it {
             Action::Beat { leases, .. } => Some(leases),
@@ -203,7 +203,7 @@ fn a_lease_whose_results_a_busy_coordinator_refuses_is_told_of_until_they_are_ta
 }
 
 #[test]
-fn a_lease_that_waits_behind_refused_results_is_told_of_as_well() {
+fn a_lease_that_waits_behind_refused_results_is_reported_as_well() {
     let mut worker = Worker::lent(1);
     let first = worker.hand.lease;
     worker.protocol.finished(Duration::ZERO, first, 1, 100);
@@ -216,9 +216,9 @@ fn a_lease_that_waits_behind_refused_results_is_told_of_as_well() {
         held: true,
     };
     worker.protocol.finished(Duration::ZERO, first, 2, 100);
-    let (_, told) = beats_while_refused(&mut worker, Some(SECOND * 12));
-    assert_grows(&told, 5);
-    assert_grows(&told, 6);
+    let (_, reported) = beats_while_refused(&mut worker, Some(SECOND * 12));
+    assert_grows(&reported, 5);
+    assert_grows(&reported, 6);
 }
 
 #[test]
@@ -232,22 +232,22 @@ fn a_lease_that_hangs_is_not_kept_by_refused_results_of_another() {
         held: false,
     };
     worker.protocol.finished(Duration::ZERO, first, 1, 100);
-    let (_, told) = beats_while_refused(&mut worker, Some(SECOND * 12));
-    assert_grows(&told, 5);
-    let hangs = told.iter().flatten().filter(|(id, _)| *id == 6);
+    let (_, shown) = beats_while_refused(&mut worker, Some(SECOND * 12));
+    assert_grows(&shown, 5);
+    let hangs = shown.iter().flatten().filter(|(id, _)| *id == 6);
     let plies: Vec<u64> = hangs.map(|it| it.1).collect();
-    assert!(plies.len() > 20, "told of at each beat: {told:?}");
+    assert!(plies.len() > 20, "reported at each beat: {shown:?}");
     assert!(plies.iter().all(|it| *it == 1), "{plies:?}");
 }
 
-/// What is told of leases, by beat, while every report is refused for half a
+/// What is informed of leases, by beat, while every report is refused for half a
 /// minute; and a report.
 fn beats_while_refused(
     worker: &mut Worker,
     after: Option<Duration>,
 ) -> (ReportNo, Vec<Vec<(u64, u64)>>) {
     let mut report = None;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for second in 0..30 {
         let now = SECOND * second;
         for action in worker.all(now) {
@@ -255,7 +255,7 @@ fn beats_while_refused(
                 Action::Report { report: number, .. } => report = Some(number),
                 Action::ReportAgain { .. } => {}
                 Action::Beat { leases, .. } => {
-                    told.push(leases);
+                    reported.push(leases);
                     continue;
                 }
                 _ => continue,
@@ -266,14 +266,18 @@ fn beats_while_refused(
             }
         }
     }
-    (report.expect("it reports"), told)
+    (report.expect("it reports"), reported)
 }
 
 /// A sign of life of a lease within each ten seconds.
-fn assert_grows(told: &[Vec<(u64, u64)>], lease_id: u64) {
+fn assert_grows(reported: &[Vec<(u64, u64)>], lease_id: u64) {
     let of_lease = |beat: &Vec<(u64, u64)>| beat.iter().find(|(id, _)| *id == lease_id).copied();
-    let plies: Vec<u64> = told.iter().filter_map(of_lease).map(|it| it.1).collect();
-    assert!(plies.len() > 20, "told of at each beat: {told:?}");
+    let plies: Vec<u64> = reported
+        .iter()
+        .filter_map(of_lease)
+        .map(|it| it.1)
+        .collect();
+    assert!(plies.len() > 20, "reported at each beat: {reported:?}");
     let grows = plies.windows(10).all(|ten| ten[9] > ten[0]);
     assert!(grows, "a sign of life within the deadline: {plies:?}");
 }
@@ -303,11 +307,11 @@ fn a_worker_that_is_not_known_any_more_joins_again_and_plays_on_what_began() {
     let lease = worker.hand.lease;
     worker.protocol.finished(now + SECOND, lease, 3, 100);
     let actions = worker.all(now + SECOND * 3);
-    let told = actions.iter().any(|action| match action {
+    let reported = actions.iter().any(|action| match action {
         Action::Report { lease, .. } => lease.lease_id == 5 && lease.stay == stay,
         _ => false,
     });
-    assert!(told, "{actions:?}");
+    assert!(reported, "{actions:?}");
     let silent = |it: &Action<u64>| matches!(it, Action::Beat { leases, .. } if leases.is_empty());
     assert!(actions.iter().any(silent), "{actions:?}");
 }
@@ -345,7 +349,7 @@ fn a_drain_waits_for_results_to_be_durable_and_not_for_ever() {
 }
 
 #[test]
-fn who_is_told_to_stop_takes_leave_once_and_ends_when_that_is_heard() {
+fn who_is_asked_to_stop_takes_leave_once_and_ends_when_that_is_heard() {
     let mut worker = Worker::lent(0);
     worker.protocol.drain(SECOND);
     let actions = worker.all(SECOND);

@@ -281,7 +281,7 @@ impl Fleet {
                 settled,
                 timeout,
             } => {
-                let told = |(lease_id, plies)| v1::LeaseProgress { lease_id, plies };
+                let reported = |(lease_id, plies)| v1::LeaseProgress { lease_id, plies };
                 let decisions = self.driver.take_decisions().into_iter();
                 let decisions =
                     decisions.map(|(tournament_id, decisions)| v1::TournamentDecisions {
@@ -291,7 +291,7 @@ impl Fleet {
                 let request = v1::HeartbeatRequest {
                     worker_id: stay.worker_id.clone(),
                     boot_epoch: stay.boot_epoch,
-                    leases: leases.into_iter().map(told).collect(),
+                    leases: leases.into_iter().map(reported).collect(),
                     settled_calls: settled,
                     decisions: decisions.collect(),
                 };

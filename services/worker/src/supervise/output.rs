@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn output_is_told_apart_by_what_came_before() {
+    fn output_is_distinguished_by_what_came_before() {
         let output = Output::default();
         output.push(b"one\n");
         let mark = output.total();

@@ -208,7 +208,7 @@ impl Process {
     }
 
     /// Waits a moment for the news of its end: a connection breaks before the
-    /// guard has told why.
+    /// guard has reported why.
     pub async fn exit_within(&self, limit: Duration) -> Option<Exit> {
         let mut exit = self.exit.clone();
         match time::timeout(limit, exit.wait_for(Option::is_some)).await {
@@ -246,7 +246,7 @@ async fn unpacked(program: &Path, work: &Path) -> Result<(OsString, Vec<OsString
     unpacking.await.map_err(io::Error::other)?
 }
 
-/// What the child is told and what the worker connects to.
+/// What the child is reported and what the worker connects to.
 fn address(listen: Listen, dir: &Path) -> Result<(String, String), String> {
     match listen {
         Listen::Unix => {
@@ -361,7 +361,7 @@ async fn attend(
     tokio::pin!(written, report);
 
     let mut read = false;
-    // Whichever comes first: told to stop, too much output, or the end.
+    // Whichever comes first: asked to stop, too much output, or the end.
     let mut exit = tokio::select! {
         _ = stopped => Some(Exit::Stopped),
         () = &mut written => {

@@ -46,7 +46,7 @@ pub(crate) struct State {
     pub(crate) left: u64,
     /// Agents that start nowhere, as leases tell it.
     pub(crate) given_up: Vec<v1::UnreadyAgent>,
-    /// Plies of each lease, as they were told.
+    /// Plies of each lease, as they were reported.
     pub(crate) plies: BTreeMap<u64, Vec<u64>>,
 }
 

@@ -200,7 +200,7 @@ async fn an_agent_that_never_starts_forfeits_all_its_games_with_the_cause() {
 }
 
 #[tokio::test]
-async fn a_worker_that_is_told_to_stop_takes_its_leave() {
+async fn a_worker_that_is_asked_to_stop_takes_its_leave() {
     let coordinator = Coordinator::start(setup_of_random(), games(40)).await;
     let worker = work(options(&coordinator.url(), Builtin::InProcess)).await;
     coordinator.reported(40).await;
@@ -216,8 +216,8 @@ async fn a_worker_whose_sockets_would_have_too_long_paths_says_so_at_its_start()
     let mut options = options("http://127.0.0.1:1", Builtin::InProcess);
     options.temp = long;
     let refused = options.build().await.err().expect("it does not start");
-    let told = refused.to_string();
-    assert!(told.contains("107") && told.contains("TMPDIR"), "{told}");
+    let text = refused.to_string();
+    assert!(text.contains("107") && text.contains("TMPDIR"), "{text}");
 }
 
 #[tokio::test]
@@ -328,8 +328,8 @@ async fn a_long_search_in_process_is_progress_of_every_lease_and_ends_with_them(
     options.capacity = 1;
     let worker = work(options).await;
     // One game is played, the other waits for it.
-    let told = |lease| coordinator.state().plies.get(&lease).map_or(0, Vec::len);
-    while told(1) < 5 || told(2) < 5 {
+    let reported = |lease| coordinator.state().plies.get(&lease).map_or(0, Vec::len);
+    while reported(1) < 5 || reported(2) < 5 {
         assert!(coordinator.state().reports.is_empty(), "not long enough");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }

@@ -25,7 +25,7 @@ async fn faulty(args: &[&str], change: impl FnOnce(&mut v1::TournamentSetup)) ->
     play(setup, Builtin::InProcess).await.expect("a game")
 }
 
-async fn check_fault(mode: &str, kind: FaultKind, told: &str) {
+async fn check_fault(mode: &str, kind: FaultKind, reported: &str) {
     // Short only where the end of the time is what the test waits for.
     let limits = |setup: &mut v1::TournamentSetup| match kind {
         FaultKind::NotReady => {
@@ -54,12 +54,12 @@ async fn check_fault(mode: &str, kind: FaultKind, told: &str) {
     assert_eq!(faults, [(0, kind)], "{mode}");
     let detail = &played.fault_details[0];
     let all = format!("{} | {}", detail.message, detail.stderr_tail);
-    assert!(all.contains(told), "{mode}: {all}");
+    assert!(all.contains(reported), "{mode}: {all}");
 }
 
 #[tokio::test]
 async fn each_way_to_fail_has_its_name() {
-    for (mode, kind, told) in [
+    for (mode, kind, reported) in [
         (
             "crash",
             FaultKind::Crash,
@@ -85,7 +85,7 @@ async fn each_way_to_fail_has_its_name() {
         ),
         ("never-ready", FaultKind::NotReady, "did not answer SERVING"),
     ] {
-        check_fault(mode, kind, told).await;
+        check_fault(mode, kind, reported).await;
     }
 }
 
@@ -235,7 +235,7 @@ async fn strict_timing_shows_a_timeout_with_its_time() {
     assert!(asked.last() >= Some(&300_000), "{asked:?}");
 }
 
-/// Which seats are told to have answered in a game of Kalah with so many pits.
+/// Which seats are asked to have answered in a game of Kalah with so many pits.
 async fn answered(pits: i64, opponent: v1::AgentSetup) -> Vec<u32> {
     let mut setup = setup("kalah", vec![native("random"), opponent]);
     let (options, _) =

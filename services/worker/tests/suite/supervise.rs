@@ -70,7 +70,7 @@ async fn an_agent_is_ready_on_a_socket_and_on_a_port_and_gone_when_stopped() {
 }
 
 #[tokio::test]
-async fn a_crash_at_start_is_told_with_the_signal_or_code_and_the_last_words() {
+async fn a_crash_at_start_is_reported_with_the_signal_or_code_and_the_last_words() {
     let (error, tail) = start(&shell("echo out; echo boom >&2; exit 3"))
         .await
         .expect_err("3");
@@ -103,7 +103,7 @@ async fn agents_start_in_empty_folders_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_run_is_told_with_its_path() {
+async fn a_file_that_cannot_run_is_reported_with_its_path() {
     let (error, tail) = start(&Launch::new(Path::new("/no/such/agent"), [""; 0]))
         .await
         .expect_err("no file");

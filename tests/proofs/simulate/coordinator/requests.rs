@@ -105,7 +105,7 @@ impl<D: Defects> Coordinator<D> {
         self.tell_ended(net, &ended);
     }
 
-    /// Answers a user; one who cancelled is told when what was on the way to
+    /// Answers a user; one who cancelled is reported when what was on the way to
     /// the disk is there.
     pub(super) fn answer(&mut self, net: &mut Net, request: Request) {
         let account = self.accounts[request.tournament].as_ref();

@@ -46,16 +46,16 @@ impl Playing for Hand {
         let stuck = &self.stuck;
         let playing = &self.playing;
         let plays = self.playing.iter().any(|it| !stuck.contains(&it.lease));
-        let told = |held: &mut Held| {
+        let shown = |held: &mut Held| {
             held.plies += u64::from(plays && !stuck.contains(&held.lease));
             Progress {
                 lease: held.lease,
-                told: held.plies,
+                reported: held.plies,
                 plies: held.plies,
                 waits: !playing.iter().any(|it| it.lease == held.lease),
             }
         };
-        self.held.iter_mut().map(told).collect()
+        self.held.iter_mut().map(shown).collect()
     }
 }
 

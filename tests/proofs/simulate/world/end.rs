@@ -21,9 +21,9 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
                 ));
             }
             let mut excused = kept.excused.iter();
-            let as_told = excused.all(|(&index, &hash)| hash == spec.result(index));
+            let as_reported = excused.all(|(&index, &hash)| hash == spec.result(index));
             // What follows a game that came to something else is another schedule.
-            let known = if as_told || !spec.has_stages() {
+            let known = if as_reported || !spec.has_stages() {
                 kept.games.len()
             } else {
                 0
@@ -40,7 +40,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
                     ));
                 }
             }
-            if kept.state == Some(State::Finished) && as_told {
+            if kept.state == Some(State::Finished) && as_reported {
                 let undisturbed = (0..spec.games as u64).map(|index| spec.result(index));
                 if Spec::standings(kept.games.iter().copied()) != Spec::standings(undisturbed) {
                     return Err(format!("tournament {place} has other standings"));
@@ -65,11 +65,11 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
     fn check_audits(&self, place: usize) -> Result<(), Wrong> {
         let kept = &self.disk.kept[place];
         let coordinator = self.coordinator.as_ref();
-        let Some(told) = coordinator.and_then(|it| it.audited(place)) else {
+        let Some(shown) = coordinator.and_then(|it| it.audited(place)) else {
             return Ok(());
         };
         let made = kept.audited.len() as u64;
-        let waits = self.can_audit() && told.waiting() > 0;
+        let waits = self.can_audit() && shown.waiting() > 0;
         // A start does not know which of the games it finds are void.
         let all = kept.games.iter().filter(|hash| **hash != 0).count() as u64;
         let voids = kept.games.iter().filter(|hash| **hash == VOID).count() as u64;
@@ -78,10 +78,10 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             1_000_000 => all - voids..=all,
             _ => 0..=all,
         };
-        let is_due = due.contains(&told.due);
-        if !is_due || told.agreed != made || told.differing > 0 || waits {
+        let is_due = due.contains(&shown.due);
+        if !is_due || shown.agreed != made || shown.differing > 0 || waits {
             return Err(format!(
-                "tournament {place}: {due:?} audits are due and {made} are on the disk, but {told:?}"
+                "tournament {place}: {due:?} audits are due and {made} are on the disk, but {shown:?}"
             ));
         }
         Ok(())

@@ -166,7 +166,7 @@ fn pieces_on_inner_squares_are_drawn_twice_as_often() {
 
 #[test]
 fn boards_and_seats_that_the_paper_does_not_know_are_refused() {
-    for (given, seats, told) in [
+    for (given, seats, reported) in [
         ("board=7", 2, "with 2 seats and board 7"),
         ("-", 4, "with 4 seats and board 5"),
         ("preset=basic", 4, "with 4 seats and board 5"),
@@ -176,7 +176,7 @@ fn boards_and_seats_that_the_paper_does_not_know_are_refused() {
             let error = bot(name, &options("-"), &game).err().expect("an error");
             assert_eq!(
                 error.to_string(),
-                format!("bot {name}: it plays cowry with 2 seats and board 5, not {told}"),
+                format!("bot {name}: it plays cowry with 2 seats and board 5, not {reported}"),
             );
         }
         bot("chowka-random-dup", &options("-"), &game).expect("it plays any cowry");

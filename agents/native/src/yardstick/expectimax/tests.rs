@@ -148,7 +148,7 @@ fn a_lost_game_is_not_looked_at_for_long() {
 fn not_one_position_more_than_the_budget_is_looked_at() {
     let kalah: Kalah = game("-", 2);
     let cowry: Cowry = game("-", 4);
-    let check = |nodes: u64, told: Option<u64>| assert_eq!(told, Some(nodes));
+    let check = |nodes: u64, reported: Option<u64>| assert_eq!(reported, Some(nodes));
     for nodes in [1, 2, 5, 6, 7, 100, 1234, 5000] {
         let given = format!("depth=100;nodes={nodes}");
         let mut expectimax = make::<Expectimax, _>("expectimax", &given, &kalah);
@@ -157,8 +157,8 @@ fn not_one_position_more_than_the_budget_is_looked_at() {
         }
         let mut expectimax = make::<Expectimax, _>("expectimax", &given, &cowry);
         for state in decisions(&cowry, 1).iter().take(8) {
-            let told = ask(&mut *expectimax, &cowry, state, 0).nodes;
-            check(nodes, told);
+            let reported = ask(&mut *expectimax, &cowry, state, 0).nodes;
+            check(nodes, reported);
         }
     }
 }

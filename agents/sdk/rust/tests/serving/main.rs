@@ -16,12 +16,12 @@ use fixture::{Gate, Last, PANIC, REFUSE, Served, batch, context, question};
 #[tokio::test]
 async fn an_agent_tells_of_itself_and_of_its_health() {
     let served = Served::start(Last::default()).await;
-    let told = served
+    let reported = served
         .agent()
         .describe(DescribeRequest {})
         .await
         .expect("an answer");
-    assert_eq!(told.into_inner().bots[0].options[0].max, "5");
+    assert_eq!(reported.into_inner().bots[0].options[0].max, "5");
     assert_eq!(served.health().await, ServingStatus::Serving);
 }
 
@@ -102,7 +102,7 @@ async fn questions_are_answered_alone_and_in_batches() {
             .await
             .expect("a stream");
         let answers: Vec<_> = answers.into_inner().collect::<Vec<_>>().await;
-        let told: Vec<_> = answers
+        let reported: Vec<_> = answers
             .into_iter()
             .map(|answer| {
                 let answer = answer.expect("an answer");
@@ -114,7 +114,7 @@ async fn questions_are_answered_alone_and_in_batches() {
             })
             .collect();
         assert_eq!(
-            told,
+            reported,
             [
                 (7, vec![(0, 2), (1, 3), (2, 4)]),
                 (8, vec![]),
@@ -252,7 +252,7 @@ async fn a_panic_is_an_internal_error_and_the_process_goes_on() {
 }
 
 #[tokio::test]
-async fn health_is_told_while_the_agent_thinks() {
+async fn health_is_reported_while_the_agent_thinks() {
     let (gate, mut arrived, key) = Gate::new();
     let served = Served::start(Last {
         gate: Some(gate),

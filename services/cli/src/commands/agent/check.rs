@@ -25,25 +25,25 @@ const SEARCH_PATHS: [&str; 4] = ["PYTHONPATH", "PYTHONHOME", "NODE_PATH", "CLASS
 #[command(group = clap::ArgGroup::new("where").required(true).args(["path", "binary", "endpoint"]))]
 #[command(group = clap::ArgGroup::new("program").args(["path", "binary"]))]
 pub(crate) struct CheckArgs {
-    /// What to check, as --binary
+    /// Agent to check, as for --binary
     path: Option<PathBuf>,
 
     #[command(flatten)]
     target: Target,
 
-    /// The bot to check [default: the first]
+    /// Bot to check [default: the first]
     #[arg(long)]
     bot: Option<String>,
 
-    /// The ruleset to play [default: each one the bot plays]
+    /// Ruleset to play [default: every ruleset that the bot plays]
     #[arg(long)]
     ruleset: Option<String>,
 
-    /// Show what it prints: of one process all together, of the other by game
+    /// Show the output of the agent: of one process as a whole, of the other by game
     #[arg(long)]
     show_output: bool,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }

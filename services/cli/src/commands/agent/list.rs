@@ -22,7 +22,7 @@ pub(crate) struct ListArgs {
     #[command(flatten)]
     access: AccessArgs,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }
@@ -35,7 +35,7 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     access: AccessArgs,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }

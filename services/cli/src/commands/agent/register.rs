@@ -31,39 +31,38 @@ const CHUNK_BYTES: usize = 256 << 10;
     .args(["binary", "endpoint", "bot", "fragment"]))]
 #[command(group = clap::ArgGroup::new("program").args(["binary"]))]
 pub(crate) struct RegisterArgs {
-    /// Name of the agent: lower-case letters, digits and dashes
-    /// [default: the fragment's]
+    /// Name of the agent: lower-case letters, digits and dashes [default: the name in
+    /// --fragment]
     #[arg(required_unless_present = "fragment")]
     name: Option<String>,
 
     #[command(flatten)]
     target: Target,
 
-    /// Which of the process's bots plays when a spec names this agent
-    /// [default: the first]; without a process, one of those that are built in
+    /// Bot to play when a spec names this agent [default: the first bot of the process];
+    /// without --binary and --endpoint, a built-in bot
     #[arg(long)]
     bot: Option<String>,
 
-    /// An option of that bot that differs from its default; may be repeated
+    /// Set an option of that bot; may be repeated
     #[arg(long = "option", value_name = "KEY=VALUE")]
     options: Vec<String>,
 
-    /// A TOML file with one [[agent]] table, such as the champion that
-    /// `arena evolve` writes: its bot and options
+    /// Read bot and options from a TOML file with one [[agent]] table, such as the
+    /// champion that `arena evolve` writes
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "binary", "endpoint", "bot", "options", "start_timeout", "memory", "args",
     ])]
     fragment: Option<PathBuf>,
 
-    /// Replace the agent of this name: tournaments with the new content are new ones,
-    /// those of the old content keep it
+    /// Replace the agent of this name. Tournaments that have started keep the old content
     #[arg(long)]
     replace: bool,
 
     #[command(flatten)]
     access: AccessArgs,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }
@@ -72,20 +71,20 @@ pub(crate) struct RegisterArgs {
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(super) struct Target {
-    /// An executable file; a folder or an archive (.tar, .tar.gz, .tar.zst, .zip) with an
-    /// arena-agent.toml
+    /// Executable file, or a folder or archive (.tar, .tar.gz, .tar.zst, .zip) that
+    /// contains an arena-agent.toml
     #[arg(long, value_name = "PATH", conflicts_with = "endpoint")]
     pub(super) binary: Option<PathBuf>,
 
-    /// Where the agent runs: http://HOST:PORT or unix:PATH
+    /// Address of a running agent: http://HOST:PORT or unix:PATH
     #[arg(long, value_name = "URL")]
     pub(super) endpoint: Option<String>,
 
-    /// Seconds a binary may take until it is ready
+    /// Seconds a binary may take to become ready
     #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600), requires = "program", conflicts_with = "endpoint")]
     pub(super) start_timeout: u64,
 
-    /// Mebibytes of memory a binary may use [default: no limit]
+    /// Memory limit of a binary, in MiB [default: no limit]
     #[arg(
         long,
         value_name = "MIB",
@@ -94,7 +93,7 @@ pub(super) struct Target {
     )]
     pub(super) memory: Option<u64>,
 
-    /// Arguments of the binary
+    /// Arguments to start the binary with
     #[arg(
         last = true,
         value_name = "ARGS",

@@ -8,12 +8,11 @@ use crate::failure::{Failure, Outcome};
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Where to listen: unix:PATH or HOST:PORT; port 0 takes a free one
+    /// Address to listen on: unix:PATH or HOST:PORT; port 0 picks a free port
     #[arg(long, env = "ARENA_LISTEN", default_value_t = Listen::default(), value_name = "ADDR")]
     listen: Listen,
 
-    /// Offer this bot; may be repeated, the first is the default one
-    /// [default: all]
+    /// Serve this bot; may be repeated, the first is the default bot [default: all]
     #[arg(long = "bot", value_name = "BOT")]
     bots: Vec<String>,
 }

@@ -113,9 +113,9 @@ impl Course {
         planned.map(drop).map_err(|status| {
             let failure = Failure::from(status);
             // All players have these options, not the first alone.
-            let told = failure.to_string();
-            let told = told.replace("agent \"p00\"", "the players of [player]");
-            Failure::new(failure.kind(), told)
+            let text = failure.to_string();
+            let text = text.replace("agent \"p00\"", "the players of [player]");
+            Failure::new(failure.kind(), text)
         })
     }
 
@@ -171,7 +171,7 @@ impl Course {
     }
 
     /// Plays the tournament of a generation, unless it was played before, which
-    /// is told beside its standings.
+    /// is reported beside its standings.
     async fn generation(
         &self,
         client: &mut Client,

@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn what_cannot_evolve_is_named_with_what_can() {
-        for (evolve, told) in [
+        for (evolve, reported) in [
             ("\"weight\"", "did you mean \"weights\"?"),
             ("\"brave\"", "no such option of numbers"),
             ("[]", "names no option"),
@@ -311,7 +311,7 @@ mod tests {
             ("{ depth = [4, 2] }", "within 1 and 9"),
         ] {
             let failure = genome(evolve).expect_err(evolve).to_string();
-            assert!(failure.contains(told), "{evolve}: {failure}");
+            assert!(failure.contains(reported), "{evolve}: {failure}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is told of an evolution.
+//! What is last_line of an evolution.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::{
     units,
 };
 
-/// Generations that were played before are told as often as this at most.
+/// Generations that were played before are last_line as often as this at most.
 const LINE_EVERY: Duration = Duration::from_millis(200);
 
 /// A generation that is played.
@@ -44,7 +44,7 @@ pub(super) struct Report<'a> {
     spec: &'a EvolveSpec,
     started: Instant,
     /// Of the line before.
-    told: Option<Instant>,
+    last_line: Option<Instant>,
     /// When the generation before was played.
     before: Instant,
     /// Seconds that generations take, the last ones counted most.
@@ -70,7 +70,7 @@ impl<'a> Report<'a> {
             format,
             spec,
             started: now,
-            told: None,
+            last_line: None,
             before: now,
             pace: None,
             course: Vec::new(),
@@ -115,11 +115,12 @@ impl<'a> Report<'a> {
         let generations = self.spec.evolution.generations;
         let number = played.number + 1;
         let last = number == generations;
-        let due = !played.before || (self.told).is_none_or(|before| before.elapsed() >= LINE_EVERY);
+        let due =
+            !played.before || (self.last_line).is_none_or(|before| before.elapsed() >= LINE_EVERY);
         if !last && !due {
             return;
         }
-        self.told = Some(Instant::now());
+        self.last_line = Some(Instant::now());
         let left = f64::from(generations - number) * pace;
         let Fitness { best, mean, spread } = played.fitness;
         note(format!(

@@ -79,7 +79,7 @@ pub(super) fn explain(
 }
 
 /// As [`explain`] where the stored game has no events: which differs cannot be
-/// told, but whose fault it may be.
+/// reported, but whose fault it may be.
 pub(super) fn explain_hashes(
     setup: &v1::TournamentSetup,
     stored: &GameRecord,

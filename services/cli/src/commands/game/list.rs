@@ -29,43 +29,44 @@ Examples:
   arena game list @last --sort plies --limit 5
   arena game list demo-3f9a0c1b22 --from 1000 --limit 50 --output jsonl")]
 pub(crate) struct ListArgs {
-    /// Id of the tournament; its beginning is enough, @last is the newest
+    /// Id of the tournament, or an unambiguous prefix; @last is the newest tournament
     id: String,
 
     #[command(flatten)]
     access: AccessArgs,
 
-    /// Only games in which this agent sat; several: in which all of them sat
+    /// List only games that this agent played; if repeated, that all of these agents
+    /// played
     #[arg(long, value_name = "NAME")]
     agent: Vec<String>,
 
-    /// Only games that the agent named first won, drew (first with others) or
-    /// lost; void: that could not be played
+    /// List only games that the first --agent won, drew (shared first place) or lost;
+    /// void: games that could not be played
     #[arg(long, value_enum, value_name = "RESULT")]
     result: Option<GameResult>,
 
-    /// Only games with a fault of this kind, such as timeout, or any; of the agent
-    /// named first, where there is one
+    /// List only games with a fault of this kind, such as timeout, or `any`; with
+    /// --agent, a fault of the first agent
     #[arg(long, value_name = "KIND", value_parser = fault_kind)]
     fault: Option<FaultFilter>,
 
-    /// In which order: by index, or the longest games first
+    /// Sort by index, or by plies with the longest games first
     #[arg(long, value_enum, default_value_t)]
     sort: Order,
 
-    /// The other way round
+    /// Reverse the order
     #[arg(long)]
     reverse: bool,
 
-    /// Index of the first game shown
+    /// Index of the first game to show
     #[arg(long, default_value_t = 0, value_name = "INDEX")]
     from: u64,
 
-    /// How many games are shown
+    /// Number of games to show
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=512))]
     limit: u32,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }

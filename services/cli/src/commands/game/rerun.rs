@@ -16,8 +16,8 @@ use tonic::Code;
 use super::{
     compare, fetch,
     programs::Programs,
+    resolved::{Played, Resolved, play, play_with},
     texts::{Text, texts},
-    told::{Played, Told, play, play_with},
 };
 use crate::{
     access::{Access, AccessArgs, Client},
@@ -34,25 +34,25 @@ pub(crate) struct RerunArgs {
     #[arg(required_unless_present = "file", conflicts_with = "file")]
     game: Option<String>,
 
-    /// A record, as `arena export` writes it, with its moves or without; several
-    /// lines are several games, - is stdin
+    /// File with records, one per line, as `arena export` writes them, with or without
+    /// moves; - reads stdin
     #[arg(long, value_name = "RECORD")]
     file: Option<PathBuf>,
 
-    /// With --file: the file of a registered agent, or the URL of an endpoint; may
-    /// be repeated. Packages that are not named are taken from --data (./arena-data) or
-    /// --coordinator, by their SHA-256
+    /// With --file: the file of a registered agent, or the URL of an endpoint; may be
+    /// repeated. Arena looks up other packages by SHA-256 in --data (./arena-data) or
+    /// --coordinator
     #[arg(long = "agent", value_name = "NAME=PATH", requires = "file")]
     agents: Vec<String>,
 
     #[command(flatten)]
     access: AccessArgs,
 
-    /// How the papers' agents are run
+    /// How to run built-in agents
     #[arg(long, value_enum, default_value_t)]
     builtin: Builtin,
 
-    /// How to print; json is the record of the rerun
+    /// Output format; json prints the record of the rerun
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }
@@ -123,20 +123,20 @@ impl RerunArgs {
         // The game that is played here is wanted whole.
         let hash_only = std::mem::take(&mut setup.hash_only);
         let assignment = assignment(&stored, stored.opening());
-        let told = Told::new(setup, access.url.clone());
+        let resolved = Resolved::new(setup, access.url.clone());
         let before = Before {
             id,
             stored,
             hash_only,
         };
-        let again = play(&told, &assignment, self.builtin).await?;
+        let again = play(&resolved, &assignment, self.builtin).await?;
         if self.is_same(&before, &again, &rules)? {
             return Ok(());
         }
-        before.check_reached(&told.setup, &again)?;
+        before.check_reached(&resolved.setup, &again)?;
         // Whether the agent changed or never plays alike shows in a third game.
-        let third = play(&told, &assignment, self.builtin).await?;
-        Err(before.differs(&rules, &told.setup, &again, &third))
+        let third = play(&resolved, &assignment, self.builtin).await?;
+        Err(before.differs(&rules, &resolved.setup, &again, &third))
     }
 
     /// Plays a record's game from its line.

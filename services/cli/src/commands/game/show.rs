@@ -6,7 +6,7 @@ use arena_model::GameRecord;
 use arena_wire::v1;
 
 use super::{
-    told::Played,
+    resolved::Played,
     watch::{Frame, WatchArgs},
 };
 use crate::{

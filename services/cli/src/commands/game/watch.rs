@@ -17,12 +17,12 @@ const DELAY_MAX: Duration = Duration::from_secs(3600);
 /// How a game is followed.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WatchArgs {
-    /// Draw the board before every move; on a terminal in place, and a key goes on:
-    /// space, enter or right for the next move, left for the one before, q for the end
+    /// Draw the board before every move. On a terminal, keys step through the game:
+    /// space, enter or right for the next move, left for the previous move, q to quit
     #[arg(long)]
     pub(crate) watch: bool,
 
-    /// Go on by itself after this time, such as 500ms or 2s
+    /// Step automatically after this time, such as 500ms or 2s
     #[arg(long, value_name = "DURATION", requires = "watch", value_parser = delay)]
     delay: Option<Duration>,
 }

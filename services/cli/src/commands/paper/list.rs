@@ -10,16 +10,16 @@ use crate::{
     units,
 };
 
-/// List the published tables that can be run
+/// List the published tables that Arena reproduces
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Games are those played unless --games says otherwise.
+The number of games is that of the paper, unless --games is given.
 
 Examples:
   arena paper list
   arena paper list --output json      papers, protocols and numbers of cells")]
 pub(crate) struct ListArgs {
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }

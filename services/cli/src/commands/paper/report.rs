@@ -94,7 +94,7 @@ impl Sums {
     }
 
     /// In words.
-    fn told(&self) -> String {
+    fn summary(&self) -> String {
         let parts = [
             (self.within_sampled, "sampled"),
             (self.within_exact, "exact"),
@@ -125,7 +125,7 @@ pub(super) fn progress(ran: &Ran) -> String {
         ran.table.id,
         units::count(ran.games),
         units::duration(ran.seconds),
-        sums.told()
+        sums.summary()
     )
 }
 
@@ -284,7 +284,7 @@ pub(super) fn cells(ran: &Ran, runner: &Runner) -> String {
         "\n{} games, seed {}: {}\n",
         units::count(ran.games),
         runner.seed,
-        sums.told()
+        sums.summary()
     );
     text
 }
@@ -403,7 +403,7 @@ fn said_again(finding: &Finding) -> bool {
     finding.repeats && finding.verdict == Verdict::Within && !finding.given
 }
 
-/// What was expected and what came out, for narrow columns.
+/// Expectations and results out, for narrow columns.
 fn short_verdict(finding: &Finding) -> String {
     match finding.verdict {
         Verdict::NotComparable => "not comp.".to_owned(),

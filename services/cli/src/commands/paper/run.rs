@@ -35,9 +35,9 @@ const SEED: &str = "0x5eed";
 /// A figure near its bound gets at most so many times the table's games.
 const GROWTH_MAX: u64 = 16;
 
-/// Play a table's protocol and set our figures beside the published ones
+/// Play the protocol of a table and show our figures beside the published ones
 ///
-/// Each cell is told with the published figure, ours, its 95 % interval, how
+/// Each cell is reported with the published figure, ours, its 95 % interval, how
 /// many standard errors lie between the two (z), and whether ours is within
 /// what the published figure allows, outside, or not comparable, and why. Where
 /// no chance is in our figure it is called exact; where it follows from figures
@@ -46,9 +46,9 @@ const GROWTH_MAX: u64 = 16;
 /// that is within. The same seed gives the same figures for any number of workers.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each cell's data say what can be expected of it: R, reproducible within stated
-bounds; Q, in sign or order only, by a bound that is shown; N, not to be expected.
-Exit code 3 where a cell R is outside, as the summary tells.
+Every cell has a class: R, reproducible within stated bounds; Q, sign or order only,
+within a bound that is shown; N, not reproducible. The exit code is 3 if an R cell is
+outside its bounds.
 
 Examples:
   arena paper run 001-ii
@@ -59,19 +59,19 @@ pub(crate) struct RunArgs {
     /// Id of a table, as `arena paper list` shows them, or `all`
     id: String,
 
-    /// Games of each pairing, instead of the table's own number
+    /// Games per pairing, instead of the number in the paper
     #[arg(long, env = "ARENA_PAPER_GAMES", value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     games: Option<u64>,
 
-    /// Where all randomness comes from
+    /// Seed of all random draws
     #[arg(long, value_name = "0x…", default_value = SEED)]
     seed: TournamentSeed,
 
-    /// Threads that play [default: as many as there are processors]
+    /// Number of threads [default: number of processors]
     #[arg(long, env = "ARENA_PAPER_WORKERS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: Option<u16>,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }

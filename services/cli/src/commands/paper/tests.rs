@@ -310,7 +310,7 @@ fn a_table_that_is_stopped_is_interrupted_and_not_judged() {
 }
 
 #[test]
-fn the_games_told_beforehand_are_those_that_are_played() {
+fn the_games_reported_beforehand_are_those_that_are_played() {
     for ran in quick() {
         assert_eq!(ran.games, ran.table.games(Some(6)), "{}", ran.table.id);
     }
@@ -335,14 +335,14 @@ fn a_table_is_found_in_any_case_and_a_misspelt_one_named() {
         data::table("000-II").map(|table| table.id).ok(),
         Some("000-ii")
     );
-    let told = data::table("000-iix")
+    let text = data::table("000-iix")
         .expect_err("no such table")
         .to_string();
-    assert!(told.contains("did you mean \"000-ii"), "{told}");
-    let told = data::table("nonsense")
+    assert!(text.contains("did you mean \"000-ii"), "{text}");
+    let text = data::table("nonsense")
         .expect_err("no such table")
         .to_string();
-    assert!(told.contains("arena paper list"), "{told}");
+    assert!(text.contains("arena paper list"), "{text}");
 }
 
 const SMALL: &str = r#"
@@ -383,8 +383,11 @@ fn a_data_file_that_is_wrong_is_refused_and_says_where() {
         ("agent = 0", "agent = 2", "agent"),
     ] {
         assert!(SMALL.contains(from), "{from}");
-        let told = data::read("test", &SMALL.replace(from, to)).expect_err(to);
-        assert!(told.contains(word) && told.contains("test"), "{to}: {told}");
+        let reported = data::read("test", &SMALL.replace(from, to)).expect_err(to);
+        assert!(
+            reported.contains(word) && reported.contains("test"),
+            "{to}: {reported}"
+        );
     }
 }
 

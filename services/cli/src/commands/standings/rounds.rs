@@ -17,33 +17,33 @@ fn rounds(standings: &v1::Standings) -> Option<Rounds> {
 }
 
 /// Why there are no rounds.
-fn untold(standings: &v1::Standings) -> &'static str {
+fn absence(standings: &v1::Standings) -> &'static str {
     if standings.verdict_json.is_empty() {
-        "rounds: told once the tournament is finished"
+        "rounds: available once the tournament is finished"
     } else {
         "rounds: this format has none"
     }
 }
 
 /// Rounds, or a note on stderr why there are none.
-fn told(standings: &v1::Standings) -> Option<Rounds> {
+fn rounds_or_note(standings: &v1::Standings) -> Option<Rounds> {
     let rounds = rounds(standings);
     if rounds.is_none() {
-        output::note(untold(standings));
+        output::note(absence(standings));
     }
     rounds
 }
 
 /// Everybody in every round, a JSON object a line.
 pub(super) fn json_lines(standings: &v1::Standings) -> Outcome {
-    let rounds = told(standings);
+    let rounds = rounds_or_note(standings);
     let rows = rounds.iter().flat_map(rounds::rows);
     rows.into_iter().try_for_each(|row| output::json_line(&row))
 }
 
 /// The same as comma-separated values.
 pub(super) fn csv(standings: &v1::Standings) -> Outcome<String> {
-    let rounds = told(standings);
+    let rounds = rounds_or_note(standings);
     csv::rounds(&rounds.as_ref().map(rounds::rows).unwrap_or_default())
 }
 
@@ -52,7 +52,7 @@ pub(super) fn people(standings: &v1::Standings, asked: bool, width: Option<usize
     let id = &standings.tournament_id;
     let Some(rounds) = rounds(standings) else {
         return match asked {
-            true => format!("\n{}\n", untold(standings)),
+            true => format!("\n{}\n", absence(standings)),
             false => String::new(),
         };
     };
@@ -67,7 +67,7 @@ pub(super) fn people(standings: &v1::Standings, asked: bool, width: Option<usize
 }
 
 /// A line for each agent, in the order of the standings, by whose numbers its
-/// opponents are told.
+/// opponents are reported.
 fn swiss(standings: &v1::Standings, rounds: &Rounds, width: Option<usize>) -> String {
     let agents = standings.agents.iter().map(|agent| agent.agent.as_str());
     let agents: Vec<&str> = agents.collect();

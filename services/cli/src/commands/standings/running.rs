@@ -20,15 +20,15 @@ const PAGE: u32 = 1000;
 /// Ways to rate.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Ratings {
-    /// Elo with K = 32 from 1000; two seats
+    /// Elo, K = 32, starting at 1000; two seats only
     Elo,
-    /// Glicko-2 from 1500 ± 350, each game a period; two seats
+    /// Glicko-2, starting at 1500 ± 350, one rating period per game; two seats only
     #[value(name = "glicko2")]
     Glicko2,
-    /// TrueSkill from 25 ± 8.3
+    /// TrueSkill, starting at 25 ± 8.3
     #[value(name = "trueskill")]
     TrueSkill,
-    /// Weng and Lin's Bradley-Terry from 25 ± 8.3
+    /// Weng and Lin's Bradley-Terry model, starting at 25 ± 8.3
     WengLin,
 }
 

@@ -58,7 +58,7 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
         &|agent| units::interval(agent.score, agent.score_low, agent.score_high),
     );
     if agents.iter().any(|agent| agent.score_adjusted.is_some()) {
-        add("less luck [95%]", 4, &|agent| {
+        add("adjusted [95%]", 4, &|agent| {
             let shown = units::interval(
                 agent.score_adjusted,
                 agent.score_adjusted_low,
@@ -115,9 +115,9 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
         });
         // The other ones, which are not shown yet.
         let looks = if standings.adaptive {
-            "one look"
+            "fixed n"
         } else {
-            "any time"
+            "anytime"
         };
         if rated {
             add(&format!("rating [95%, {looks}]"), 0, &|agent| {
@@ -147,7 +147,7 @@ pub(super) fn people(standings: &v1::Standings, wide: bool, width: Option<usize>
         let left_out = left_out.join(", ");
         let id = &standings.tournament_id;
         text += &remark(
-            &format!("too narrow for these columns: {left_out} (arena standings {id} --wide)"),
+            &format!("hidden columns: {left_out} (use arena standings {id} --wide)"),
             width,
         );
     }
@@ -194,14 +194,14 @@ pub(super) fn crosstable(standings: &v1::Standings, wide: bool, width: Option<us
     // As the report has it: where results decided what was played, one look is not
     // what happened.
     let head = if standings.adaptive {
-        "score in % against, at any time"
+        "score in % against, anytime-valid"
     } else {
         "score in % against"
     };
     let room = width.filter(|_| !wide);
-    let table = |told: bool| {
+    let table = |reported: bool| {
         scores(standings, head, room, |pair| {
-            match (told, standings.adaptive) {
+            match (reported, standings.adaptive) {
                 (false, _) => (pair.score, None, None),
                 (true, true) => (pair.score, pair.score_anytime_low, pair.score_anytime_high),
                 (true, false) => (pair.score, pair.score_low, pair.score_high),
@@ -211,24 +211,26 @@ pub(super) fn crosstable(standings: &v1::Standings, wide: bool, width: Option<us
     let mut text = table(true);
     if room.is_some_and(|width| !fits(&text, width)) {
         text = table(false);
-        text += &remark(
-            "too narrow for the intervals (--crosstable --wide shows them)",
-            width,
-        );
+        text += &remark("intervals are hidden (use --crosstable --wide)", width);
     }
     let mut pairs = standings.pairs.iter();
     if pairs.any(|pair| pair.score_adjusted.is_some()) {
-        let adjusted = scores(standings, "less luck, in % against", room, |pair| {
-            let (low, high) = if standings.adaptive {
-                (
-                    pair.score_adjusted_anytime_low,
-                    pair.score_adjusted_anytime_high,
-                )
-            } else {
-                (pair.score_adjusted_low, pair.score_adjusted_high)
-            };
-            (pair.score_adjusted, low, high)
-        });
+        let adjusted = scores(
+            standings,
+            "luck-adjusted score in % against",
+            room,
+            |pair| {
+                let (low, high) = if standings.adaptive {
+                    (
+                        pair.score_adjusted_anytime_low,
+                        pair.score_adjusted_anytime_high,
+                    )
+                } else {
+                    (pair.score_adjusted_low, pair.score_adjusted_high)
+                };
+                (pair.score_adjusted, low, high)
+            },
+        );
         if wide || fits(&adjusted, width.unwrap_or(WIDTH)) {
             text += &format!("\n{adjusted}");
         }
@@ -294,7 +296,7 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
         .iter()
         .any(|agent| agent.swiss_points.is_some())
     {
-        text += &format!("places: {}\n", swiss_told(standings.seats.len()));
+        text += &format!("places: {}\n", swiss_tiebreaks(standings.seats.len()));
     }
     let seats: Vec<String> = standings
         .seats
@@ -308,11 +310,11 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
         .collect();
     if !seats.is_empty() {
         let begins = if standings.starter_drawn {
-            "who begins is drawn"
+            "the first player is drawn"
         } else {
-            "seat 0 begins"
+            "seat 0 moves first"
         };
-        text += &format!("seats: {} ({begins})\n", seats.join(", "));
+        text += &format!("mean score by seat: {} ({begins})\n", seats.join(", "));
     }
     if let Some(pairing) = &standings.pairing {
         text += &format!("paired seats: {}\n", pairing_gain(pairing));
@@ -323,27 +325,26 @@ pub(super) fn remarks(standings: &v1::Standings) -> String {
         .any(|agent| agent.score_low.is_some())
     {
         text += if standings.adaptive {
-            "intervals: 95 % each by itself (pointwise), over blocks; anytime-valid, since results \
+            "intervals: pointwise 95 % confidence intervals over blocks, anytime-valid because results \
              decide what is played or when it ends\n"
         } else {
-            "intervals: 95 % each by itself (pointwise), over blocks, for one look after a number \
-             of games fixed beforehand; --wide has those that hold however often one looks\n"
+            "intervals: pointwise 95 % confidence intervals over blocks, for a number of games fixed in \
+             advance; --wide adds anytime-valid intervals\n"
         };
         let mut agents = standings.agents.iter();
         if agents.any(|agent| agent.score_adjusted_is_raw) {
-            text += "* luck cannot be taken out of so few blocks: the score as it came\n";
+            text += "* too few blocks to adjust for luck: unadjusted score\n";
         }
     }
     text
 }
 
 /// What the places of a Swiss tournament go by.
-pub(crate) fn swiss_told(seats: usize) -> String {
+pub(crate) fn swiss_tiebreaks(seats: usize) -> String {
     let bye = if seats > 2 { "half a round" } else { "a round" };
     format!(
-        "by points, then by Buchholz, the points of all opponents; a seat beaten is one point, \
-         one tied a half, and a bye counts as {bye} won, and nothing for the Buchholz of the agent \
-         that rests"
+        "by points, then by Buchholz (the sum of all opponents' points); an opponent beaten is one \
+         point, a tie half a point; a bye counts as {bye} won, and not for Buchholz"
     )
 }
 
@@ -353,8 +354,8 @@ pub(crate) fn pairing_gain(pairing: &v1::Pairing) -> String {
         games.map_or_else(|| "infinitely many".to_owned(), units::signed_count)
     };
     format!(
-        "variance {} % lower than that of as many unpaired games [95%: {} to {}], as if {} more \
-         games had been played [{} to {}]",
+        "variance {} % lower than unpaired games [95 % CI {} to {}], as if {} more games had been \
+         played [{} to {}]",
         units::whole_percent(pairing.variance_reduction),
         units::whole_percent(pairing.variance_reduction_low),
         units::whole_percent(pairing.variance_reduction_high),
@@ -393,16 +394,16 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_told_less_luck_where_that_fits_or_all_is_wanted() {
+    fn pairs_are_reported_less_luck_where_that_fits_or_all_is_wanted() {
         let text = crosstable(&standings(2), false, None);
         for part in ["score in % against", "75 ±10", "25 ±10"] {
             assert!(text.contains(part), "{text}");
         }
-        for part in ["less luck, in % against", "70 ±5", "30 ±5"] {
+        for part in ["luck-adjusted score in % against", "70 ±5", "30 ±5"] {
             assert!(text.contains(part), "{text}");
         }
-        assert!(!crosstable(&standings(60), false, None).contains("less luck"));
-        assert!(crosstable(&standings(60), true, None).contains("less luck"));
+        assert!(!crosstable(&standings(60), false, None).contains("luck-adjusted"));
+        assert!(crosstable(&standings(60), true, None).contains("luck-adjusted"));
         let mut skewed = standings(2);
         skewed.pairs[0].score_low = Some(0.6);
         let text = crosstable(&skewed, false, None);
@@ -414,10 +415,10 @@ mod tests {
         assert!(text.contains("75 [60, 85]"), "{text}");
         let text = crosstable(&skewed, false, Some(30));
         assert!(text.contains("75") && !text.contains("[60"), "{text}");
-        assert!(text.contains("too narrow for the intervals"), "{text}");
+        assert!(text.contains("intervals are hidden"), "{text}");
         let mut unknown = standings(2);
         unknown.pairs[0].score_adjusted = None;
-        assert!(!crosstable(&unknown, true, None).contains("less luck"));
+        assert!(!crosstable(&unknown, true, None).contains("luck-adjusted"));
     }
 
     #[test]
@@ -436,16 +437,16 @@ mod tests {
         let text = remarks(&standings);
         for part in [
             "variance 11 % lower",
-            "[95%: -20 to 35]",
+            "[95 % CI -20 to 35]",
             "12 more games had been played [-17 to infinitely many]",
             "pointwise",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
-        assert!(!text.contains("as it came"), "{text}");
+        assert!(!text.contains("unadjusted"), "{text}");
         standings.agents[0].score_adjusted = Some(0.5);
         standings.agents[0].score_adjusted_is_raw = true;
-        assert!(remarks(&standings).contains("* luck cannot be taken out"));
+        assert!(remarks(&standings).contains("* too few blocks"));
         assert!(people(&standings, true, None).contains("50.0%*"));
         // After results decided: intervals that hold then, and no figures of elsewhere.
         standings.adaptive = true;
@@ -579,7 +580,7 @@ mod tests {
         // Narrow, and on no terminal.
         for width in [Some(60), Some(80), None] {
             let text = people(&standings, false, width);
-            let (shown, left_out) = text.split_once("too narrow for").expect("too much");
+            let (shown, left_out) = text.split_once("hidden columns:").expect("too much");
             assert!(
                 shown.contains("faults") && shown.contains("4,321"),
                 "{text}"
@@ -588,7 +589,7 @@ mod tests {
         }
         standings.agents[0].faults = 0;
         let text = people(&standings, false, Some(80));
-        let (_, left_out) = text.split_once("too narrow for").expect("too much");
+        let (_, left_out) = text.split_once("hidden columns:").expect("too much");
         assert!(left_out.contains("faults"), "{text}");
     }
 }

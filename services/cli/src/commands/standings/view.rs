@@ -55,7 +55,7 @@ struct IntervalsView {
 fn intervals(standings: &v1::Standings) -> IntervalsView {
     IntervalsView {
         level: 0.95,
-        fixed: "pointwise, over blocks; for one look after a number of blocks fixed beforehand",
+        fixed: "pointwise, over blocks; for a number of blocks fixed in advance",
         anytime: "pointwise, over blocks; at all times at once, however often one looks",
         shown: if standings.adaptive {
             "anytime"

@@ -26,18 +26,19 @@ const HEADER: [&str; 7] = [
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// Only tournaments whose name begins so
+    /// List only tournaments whose name starts with this
     #[arg(value_name = "NAME")]
     name: Option<String>,
 
     #[command(flatten)]
     pub(super) access: AccessArgs,
 
-    /// A line for each generation of an evolution, as with NAME and in json, jsonl and csv
+    /// List each generation of an evolution on its own line (the default with NAME, json,
+    /// jsonl and csv)
     #[arg(long)]
     all: bool,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }

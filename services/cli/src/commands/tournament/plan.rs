@@ -35,29 +35,29 @@ const SPREAD_MAX: f64 = 0.5;
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
-    /// The spec, a TOML file
+    /// Tournament spec, a TOML file
     spec: PathBuf,
 
     #[command(flatten)]
     pub(super) access: AccessArgs,
 
-    /// Seed that replaces the spec's
+    /// Seed to use instead of the one in the spec
     #[arg(long, value_name = "0x…")]
     seed: Option<String>,
 
     #[command(flatten)]
     set: SetArgs,
 
-    /// Games a second that your fleet plays, if you know
+    /// Speed of your workers in games per second, if known
     #[arg(long, value_name = "GAMES")]
     rate: Option<f64>,
 
-    /// How long to play, to see how fast it goes and how far scores spread;
-    /// native agents alone; 0: not at all
+    /// Seconds of trial games, to measure speed and the spread of scores (built-in agents
+    /// only); 0 to skip
     #[arg(long, value_name = "SECONDS", default_value_t = 1.0)]
     measure: f64,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }
@@ -69,7 +69,7 @@ struct Side {
 }
 
 /// A number and where it is from.
-struct Told {
+struct Sourced {
     value: f64,
     from: String,
 }
@@ -131,8 +131,8 @@ struct Plan<'a> {
     expected: u64,
     /// At what results so many games are to be expected, where that depends on them.
     expected_from: Option<String>,
-    rate: Option<Told>,
-    spread: Told,
+    rate: Option<Sourced>,
+    spread: Sourced,
     /// Whether scores may be spread by less than that.
     at_most: bool,
     /// Games that would only repeat others.
@@ -150,7 +150,7 @@ impl<'a> Plan<'a> {
         sample: Option<&sample::Sample>,
     ) -> Self {
         let measured = sample.and_then(|sample| {
-            Some(Told {
+            Some(Sourced {
                 value: sample.rate()?,
                 from: format!(
                     "measured by playing {} on one thread here, without a fleet",
@@ -158,14 +158,14 @@ impl<'a> Plan<'a> {
                 ),
             })
         });
-        let given = rate.map(|value| Told {
+        let given = rate.map(|value| Sourced {
             value,
             from: "given with --rate".to_owned(),
         });
         let spread = sample.and_then(|sample| {
             let value = sample.spread()?;
             let blocks = units::plural(sample.blocks, "block");
-            Some(Told {
+            Some(Sourced {
                 value,
                 from: if value > 0.0 {
                     format!("as {blocks} spread")
@@ -186,7 +186,7 @@ impl<'a> Plan<'a> {
             at_most: spread.is_none(),
             left_out: Schedule::new(tournament).map_or(0, |schedule| schedule.games_left_out()),
             gave_up: sample.is_some_and(|sample| sample.games == 0),
-            spread: spread.unwrap_or_else(|| Told {
+            spread: spread.unwrap_or_else(|| Sourced {
                 value: SPREAD_MAX,
                 from: "whatever the games come to".to_owned(),
             }),
@@ -239,7 +239,7 @@ impl<'a> Plan<'a> {
     }
 
     fn print(&self, id: &str, format: Format) -> Outcome {
-        let from = |told: &Told| told.from.clone();
+        let from = |reported: &Sourced| reported.from.clone();
         let sides = self.sides();
         let value = json!({
             "tournament_id": id,
@@ -508,8 +508,8 @@ mod tests {
     }
 
     #[test]
-    fn a_width_is_never_told_as_nothing() {
-        let told = [12.34, 0.06, 0.05, 0.04, 0.0031].map(points);
-        assert_eq!(told, ["12.3", "0.1", "0.1", "0.04", "0.003"]);
+    fn a_width_is_never_reported_as_nothing() {
+        let reported = [12.34, 0.06, 0.05, 0.04, 0.0031].map(points);
+        assert_eq!(reported, ["12.3", "0.1", "0.1", "0.04", "0.003"]);
     }
 }

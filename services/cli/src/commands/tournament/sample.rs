@@ -25,7 +25,7 @@ const AT_ONCE: u64 = 2;
 const BLOCKS_LEAST: u64 = 1000;
 /// The most blocks that are played.
 const BLOCKS: u64 = 100_000;
-/// How many times as long as it was told slow bots may take for what they have
+/// How many times as long as it was reported slow bots may take for what they have
 /// begun.
 const PATIENCE: u32 = 10;
 

@@ -3,7 +3,7 @@
 use super::{Scale, escape, percent, put};
 use crate::report::{Measure, Report};
 
-/// Agents with a line; more could not be told apart.
+/// Agents with a line; more could not be distinguished.
 const LINES: usize = 10;
 /// Height of the drawing.
 const HEIGHT: f64 = 280.0;
@@ -28,7 +28,7 @@ pub(in crate::report) fn course(report: &Report) -> String {
         }
         Measure::Score => ("Score", 0.5, Scale::around(values, (0.0, 1.0), 0.05)),
     };
-    let told = |value: f64| match report.measure {
+    let output = |value: f64| match report.measure {
         // A nought has no sign.
         Measure::Rating if value.round() == 0.0 => "0".to_owned(),
         Measure::Rating => format!("{value:+.0}"),
@@ -53,7 +53,7 @@ pub(in crate::report) fn course(report: &Report) -> String {
                 "<line class=\"{class}\" x1=\"0\" x2=\"{WIDTH}%\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
                  <text x=\"0\" y=\"{:.1}\">{}</text>",
                 if at < 14.0 { at + 12.0 } else { at - 3.0 },
-                told(tick)
+                output(tick)
             ),
         );
     }
@@ -100,7 +100,7 @@ pub(in crate::report) fn course(report: &Report) -> String {
                  <span>{} {} <span class=\"soft\">{}</span></span></li>",
                 place + 1,
                 escape(&agent.standing.agent),
-                last.map_or_else(|| "–".to_owned(), |value| told(*value))
+                last.map_or_else(|| "–".to_owned(), |value| output(*value))
             ),
         );
     }

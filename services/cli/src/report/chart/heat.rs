@@ -56,7 +56,7 @@ fn cell(out: &mut String, name: &str, other: &str, pair: &Pair) {
         .is_some_and(|(low, high)| low > 0.5 || high < 0.5);
     let (low, high) = score.interval.unzip();
     let [before, with, behind] = pair.results.map(units::count);
-    let told = escape(&format!(
+    let text = escape(&format!(
         "{name} against {other}: {} over {}; {before} won, {with} drawn, {behind} lost",
         units::interval(Some(score.value), low, high),
         units::plural(pair.games, "game"),
@@ -64,7 +64,7 @@ fn cell(out: &mut String, name: &str, other: &str, pair: &Pair) {
     put(
         out,
         format_args!(
-            "<td class=\"h{step}{}\" title=\"{told}\">{}</td>",
+            "<td class=\"h{step}{}\" title=\"{text}\">{}</td>",
             if sure { " sure" } else { "" },
             units::percent(score.value, None)
         ),

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Agent, Measure, Report, SequentialTest, chart, words};
 use crate::{
-    commands::swiss_told,
+    commands::swiss_tiebreaks,
     failure::{Failure, Outcome},
     progress::state_name,
     units,
@@ -143,7 +143,7 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
     let swiss = rounds.as_ref().and_then(|of| rounds::swiss(report, of));
     let bracket = rounds.as_ref().and_then(rounds::bracket);
     let test = report.test.as_ref().and_then(test_part);
-    let mut parts = vec![("summary", "In short")];
+    let mut parts = vec![("summary", "Summary")];
     if !report.verdicts.is_empty() {
         parts.push(("expected", "Expected"));
     }
@@ -162,15 +162,15 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
         }
         parts.extend([
             ("pairs", "Head to head"),
-            ("course", "Over the tournament"),
-            ("seats", "Who moves first"),
+            ("course", "Progress"),
+            ("seats", "First move"),
             ("lengths", "Lengths"),
             ("latencies", "Thinking"),
             ("faults", "Faults"),
             ("samples", "Games"),
         ]);
     }
-    parts.push(("again", "Play it again"));
+    parts.push(("again", "Reproduce"));
     let mut pairs = pairs(report);
     let unlisted = pairs.len().saturating_sub(PAIRS_MAX) as u64;
     pairs.truncate(PAIRS_MAX);
@@ -194,7 +194,7 @@ pub(crate) fn html(report: &Report) -> Outcome<String> {
         finished: date(report.finished_unix_us),
         rows: report.agents.iter().map(row).collect(),
         swiss,
-        decided: swiss_told(report.seats),
+        decided: swiss_tiebreaks(report.seats),
         bracket,
         lucky,
         ratings: chart::ratings(report),

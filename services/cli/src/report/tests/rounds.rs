@@ -29,7 +29,7 @@ fn a_swiss_report_has_what_decides_places_and_a_table_of_rounds() {
         "href=\"#rounds\">Rounds<",
         "<td>3.5–0.5 <span class=\"met\">two</span></td><td>3–1 <span class=\"met\">three</span></td>",
         "<td>bye</td>",
-        "Places go by points, then by Buchholz",
+        "Places are decided by points, then by Buchholz",
     ] {
         assert!(page.contains(part), "{part}");
     }

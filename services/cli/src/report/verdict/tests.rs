@@ -140,7 +140,7 @@ fn lines_that_are_to_be_sure_share_the_error() {
 }
 
 #[test]
-fn how_far_behind_one_is_that_lost_every_game_is_not_told() {
+fn how_far_behind_one_is_that_lost_every_game_is_not_reported() {
     let mut standings = standings();
     standings.pairs[0].elo_difference = Some(-700.0);
     standings.pairs[0].elo_difference_low = Some(-900.0);
@@ -232,8 +232,8 @@ fn an_expectation_holds_once_all_is_played_and_not_before() {
         ] {
             let verdict = verdict_of(text, &standings);
             assert!(!verdict.holds, "{text}");
-            let told = format!("so far, and the tournament is {}", state_name(state));
-            assert!(verdict.says.ends_with(&told), "{}", verdict.says);
+            let shown = format!("so far, and the tournament is {}", state_name(state));
+            assert!(verdict.says.ends_with(&shown), "{}", verdict.says);
         }
     }
 }

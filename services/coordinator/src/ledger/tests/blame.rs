@@ -50,7 +50,7 @@ fn a_failed_attempt_rests_and_is_counted() {
         assert_eq!(before, failed.min(3) as u32, "it is to be played");
         let failed = failed as u32 + 1;
         assert_eq!(fail(&mut ledger, now, &lease, 0), Some(failed));
-        assert_eq!(fail(&mut ledger, now, &lease, 0), None, "told twice");
+        assert_eq!(fail(&mut ledger, now, &lease, 0), None, "reported twice");
         if !rest.is_zero() {
             assert_eq!(grant(&mut ledger, now, worker), None, "it rests");
         }
@@ -195,12 +195,12 @@ fn a_void_record_is_taken_only_where_it_was_asked_for() {
             now += SECOND;
             continue;
         };
-        let told = lease.games[0].attempts;
+        let reported = lease.games[0].attempts;
         let taken = report(&mut ledger, now, worker, &lease, |it| {
             (it.games, it.voids) = (&games, &voids);
         });
         let done = ledger.progress(tournament).expect("added").done;
-        if told == ATTEMPTS_MAX {
+        if reported == ATTEMPTS_MAX {
             assert_eq!(done, 1);
             break;
         }

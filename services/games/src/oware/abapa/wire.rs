@@ -7,7 +7,7 @@ use arena_wire::fields::Fields;
 use super::{
     super::{
         core::{HALF, ROW},
-        wire::{self, Told, expect},
+        wire::{self, RawPosition, expect},
     },
     Abapa, PITS, Phase, State,
 };
@@ -40,7 +40,7 @@ impl Abapa {
     }
 
     pub(super) fn read_position(&self, bytes: &[u8]) -> Result<State, String> {
-        let (mut told, mut seen) = (Told::default(), Cow::from(&[]));
+        let (mut raw, mut seen) = (RawPosition::default(), Cow::from(&[]));
         for field in Fields::of(bytes) {
             let (tag, value) = field.map_err(|error| error.to_string())?;
             let taken = match tag {
@@ -52,16 +52,16 @@ impl Abapa {
                         seen.to_mut().extend_from_slice(bytes);
                     }
                 }),
-                _ => told.take(tag, value),
+                _ => raw.take(tag, value),
             };
             taken.map_err(|error| error.to_string())?;
         }
-        let core = told.core(self.rules.random_starter, self.rules.plies_max)?;
+        let core = raw.core(self.rules.random_starter, self.rules.plies_max)?;
         let (boards, rest) = seen.as_chunks::<PITS>();
         expect(rest.is_empty(), "seen is not made of boards")?;
         expect(
             boards.is_empty() || self.rules.repetition && core.phase == Phase::Move,
-            "seen is told where nothing can come back",
+            "seen is raw where nothing can come back",
         )?;
         expect(
             boards.len() <= usize::from(core.since_capture),

@@ -85,7 +85,7 @@ impl AnanAnan {
     }
 
     /// A lap seed by seed, with what it banks. False where the turn is over by
-    /// it; the last seed's pit is told in `sown`.
+    /// it; the last seed's pit is reported in `sown`.
     fn drop_each(&self, core: &mut Core, mover: usize, origin: usize, sown: &mut Sown) -> bool {
         let hand = std::mem::take(&mut core.pits[origin]);
         let mut pit = origin;

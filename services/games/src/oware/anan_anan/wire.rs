@@ -5,7 +5,7 @@ use arena_wire::fields::Fields;
 use super::{
     super::{
         core::HALF,
-        wire::{self, Told, expect},
+        wire::{self, RawPosition, expect},
     },
     AnanAnan, Core, Finish, PASS, Phase, ROW,
 };
@@ -45,16 +45,16 @@ impl AnanAnan {
     }
 
     pub(super) fn read_position(&self, bytes: &[u8]) -> Result<Core, String> {
-        let (mut told, mut passed) = (Told::default(), false);
+        let (mut raw, mut passed) = (RawPosition::default(), false);
         for field in Fields::of(bytes) {
             let (tag, value) = field.map_err(|error| error.to_string())?;
             let taken = match tag {
                 7 => value.number().map(|number| passed = number != 0),
-                _ => told.take(tag, value),
+                _ => raw.take(tag, value),
             };
             taken.map_err(|error| error.to_string())?;
         }
-        let mut core = told.core(self.rules.random_starter, self.rules.plies_max)?;
+        let mut core = raw.core(self.rules.random_starter, self.rules.plies_max)?;
         core.passed = passed;
         expect(
             !passed || core.since_capture > 0,

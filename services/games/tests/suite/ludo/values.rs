@@ -64,13 +64,13 @@ fn seats_win_about_as_often_as_their_values_say() {
     }
     for (count, sum, wins) in tenths.into_iter().filter(|tenth| tenth.0 >= 50) {
         let n = i64::from(count);
-        let (told, found) = (sum / n, wins / n);
+        let (reported, found) = (sum / n, wins / n);
         // Four standard errors of a share near a half, and what other players
         // than those of the fit may differ.
         let error = POINT * 2 / i64::from(count.isqrt()) + POINT / 20;
         assert!(
-            (told - found).abs() < error,
-            "{told} told, {found} of {count}"
+            (reported - found).abs() < error,
+            "{reported} reported, {found} of {count}"
         );
     }
 }

@@ -144,7 +144,7 @@ fn a_position_that_comes_back_ends_the_game_with_the_own_rows() {
 }
 
 #[test]
-fn repetition_is_told_from_the_encoded_past_too() {
+fn repetition_is_reported_from_the_encoded_past_too() {
     let game: Abapa = game("", 2);
     let mut state = State::without_history(core("1 0 0 0 0 0 23 | 1 0 0 0 0 0 23", 0));
     let mut bytes = Vec::new();
@@ -161,7 +161,7 @@ fn repetition_is_told_from_the_encoded_past_too() {
 }
 
 #[test]
-fn a_past_that_is_told_in_pieces_is_read_whole() {
+fn a_past_that_is_reported_in_pieces_is_read_whole() {
     let game: Abapa = game("", 2);
     let mut state = State::without_history(core("1 0 0 0 0 0 23 | 1 0 0 0 0 0 23", 0));
     game.apply(&mut state, 0);
@@ -189,17 +189,17 @@ fn a_board_in_its_own_past_is_refused() {
         },
         seen: vec![[0; 12], [0; 12]],
     };
-    let mut told = |seen: [u8; 12]| {
+    let mut reported = |seen: [u8; 12]| {
         state.seen[0] = seen;
         state.seen[1] = core("0 1 0 0 0 0 0 | 1 0 0 0 0 0 0", 0).pits;
         let mut bytes = Vec::new();
         game.encode(&state, false, &mut bytes);
         game.decode(&bytes).map_err(|error| error.reason)
     };
-    assert!(told(core("0 0 1 0 0 0 0 | 1 0 0 0 0 0 0", 0).pits).is_ok());
-    let back = told(position.pits).expect_err("it came back");
+    assert!(reported(core("0 0 1 0 0 0 0 | 1 0 0 0 0 0 0", 0).pits).is_ok());
+    let back = reported(position.pits).expect_err("it came back");
     assert_eq!(back, "phase does not go with the rest");
-    let fewer = told(core("0 0 1 0 0 0 0 | 0 0 0 0 0 0 0", 0).pits).expect_err("seeds");
+    let fewer = reported(core("0 0 1 0 0 0 0 | 0 0 0 0 0 0 0", 0).pits).expect_err("seeds");
     assert_eq!(fewer, "a board of seen has another number of seeds");
 }
 
@@ -309,12 +309,12 @@ fn moves_tell_what_they_capture() {
     let mut bytes = Vec::new();
     game.encode(&state, true, &mut bytes);
     let message = OwareAbapaPosition::decode(&bytes[..]).expect("a message");
-    let told: Vec<_> = message
+    let reported: Vec<_> = message
         .moves
         .iter()
         .map(|sown| (sown.pit, sown.seeds, sown.captured, sown.last, sown.given))
         .collect();
-    assert_eq!(told, [(0, 1, 0, 1, 0), (5, 2, 5, 7, 1)]);
+    assert_eq!(reported, [(0, 1, 0, 1, 0), (5, 2, 5, 7, 1)]);
 }
 
 #[test]

@@ -348,9 +348,9 @@ fn options_that_follow_do_so_unless_they_are_chosen() {
 fn moves_tell_what_they_bank() {
     let game: AnanAnan = game("remaining=none", 2);
     let mut bytes = Vec::new();
-    let told = |bytes: &[u8]| -> Vec<_> {
+    let reported = |bytes: &[u8]| -> Vec<_> {
         let message = OwareAnanAnanPosition::decode(bytes).expect("a message");
-        let told = message.moves.iter().map(|sown| {
+        let reported = message.moves.iter().map(|sown| {
             let banks = (sown.banked, sown.given);
             (
                 sown.id,
@@ -361,7 +361,7 @@ fn moves_tell_what_they_bank() {
                 sown.endless,
             )
         });
-        told.collect()
+        reported.collect()
     };
     game.encode(
         &core("0 0 0 0 3 3 20 | 3 3 0 0 0 0 16", 0),
@@ -369,7 +369,7 @@ fn moves_tell_what_they_bank() {
         &mut bytes,
     );
     assert_eq!(
-        told(&bytes),
+        reported(&bytes),
         [(4, 3, (8, 4), 7, 1, false), (5, 3, (0, 8), 8, 1, false),]
     );
     bytes.clear();
@@ -378,5 +378,5 @@ fn moves_tell_what_they_bank() {
         true,
         &mut bytes,
     );
-    assert_eq!(told(&bytes), [(6, 0, (0, 0), 0, 0, false)]);
+    assert_eq!(reported(&bytes), [(6, 0, (0, 0), 0, 0, false)]);
 }

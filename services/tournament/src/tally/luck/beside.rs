@@ -72,18 +72,18 @@ impl GroupLuck {
             let within = units_within(own.len() as u64) * games.len() as u64;
             (luck, units.saturating_sub(within))
         };
-        let told: Vec<(i64, u64)> = members.iter().map(of).collect();
-        for (sums, &(luck, units)) in half.agents.iter_mut().zip(&told) {
+        let reported: Vec<(i64, u64)> = members.iter().map(of).collect();
+        for (sums, &(luck, units)) in half.agents.iter_mut().zip(&reported) {
             sums.add(luck, units);
         }
-        for (sums, &(luck, units)) in half.shapes.iter_mut().zip(&told) {
+        for (sums, &(luck, units)) in half.shapes.iter_mut().zip(&reported) {
             sums.add(luck, units);
         }
         let mut pairs = half.pairs.iter_mut();
         for (place, first) in members.iter().enumerate() {
             let later = members.iter().enumerate().skip(place + 1);
             for ((other, second), sums) in later.zip(&mut pairs) {
-                let [one, two] = [told[place], told[other]];
+                let [one, two] = [reported[place], reported[other]];
                 let [lucks, units] = [
                     [one.0, two.0].map(i128::from),
                     [one.1, two.1].map(i128::from),

@@ -88,8 +88,11 @@ fn the_adjusted_score_is_what_luck_leaves_with_the_slope_of_other_blocks() {
             .collect();
         let left = left(&blocks);
         let (_, scores): (Vec<f64>, Vec<f64>) = blocks.into_iter().unzip();
-        let near = |told: Option<f64>, by_hand: f64| {
-            assert!((told.expect("told") - by_hand).abs() < 1e-9, "{told:?}");
+        let near = |reported: Option<f64>, by_hand: f64| {
+            assert!(
+                (reported.expect("a value") - by_hand).abs() < 1e-9,
+                "{reported:?}"
+            );
         };
         near(agent.score_adjusted, mean(&left));
         near(agent.luck_share, 1.0 - variance(&left) / variance(&scores));
@@ -97,7 +100,7 @@ fn the_adjusted_score_is_what_luck_leaves_with_the_slope_of_other_blocks() {
         let adjusted = width(agent.score_adjusted_low, agent.score_adjusted_high);
         let raw = width(agent.score_low, agent.score_high);
         assert!(adjusted < raw, "{adjusted:?} {raw:?}");
-        assert!(agent.luck_games_saved.expect("told") > 100);
+        assert!(agent.luck_games_saved.expect("a value") > 100);
     }
     assert!(standings.notes.iter().any(|note| note.contains("Luck")));
 }
@@ -243,7 +246,7 @@ fn of_two_the_pair_is_adjusted_as_each_agent_is() {
     let agent = agents.iter().find(|agent| agent.agent == "a0");
     let agent = agent.expect("it played");
     let pair = &tally.evidence().pairs()[0];
-    let ends = |of: [Option<f64>; 3]| of.map(|end| end.expect("told"));
+    let ends = |of: [Option<f64>; 3]| of.map(|end| end.expect("a value"));
     let score = ends([
         agent.score_adjusted,
         agent.score_adjusted_low,
@@ -264,7 +267,7 @@ fn of_two_the_pair_is_adjusted_as_each_agent_is() {
         assert!((2.0 * score - 1.0 - apart).abs() < 1e-9, "{score} {apart}");
     }
     let raw = pair.difference_high.zip(pair.difference_low);
-    let raw = raw.map(|(high, low)| high - low).expect("told");
+    let raw = raw.map(|(high, low)| high - low).expect("a value");
     assert!(apart[2] - apart[1] < 0.9 * raw, "{apart:?} {raw}");
 }
 
@@ -323,17 +326,17 @@ fn among_four_the_difference_is_that_of_what_luck_leaves_of_both() {
         let place = |name: &str| usize::from(name.as_bytes()[1] - b'0');
         let [one, other] = [&pair.agent, &pair.opponent].map(|name| place(name));
         let duel: Vec<_> = duels.iter().map(|block| block[one][other]).collect();
-        let score = pair.score_adjusted.expect("told");
+        let score = pair.score_adjusted.expect("a value");
         assert!((score - mean(&left(&duel))).abs() < 1e-9, "{score}");
         let both = left_of(one).into_iter().zip(left_of(other));
         let differences: Vec<f64> = both.map(|(one, other)| one - other).collect();
-        let apart = pair.difference_adjusted.expect("told");
+        let apart = pair.difference_adjusted.expect("a value");
         assert!((apart - mean(&differences)).abs() < 1e-9, "{apart}");
         let error = (variance(&differences) / blocks as f64).sqrt();
         let ends = pair
             .difference_adjusted_high
             .zip(pair.difference_adjusted_low);
-        let half = ends.map(|(high, low)| (high - low) / 2.0).expect("told");
+        let half = ends.map(|(high, low)| (high - low) / 2.0).expect("a value");
         let errors = half / error / interval::critical(blocks - 1);
         assert!((0.97..1.05).contains(&errors), "{errors}");
         let duel = pair.score_adjusted_high.zip(pair.score_adjusted_low);

@@ -15,13 +15,13 @@ use crate::{
 pub(crate) use arena_worker::Played;
 
 /// A resolved tournament, and where its agents' binaries are.
-pub(crate) struct Told {
+pub(crate) struct Resolved {
     pub(crate) setup: v1::TournamentSetup,
     url: String,
     access: Option<Access>,
 }
 
-impl Told {
+impl Resolved {
     pub(super) fn new(setup: v1::TournamentSetup, url: String) -> Self {
         Self {
             setup,
@@ -65,13 +65,13 @@ impl Told {
 
 /// Plays one game of it, unless somebody asks to stop; then its agents end too.
 pub(crate) async fn play(
-    told: &Told,
+    resolved: &Resolved,
     game: &v1::GameAssignment,
     builtin: Builtin,
 ) -> Outcome<Played> {
     let temp = tempfile::tempdir()?;
-    let binaries = CoordinatorBinaries::new(&told.url, temp.path()).map_err(Failure::failed)?;
-    play_with(&told.setup, game, builtin, Arc::new(binaries)).await
+    let binaries = CoordinatorBinaries::new(&resolved.url, temp.path()).map_err(Failure::failed)?;
+    play_with(&resolved.setup, game, builtin, Arc::new(binaries)).await
 }
 
 /// As [`play`], with packages from elsewhere.

@@ -1,4 +1,4 @@
-//! `arena games`
+//! `arena rulesets`
 
 use arena_games::RulesetInfo;
 use clap::Args;
@@ -13,19 +13,19 @@ use crate::{
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  arena games                    all rulesets
-  arena games cowry              options and presets of one
-  arena games --output json      everything, for programs")]
-pub(crate) struct GamesArgs {
-    /// Show the options and presets of this ruleset
+  arena rulesets                 list all rulesets
+  arena rulesets cowry           show the options and presets of one ruleset
+  arena rulesets --output json   print everything as JSON")]
+pub(crate) struct RulesetsArgs {
+    /// Ruleset whose options and presets to show
     ruleset: Option<String>,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
 }
 
-impl GamesArgs {
+impl RulesetsArgs {
     pub(crate) fn run(self) -> Outcome {
         let Some(name) = &self.ruleset else {
             return list().print(self.output);
