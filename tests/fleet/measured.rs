@@ -84,8 +84,8 @@ pub struct Measured {
     pub late: Latencies,
     /// Games of acknowledged reports.
     pub games: u64,
-    /// Games that were lent.
-    pub games_lent: u64,
+    /// Games that were leased.
+    pub games_leased: u64,
     /// Heartbeats that were answered.
     pub heartbeat: Latencies,
     /// Leases that were taken back while their worker was there.

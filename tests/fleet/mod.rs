@@ -220,7 +220,7 @@ impl Fleet {
 
     /// Games that were played beforehand.
     ///
-    /// Tournaments without a book get one when they are lent first.
+    /// Tournaments without a book get one when they are leased first.
     #[must_use]
     pub fn book(mut self, book: Arc<Book>) -> Self {
         self.books.insert(book.tournament().to_owned(), book);

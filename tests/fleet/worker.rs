@@ -325,7 +325,7 @@ impl Inner {
         self.tally.count(|counts| match &lease {
             Some(lease) => {
                 counts.lease_us.push(micros(asked.elapsed()));
-                counts.games_lent += lease.games.len() as u64;
+                counts.games_leased += lease.games.len() as u64;
             }
             None => counts.leases_empty += 1,
         });

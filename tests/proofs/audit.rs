@@ -10,7 +10,7 @@ use crate::{Server, World, program, repository, spec, until};
 
 /// All games, not a share of them.
 const ALL: [&str; 2] = ["--audit-share", "1"];
-/// Long enough for a worker to be lent whatever there is.
+/// Long enough for a worker to be leased whatever there is.
 const A_WHILE: Duration = Duration::from_millis(500);
 
 /// Settings.

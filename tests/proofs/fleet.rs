@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Games played beforehand for each second that a fleet works; more are played
-/// when they are lent, at the fleet's expense.
+/// when they are leased, at the fleet's expense.
 const GAMES_PER_SECOND: u64 = 60_000;
 
 /// How many workers, and for how long.

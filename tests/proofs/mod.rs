@@ -10,6 +10,7 @@ pub mod appender;
 
 mod agents;
 mod audit;
+mod baselines;
 mod calibration;
 mod comparisons;
 mod damage;
@@ -27,7 +28,6 @@ mod poison;
 mod power;
 mod simulate;
 mod stuck;
-mod yardsticks;
 
 use std::fmt;
 
@@ -187,8 +187,8 @@ proofs! {
     Luck(luck::Luck),
     /// Play the published tables again.
     Papers(papers::Papers),
-    /// Play yardsticks against every agent of the papers.
-    Yardsticks(yardsticks::Yardsticks),
+    /// Play baselines against every agent of the papers.
+    Baselines(baselines::Baselines),
     /// Simulate tournaments whose truth is known.
     Calibration(calibration::Calibration),
     /// Rate the same games by other people's programs.

@@ -134,7 +134,7 @@ async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, 
         call: 0,
     };
     let Some(lease) = worker.lease(request).await?.into_inner().lease else {
-        return Ok(Err(Broken::new("no games were lent")));
+        return Ok(Err(Broken::new("no games were leased")));
     };
     let since = Instant::now();
     let mut beats = 0;
@@ -159,7 +159,7 @@ async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, 
         }
         sleep(Duration::from_millis(50)).await;
     }
-    // It is still here, and its games are not lent to it.
+    // It is still here, and its games are not leased to it.
     let fleet = user.list_workers(v1::ListWorkersRequest {}).await?;
     let fleet = fleet.into_inner().workers;
     let own = fleet.iter().find(|other| other.name == "stuck");

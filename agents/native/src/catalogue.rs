@@ -12,7 +12,7 @@ use arena_engine::{
 };
 use arena_games::{EachRuleset, GamesError, Ruleset, Visitor};
 
-use crate::{bot::Bot, chowka, cowry, kalah, ludo, oware, random::Random, yardstick};
+use crate::{baseline, bot::Bot, chowka, cowry, kalah, ludo, oware, random::Random};
 
 /// The version of all bots, which identifies them in tournaments. It is raised whenever
 /// a bot plays differently, also between releases; a test holds it to what they play.
@@ -121,9 +121,9 @@ static BOTS: LazyLock<Vec<BotInfo>> = LazyLock::new(|| {
         info("kalah-alphabeta", "as kalah-minimax, leaving out lines that cannot matter").options(kalah::alphabeta_specs()).plays(kalah::alphabeta).searches(),
         info("ludo-threat", "weighs squares, hits and threats (Threat Matrix)").options(ludo::specs()).plays(ludo::threat),
         info("oware-minimax", "looks all lines through to a depth, and weighs what it finds there").options(oware::specs()).plays(oware::abapa).plays(oware::anan_anan).searches(),
-        info("greedy", "takes the move after which the position is worth most").draws().options(yardstick::greedy_specs()).plays_all::<yardstick::Greedy>(),
-        info("expectimax", "looks all lines through, deeper and deeper, averaging chance").options(yardstick::expectimax_specs()).plays_all::<yardstick::Expectimax>().searches(),
-        info("mcts", "tries lines by what became of earlier ones (UCT)").draws().options(yardstick::mcts_specs()).plays_all::<yardstick::Mcts>().searches(),
+        info("greedy", "takes the move after which the position is worth most").draws().options(baseline::greedy_specs()).plays_all::<baseline::Greedy>(),
+        info("expectimax", "looks all lines through, deeper and deeper, averaging chance").options(baseline::expectimax_specs()).plays_all::<baseline::Expectimax>().searches(),
+        info("mcts", "tries lines by what became of earlier ones (UCT)").draws().options(baseline::mcts_specs()).plays_all::<baseline::Mcts>().searches(),
     ]
 });
 

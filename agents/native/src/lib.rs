@@ -9,6 +9,7 @@
 //! them behind `arena.v1.AgentService`; the binary `arena-agents` does just
 //! that.
 
+mod baseline;
 mod bot;
 mod catalogue;
 mod chowka;
@@ -22,7 +23,6 @@ mod read;
 pub mod serve;
 #[cfg(test)]
 mod testing;
-mod yardstick;
 
 pub use bot::{Bot, Chosen, Decision, Stop, play_out};
 pub use catalogue::{BotError, BotInfo, CheckError, VERSION, bot, bot_info, bots, check};

@@ -1,4 +1,4 @@
-//! What yardsticks remember is room, and once there is enough they ask for no
+//! What baselines remember is room, and once there is enough they ask for no
 //! more.
 
 use arena_agents::{Decision, Stop, bot};

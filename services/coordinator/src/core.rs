@@ -107,7 +107,7 @@ pub(crate) struct Core {
     /// worker one.
     parked: BTreeMap<u64, Parked>,
     parked_ever: u64,
-    /// Games may have become free to lend.
+    /// Games may have become free to assign.
     unpark: bool,
     /// Whose turn it is among those who wait, where the last round took too long.
     behind: Option<u64>,
@@ -173,7 +173,7 @@ impl Core {
             };
             // Before what is done now sees the time, and after it.
             self.stand_still();
-            // Before anything is lent.
+            // Before anything is leased.
             self.hold_unstartable().await;
             match turn {
                 Turn::Signal(signal) => self.signal(signal).await,
@@ -357,15 +357,15 @@ impl Core {
     fn update_gauges(&mut self) {
         let metrics = &self.metrics;
         let progress = |entry: &Entry| entry.number.and_then(|number| self.ledger.progress(number));
-        let lent: u64 = self
+        let leased: u64 = self
             .tournaments
             .values()
             .filter_map(progress)
-            .map(|progress| progress.lent)
+            .map(|progress| progress.leased)
             .sum();
         let pending: usize = self.batches.values().map(|batch| batch.games.len()).sum();
         metrics.queue_depth.set(self.ledger.waiting() as i64);
-        metrics.games_in_flight.set(lent as i64 + pending as i64);
+        metrics.games_in_flight.set(leased as i64 + pending as i64);
         metrics.workers.set(self.workers.len() as i64);
         metrics.leases.set(self.ledger.leases() as i64);
         let audits = self.tournaments.values();

@@ -5,7 +5,7 @@
 //! answers, so whole histories of losses, duplicates and restarts can be
 //! played through in a test.
 //!
-//! A game is *waiting*, *lent* (it is in a lease), *pending* (its first record
+//! A game is *waiting*, *leased* (it is in a lease), *pending* (its first record
 //! is on the way to the disk) or *done*. It leaves `done` never, and `pending`
 //! only for `done`. Leases live here alone; a restart forgets them, and what is
 //! neither pending nor done is waiting again.
@@ -16,7 +16,7 @@ mod course;
 mod defects;
 mod failures;
 mod leases;
-mod lending;
+mod leasing;
 mod processes;
 mod reports;
 mod starts;
@@ -36,8 +36,8 @@ pub use bitmap::Bitmap;
 use course::Course;
 pub use defects::{Defects, Sound};
 use leases::Leases;
-pub use lending::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};
-use lending::{Pace, Worker};
+pub use leasing::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};
+use leasing::{Pace, Worker};
 use processes::Processes;
 pub use reports::{Report, ReportId, Reports, Sorted, Taken, Written};
 use starts::Agents;
@@ -262,7 +262,7 @@ impl<D: Defects> Ledger<D> {
             state: entry.state,
             games: entry.course.games(),
             done: entry.course.done(),
-            lent: entry.course.lent(),
+            leased: entry.course.leased(),
             waiting: entry.course.waiting(),
         })
     }
@@ -413,7 +413,7 @@ impl<D: Defects> Ledger<D> {
         Came::Finished
     }
 
-    /// Lends no more of its games and takes back those lent.
+    /// Assigns no more of its games and takes back those leased.
     pub fn pause(&mut self, tournament: TournamentNo) -> Vec<Ended> {
         self.halt(tournament, State::Running, State::Paused)
     }
@@ -427,7 +427,7 @@ impl<D: Defects> Ledger<D> {
         ended
     }
 
-    /// Lends games again. After [`Ledger::hold`], agents and games are tried as if
+    /// Assigns games again. After [`Ledger::hold`], agents and games are tried as if
     /// none had failed, and where all games are done, tells what follows.
     pub fn resume(&mut self, tournament: TournamentNo) -> Came {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {

@@ -1,4 +1,4 @@
-//! Schedules games, lends them to workers, keeps their results and answers
+//! Schedules games, assigns them to workers, keeps their results and answers
 //! questions about them. It never plays.
 //!
 //! [`Options::build`] loads what the store has and listens; [`Service::run`]

@@ -180,7 +180,7 @@ where
     C: AsyncRead + AsyncWrite + Connected + Unpin + Send + 'static,
 {
     /// Answers requests until `drain` is done, then stops: no more games are
-    /// lent, workers are reported, open reports are waited for, and the store is
+    /// leased, workers are reported, open reports are waited for, and the store is
     /// flushed.
     ///
     /// # Errors

@@ -99,8 +99,8 @@ fn write(folder: &Folder, unfinished: &Path, to: &Path) -> Result<BackupReport, 
             Item::Document(document) => out.document(document.key, document.content),
         };
     })?;
-    if !walk.damages.is_empty() {
-        return Err(corrupt(&folder.path, walk.damages.to_string()));
+    if !walk.damage_report.is_empty() {
+        return Err(corrupt(&folder.path, walk.damage_report.to_string()));
     }
     written.map_err(error)?;
     for (name, path) in Binaries::list(&folder.binaries())? {

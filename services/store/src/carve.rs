@@ -104,8 +104,8 @@ impl Carved {
                 true => window.len(),
                 false => window.len().saturating_sub(PIECE_BYTES_MAX),
             };
-            let [raw, squeezed] = pack::FIRST_BYTES;
-            for at in memchr::memchr3_iter(raw, squeezed, documents::MAGIC[0], &window[..until]) {
+            let [raw, compressed] = pack::FIRST_BYTES;
+            for at in memchr::memchr3_iter(raw, compressed, documents::MAGIC[0], &window[..until]) {
                 let offset = begin + at as u64;
                 if offset < known {
                     continue;
@@ -176,7 +176,7 @@ impl Carved {
     }
 
     /// The file of a place.
-    #[cfg(any(test, feature = "tamper"))]
+    #[cfg(any(test, feature = "fault-injection"))]
     pub(crate) fn file(&self, place: &Place) -> &Path {
         &self.files[place.file]
     }

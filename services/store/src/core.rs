@@ -15,13 +15,13 @@ use std::{
 use crate::{
     Change, Done, Options, Position, StoreError, StoredGame,
     backup::Snapshot,
+    commit_marker::{CommitMarker, Found},
     database::{Bytes, Database, Tree, corrupt},
     documents,
     index::Index,
     limits,
     pack::{self, Pack},
     packer::Packer,
-    receipt::{Found, Receipt},
     walk::{Walk, walk},
     writer::{Job, Shared, Writer},
 };
@@ -48,23 +48,23 @@ impl Core {
         new: bool,
     ) -> Result<Self, StoreError> {
         let db = Database::open(&folder.join("sled"), data, options.cache_bytes)?;
-        let receipt = folder.join("acknowledged");
-        let found = Receipt::read(&receipt)?;
+        let commit_marker = folder.join("acknowledged");
+        let found = CommitMarker::read(&commit_marker)?;
         let walk = walk(&db, found, new, |_| {});
         let empty = walk.is_empty();
         let Walk {
             tip,
             index,
             documents,
-            damages,
+            damage_report,
             ..
         } = walk;
-        if !damages.is_empty() {
-            return Err(corrupt(data, damages.to_string()));
+        if !damage_report.is_empty() {
+            return Err(corrupt(data, damage_report.to_string()));
         }
-        let receipt = match found {
-            Found::Missing => Receipt::create(&receipt)?,
-            Found::Whole(_) | Found::Damaged => Receipt::open(&receipt)?,
+        let commit_marker = match found {
+            Found::Missing => CommitMarker::create(&commit_marker)?,
+            Found::Whole(_) | Found::Damaged => CommitMarker::open(&commit_marker)?,
         };
         let shared = Arc::new(Shared::new(
             db,
@@ -80,7 +80,7 @@ impl Core {
         let packer = Packer::new().map_err(|e| StoreError::io("make a packer for", data, &e))?;
         let writer = Writer {
             shared: Arc::clone(&shared),
-            receipt,
+            commit_marker,
             tip,
             packer,
             documents,

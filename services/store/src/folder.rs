@@ -3,7 +3,7 @@
 //! ```text
 //! store.json        format and generation
 //! lock              held while open; the holder's process id
-//! database-N/       sled's files and the receipt, of generation N
+//! database-N/       sled's files and the commit marker, of generation N
 //! database.unfinished/   a generation that a repair builds
 //! arena-restore.unfinished   there while a backup is brought back into the folder
 //! binaries/         agents' binaries, named by their SHA-256

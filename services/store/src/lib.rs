@@ -23,11 +23,16 @@ mod backup;
 mod binary;
 mod bytes;
 mod carve;
+mod commit_marker;
+mod compress;
 mod core;
-mod damages;
+mod damage_report;
 mod database;
 mod documents;
 mod error;
+#[cfg(feature = "fault-injection")]
+#[doc(hidden)]
+pub mod fault_injection;
 mod folder;
 mod index;
 mod limits;
@@ -36,11 +41,9 @@ mod memory;
 mod pack;
 mod packer;
 mod parity;
-mod receipt;
-mod rescue;
+mod salvage;
 mod scratch;
 mod sled_store;
-mod squeeze;
 mod store;
 #[cfg(test)]
 mod suite;
@@ -50,9 +53,6 @@ mod suite_crash;
 mod suite_damage;
 #[cfg(test)]
 mod suite_repair;
-#[cfg(feature = "tamper")]
-#[doc(hidden)]
-pub mod tamper;
 mod verify;
 mod walk;
 mod writer;

@@ -25,7 +25,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     Position, Sha256Digest, StoredGame,
     bytes::{Reader, put_varint, unzigzag, zigzag},
-    squeeze::{RAW_BYTES_MAX, Squeezer, squeezed_length, unsqueeze},
+    compress::{PackCompressor, RAW_BYTES_MAX, compressed_length, decompress},
 };
 
 const VERSION_RAW: u8 = 1;
@@ -71,7 +71,7 @@ enum Bodies {
     /// As they are.
     Raw,
     /// Compressed, from this offset on, and how long they are without that.
-    Squeezed { offset: usize, length: usize },
+    Compressed { offset: usize, length: usize },
 }
 
 /// One game of a pack: what it is and where its bytes lie.
@@ -92,9 +92,9 @@ impl Pack {
     pub(crate) fn bodies<'a>(&self, bytes: &'a [u8]) -> Option<Cow<'a, [u8]>> {
         match self.bodies {
             Bodies::Raw => Some(Cow::Borrowed(bytes)),
-            Bodies::Squeezed { offset, length } => {
+            Bodies::Compressed { offset, length } => {
                 let end = bytes.len().checked_sub(LINK_BYTES)?;
-                unsqueeze(bytes.get(offset..end)?, length).map(Cow::Owned)
+                decompress(bytes.get(offset..end)?, length).map(Cow::Owned)
             }
         }
     }
@@ -158,26 +158,26 @@ pub(crate) struct Encoded {
 }
 
 /// Packs games as the next ones after the tip.
-pub(crate) fn encode(games: &[StoredGame], tip: &Tip, squeezer: &mut Squeezer) -> Encoded {
+pub(crate) fn encode(games: &[StoredGame], tip: &Tip, compressor: &mut PackCompressor) -> Encoded {
     let length = games.iter().map(body).sum();
     let mut bodies = Vec::with_capacity(length);
     for game in games {
         bodies.extend(&game.record);
         bodies.extend(&game.side);
     }
-    let squeezed = squeezer.squeeze(&bodies);
-    let version = match squeezed {
+    let compressed = compressor.compress(&bodies);
+    let version = match compressed {
         Some(_) => VERSION_SQUEEZED,
         None => VERSION_RAW,
     };
     let mut out = Vec::with_capacity(128 + games.iter().map(size).sum::<usize>());
     put_header(&mut out, version, games, tip);
-    let stored = squeezed.as_ref().map_or(length, Vec::len);
-    if let Some(squeezed) = squeezed {
+    let stored = compressed.as_ref().map_or(length, Vec::len);
+    if let Some(compressed) = compressed {
         for game in games {
             out.extend(game.hash);
         }
-        out.extend(squeezed);
+        out.extend(compressed);
     } else {
         for game in games {
             out.extend(game.hash);
@@ -243,7 +243,7 @@ pub(crate) fn intact(bytes: &[u8]) -> bool {
 pub(crate) fn decode(bytes: &[u8]) -> Option<Pack> {
     let (content, link) = bytes.split_last_chunk::<LINK_BYTES>()?;
     let mut header = Reader::new(content);
-    let squeezed = match header.u8()? {
+    let compressed = match header.u8()? {
         VERSION_RAW => false,
         VERSION_SQUEEZED => true,
         _ => return None,
@@ -251,7 +251,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Pack> {
     let (sequence, games_before, previous) = (header.u64()?, header.u64()?, header.array()?);
     let mut entries = entries(&mut header)?;
     let at = |reader: &Reader<'_>| content.len() - reader.left();
-    let bodies = if squeezed {
+    let bodies = if compressed {
         let mut length = 0_usize;
         for entry in &mut entries {
             entry.hash = header.array()?;
@@ -259,7 +259,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Pack> {
             length = length.checked_add(entry.record)?.checked_add(entry.side)?;
         }
         let offset = at(&header);
-        (length <= RAW_BYTES_MAX).then_some(Bodies::Squeezed { offset, length })?
+        (length <= RAW_BYTES_MAX).then_some(Bodies::Compressed { offset, length })?
     } else {
         for entry in &mut entries {
             entry.hash = header.array()?;
@@ -303,7 +303,7 @@ fn length(bytes: &[u8]) -> Option<usize> {
         VERSION_RAW => {}
         VERSION_SQUEEZED => {
             let bodies = bytes.get(bytes.len() - pack.left()..)?;
-            pack.take(squeezed_length(bodies)?)?;
+            pack.take(compressed_length(bodies)?)?;
         }
         _ => return None,
     }
@@ -380,7 +380,7 @@ mod tests {
     }
 
     fn encoded(games: &[StoredGame], tip: &Tip) -> Encoded {
-        encode(games, tip, &mut Squeezer::new().expect("memory"))
+        encode(games, tip, &mut PackCompressor::new().expect("memory"))
     }
 
     /// A raw pack, and a compressed one.

@@ -4,8 +4,8 @@ use std::io;
 
 use crate::{
     StoredGame,
+    compress::PackCompressor,
     pack::{self, ENTRY_BYTES, Encoded, Tip},
-    squeeze::Squeezer,
 };
 
 /// Games in one pack at most.
@@ -29,7 +29,7 @@ const WHOLE: usize = 1 << 10;
 
 /// Cuts games into packs.
 pub(crate) struct Packer {
-    squeezer: Squeezer,
+    compressor: PackCompressor,
     /// What was left of the last pack's bodies when they were compressed, in
     /// parts of [`WHOLE`]: the games of a store are much alike.
     share: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Packer {
 impl Packer {
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self {
-            squeezer: Squeezer::new()?,
+            compressor: PackCompressor::new()?,
             share: WHOLE,
         })
     }
@@ -47,7 +47,7 @@ impl Packer {
     pub(crate) fn pack(&mut self, games: &[StoredGame], tip: &Tip) -> (usize, Encoded) {
         let mut count = self.fits(games);
         loop {
-            let encoded = pack::encode(&games[..count], tip, &mut self.squeezer);
+            let encoded = pack::encode(&games[..count], tip, &mut self.compressor);
             let raw: usize = games[..count].iter().map(pack::body).sum();
             self.share = (encoded.stored * WHOLE).div_ceil(raw.max(1)).min(WHOLE);
             if count == 1 || encoded.bytes.len() <= PACK_BYTES + PACK_BYTES_OVER {

@@ -132,15 +132,15 @@ pub struct Commit {
     pub written: Duration,
     /// `fdatasync` of that file.
     pub synced: Duration,
-    /// The receipt of what is acknowledged.
-    pub receipt: Duration,
+    /// The commit marker of what is acknowledged.
+    pub commit_marker: Duration,
 }
 
 impl Commit {
     /// How long it took to make it durable, once it was packed.
     #[must_use]
     pub fn took(&self) -> Duration {
-        self.applied + self.written + self.synced + self.receipt
+        self.applied + self.written + self.synced + self.commit_marker
     }
 
     /// All parts by name, in the order in which they happen.
@@ -153,7 +153,7 @@ impl Commit {
             ("apply", self.applied),
             ("write", self.written),
             ("sync", self.synced),
-            ("receipt", self.receipt),
+            ("receipt", self.commit_marker),
         ]
     }
 }

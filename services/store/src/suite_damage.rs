@@ -164,7 +164,7 @@ fn a_missing_file_is_survived_or_named() {
     fs::remove_dir_all(to.join("database-1")).unwrap();
     let error = open(&to).err().unwrap().to_string();
     assert!(
-        error.contains("the receipt of what was acknowledged is missing"),
+        error.contains("the commit marker of what was acknowledged is missing"),
         "{error}"
     );
     fs::remove_dir_all(&to).unwrap();
@@ -332,19 +332,19 @@ fn games_sent_twice_leave_a_sound_store() {
 #[test]
 fn a_receipt_with_one_torn_slot_is_whole() {
     let folder = tempfile::tempdir().unwrap();
-    let receipt = folder.path().join("database-1/acknowledged");
+    let commit_marker = folder.path().join("database-1/acknowledged");
     for start in [0, 10, 20] {
         open(folder.path())
             .unwrap()
             .append_and_wait(games("cup", start..start + 10))
             .unwrap();
-        let whole = fs::read(&receipt).unwrap();
+        let whole = fs::read(&commit_marker).unwrap();
         for slot in [0, 4_096] {
             let mut torn = whole.clone();
             torn[slot + 20..slot + 60].fill(0xee);
-            fs::write(&receipt, torn).unwrap();
+            fs::write(&commit_marker, torn).unwrap();
             assert_eq!(open(folder.path()).unwrap().count("cup"), start + 10);
-            fs::write(&receipt, &whole).unwrap();
+            fs::write(&commit_marker, &whole).unwrap();
         }
     }
 }
@@ -352,17 +352,17 @@ fn a_receipt_with_one_torn_slot_is_whole() {
 #[test]
 fn a_receipt_behind_the_database_is_no_damage() {
     let folder = tempfile::tempdir().unwrap();
-    let receipt = folder.path().join("database-1/acknowledged");
+    let commit_marker = folder.path().join("database-1/acknowledged");
     open(folder.path())
         .unwrap()
         .append_and_wait(games("cup", 0..100))
         .unwrap();
-    let early = fs::read(&receipt).unwrap();
+    let early = fs::read(&commit_marker).unwrap();
     open(folder.path())
         .unwrap()
         .append_and_wait(games("cup", 100..200))
         .unwrap();
-    fs::write(&receipt, early).unwrap();
+    fs::write(&commit_marker, early).unwrap();
     let store = open(folder.path()).unwrap();
     store.append_and_wait(games("cup", 200..300)).unwrap();
     drop(store);

@@ -27,7 +27,11 @@ fn a_sound_store_verifies_and_is_left_alone_by_a_repair() {
     assert_eq!((report.games, report.documents), (GAMES, DOCUMENTS));
     let repaired = repair(&data).unwrap();
     assert_eq!(
-        (repaired.games, repaired.before, repaired.damages.len()),
+        (
+            repaired.games,
+            repaired.before,
+            repaired.damage_report.len()
+        ),
         (GAMES, None, 0)
     );
     assert!(all_is_there(&open(&data).unwrap()));
@@ -42,7 +46,7 @@ fn a_repair_keeps_what_can_be_read_and_names_what_is_lost() {
     assert_eq!((repaired.games, repaired.documents), (100, 1));
     assert!(
         repaired
-            .damages
+            .damage_report
             .iter()
             .any(|line| line.contains("30 acknowledged games"))
     );
@@ -234,7 +238,7 @@ fn a_binary_that_changed_on_disk_is_named() {
     assert!(verify(folder.path()).unwrap().is_sound());
     fs::write(&path, b"#!/bin/sh\nrm").unwrap();
     let report = verify(folder.path()).unwrap();
-    assert!(report.damages[0].contains("the binary"), "{report:?}");
+    assert!(report.damage_report[0].contains("the binary"), "{report:?}");
     repair(folder.path()).unwrap();
     assert!(verify(folder.path()).unwrap().is_sound());
 }

@@ -14,15 +14,14 @@ use crate::{
     Change, Collection, Options, StoreError, StoredGame,
     binary::Binaries,
     carve::Carved,
+    commit_marker::CommitMarker,
     core::Core,
-    damages::{Damages, Fault},
+    damage_report::{DamageReport, Fault},
     database::{Database, corrupt},
     documents,
     folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState},
-    log,
-    receipt::Receipt,
-    remedy,
-    rescue::Rescue,
+    log, remedy,
+    salvage::Salvage,
     scratch::{Scratch, size},
     walk::{Item, Walk, walk},
 };
@@ -54,7 +53,7 @@ pub struct Report {
     /// off a torn end of its log.
     pub in_place: bool,
     /// Everything that is not as it was acknowledged; empty for a sound store.
-    pub damages: Vec<String>,
+    pub damage_report: Vec<String>,
     /// The commands that repair it, if it is damaged.
     pub remedy: Option<String>,
 }
@@ -63,7 +62,7 @@ impl Report {
     /// Whether all that was acknowledged is there, as it was written.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.damages.is_empty()
+        self.damage_report.is_empty()
     }
 }
 
@@ -108,10 +107,10 @@ fn check(folder: &Folder, mut examine: Option<&mut dyn Examine>) -> Result<Repor
         binaries: 0,
         bytes_on_disk: 0,
         in_place: !scratch.is_copy(),
-        damages: Vec::new(),
+        damage_report: Vec::new(),
         remedy: None,
     };
-    let mut locked = Damages::default();
+    let mut locked = DamageReport::default();
     match read(folder, scratch.database(), |item| match item {
         Item::Pack { pack, .. } => {
             report.packs += 1;
@@ -132,14 +131,14 @@ fn check(folder: &Folder, mut examine: Option<&mut dyn Examine>) -> Result<Repor
             match folder.label {
                 LabelState::Whole => {}
                 LabelState::Missing if walk.is_empty() => {}
-                LabelState::Missing => report.damages.push(LABEL_MISSING.to_owned()),
-                LabelState::Damaged => report.damages.push(LABEL_DAMAGED.to_owned()),
+                LabelState::Missing => report.damage_report.push(LABEL_MISSING.to_owned()),
+                LabelState::Damaged => report.damage_report.push(LABEL_DAMAGED.to_owned()),
             }
             report.games = walk.index.games();
             report.bytes_on_disk = bytes;
-            report.damages.extend(walk.damages.lines());
+            report.damage_report.extend(walk.damage_report.lines());
         }
-        Err(StoreError::Corrupt { damage, .. }) => report.damages.push(damage),
+        Err(StoreError::Corrupt { damage, .. }) => report.damage_report.push(damage),
         Err(error) => return Err(error),
     }
     if let Some(examine) = examine {
@@ -154,18 +153,18 @@ fn check(folder: &Folder, mut examine: Option<&mut dyn Examine>) -> Result<Repor
             Err(error) => return Err(error),
         }
     }
-    report.damages.extend(locked.lines());
-    let mut damages = Damages::default();
+    report.damage_report.extend(locked.lines());
+    let mut damage_report = DamageReport::default();
     for (name, path) in Binaries::list(&folder.binaries())? {
         if digest(&path)? == name {
             report.binaries += 1;
         } else {
-            damages.add(format!(
+            damage_report.add(format!(
                 "the binary {name} is not as it was written: register it again"
             ));
         }
     }
-    report.damages.extend(damages.lines());
+    report.damage_report.extend(damage_report.lines());
     report.remedy = (!report.is_sound()).then(|| remedy(&folder.path));
     Ok(report)
 }
@@ -190,7 +189,7 @@ pub struct Repaired {
     pub documents_lost: u64,
     /// What was damaged or is lost. Empty: there was nothing to repair, and
     /// nothing was done.
-    pub damages: Vec<String>,
+    pub damage_report: Vec<String>,
     /// Where the damaged database lies, untouched; it may be deleted.
     pub before: Option<PathBuf>,
 }
@@ -225,10 +224,10 @@ pub fn repair(data: impl AsRef<Path>) -> Result<Repaired, StoreError> {
         documents_rescued: 0,
         games_lost: 0,
         documents_lost: 0,
-        damages: report.damages,
+        damage_report: report.damage_report,
         before: None,
     };
-    if repaired.damages.is_empty() {
+    if repaired.damage_report.is_empty() {
         return Ok(repaired);
     }
     for (name, path) in Binaries::list(&folder.binaries())? {
@@ -264,25 +263,25 @@ fn build(
     let scratch = Scratch::of(folder)?;
     let core = Core::open(target, &folder.path, &Options::default(), true)?;
     let mut copy = Copy::new(&core);
-    let mut rescue = Rescue::new(carved);
+    let mut salvage = Salvage::new(carved);
     match read(folder, scratch.database(), |item| {
-        rescue.saw(&item);
+        salvage.saw(&item);
         copy.take(&item);
     }) {
-        Ok((walk, _)) => rescue.walked(&walk),
+        Ok((walk, _)) => salvage.walked(&walk),
         Err(StoreError::Corrupt { .. }) => {}
         Err(error) => return Err(error),
     }
     copy.write()?;
     let before = core.games();
-    let found = Receipt::read(&scratch.database().join("acknowledged"))?;
-    rescue.bring(found, &mut copy)?;
+    let found = CommitMarker::read(&scratch.database().join("acknowledged"))?;
+    salvage.bring(found, &mut copy)?;
     copy.finish()?;
     repaired.games = core.games();
     repaired.games_rescued = repaired.games - before;
     let missing = core.gaps_text();
     core.close()?;
-    rescue.tell(repaired, &missing);
+    salvage.tell(repaired, &missing);
     Ok(())
 }
 
@@ -313,9 +312,9 @@ pub(crate) fn beware(folder: &Folder) -> Result<(), StoreError> {
         return Ok(());
     }
     let (walk, _) = read(folder, scratch.database(), |_| {})?;
-    match walk.damages.is_empty() {
+    match walk.damage_report.is_empty() {
         true => Ok(()),
-        false => Err(corrupt(&folder.path, walk.damages.to_string())),
+        false => Err(corrupt(&folder.path, walk.damage_report.to_string())),
     }
 }
 
@@ -331,7 +330,7 @@ pub(crate) fn read(
         &folder.path,
         Options::default().cache_bytes,
     )?;
-    let found = Receipt::read(&database.join("acknowledged"))?;
+    let found = CommitMarker::read(&database.join("acknowledged"))?;
     let walk = walk(&db, found, folder.label == LabelState::Missing, each);
     Ok((walk, db.size()))
 }

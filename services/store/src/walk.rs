@@ -1,15 +1,15 @@
 //! Walking everything a database holds: the chain of packs from its first to
-//! its last, all documents, and both against the receipt. Used for opening,
+//! its last, all documents, and both against the commit marker. Used for opening,
 //! verifying, backing up and repairing.
 
 use crate::{
     StoreError, StoredGame,
-    damages::{Damages, Fault},
+    commit_marker::{Acknowledged, Found},
+    damage_report::{DamageReport, Fault},
     database::{Database, Tree},
     documents::{self, Sealed, Summary},
     index::Index,
     pack::{self, Pack, Tip},
-    receipt::{Acknowledged, Found},
 };
 
 /// Reads that fail one after the other before the rest is given up.
@@ -23,7 +23,7 @@ pub(crate) struct Walk {
     pub(crate) documents: Summary,
     /// Whether the documents are all that was stored and acknowledged.
     pub(crate) documents_whole: bool,
-    pub(crate) damages: Damages,
+    pub(crate) damage_report: DamageReport,
 }
 
 /// Something readable that the walk came by, as it lies in the database.
@@ -46,21 +46,21 @@ impl Item<'_> {
 /// Walks packs in the order of arrival, then documents. `each` gets all that
 /// is readable and as it was written.
 ///
-/// A `new` store need not have a receipt, as long as it is empty.
+/// A `new` store need not have a commit marker, as long as it is empty.
 pub(crate) fn walk(
     db: &Database,
-    receipt: Found,
+    commit_marker: Found,
     new: bool,
     mut each: impl FnMut(Item<'_>),
 ) -> Walk {
     let mut walk = Walk::default();
-    let acknowledged = match receipt {
+    let acknowledged = match commit_marker {
         Found::Whole(acknowledged) => Some(acknowledged),
         Found::Missing | Found::Damaged => None,
     };
     walk.packs(db, acknowledged.as_ref(), &mut each);
     let stored = walk.documents(db, &mut each);
-    walk.compare(receipt, stored, new);
+    walk.compare(commit_marker, stored, new);
     walk
 }
 
@@ -78,24 +78,24 @@ impl Walk {
             let read = db.visit(Tree::Packs, &pack::key(next), |key, bytes| {
                 failures = 0;
                 let Some(sequence) = key.as_ref().try_into().ok().map(u64::from_be_bytes) else {
-                    self.damages
+                    self.damage_report
                         .add("an entry that is no results pack".to_owned());
                     return true;
                 };
-                self.damages.packs(next..sequence, Fault::Missing);
+                self.damage_report.packs(next..sequence, Fault::Missing);
                 self.pack(sequence, &bytes, acknowledged, each);
                 next = sequence + 1;
                 true
             });
             let Err(error) = read else { break };
             failures += 1;
-            self.damages.pack(next, unreadable(&error));
+            self.damage_report.pack(next, unreadable(&error));
             next += 1;
             if next >= known || failures > FAILURES_MAX {
                 break;
             }
         }
-        self.damages.packs(next..known, Fault::Missing);
+        self.damage_report.packs(next..known, Fault::Missing);
         self.tip.packs = next;
     }
 
@@ -111,7 +111,7 @@ impl Walk {
             .filter(|&place| place != u32::MAX);
         let pack = pack::intact(bytes).then(|| pack::decode(bytes)).flatten();
         let (Some(place), Some(pack)) = (place, pack) else {
-            self.damages.pack(sequence, Fault::Changed);
+            self.damage_report.pack(sequence, Fault::Changed);
             return;
         };
         let follows = self.tip
@@ -122,7 +122,7 @@ impl Walk {
             };
         let after_damage = self.tip.packs != sequence;
         if pack.sequence != sequence || !(follows || after_damage) {
-            self.damages.pack(sequence, Fault::Misplaced);
+            self.damage_report.pack(sequence, Fault::Misplaced);
         }
         for entry in &pack.entries {
             self.index.insert(&entry.tournament, entry.index, place);
@@ -133,7 +133,7 @@ impl Walk {
             link: pack.link,
         };
         if acknowledged.is_some_and(|it| it.tip.packs == self.tip.packs && it.tip != self.tip) {
-            self.damages.pack(sequence, Fault::NotAcknowledged);
+            self.damage_report.pack(sequence, Fault::NotAcknowledged);
         }
         each(Item::Pack { bytes, pack: &pack });
     }
@@ -156,17 +156,17 @@ impl Walk {
                         self.documents.add(&sealed.checksum);
                         each(Item::Document(sealed));
                     }
-                    (Some((collection, name)), None) => self.damages.add(format!(
+                    (Some((collection, name)), None) => self.damage_report.add(format!(
                         "the document \"{name}\" of {collection} is not as it was written"
                     )),
                     (None, _) => self
-                        .damages
+                        .damage_report
                         .add("a document under a key that is none".to_owned()),
                 }
                 true
             });
             let Err(error) = read else { break };
-            self.damages
+            self.damage_report
                 .add(format!("documents cannot be read{}", because(&error)));
             let Some(next) = last.max(from.first().copied().unwrap_or(0)).checked_add(1) else {
                 break;
@@ -182,43 +182,43 @@ impl Walk {
     }
 
     /// Compares what was found with what was stored and acknowledged.
-    fn compare(&mut self, receipt: Found, stored: Option<Summary>, new: bool) {
+    fn compare(&mut self, commit_marker: Found, stored: Option<Summary>, new: bool) {
         let found = self.documents;
         let stored = stored.unwrap_or_default();
         self.documents_whole = (found.count, found.digest) == (stored.count, stored.digest);
         if !self.documents_whole {
-            self.damages.add(format!(
+            self.damage_report.add(format!(
                 "{} documents are whole, {} were stored",
                 found.count, stored.count
             ));
         }
         self.documents = stored;
-        let acknowledged = match receipt {
+        let acknowledged = match commit_marker {
             Found::Whole(acknowledged) => acknowledged,
             Found::Missing if new && self.is_empty() => return,
             Found::Missing => {
                 self.documents_whole = false;
-                self.damages
-                    .add("the receipt of what was acknowledged is missing".to_owned());
+                self.damage_report
+                    .add("the commit marker of what was acknowledged is missing".to_owned());
                 return;
             }
             Found::Damaged => {
                 self.documents_whole = false;
-                self.damages
-                    .add("the receipt of what was acknowledged is damaged".to_owned());
+                self.damage_report
+                    .add("the commit marker of what was acknowledged is damaged".to_owned());
                 return;
             }
         };
         let lost = acknowledged.tip.games.saturating_sub(self.index.games());
         if lost > 0 {
-            self.damages.add(format!(
+            self.damage_report.add(format!(
                 "{lost} acknowledged games are not there{}",
                 self.index.gaps_text()
             ));
         }
         if acknowledged.documents.version > stored.version {
             self.documents_whole = false;
-            self.damages.add(format!(
+            self.damage_report.add(format!(
                 "the last {} changes of documents are not there",
                 acknowledged.documents.version - stored.version
             ));
@@ -226,7 +226,7 @@ impl Walk {
             && acknowledged.documents != stored
         {
             self.documents_whole = false;
-            self.damages
+            self.damage_report
                 .add("the documents are not those acknowledged".to_owned());
         }
     }
@@ -252,8 +252,8 @@ mod tests {
     use super::*;
     use crate::{
         Collection, Options, Store,
+        compress::PackCompressor,
         sled_store::SledStore,
-        squeeze::Squeezer,
         suite::{game, games},
     };
 
@@ -262,7 +262,7 @@ mod tests {
 
     /// Makes a store of four packs and two documents, tampers with its
     /// database, and returns what opening it says.
-    fn after(tamper: impl FnOnce(&Database) -> Vec<Tampering>) -> String {
+    fn after(fault_injection: impl FnOnce(&Database) -> Vec<Tampering>) -> String {
         let folder = tempfile::tempdir().unwrap();
         let store = SledStore::open(folder.path(), &Options::default()).unwrap();
         for start in [0, 10, 20, 30] {
@@ -279,7 +279,7 @@ mod tests {
             1 << 20,
         )
         .unwrap();
-        for (tree, key, value) in tamper(&db) {
+        for (tree, key, value) in fault_injection(&db) {
             db.apply(tree, [(key, value)]).unwrap();
         }
         db.sync().unwrap();
@@ -336,8 +336,8 @@ mod tests {
                 games: 30,
                 link: [0; 32],
             };
-            let mut squeezer = Squeezer::new().unwrap();
-            let forged = pack::encode(&[game("cup", 30)], &tip, &mut squeezer);
+            let mut compressor = PackCompressor::new().unwrap();
+            let forged = pack::encode(&[game("cup", 30)], &tip, &mut compressor);
             put(3, Some(forged.bytes))
         });
         assert!(

@@ -15,12 +15,12 @@ use std::{
 use crate::{
     Change, Commit, Done, Positions, RESERVE_BYTES, StoreError, StoredGame, Watcher,
     backup::Snapshot,
+    commit_marker::{Acknowledged, CommitMarker},
     database::{Database, Tree, corrupt},
     documents::{self, Summary},
     index::Index,
     pack::{self, Tip},
     packer::Packer,
-    receipt::{Acknowledged, Receipt},
 };
 
 /// Games after which a commit waits for no more.
@@ -123,7 +123,7 @@ impl Shared {
 /// The writer's own state: the end of the chain and what was acknowledged.
 pub(crate) struct Writer {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) receipt: Receipt,
+    pub(crate) commit_marker: CommitMarker,
     pub(crate) tip: Tip,
     pub(crate) packer: Packer,
     pub(crate) documents: Summary,
@@ -194,7 +194,7 @@ impl Writer {
             group.took.gathered = began.elapsed();
             self.finish(group);
         }
-        if let Err(error) = self.receipt.sync() {
+        if let Err(error) = self.commit_marker.sync() {
             self.shared.stop(&error);
         }
     }
@@ -279,8 +279,8 @@ impl Writer {
         took.applied = step.next();
         [took.written, took.synced] = db.sync()?;
         step.next();
-        self.receipt.write(&Acknowledged { tip, documents })?;
-        took.receipt = step.next();
+        self.commit_marker.write(&Acknowledged { tip, documents })?;
+        took.commit_marker = step.next();
         self.record_commit(&took);
 
         (self.tip, self.documents) = (tip, documents);

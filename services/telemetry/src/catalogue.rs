@@ -145,7 +145,7 @@ metrics! {
     QUEUE_DEPTH = gauge("arena_queue_depth", &[],
         "Games of running tournaments that wait for a worker; scale workers on it");
     GAMES_IN_FLIGHT = gauge("arena_games_in_flight", &[],
-        "Games lent to workers and not yet durable");
+        "Games leased to workers and not yet durable");
     TOURNAMENTS = gauge("arena_tournaments", &["state"],
         "Tournaments by state: running, paused, finished, cancelled");
     TOURNAMENTS_PAUSED = gauge("arena_tournaments_paused", &["reason"],

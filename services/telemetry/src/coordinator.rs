@@ -162,7 +162,7 @@ pub struct CoordinatorMetrics {
     store_records: IntCounter,
     /// Games of running tournaments that wait for a worker.
     pub queue_depth: IntGauge,
-    /// Games lent to workers and not yet durable.
+    /// Games leased to workers and not yet durable.
     pub games_in_flight: IntGauge,
     /// Workers that are present.
     pub workers: IntGauge,

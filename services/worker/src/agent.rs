@@ -6,10 +6,10 @@
 
 mod alone;
 mod batches;
+pub(crate) mod client;
 mod codec;
 pub(crate) mod connect;
-pub(crate) mod line;
-pub(crate) mod link;
+pub(crate) mod connection;
 pub(crate) mod question;
 mod single;
 pub(crate) mod window;
@@ -31,7 +31,7 @@ pub(crate) struct Token {
 
 /// What is known of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Blame {
+pub(crate) struct FaultReport {
     pub(crate) kind: FaultKind,
     pub(crate) message: String,
     /// The last the agent wrote.
@@ -44,10 +44,10 @@ pub(crate) enum Verdict {
     /// A move, and how long it took.
     Move(u32, Duration),
     /// The agent's fault, and after how long.
-    Fault(Blame, Duration),
+    Fault(FaultReport, Duration),
     /// It does not start or cannot be reached here. Whose fault that is can only
     /// be seen by whether it starts elsewhere.
-    Unready(Blame),
+    Unready(FaultReport),
     /// Ours: why the game cannot be played now.
     Void(String),
 }

@@ -31,9 +31,9 @@ use tokio::{
 };
 
 use crate::{
-    agent::{Blame, Event, Token, Verdict},
+    agent::{Event, FaultReport, Token, Verdict},
     environment::Environment,
-    native::{Errand, Pool},
+    native::{Pool, PoolJob},
     protocol::Progress,
     table::{Rules, SetupError},
 };
@@ -164,13 +164,13 @@ impl Driver {
         let Some(table) = self.tables.get(tournament).cloned() else {
             return false;
         };
-        let errand = Errand {
+        let job = PoolJob {
             lease,
             plies: Arc::default(),
             unwanted: Arc::new(AtomicBool::new(false)),
         };
-        let lent = Lease::new(table.clone(), games.len(), errand, given_up);
-        self.leases.insert(lease, lent);
+        let leased = Lease::new(table.clone(), games.len(), job, given_up);
+        self.leases.insert(lease, leased);
         let waiting = games.into_iter().map(|game| Waiting {
             lease,
             table: table.clone(),
@@ -183,7 +183,7 @@ impl Driver {
     /// Forgets the games of a lease, also those that are played.
     pub(crate) fn end_lease(&mut self, lease: u64) {
         if let Some(ended) = self.leases.remove(&lease) {
-            ended.errand.unwanted.store(true, Ordering::Relaxed);
+            ended.job.unwanted.store(true, Ordering::Relaxed);
             self.waiting.retain(|game| game.lease != lease);
             self.games.remove_lease(lease);
         }
@@ -304,7 +304,7 @@ impl Driver {
             ..
         } = self;
         for lease in leases.values() {
-            lease.errand.unwanted.store(true, Ordering::Relaxed);
+            lease.job.unwanted.store(true, Ordering::Relaxed);
         }
         drop((tables, leases, games, waiting));
         let _ = time::timeout(CLOSE, environment.supervisor.all_gone()).await;
@@ -314,20 +314,17 @@ impl Driver {
         let Waiting { lease, table, game } = waiting;
         table.touch();
         if game.attempts >= ATTEMPTS_MAX {
-            let report = table.sealer().give_up(&game);
+            let report = table.builder().give_up(&game);
             return self.finish(lease, report);
         }
         if let Err(error) = table.rules().check(&game) {
-            let report = table.sealer().void(&game, error.to_string());
+            let report = table.builder().void(&game, error.to_string());
             return self.finish(lease, report);
         }
-        let Some(Lease {
-            errand, given_up, ..
-        }) = self.leases.get(&lease)
-        else {
+        let Some(Lease { job, given_up, .. }) = self.leases.get(&lease) else {
             return;
         };
-        let (errand, given_up) = (errand.clone(), given_up.clone());
+        let (job, given_up) = (job.clone(), given_up.clone());
         if table.is_native(&game) {
             // As many as go together into the pool.
             let mut games = vec![game];
@@ -345,17 +342,17 @@ impl Driver {
             self.pooled += games.len();
             let counts = table
                 .players()
-                .start(&self.pool, &self.sender, &errand, &games);
+                .start(&self.pool, &self.sender, &job, &games);
             if let Some(lease) = self.leases.get_mut(&lease) {
                 lease.pooled.extend(counts);
             }
             return;
         }
-        let opened = Active::new(lease, errand.plies, table.clone(), game.clone(), given_up);
+        let opened = Active::new(lease, job.plies, table.clone(), game.clone(), given_up);
         let active = match opened {
             Ok(active) => active,
             Err(error) => {
-                let report = table.sealer().void(&game, format!("its opening: {error}"));
+                let report = table.builder().void(&game, format!("its opening: {error}"));
                 return self.finish(lease, report);
             }
         };
@@ -388,16 +385,16 @@ impl Driver {
         let Some(active) = self.games.remove(token) else {
             return;
         };
-        let report = active.table.sealer().void(&active.assignment, why);
+        let report = active.table.builder().void(&active.assignment, why);
         self.finish(active.lease, report);
     }
 
     /// The agent that was asked does not start here.
-    fn unready(&mut self, token: Token, blame: Blame) {
+    fn unready(&mut self, token: Token, fault_report: FaultReport) {
         let Some(active) = self.games.remove(token) else {
             return;
         };
-        let report = active.unready(blame);
+        let report = active.unready(fault_report);
         self.finish(active.lease, report);
     }
 
@@ -461,7 +458,7 @@ impl Driver {
                 let done = |report| Done { lease, report };
                 self.done.extend(reports.into_iter().map(done));
             }
-            // Games would wait for ever; the coordinator lends them to others.
+            // Games would wait for ever; the coordinator assigns them to others.
             Event::Panicked(panic) => resume_unwind(panic),
         }
     }
@@ -509,22 +506,22 @@ impl Driver {
             Verdict::Move(action, took) => {
                 active.time(took);
                 if let Err(error) = active.answer(action) {
-                    active.fault(Blame {
+                    active.fault(FaultReport {
                         kind: FaultKind::IllegalMove,
                         message: error.to_string(),
                         tail: String::new(),
                     });
                 }
             }
-            Verdict::Fault(blame, took) => {
+            Verdict::Fault(fault_report, took) => {
                 active.time(took);
-                active.fault(blame);
+                active.fault(fault_report);
             }
-            Verdict::Unready(blame) if self.alone => {
+            Verdict::Unready(fault_report) if self.alone => {
                 active.time(Duration::ZERO);
-                active.fault(blame);
+                active.fault(fault_report);
             }
-            Verdict::Unready(blame) => return self.unready(token, blame),
+            Verdict::Unready(fault_report) => return self.unready(token, fault_report),
             Verdict::Void(why) => return self.void(token, why),
         }
         active.plies.count();

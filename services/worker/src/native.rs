@@ -5,7 +5,7 @@ mod games;
 mod patience;
 mod pool;
 
-pub(crate) use brain::{Brains, Player, Thought};
-pub(crate) use games::{Errand, Players, Plies};
+pub(crate) use brain::{NativeRunners, Player, Thought};
+pub(crate) use games::{Players, Plies, PoolJob};
 pub use pool::Job;
 pub(crate) use pool::Pool;

@@ -13,7 +13,7 @@ use tokio::time;
 use tonic::Code;
 
 use crate::{
-    agent::link::{Down, Link, Source},
+    agent::connection::{AgentConnection, Down, Source},
     driver::{Driver, GivenUp},
     environment::{AgentOptions, BinaryProvider, Environment},
     native::Pool,
@@ -153,10 +153,10 @@ impl From<Down> for DescribeError {
     fn from(down: Down) -> Self {
         match down {
             Down::Ours(problem) => Self::ours(problem),
-            Down::Agent(blame) => Self {
-                kind: Some(blame.kind),
-                message: blame.message,
-                stderr_tail: blame.tail,
+            Down::Agent(fault_report) => Self {
+                kind: Some(fault_report.kind),
+                message: fault_report.message,
+                stderr_tail: fault_report.tail,
             },
         }
     }
@@ -176,30 +176,30 @@ pub async fn describe(
     on_own_thread("describe", move || async move {
         let environment = Environment::new(&options, binaries, Arc::new(metrics));
         let source = Source::of(source, &environment);
-        let link = Link::up("agent", &source, &environment).await?;
-        let described = ask(&link).await;
-        link.down().await;
+        let connection = AgentConnection::up("agent", &source, &environment).await?;
+        let described = ask(&connection).await;
+        connection.down().await;
         described
     })
     .await
     .map_err(DescribeError::ours)?
 }
 
-async fn ask(link: &Link) -> Result<v1::DescribeResponse, DescribeError> {
-    let mut client = v1::agent_service_client::AgentServiceClient::new(link.channel());
+async fn ask(connection: &AgentConnection) -> Result<v1::DescribeResponse, DescribeError> {
+    let mut client = v1::agent_service_client::AgentServiceClient::new(connection.channel());
     let answer = time::timeout(DESCRIBE, client.describe(v1::DescribeRequest {})).await;
-    let blame = match answer {
+    let fault_report = match answer {
         Ok(Ok(answer)) => return Ok(answer.into_inner()),
         Ok(Err(status)) if status.code() == Code::Unimplemented => {
             return Ok(v1::DescribeResponse::default());
         }
-        Ok(Err(status)) => link.blame(&status).await,
-        Err(_) => link.fault(
+        Ok(Err(status)) => connection.fault_report(&status).await,
+        Err(_) => connection.fault(
             FaultKind::Timeout,
             format!("Describe was not answered within {DESCRIBE:?}"),
         ),
     };
-    Err(Down::Agent(blame).into())
+    Err(Down::Agent(fault_report).into())
 }
 
 /// A provider for games without registered binaries.

@@ -212,7 +212,7 @@ impl<R, D: Defects> Protocol<R, D> {
 
     /// A lease came: the number under which its games are to be played; none
     /// where nobody waits for it any more.
-    pub fn lent(&mut self, call: CallNo, lease_id: u64, tournament: &str) -> Option<LeaseNo> {
+    pub fn leased(&mut self, call: CallNo, lease_id: u64, tournament: &str) -> Option<LeaseNo> {
         if !self.answered(call) {
             return None;
         }
@@ -234,14 +234,14 @@ impl<R, D: Defects> Protocol<R, D> {
     }
 
     /// There was nothing to play.
-    pub fn nothing_lent(&mut self, call: CallNo) {
+    pub fn nothing_leased(&mut self, call: CallNo) {
         if self.answered(call) {
             self.ask_backoff.reset();
         }
     }
 
     /// A request for games failed.
-    pub fn not_lent(&mut self, now: Duration, call: CallNo, refusal: Refusal) {
+    pub fn not_leased(&mut self, now: Duration, call: CallNo, refusal: Refusal) {
         if D::WAITS_FOR_EVER || !self.answered(call) {
             return;
         }

@@ -66,12 +66,12 @@ pub(crate) struct Known {
 }
 
 /// Makes records and hashes them.
-pub(crate) struct Sealer {
+pub(crate) struct RecordBuilder {
     rules: Arc<Rules>,
     lines: LineWriter,
 }
 
-impl Sealer {
+impl RecordBuilder {
     pub(crate) fn new(rules: Arc<Rules>) -> Self {
         Self {
             lines: LineWriter::new(rules.header()),

@@ -1,4 +1,4 @@
-//! A worker: joins a coordinator, plays what it is lent, reports.
+//! A worker: joins a coordinator, plays what it is leased, reports.
 
 mod calls;
 mod fleet;

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use arena_store::tamper::{Entry, Tamper};
+use arena_store::fault_injection::{Entry, FaultInjection};
 
 use crate::proofs::Broken;
 
@@ -73,10 +73,10 @@ impl Change {
         match self {
             Self::Cut(file, length) => rewrite(file, whole, copy, |bytes| bytes.truncate(*length)),
             Self::Turn(file, at, bit) => rewrite(file, whole, copy, |bytes| bytes[*at] ^= 1 << bit),
-            Self::Put(_, entry) => Tamper::open(copy)
+            Self::Put(_, entry) => FaultInjection::open(copy)
                 .and_then(|database| database.put(entry))
                 .map_err(Broken::new),
-            Self::Remove(entry) => Tamper::open(copy)
+            Self::Remove(entry) => FaultInjection::open(copy)
                 .and_then(|database| database.remove(entry))
                 .map_err(Broken::new),
         }

@@ -13,7 +13,7 @@ use std::{
 
 use arena_store::{
     Collection, Options, SledStore, Store, StoreError, StoredGame,
-    tamper::{Entry, Piece, Tamper, pieces},
+    fault_injection::{Entry, FaultInjection, Piece, pieces},
 };
 use arena_wire::AgentRng;
 use tempfile::TempDir;
@@ -137,7 +137,7 @@ impl<'a> Trial<'a> {
         let store = SledStore::open(&whole, &Options::default()).map_err(Broken::new)?;
         let holding = hold(&store, id).map_err(Broken::new)?;
         drop(store);
-        let database = Tamper::open(&whole).map_err(Broken::new)?;
+        let database = FaultInjection::open(&whole).map_err(Broken::new)?;
         let entries = database.entries().map_err(Broken::new)?;
         drop(database);
         let pieces = pieces(&whole).map_err(Broken::new)?;
@@ -207,7 +207,7 @@ impl<'a> Trial<'a> {
         if let Some(name) = change.named_as() {
             self.wrong += 1;
             if !report
-                .damages
+                .damage_report
                 .iter()
                 .any(|damage| change::names(damage, &name))
             {

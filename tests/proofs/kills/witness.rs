@@ -1,5 +1,5 @@
 //! A worker that plays nothing and forgets nothing: it reports the true records
-//! of the games it is lent, and remembers each that was acknowledged.
+//! of the games it is leased, and remembers each that was acknowledged.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -345,7 +345,7 @@ impl Stay {
         Ok(())
     }
 
-    /// The true records of what was lent.
+    /// The true records of what was leased.
     fn play(&mut self, lease: &v1::Lease) -> Vec<v1::GameReport> {
         let records = lock(&self.shared.records);
         let Some(records) = records.get(&lease.tournament_id) else {

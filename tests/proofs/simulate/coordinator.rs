@@ -298,7 +298,7 @@ impl<D: Defects> Coordinator<D> {
     pub(super) fn drain(&mut self, net: &mut Net) {
         self.draining = Some(net.now + 5 * SECOND);
         for parked in std::mem::take(&mut self.parked) {
-            net.down(parked.who, Down::Lent(parked.call, None));
+            net.down(parked.who, Down::Leased(parked.call, None));
         }
         for present in &self.present {
             net.down(present.who, Down::Stops(present.stay));

@@ -48,7 +48,7 @@ mutants! {
         CountsCancelled COUNTS_CANCELLED "counts games of a cancelled tournament",
         ForgetsDurable FORGETS_DURABLE "counts games again after a restart",
         IgnoresEpochs IGNORES_EPOCHS "keeps leases over a restart",
-        LosesReturned LOSES_RETURNED "does not lend again what came back",
+        LosesReturned LOSES_RETURNED "does not assign again what came back",
         AuditsItself AUDITS_ITSELF "lets a worker audit what it played itself",
         EndsWithAStage ENDS_WITH_A_STAGE "takes the end of a stage for the end of a tournament",
         ForgetsAudits FORGETS_AUDITS_OF_STAGES "forgets the audits of a stage with the next one",

@@ -77,7 +77,7 @@ pub(super) enum Down {
     },
     Ended(StayNo, LeaseId),
     Stops(StayNo),
-    Lent(CallNo, Option<Lent>),
+    Leased(CallNo, Option<Leased>),
     NotLent(CallNo, Refusal),
     Reported(ReportNo, u32),
     NotReported(ReportNo, u32, Refusal),
@@ -89,7 +89,7 @@ pub(super) enum Down {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Lent {
+pub(super) struct Leased {
     pub(super) lease: LeaseId,
     pub(super) tournament: usize,
     pub(super) games: Rc<[Assigned]>,

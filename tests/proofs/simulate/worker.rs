@@ -13,7 +13,7 @@ use arena_worker::protocol::{
 use super::{
     counts::Happening,
     games::{FORFEIT, Host, Spec, UNREADY, VOID},
-    net::{Down, Event, Known, Lent, Life, MILLI, Net, Played, SECOND, Up, tell},
+    net::{Down, Event, Known, Leased, Life, MILLI, Net, Played, SECOND, Up, tell},
 };
 
 use hand::{Game, Hand, Held};
@@ -195,10 +195,10 @@ impl<D: Defects> Worker<D> {
                 }
                 self.protocol.parted(now, stay, refusal, "lost");
             }
-            Down::Lent(call, lent) => self.take(net, call, lent),
+            Down::Leased(call, leased) => self.take(net, call, leased),
             Down::NotLent(call, refusal) => {
                 self.asking = self.asking.filter(|asking| *asking != call);
-                self.protocol.not_lent(now, call, refusal);
+                self.protocol.not_leased(now, call, refusal);
             }
             Down::Reported(report, attempt) => {
                 if self.is_answer(report, attempt) {
@@ -256,29 +256,29 @@ impl<D: Defects> Worker<D> {
         })
     }
 
-    fn take(&mut self, net: &mut Net, call: CallNo, lent: Option<Lent>) {
+    fn take(&mut self, net: &mut Net, call: CallNo, leased: Option<Leased>) {
         if self.asking == Some(call) {
             self.asking = None;
         }
-        let Some(lent) = lent else {
-            self.protocol.nothing_lent(call);
+        let Some(leased) = leased else {
+            self.protocol.nothing_leased(call);
             return;
         };
-        let name = lent.tournament.to_string();
-        let Some(lease) = self.protocol.lent(call, lent.lease, &name) else {
+        let name = leased.tournament.to_string();
+        let Some(lease) = self.protocol.leased(call, leased.lease, &name) else {
             net.counts.add(Happening::LostAnswer);
             return;
         };
         self.hand.held.push(Held {
             lease,
             plies: 0,
-            left: lent.games.len(),
+            left: leased.games.len(),
         });
-        let waiting = lent.games.iter().map(|&game| Game {
+        let waiting = leased.games.iter().map(|&game| Game {
             lease,
-            tournament: lent.tournament,
+            tournament: leased.tournament,
             game,
-            given_up: lent.given_up.clone(),
+            given_up: leased.given_up.clone(),
             token: 0,
         });
         self.hand.waiting.extend(waiting);

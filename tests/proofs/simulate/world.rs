@@ -248,11 +248,11 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
                 }
             }
             Event::Down(who, message) => {
-                let lent = matches!(message, super::net::Down::Lent(_, Some(_)));
+                let leased = matches!(message, super::net::Down::Leased(_, Some(_)));
                 self.work(who, |worker, net| {
                     worker.hear(net, message);
                 });
-                if lent && self.rolling > 0 {
+                if leased && self.rolling > 0 {
                     self.rolling -= 1;
                     self.work(who, |worker, net| worker.drain(net));
                 }

@@ -194,7 +194,7 @@ fn verify(args: &VerifyArgs) -> Outcome {
             report.documents,
             report.binaries,
             report.bytes_on_disk,
-            report.damages.len(),
+            report.damage_report.len(),
             records.unsound
         ))?,
         Format::Table => output::write(&format!(
@@ -220,7 +220,7 @@ fn verify(args: &VerifyArgs) -> Outcome {
             "checked in place, since there is no room for a copy: a torn end of the log is cut off",
         );
     }
-    let mut found = report.damages.clone();
+    let mut found = report.damage_report.clone();
     found.extend(report.remedy.clone());
     found.extend(unsound(&records));
     if found.is_empty() {
@@ -269,7 +269,7 @@ fn repair(args: &VerifyArgs) -> Outcome {
             repaired.games_rescued, repaired.documents_rescued
         );
     }
-    for damage in &repaired.damages {
+    for damage in &repaired.damage_report {
         text += &format!("found: {damage}\n");
     }
     if let Some(before) = &repaired.before {

@@ -43,7 +43,7 @@ impl Core {
                 changes: entry.version.borrow().changes,
                 created_unix_us: entry.document.created_unix_us,
                 finished_unix_us: entry.document.finished_unix_us,
-                games: progress.map_or([done, 0, 0], |it| [it.done, it.lent, it.waiting]),
+                games: progress.map_or([done, 0, 0], |it| [it.done, it.leased, it.waiting]),
             }
         };
         let (mut over, mut open): (Vec<&Entry>, Vec<&Entry>) = self

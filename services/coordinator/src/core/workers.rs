@@ -211,7 +211,7 @@ impl Core {
         }
     }
 
-    /// Serves a request, or gives it back where there is nothing to lend.
+    /// Serves a request, or gives it back where there is nothing to assign.
     fn try_grant(&mut self, parked: Parked) -> Option<Parked> {
         if parked.reply.is_closed() {
             return None;

@@ -67,10 +67,10 @@ pub(super) struct Audits {
     audited: Bitmap,
     differing: Bitmap,
     listed: Waiting,
-    /// Lost together with others: to be lent alone, so that only the one that
+    /// Lost together with others: to be leased alone, so that only the one that
     /// loses its workers is given up.
     alone: Waiting,
-    /// Lent, and who played them first.
+    /// Leased, and who played them first.
     out: BTreeMap<u64, Player>,
     /// Come back with a record that is being compared: who brought it, and who
     /// played them first.
@@ -203,24 +203,24 @@ impl Audits {
         self.listed.count_for(player)
     }
 
-    /// Whether there is a game for this one that is to be lent alone.
+    /// Whether there is a game for this one that is to be leased alone.
     pub(super) fn has_alone_for(&self, player: Player) -> bool {
         self.alone.count_for(player) > 0
     }
 
-    /// Lends up to `count` games that others played.
+    /// Assigns up to `count` games that others played.
     pub(super) fn take(&mut self, count: usize, player: Player) -> Vec<Assigned> {
         let taken = self.listed.take(count, player);
-        self.lend(taken)
+        self.assign(taken)
     }
 
-    /// Lends one game that is to be alone.
+    /// Assigns one game that is to be alone.
     pub(super) fn take_alone(&mut self, player: Player) -> Vec<Assigned> {
         let taken = self.alone.take(1, player);
-        self.lend(taken)
+        self.assign(taken)
     }
 
-    fn lend(&mut self, taken: Vec<(u64, Player)>) -> Vec<Assigned> {
+    fn assign(&mut self, taken: Vec<(u64, Player)>) -> Vec<Assigned> {
         self.out.extend(taken.iter().copied());
         let assigned = |(index, _)| Assigned { index, attempts: 0 };
         taken.into_iter().map(assigned).collect()
@@ -382,27 +382,27 @@ mod tests {
         (0..10).for_each(|index| audits.durable(index, ONE));
         assert_eq!((audits.listed_for(ONE), audits.listed_for(TWO)), (0, 10));
         assert!(audits.take(10, ONE).is_empty());
-        let lent = audits.take(4, TWO);
-        assert_eq!((lent.len(), audits.listed_for(TWO)), (4, 6));
-        audits.give_back(lent[0].index);
-        audits.reported(lent[1].index, 2);
+        let leased = audits.take(4, TWO);
+        assert_eq!((leased.len(), audits.listed_for(TWO)), (4, 6));
+        audits.give_back(leased[0].index);
+        audits.reported(leased[1].index, 2);
         for left in (0..FAILED_MAX).rev() {
-            audits.fail(lent[2].index);
+            audits.fail(leased[2].index);
             assert!(!audits.has_alone_for(ONE));
             assert_eq!(audits.take_alone(TWO).len(), usize::from(left > 0));
         }
-        let settled = lent[1].index;
+        let settled = leased[1].index;
         assert!(!audits.settle(settled, 3, false), "another brought it");
         assert!(audits.settle(settled, 2, true));
         assert!(!audits.settle(settled, 2, true), "once");
-        assert!(!audits.settle(lent[3].index, 2, true), "not reported");
+        assert!(!audits.settle(leased[3].index, 2, true), "not reported");
         let shown = audits.so_far();
         assert_eq!((shown.agreed, shown.differing, shown.waiting()), (0, 1, 8));
         assert_eq!(shown.given_up, 1, "it waits for nobody");
         assert_eq!(
             audits.listed_for(TWO),
             7,
-            "all but lent, settled and given up"
+            "all but leased, settled and given up"
         );
     }
 
@@ -432,15 +432,15 @@ mod tests {
     fn what_a_lost_worker_brought_and_nobody_compared_is_played_again() {
         let mut audits = Audits::new(7, 1_000_000, 4);
         (0..4).for_each(|index| audits.durable(index, ONE));
-        let lent = audits.take(2, TWO);
-        audits.reported(lent[0].index, 2);
-        audits.reported(lent[1].index, 2);
-        assert!(audits.settle(lent[0].index, 2, false));
+        let leased = audits.take(2, TWO);
+        audits.reported(leased[0].index, 2);
+        audits.reported(leased[1].index, 2);
+        assert!(audits.settle(leased[0].index, 2, false));
         audits.left(3);
         assert_eq!(audits.listed_for(TWO), 2, "another's stay");
         audits.left(2);
         assert_eq!(audits.listed_for(TWO), 3);
-        assert!(!audits.settle(lent[1].index, 2, true), "it waits again");
+        assert!(!audits.settle(leased[1].index, 2, true), "it waits again");
         assert_eq!(all(&mut audits, TWO).len(), 3);
         assert_eq!(audits.so_far().waiting(), 0);
     }

@@ -1,4 +1,4 @@
-//! The games of one tournament: settled, lent, or waiting.
+//! The games of one tournament: settled, leased, or waiting.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,7 +21,7 @@ pub(super) struct Attempt {
     pub(super) unready: Option<u16>,
 }
 
-/// After this many losses in company a game is lent alone, so that one that
+/// After this many losses in company a game is leased alone, so that one that
 /// kills its workers is found and takes no others with it.
 const LOSSES_IN_COMPANY: u32 = 3;
 /// After so many attempts a game is void whose agents run here, though not all at one
@@ -41,7 +41,7 @@ const CLAIM: Duration = Duration::from_secs(60);
 /// The same where who asks has failed at it before: longer than most games take,
 /// so that one who is busy gets to it.
 const CLAIM_AGAIN: Duration = Duration::from_secs(600);
-/// Games looked through for one that may be lent.
+/// Games looked through for one that may be leased.
 const LOOK_MAX: usize = 64;
 
 /// What befell a game before.
@@ -108,20 +108,20 @@ pub(super) struct Course {
     settled: Bitmap,
     /// On the way to the disk, with the hash of the record.
     pending: BTreeMap<u64, [u8; 32]>,
-    /// Everything below was lent or settled once.
+    /// Everything below was leased or settled once.
     cursor: u64,
-    /// Lent once and come back.
+    /// Leased once and come back.
     returned: BTreeSet<u64>,
     /// Come back after a failure and a rest, or to be void.
     again: BTreeSet<u64>,
-    /// To be lent alone, those that failed least first.
+    /// To be leased alone, those that failed least first.
     suspects: BTreeSet<(u32, u64)>,
     /// Come back after a failure, with the time before which they rest.
     resting: BTreeSet<(Duration, u64)>,
     /// Where in `again` the next one is looked for.
     look: u64,
     tries: BTreeMap<u64, Tries>,
-    /// Lent now.
+    /// Leased now.
     out: BTreeMap<u64, LeaseId>,
     /// On the way to the disk, and void.
     voids: BTreeSet<u64>,
@@ -165,17 +165,17 @@ impl Course {
         self.settled.count() - self.pending.len() as u64
     }
 
-    /// Games lent now.
-    pub(super) fn lent(&self) -> u64 {
+    /// Games leased now.
+    pub(super) fn leased(&self) -> u64 {
         self.out.len() as u64
     }
 
-    /// Games neither settled nor lent.
+    /// Games neither settled nor leased.
     pub(super) fn waiting(&self) -> u64 {
-        self.games() - self.settled.count() - self.lent()
+        self.games() - self.settled.count() - self.leased()
     }
 
-    /// Wakes those that have rested, before somebody is lent games.
+    /// Wakes those that have rested, before somebody is leased games.
     pub(super) fn wake(&mut self, now: Duration) {
         // Those looked through last may not be for whoever asks next.
         let mut next = self.again.range(self.look..).skip(LOOK_MAX);
@@ -261,7 +261,7 @@ impl Course {
         suspects.find(|&(_, index)| self.may_try(index, asker))
     }
 
-    /// Whether a game may be lent in company.
+    /// Whether a game may be leased in company.
     pub(super) fn has_ready(&self, asker: &Asker<'_>) -> bool {
         !self.returned.is_empty()
             || self.settled.next_absent(self.cursor).is_some()
@@ -272,7 +272,7 @@ impl Course {
         self.suspect(asker).is_some()
     }
 
-    /// Lends up to `count` games, those that came back first.
+    /// Assigns up to `count` games, those that came back first.
     pub(super) fn take(
         &mut self,
         count: usize,
@@ -296,18 +296,18 @@ impl Course {
             };
             taken.push(index);
         }
-        let lend = |index| self.lend(index, lease);
-        taken.into_iter().map(lend).collect()
+        let assign = |index| self.assign(index, lease);
+        taken.into_iter().map(assign).collect()
     }
 
-    /// Lends one game that is to be alone.
+    /// Assigns one game that is to be alone.
     pub(super) fn take_suspect(&mut self, lease: LeaseId, asker: &Asker<'_>) -> Option<Assigned> {
         let suspect = self.suspect(asker)?;
         self.suspects.remove(&suspect);
-        Some(self.lend(suspect.1, lease))
+        Some(self.assign(suspect.1, lease))
     }
 
-    fn lend(&mut self, index: u64, lease: LeaseId) -> Assigned {
+    fn assign(&mut self, index: u64, lease: LeaseId) -> Assigned {
         self.out.insert(index, lease);
         Assigned {
             index,

@@ -17,11 +17,11 @@ pub trait Defects {
     const BELIEVES_CALLS: bool = false;
     /// Records of a cancelled tournament are taken.
     const COUNTS_CANCELLED: bool = false;
-    /// What a restart finds durable is lent and counted once more.
+    /// What a restart finds durable is leased and counted once more.
     const FORGETS_DURABLE: bool = false;
     /// A worker is taken for one that joined another start of the coordinator.
     const IGNORES_EPOCHS: bool = false;
-    /// Games of a lease that was taken back are not lent again.
+    /// Games of a lease that was taken back are not leased again.
     const LOSES_RETURNED: bool = false;
     /// A worker audits games that it played itself.
     const AUDITS_ITSELF: bool = false;
@@ -29,10 +29,10 @@ pub trait Defects {
     const ENDS_WITH_A_STAGE: bool = false;
     /// With a new stage, the audits of the stages before are forgotten.
     const FORGETS_AUDITS_OF_STAGES: bool = false;
-    /// An audit is not lent again whose worker left before its record was
+    /// An audit is not leased again whose worker left before its record was
     /// compared.
     const FORGETS_COMPARED: bool = false;
-    /// Failed attempts count wherever they were, and games that failed are lent
+    /// Failed attempts count wherever they were, and games that failed are leased
     /// to whoever asks first.
     const FORGETS_WHO_FAILED: bool = false;
     /// An agent is charged where it does not start, wherever else it runs.

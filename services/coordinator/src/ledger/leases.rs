@@ -16,7 +16,7 @@ pub(super) struct Lease {
     pub(super) audit: bool,
     pub(super) alone: bool,
     pub(super) plies: u64,
-    /// When it was lent.
+    /// When it was leased.
     pub(super) since: Duration,
     /// The worker's own number of its request; 0 where it reported none.
     pub(super) call: u64,
@@ -76,7 +76,7 @@ impl Leases {
         }
     }
 
-    /// Those whose deadline is over, in the order in which they were lent.
+    /// Those whose deadline is over, in the order in which they were leased.
     pub(super) fn late(&self, now: Duration) -> Vec<LeaseId> {
         let late = self.deadlines.range(..=(now, LeaseId::MAX));
         let mut late: Vec<LeaseId> = late.map(|(_, id)| *id).collect();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn deadlines_are_those_of_a_scan_whatever_is_lent_renewed_and_taken_back() {
+    fn deadlines_are_those_of_a_scan_whatever_is_leased_renewed_and_taken_back() {
         let mut leases = Leases::default();
         let mut draw = 7_u64;
         for step in 1..5_000_u64 {

@@ -181,7 +181,7 @@ impl Agents {
         failed.at = now;
     }
 
-    /// A process made no progress with what it was lent: whether anything still runs
+    /// A process made no progress with what it was leased: whether anything still runs
     /// there nobody knows.
     pub(super) fn stuck(&mut self, player: Player, now: Duration) {
         for starts in self.all.values_mut() {

@@ -60,16 +60,16 @@ pub enum Came {
 /// What a tournament does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Games are lent.
+    /// Games are leased.
     Running,
-    /// No games are lent; results are still taken.
+    /// No games are leased; results are still taken.
     Paused,
     /// The same, and it does not finish even where every game is done: it paused
     /// itself, and a user has to look at it.
     Held,
     /// Every game is done.
     Finished,
-    /// No games are lent and no results taken.
+    /// No games are leased and no results taken.
     Cancelled,
 }
 
@@ -113,7 +113,7 @@ pub struct Assigned {
     pub attempts: u32,
 }
 
-/// Games lent to a worker.
+/// Games leased to a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// The lease.
@@ -163,9 +163,9 @@ pub struct Progress {
     pub games: u64,
     /// Durable games.
     pub done: u64,
-    /// Games lent now.
-    pub lent: u64,
-    /// Games that could be lent, now or after a rest.
+    /// Games leased now.
+    pub leased: u64,
+    /// Games that could be leased, now or after a rest.
     pub waiting: u64,
 }
 

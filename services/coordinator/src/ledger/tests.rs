@@ -66,21 +66,21 @@ fn indices(grant: &Grant) -> Vec<u64> {
 const START: Duration = Duration::ZERO;
 
 #[test]
-fn every_game_is_lent_once_and_in_order() {
+fn every_game_is_leased_once_and_in_order() {
     let mut ledger = ledger();
     running(&mut ledger, 1000);
     let worker = ledger.join(usize::MAX);
-    let mut lent = Vec::new();
+    let mut leased = Vec::new();
     while let Some(grant) = grant(&mut ledger, START, worker) {
         assert!(grant.games.len() <= LEASE_GAMES_MAX);
-        lent.extend(indices(&grant));
+        leased.extend(indices(&grant));
     }
-    assert_eq!(lent, (0..1000).collect::<Vec<_>>());
+    assert_eq!(leased, (0..1000).collect::<Vec<_>>());
     assert_eq!(ledger.waiting(), 0);
 }
 
 #[test]
-fn done_games_are_not_lent_again_after_a_restart() {
+fn done_games_are_not_leased_again_after_a_restart() {
     let mut ledger = ledger();
     let mut done = Bitmap::new(20);
     for index in (0..20).filter(|index| index % 3 == 0) {
@@ -88,12 +88,12 @@ fn done_games_are_not_lent_again_after_a_restart() {
     }
     ledger.add(done, State::Running, Outlook::Last, Patience::default());
     let worker = ledger.join(usize::MAX);
-    let mut lent = Vec::new();
+    let mut leased = Vec::new();
     while let Some(grant) = grant(&mut ledger, START, worker) {
-        lent.extend(indices(&grant));
+        leased.extend(indices(&grant));
     }
     assert_eq!(
-        lent,
+        leased,
         (0..20).filter(|index| index % 3 != 0).collect::<Vec<_>>()
     );
 }
@@ -206,7 +206,7 @@ fn a_report_is_new_once_then_pending_then_done() {
 }
 
 #[test]
-fn a_game_that_kills_its_workers_is_lent_alone_and_reaches_the_cap() {
+fn a_game_that_kills_its_workers_is_leased_alone_and_reaches_the_cap() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 32);
     let poison = 5;
@@ -238,12 +238,12 @@ fn tournaments_share_the_workers() {
     let first = running(&mut ledger, 10_000);
     let second = running(&mut ledger, 10_000);
     let worker = ledger.join(usize::MAX);
-    let mut lent = BTreeMap::new();
+    let mut leased = BTreeMap::new();
     for _ in 0..10 {
         let lease = grant(&mut ledger, START, worker).expect("a lease");
-        *lent.entry(lease.tournament).or_insert(0) += lease.games.len();
+        *leased.entry(lease.tournament).or_insert(0) += lease.games.len();
     }
-    assert_eq!(lent[&first], lent[&second]);
+    assert_eq!(leased[&first], leased[&second]);
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn the_last_games_are_spread_over_the_workers() {
     assert_eq!(lease.games.len(), 20);
 }
 
-/// Plays a game of a lease, so long after it was lent.
+/// Plays a game of a lease, so long after it was leased.
 fn report_after(ledger: &mut Ledger, lease: &Grant, took: Duration) {
     let index = lease.games[0].index;
     ledger.report(START + took, lease.tournament, lease.lease, index, [0; 32]);
@@ -468,7 +468,7 @@ fn a_process_that_joins_again_does_not_audit_what_it_played() {
 }
 
 #[test]
-fn audits_lost_together_are_lent_alone_one_at_a_time() {
+fn audits_lost_together_are_leased_alone_one_at_a_time() {
     let mut ledger = Ledger::new(settings(1_000_000), 1);
     let tournament = running(&mut ledger, 8);
     for index in 0..8 {

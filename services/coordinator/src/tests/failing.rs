@@ -67,7 +67,7 @@ impl Failing {
 }
 
 /// A coordinator with a tournament, and one who holds its first lease.
-async fn lent(store: &Arc<Failing>) -> (Fixture, String, FakeWorker, v1::Lease) {
+async fn leased(store: &Arc<Failing>) -> (Fixture, String, FakeWorker, v1::Lease) {
     let mut arena = Fixture::with(options(store.clone())).await;
     let id = arena.start(SPEC).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -171,7 +171,7 @@ impl Store for Failing {
 #[tokio::test]
 async fn a_full_queue_slows_down_and_loses_nothing() {
     let store = Failing::new();
-    let (mut arena, id, mut worker, lease) = lent(&store).await;
+    let (mut arena, id, mut worker, lease) = leased(&store).await;
     store.set(BUSY);
     let answer = worker.report(&lease, vec![won(&lease.games[0], 0)]).await;
     let retry = answer
@@ -191,7 +191,7 @@ async fn a_full_queue_slows_down_and_loses_nothing() {
 async fn a_full_disk_stops_the_coordinator_and_a_restart_goes_on() {
     for (mode, acknowledged) in [(FULL, 8), (FULL_DOCUMENTS, 8)] {
         let store = Failing::new();
-        let (mut arena, id, mut worker, first) = lent(&store).await;
+        let (mut arena, id, mut worker, first) = leased(&store).await;
         let kept = first.games[..acknowledged].iter().map(|game| won(game, 0));
         worker
             .report(&first, kept.collect())
@@ -226,7 +226,7 @@ async fn a_full_disk_stops_the_coordinator_and_a_restart_goes_on() {
 async fn a_damaged_store_stops_the_coordinator_with_the_repair() {
     for mode in [CORRUPT, CORRUPT_DOCUMENTS] {
         let store = Failing::new();
-        let (mut arena, _, mut worker, lease) = lent(&store).await;
+        let (mut arena, _, mut worker, lease) = leased(&store).await;
         store.set(mode);
         if mode == CORRUPT {
             let answer = worker.report(&lease, vec![won(&lease.games[0], 0)]).await;
@@ -283,7 +283,7 @@ async fn a_record_that_cannot_be_read_holds_no_acknowledgement_back() {
 #[tokio::test]
 async fn all_differences_of_a_report_are_one_write() {
     let store = Failing::new();
-    let (mut arena, id, mut worker, lease) = lent(&store).await;
+    let (mut arena, id, mut worker, lease) = leased(&store).await;
     worker.play(&lease).await;
     let before = store.puts.load(Ordering::Relaxed);
     let others = lease.games.iter().map(|game| won(game, 1)).collect();

@@ -129,7 +129,7 @@ async fn who_has_not_joined_is_asked_to() {
 }
 
 #[tokio::test]
-async fn a_worker_is_lent_nothing_that_it_cannot_play() {
+async fn a_worker_is_leased_nothing_that_it_cannot_play() {
     let mut arena = Fixture::new().await;
     arena.start(SPEC).await;
     let mut worker = arena.join("one").await;

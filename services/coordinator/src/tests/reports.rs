@@ -145,7 +145,7 @@ async fn a_record_that_is_not_of_the_schedule_is_refused() {
 }
 
 #[tokio::test]
-async fn a_game_that_could_not_be_played_is_lent_again() {
+async fn a_game_that_could_not_be_played_is_leased_again() {
     let mut arena = Fixture::new().await;
     arena.start(SPEC).await;
     let mut worker = arena.join("one").await;

@@ -24,7 +24,7 @@ async fn a_killed_coordinator_goes_on_where_it_stood() {
     let mut worker = arena.join("one").await;
     let played = worker.lease().await;
     worker.play(&played).await;
-    let lent = worker.lease().await;
+    let leased = worker.lease().await;
     let (id_before, epoch_before) = (worker.id.clone(), worker.boot_epoch);
     drop(worker);
     arena.kill().await;
@@ -37,11 +37,11 @@ async fn a_killed_coordinator_goes_on_where_it_stood() {
     assert_ne!(back.boot_epoch, epoch_before);
     // A report of before the kill is as good as any.
     (back.id, back.boot_epoch) = (id_before, epoch_before);
-    back.play(&lent).await;
+    back.play(&leased).await;
     drop(back);
     let mut worker = arena.join("two").await;
     let rest = worker.play_all().await;
-    assert_eq!(rest, 40 - played.games.len() - lent.games.len());
+    assert_eq!(rest, 40 - played.games.len() - leased.games.len());
     assert_eq!(arena.standings(&id).await.games, 40);
     drop(worker);
     arena.stop().await;
@@ -56,10 +56,10 @@ async fn a_killed_coordinator_goes_on_where_it_stood() {
     assert_eq!(arena.standings(&id).await.games, 40);
     let mut worker = arena.join("three").await;
     let late = worker
-        .report(&lent, vec![won(&lent.games[0], 1)])
+        .report(&leased, vec![won(&leased.games[0], 1)])
         .await
         .expect("taken");
-    assert_eq!(late.differing, [lent.games[0].index]);
+    assert_eq!(late.differing, [leased.games[0].index]);
     drop(worker);
     arena.stop().await;
 }

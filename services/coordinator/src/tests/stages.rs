@@ -94,7 +94,7 @@ async fn a_ladder_has_one_elo_scale() {
 }
 
 #[tokio::test]
-async fn games_of_a_stage_to_come_are_not_lent() {
+async fn games_of_a_stage_to_come_are_not_leased() {
     let mut arena = Fixture::with(options(memory())).await;
     let id = arena.start(&spec("knockout")).await.tournament_id;
     let mut worker = arena.join("one").await;
@@ -103,8 +103,8 @@ async fn games_of_a_stage_to_come_are_not_lent() {
     while let Some(lease) = worker.try_lease(0).await.expect("answered") {
         leases.push(lease);
     }
-    let lent: usize = leases.iter().map(|lease| lease.games.len()).sum();
-    assert_eq!(lent, 3 * 5 * 2);
+    let leased: usize = leases.iter().map(|lease| lease.games.len()).sum();
+    assert_eq!(leased, 3 * 5 * 2);
     for (number, lease) in leases.iter().enumerate() {
         assert!(
             worker.try_lease(0).await.expect("answered").is_none(),

@@ -8,13 +8,14 @@ use tokio::time;
 use tonic::{Code, Request, Status};
 
 use super::{
-    Blame, Event, Verdict, codec,
-    line::Attendant,
-    link::Down,
+    Event, FaultReport, Verdict,
+    client::AgentTask,
+    codec,
+    connection::Down,
     question::{Batch, Single},
 };
 
-impl Attendant {
+impl AgentTask {
     /// Asks one question while no other is asked. A connection that breaks may
     /// have been broken by what was asked before: only a fresh one counts.
     pub(super) async fn ask_alone(&mut self, batch: Batch) {
@@ -30,18 +31,18 @@ impl Attendant {
         };
         let mut timing = None;
         let verdict = loop {
-            let Some(link) = &mut self.link else {
-                match self.ensure_link().await {
+            let Some(connection) = &mut self.connection else {
+                match self.ensure_connected().await {
                     Ok(()) => continue,
-                    Err(Down::Agent(blame)) => {
-                        self.unready = Some((blame.clone(), Instant::now()));
-                        break Verdict::Unready(blame);
+                    Err(Down::Agent(fault_report)) => {
+                        self.unready = Some((fault_report.clone(), Instant::now()));
+                        break Verdict::Unready(fault_report);
                     }
                     Err(Down::Ours(reason)) => break Verdict::Void(reason),
                 }
             };
-            let fresh = std::mem::replace(&mut link.fresh, false);
-            let mut grpc = link.grpc.clone();
+            let fresh = std::mem::replace(&mut connection.fresh, false);
+            let mut grpc = connection.grpc.clone();
             let mut request = Request::new(message.clone());
             request.set_timeout(self.move_timeout);
             let start = Instant::now();
@@ -67,7 +68,7 @@ impl Attendant {
                             measured.thinking = agent.map(Duration::from_micros);
                             Verdict::Move(choice.move_id, took)
                         }
-                        Err(problem) => self.blame(FaultKind::Garbled, problem, took),
+                        Err(problem) => self.fault_report(FaultKind::Garbled, problem, took),
                     };
                 }
                 Err(_) => Status::deadline_exceeded("no answer in time"),
@@ -76,21 +77,25 @@ impl Attendant {
             if took >= self.move_timeout
                 || status.code() == Code::DeadlineExceeded && took * 2 >= self.move_timeout
             {
-                let verdict = self.blame(
+                let verdict = self.fault_report(
                     FaultKind::Timeout,
                     format!("no answer within {:?}", self.move_timeout),
                     took,
                 );
-                self.drop_link().await;
+                self.disconnect().await;
                 break verdict;
             }
-            let Some(link) = &self.link else { continue };
-            let blame = link.blame(&status).await;
-            let broke = matches!(blame.kind, FaultKind::Disconnected | FaultKind::OutputLimit)
-                || link.is_dead();
+            let Some(connection) = &self.connection else {
+                continue;
+            };
+            let fault_report = connection.fault_report(&status).await;
+            let broke = matches!(
+                fault_report.kind,
+                FaultKind::Disconnected | FaultKind::OutputLimit
+            ) || connection.is_dead();
             if broke {
-                let flooded = blame.kind == FaultKind::OutputLimit;
-                self.drop_link().await;
+                let flooded = fault_report.kind == FaultKind::OutputLimit;
+                self.disconnect().await;
                 if fresh && flooded {
                     // It explains the ends before, which need not be repeated.
                     self.floods = 0;
@@ -103,32 +108,32 @@ impl Attendant {
                 // An error may have left it unable to answer anything.
                 self.errors += 1;
                 if !fresh && self.errors > 1 && self.errors.is_power_of_two() {
-                    self.drop_link().await;
+                    self.disconnect().await;
                     continue;
                 }
             }
-            break Verdict::Fault(blame, took);
+            break Verdict::Fault(fault_report, took);
         };
         if let Some(timing) = timing {
             self.meter.timed(timing, 1);
         }
-        if self.distrusted && matches!(verdict, Verdict::Move(..)) {
-            self.distrusted = false;
+        if self.asks_alone && matches!(verdict, Verdict::Move(..)) {
+            self.asks_alone = false;
             self.set_room();
         }
         self.tell(Event::Alone(token, verdict));
         self.show(Duration::from_millis(100));
     }
 
-    fn blame(&self, kind: FaultKind, message: String, took: Duration) -> Verdict {
-        let blame = match &self.link {
-            Some(link) => link.fault(kind, message),
-            None => Blame {
+    fn fault_report(&self, kind: FaultKind, message: String, took: Duration) -> Verdict {
+        let fault_report = match &self.connection {
+            Some(connection) => connection.fault(kind, message),
+            None => FaultReport {
                 kind,
                 message,
                 tail: String::new(),
             },
         };
-        Verdict::Fault(blame, took)
+        Verdict::Fault(fault_report, took)
     }
 }

@@ -16,8 +16,9 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming, client::Grpc, transport::Channel};
 
 use super::{
-    Event, codec,
-    line::{Attendant, Distrust},
+    Event,
+    client::{AgentTask, BatchFailure},
+    codec,
     question::Batch,
 };
 
@@ -85,17 +86,19 @@ struct Sent {
     since: Instant,
 }
 
-impl Attendant {
+impl AgentTask {
     /// Sends what waits and takes what comes until nothing is on its way, or a
     /// question has to be asked alone.
     pub(super) async fn ask_batches(&mut self) {
-        let Some(link) = &mut self.link else { return };
+        let Some(connection) = &mut self.connection else {
+            return;
+        };
         let rests = |again: Instant| again > Instant::now();
-        if link.single || self.batches_again.is_some_and(rests) {
+        if connection.single || self.batches_again.is_some_and(rests) {
             return self.ask_single().await;
         }
-        link.fresh = false;
-        let grpc = link.grpc.clone();
+        connection.fresh = false;
+        let grpc = connection.grpc.clone();
         let mut stream = Stream::open(&grpc, self.batch_max);
         let mut sent: VecDeque<Sent> = VecDeque::with_capacity(IN_FLIGHT);
         let mut answers = Answers::default();
@@ -127,15 +130,15 @@ impl Attendant {
             let answer = tokio::select! {
                 answer = stream.next() => answer,
                 () = self.line.wake.notified() => continue,
-                () = time::sleep_until((since + limit).into()) => break Distrust::Late(limit),
+                () = time::sleep_until((since + limit).into()) => break BatchFailure::Late(limit),
             };
             let read = match answer {
                 Ok(bytes) => codec::read_moves(&bytes, &mut answers).map_err(garbled),
-                Err(status) if status.code() == Code::Unimplemented => break Distrust::Single,
-                Err(status) => break Distrust::Failed(status),
+                Err(status) if status.code() == Code::Unimplemented => break BatchFailure::Single,
+                Err(status) => break BatchFailure::Failed(status),
             };
             if let Err(status) = read.and_then(|()| self.take(&mut sent, &answers)) {
-                break Distrust::Failed(status);
+                break BatchFailure::Failed(status);
             }
             if sent.front().is_none_or(|first| first.number != number) {
                 since = Instant::now();
@@ -146,7 +149,7 @@ impl Attendant {
         let unanswered = left.flatten().copied().collect();
         drop(stream);
         self.count_failed(&why);
-        self.distrust(unanswered, why).await;
+        self.ask_again(unanswered, why).await;
     }
 
     /// The next batch to send: whatever there is where nothing is on its way,

@@ -15,9 +15,10 @@ use tokio::{
 use tonic::{Code, Request, Response, Status};
 
 use super::{
-    Event, Token, codec,
-    line::{Attendant, Distrust},
-    link::may_be_dead,
+    Event, Token,
+    client::{AgentTask, BatchFailure},
+    codec,
+    connection::may_be_dead,
     question::Single,
 };
 
@@ -73,13 +74,15 @@ impl Round {
     }
 }
 
-impl Attendant {
-    /// As [`Attendant::ask_batches`], one question a call.
+impl AgentTask {
+    /// As [`AgentTask::ask_batches`], one question a call.
     pub(super) async fn ask_single(&mut self) {
-        let Some(link) = &mut self.link else { return };
-        link.fresh = false;
-        let grpc = link.grpc.clone();
-        let batches_again = self.batches_again.filter(|_| !link.single);
+        let Some(connection) = &mut self.connection else {
+            return;
+        };
+        connection.fresh = false;
+        let grpc = connection.grpc.clone();
+        let batches_again = self.batches_again.filter(|_| !connection.single);
         let budget = self.move_timeout.as_micros().try_into().unwrap_or(u64::MAX);
         let call_limit = self.batch_timeout(IN_FLIGHT);
         let mut waiting: VecDeque<Single> = VecDeque::new();
@@ -155,7 +158,7 @@ impl Attendant {
             let first = tokio::select! {
                 answer = calls.join_next() => answer,
                 () = self.line.wake.notified() => continue,
-                () = time::sleep_until(due.into()) => break Distrust::Late(limit),
+                () = time::sleep_until(due.into()) => break BatchFailure::Late(limit),
             };
             progress = Instant::now();
             let mut next = first;
@@ -172,7 +175,7 @@ impl Attendant {
                 self.tell(Event::Unanswered(mem::take(&mut refused)));
             }
             if let Err(status) = taken {
-                break Distrust::Failed(status);
+                break BatchFailure::Failed(status);
             }
             if let Some((at_once, took)) = round.take(at_once) {
                 self.answered(at_once, took);
@@ -182,7 +185,7 @@ impl Attendant {
         calls.abort_all();
         let unanswered = open.into_iter().map(|it| it.token);
         let unasked = waiting.into_iter().map(|single| single.token);
-        self.distrust(unanswered.chain(unasked).collect(), why)
+        self.ask_again(unanswered.chain(unasked).collect(), why)
             .await;
     }
 

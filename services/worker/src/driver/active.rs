@@ -10,13 +10,13 @@ use super::{
     seats::{Seated, Table},
 };
 use crate::{
-    agent::{Blame, Token},
+    agent::{FaultReport, Token},
     native::Plies,
     report::{Answered, Known, Timed, micros},
 };
 
 /// Agents of a lease that start nowhere, with what they are charged with.
-pub(crate) type GivenUp = Rc<BTreeMap<u16, Blame>>;
+pub(crate) type GivenUp = Rc<BTreeMap<u16, FaultReport>>;
 
 /// A game that is played.
 pub(super) struct Active {
@@ -72,7 +72,7 @@ impl Active {
         let agent = self.seats.agent(question.seat);
         self.job = None;
         match self.given_up.get(&agent) {
-            Some(blame) => self.table.charge(token, blame.clone()),
+            Some(fault_report) => self.table.charge(token, fault_report.clone()),
             None => self.job = self.table.ask(agent, token, &*self.game, question),
         }
         true
@@ -116,7 +116,7 @@ impl Active {
     }
 
     /// Charges the seat that was asked.
-    pub(super) fn fault(&mut self, blame: Blame) {
+    pub(super) fn fault(&mut self, fault_report: FaultReport) {
         let Status::Asks(question) = self.game.status() else {
             return;
         };
@@ -125,11 +125,11 @@ impl Active {
             tournament = self.table.rules().tournament_id(),
             game = self.assignment.index,
             agent = self.table.rules().agent_name(agent),
-            fault = blame.kind.name(),
+            fault = fault_report.kind.name(),
             "{}",
-            blame.message
+            fault_report.message
         );
-        let mut tail = blame.tail;
+        let mut tail = fault_report.tail;
         if tail.is_empty()
             && let Some(output) = self.table.output(agent)
         {
@@ -137,29 +137,32 @@ impl Active {
         }
         self.details.push(v1::FaultDetail {
             seat: question.seat.into(),
-            message: blame.message,
+            message: fault_report.message,
             stderr_tail: tail,
         });
-        self.game.fault(blame.kind);
+        self.game.fault(fault_report.kind);
     }
 
     /// The report of a game that could not be played because the agent that was
     /// asked does not start here.
-    pub(super) fn unready(&self, blame: Blame) -> v1::GameReport {
+    pub(super) fn unready(&self, fault_report: FaultReport) -> v1::GameReport {
         let Status::Asks(question) = self.game.status() else {
-            return self.table.sealer().void(&self.assignment, blame.message);
+            return self
+                .table
+                .builder()
+                .void(&self.assignment, fault_report.message);
         };
         let agent = self.seats.agent(question.seat);
         let name = self.table.rules().agent_name(agent);
-        let why = format!("{name} does not start here: {}", blame.message);
+        let why = format!("{name} does not start here: {}", fault_report.message);
         v1::GameReport {
             unready: Some(v1::UnreadyAgent {
                 agent: agent.into(),
-                kind: v1::FaultKind::from(blame.kind).into(),
-                message: blame.message,
-                stderr_tail: blame.tail,
+                kind: v1::FaultKind::from(fault_report.kind).into(),
+                message: fault_report.message,
+                stderr_tail: fault_report.tail,
             }),
-            ..self.table.sealer().void(&self.assignment, why)
+            ..self.table.builder().void(&self.assignment, why)
         }
     }
 
@@ -173,7 +176,7 @@ impl Active {
             outputs: self.outputs.take(),
         };
         let finished = self.game.finish();
-        self.table.sealer().seal(&self.assignment, finished, known)
+        self.table.builder().seal(&self.assignment, finished, known)
     }
 }
 

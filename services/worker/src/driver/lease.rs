@@ -5,7 +5,7 @@ use std::{rc::Rc, sync::Arc, time::Duration};
 use tokio::time::Instant;
 
 use super::{active::GivenUp, seats::Table};
-use crate::native::{Errand, Plies};
+use crate::native::{Plies, PoolJob};
 
 /// How long nothing of a lease may move, beside the time for a move, before it
 /// is not kept alive any more. The coordinator waits for as long as agents may
@@ -16,7 +16,7 @@ pub(super) struct Lease {
     pub(super) table: Rc<Table>,
     /// Games without a result.
     pub(super) left: usize,
-    pub(super) errand: Errand,
+    pub(super) job: PoolJob,
     /// Plies of its games in the pool.
     pub(super) pooled: Vec<Arc<Plies>>,
     pub(super) given_up: GivenUp,
@@ -34,11 +34,11 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    pub(super) fn new(table: Rc<Table>, games: usize, errand: Errand, given_up: GivenUp) -> Self {
+    pub(super) fn new(table: Rc<Table>, games: usize, job: PoolJob, given_up: GivenUp) -> Self {
         Self {
             table,
             left: games,
-            errand,
+            job,
             pooled: Vec::new(),
             given_up,
             signs: 0,
@@ -60,7 +60,7 @@ impl Lease {
     /// asked for it, none where nobody is.
     pub(super) fn look(&mut self, now: Instant, attended: Option<u64>) {
         let pooled = self.pooled.iter().map(|plies| plies.get());
-        let plies = self.errand.plies.get() + pooled.sum::<u64>();
+        let plies = self.job.plies.get() + pooled.sum::<u64>();
         self.at_work = attended.is_some() || self.pooled.iter().any(|plies| plies.is_at_work());
         let attended = attended.unwrap_or(self.attended);
         if (plies, attended) != (self.plies, self.attended) {

@@ -20,21 +20,21 @@ use tokio::{
 use super::outputs::OpenGames;
 use crate::{
     agent::{
-        Blame, Event, Token, Verdict,
-        line::{Line, LineSetup},
-        link::Source,
+        Event, FaultReport, Token, Verdict,
+        client::{AgentClient, AgentClientSetup},
+        connection::Source,
         question::{Writer, context},
     },
     environment::{Builtin, Environment},
-    native::{Brains, Player, Players, Plies, Pool},
-    report::Sealer,
+    native::{NativeRunners, Player, Players, Plies, Pool},
+    report::RecordBuilder,
     supervise::Output,
     table::Rules,
 };
 
 enum Reached {
     /// By a connection.
-    Line(Rc<Line>),
+    AgentClient(Rc<AgentClient>),
     /// On the pool.
     Native(RefCell<Player>),
     /// Not at all.
@@ -44,7 +44,7 @@ enum Reached {
 /// A tournament with its agents. Dropping it ends them.
 pub(super) struct Table {
     rules: Arc<Rules>,
-    sealer: RefCell<Sealer>,
+    builder: RefCell<RecordBuilder>,
     players: Arc<Players>,
     agents: Vec<OnceCell<Reached>>,
     environment: Rc<Environment>,
@@ -100,7 +100,7 @@ impl Table {
     ) -> Self {
         let agents = rules.wire().agents.iter();
         Self {
-            sealer: RefCell::new(Sealer::new(rules.clone())),
+            builder: RefCell::new(RecordBuilder::new(rules.clone())),
             players: Players::new(rules.clone(), environment.metrics.clone()),
             asked: RefCell::new(Vec::with_capacity(agents.len())),
             is_asked: agents.clone().map(|_| Cell::new(false)).collect(),
@@ -121,8 +121,8 @@ impl Table {
     }
 
     /// Makes records; not to be kept.
-    pub(super) fn sealer(&self) -> RefMut<'_, Sealer> {
-        self.sealer.borrow_mut()
+    pub(super) fn builder(&self) -> RefMut<'_, RecordBuilder> {
+        self.builder.borrow_mut()
     }
 
     pub(super) fn players(&self) -> &Arc<Players> {
@@ -148,7 +148,7 @@ impl Table {
             let agent = agent as usize;
             let active = self.active.get(agent).map_or(0, Cell::get);
             match self.agents.get(agent).and_then(OnceCell::get) {
-                Some(Reached::Line(line)) => line.has_room(active),
+                Some(Reached::AgentClient(line)) => line.has_room(active),
                 Some(Reached::Native(player)) => player.borrow().has_room(active),
                 Some(Reached::Nowhere) | None => true,
             }
@@ -183,7 +183,7 @@ impl Table {
         question: Question,
     ) -> Option<Arc<Plies>> {
         match self.agent(agent) {
-            Reached::Line(line) if !self.rules.strict() => {
+            Reached::AgentClient(line) if !self.rules.strict() => {
                 line.ask(token, game, question);
                 self.note(agent);
                 None
@@ -201,7 +201,7 @@ impl Table {
     ) -> Option<Arc<Plies>> {
         let mut job = None;
         match self.agent(agent) {
-            Reached::Line(line) => line.ask_alone(token, game, question),
+            Reached::AgentClient(line) => line.ask_alone(token, game, question),
             Reached::Native(player) => {
                 job = Some(player.borrow_mut().ask(token, game, question));
             }
@@ -212,9 +212,9 @@ impl Table {
     }
 
     #[cfg(test)]
-    pub(super) fn line(&self, agent: u16) -> Rc<Line> {
+    pub(super) fn line(&self, agent: u16) -> Rc<AgentClient> {
         match self.agent(agent) {
-            Reached::Line(line) => line.clone(),
+            Reached::AgentClient(line) => line.clone(),
             _ => panic!("agent {agent} is not reached by a connection"),
         }
     }
@@ -222,7 +222,7 @@ impl Table {
     /// How much an agent was served so far, where that is by a connection.
     pub(super) fn served(&self, agent: u16) -> Option<u64> {
         match self.agents[usize::from(agent)].get() {
-            Some(Reached::Line(line)) => Some(line.event_count()),
+            Some(Reached::AgentClient(line)) => Some(line.event_count()),
             _ => None,
         }
     }
@@ -230,7 +230,7 @@ impl Table {
     /// What the process of an agent writes, where it has one.
     pub(super) fn output(&self, agent: u16) -> Option<Arc<Output>> {
         match self.agents[usize::from(agent)].get() {
-            Some(Reached::Line(line)) => line.output(),
+            Some(Reached::AgentClient(line)) => line.output(),
             _ => None,
         }
     }
@@ -252,7 +252,7 @@ impl Table {
         for agent in self.asked.borrow_mut().drain(..) {
             self.is_asked[usize::from(agent)].set(false);
             match self.agent(agent) {
-                Reached::Line(line) => line.flush(),
+                Reached::AgentClient(line) => line.flush(),
                 Reached::Native(player) => player.borrow_mut().flush(pool, events),
                 Reached::Nowhere => {}
             }
@@ -260,8 +260,8 @@ impl Table {
     }
 
     /// Answers for an agent that starts nowhere.
-    pub(super) fn charge(&self, token: Token, blame: Blame) {
-        let verdict = Verdict::Fault(blame, Duration::ZERO);
+    pub(super) fn charge(&self, token: Token, fault_report: FaultReport) {
+        let verdict = Verdict::Fault(fault_report, Duration::ZERO);
         let _ = self.events.send(Event::Alone(token, verdict));
     }
 
@@ -281,7 +281,7 @@ impl Table {
             None => return Reached::Nowhere,
             Some(WireSource::Native(_)) if self.environment.builtin == Builtin::InProcess => {
                 let options: Options = arena_wire::convert::options_from_wire(&agent.options);
-                return Reached::Native(RefCell::new(Player::new(Brains::new(
+                return Reached::Native(RefCell::new(Player::new(NativeRunners::new(
                     index,
                     options,
                     self.rules.clone(),
@@ -293,7 +293,7 @@ impl Table {
         let context = context(self.rules.wire(), agent);
         // The papers' agents need no more than ids.
         let native = matches!(agent.source, Some(WireSource::Native(_)));
-        let setup = LineSetup {
+        let setup = AgentClientSetup {
             name: agent.name.clone(),
             label: self.rules.agent_label(index).to_owned(),
             meter: self.rules.meter(&self.environment.metrics, index),
@@ -302,7 +302,7 @@ impl Table {
             batch_size: agent.batch_size as usize,
             move_timeout: self.rules.move_timeout(),
         };
-        let (line, task) = Line::open(setup, self.environment.clone(), self.events.clone());
+        let (line, task) = AgentClient::open(setup, self.environment.clone(), self.events.clone());
         let looking_after = task::spawn_local(task);
         let events = self.events.clone();
         task::spawn_local(async move {
@@ -311,14 +311,14 @@ impl Table {
                 let _ = events.send(Event::Panicked(panic));
             }
         });
-        Reached::Line(line)
+        Reached::AgentClient(line)
     }
 }
 
 impl Drop for Table {
     fn drop(&mut self) {
         for agent in self.agents.iter().filter_map(OnceCell::get) {
-            if let Reached::Line(line) = agent {
+            if let Reached::AgentClient(line) = agent {
                 line.close();
             }
         }

@@ -76,7 +76,7 @@ impl Worker {
 
     /// A lease of one game, of which the first question is asked; what the pool
     /// is to do for it.
-    fn lend(&mut self, lease: u64, seats: [u32; 2]) -> Option<Job> {
+    fn assign(&mut self, lease: u64, seats: [u32; 2]) -> Option<Job> {
         let game = v1::GameAssignment {
             index: lease,
             block: lease,
@@ -118,7 +118,7 @@ impl Worker {
     }
 
     fn play(&mut self, lease: u64) {
-        self.driver.leases[&lease].errand.plies.count();
+        self.driver.leases[&lease].job.plies.count();
     }
 }
 
@@ -128,13 +128,13 @@ const SECOND: Duration = Duration::from_secs(1);
 
 fn check_thought(seats: [u32; 2]) {
     let mut worker = Worker::new();
-    let hangs = worker.lend(1, seats).expect("a job");
-    let _waits = worker.lend(2, seats).expect("a job");
+    let hangs = worker.assign(1, seats).expect("a job");
+    let _waits = worker.assign(2, seats).expect("a job");
     worker.think(1, hangs);
     assert!(worker.waits(2), "no thread is at it");
     assert_eq!(worker.alive(PATIENCE - SECOND), [1, 2], "a long decision");
     assert_eq!(worker.alive(PATIENCE + SECOND), [0; 0], "nobody moves");
-    let plays = worker.lend(3, seats).expect("a job");
+    let plays = worker.assign(3, seats).expect("a job");
     worker.think(3, plays);
     worker.play(3);
     let alive = worker.alive(PATIENCE + SECOND);
@@ -156,7 +156,7 @@ async fn a_lease_that_waits_for_an_agent_is_kept_while_that_answers_others() {
     let _local = local.enter();
     let mut worker = Worker::new();
     assert!(
-        worker.lend(1, [FAR, SEARCHES]).is_none(),
+        worker.assign(1, [FAR, SEARCHES]).is_none(),
         "nothing to think"
     );
     assert!(!worker.waits(1), "its question is asked");
@@ -179,23 +179,23 @@ async fn few_games_begin_with_an_agent_that_has_not_answered() {
         };
         (0..count).map(game).collect::<Vec<_>>()
     };
-    let lend = |worker: &mut Worker, lease, games| {
-        let lent = worker
+    let assign = |worker: &mut Worker, lease, games| {
+        let leased = worker
             .driver
             .add_lease("cup", lease, games, GivenUp::default());
-        assert!(lent, "the tournament is known");
+        assert!(leased, "the tournament is known");
         worker.driver.start();
     };
-    lend(&mut worker, 1, games([FAR, SEARCHES], 40));
+    assign(&mut worker, 1, games([FAR, SEARCHES], 40));
     assert_eq!(worker.driver.in_flight(), 3, "of room for 64");
     assert!(worker.driver.is_sated());
     // They keep no others from being played.
-    lend(&mut worker, 2, games([SEARCHES, SEARCHES], 4));
+    assign(&mut worker, 2, games([SEARCHES, SEARCHES], 4));
     assert_eq!(worker.driver.in_flight(), 7);
     worker.driver.end_lease(1);
     worker.driver.start();
     assert!(!worker.driver.is_sated());
-    lend(&mut worker, 3, games([FAR, SEARCHES], 40));
+    assign(&mut worker, 3, games([FAR, SEARCHES], 40));
     assert_eq!(
         worker.driver.unfinished() - worker.driver.in_flight(),
         40,

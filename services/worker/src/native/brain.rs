@@ -18,7 +18,7 @@ use super::{
     patience::{Patience, Stopped},
 };
 use crate::{
-    agent::{Blame, Event, Token, Verdict, window::Window},
+    agent::{Event, FaultReport, Token, Verdict, window::Window},
     meter::Meter,
     table::Rules,
 };
@@ -45,7 +45,7 @@ struct Asked {
 }
 
 /// A bot that plays from encoded positions.
-trait Brain: Send {
+trait NativeRunner: Send {
     fn answer(&mut self, questions: &Questions, rules: &Rules) -> Vec<Thought>;
 }
 
@@ -53,12 +53,12 @@ trait Brain: Send {
 pub(crate) type Thought = (Token, Verdict);
 
 /// The bots of one native agent, one for each thread that needs one.
-pub(crate) struct Brains {
+pub(crate) struct NativeRunners {
     agent: u16,
     options: Options,
     rules: Arc<Rules>,
     metrics: Arc<WorkerMetrics>,
-    idle: Mutex<Vec<Box<dyn Brain>>>,
+    idle: Mutex<Vec<Box<dyn NativeRunner>>>,
     load: Mutex<Load>,
 }
 
@@ -72,7 +72,7 @@ struct Load {
 /// The most questions at a time.
 const AT_ONCE: usize = 4096;
 
-impl Brains {
+impl NativeRunners {
     pub(crate) fn new(
         agent: u16,
         options: Options,
@@ -107,24 +107,24 @@ impl Brains {
         Ok(thoughts)
     }
 
-    fn make(&self) -> Result<Box<dyn Brain>, String> {
+    fn make(&self) -> Result<Box<dyn NativeRunner>, String> {
         self.rules
             .visit(Make(self))
             .map_err(|error| error.to_string())?
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn Brain>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Box<dyn NativeRunner>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-struct Make<'a>(&'a Brains);
+struct Make<'a>(&'a NativeRunners);
 
 impl Visitor for Make<'_> {
-    type Out = Result<Box<dyn Brain>, String>;
+    type Out = Result<Box<dyn NativeRunner>, String>;
 
     fn visit<G: Game>(self, game: G) -> Self::Out {
-        let Brains { agent, rules, .. } = self.0;
+        let NativeRunners { agent, rules, .. } = self.0;
         let bot = &rules.agent(*agent).bot;
         let bot =
             arena_agents::bot(bot, &self.0.options, &game).map_err(|error| error.to_string())?;
@@ -145,7 +145,7 @@ struct Seated<G: Game> {
     agent: u16,
 }
 
-impl<G: Game> Brain for Seated<G> {
+impl<G: Game> NativeRunner for Seated<G> {
     fn answer(&mut self, questions: &Questions, rules: &Rules) -> Vec<Thought> {
         let patience = Patience::of(rules);
         let mut thoughts = Vec::with_capacity(questions.asked.len());
@@ -193,7 +193,7 @@ impl<G: Game> Brain for Seated<G> {
             let verdict = match thought {
                 Ok(chosen) => Verdict::Move(chosen.action.into(), took),
                 Err(Stopped::Late) => Verdict::Fault(
-                    Blame {
+                    FaultReport {
                         kind: FaultKind::Timeout,
                         message: patience.message(),
                         tail: String::new(),
@@ -212,12 +212,12 @@ impl<G: Game> Brain for Seated<G> {
 
 /// The way from the driver to the pool, for one native agent.
 pub(crate) struct Player {
-    brains: Arc<Brains>,
+    brains: Arc<NativeRunners>,
     waiting: Questions,
 }
 
 impl Player {
-    pub(crate) fn new(brains: Arc<Brains>) -> Self {
+    pub(crate) fn new(brains: Arc<NativeRunners>) -> Self {
         Self {
             brains,
             waiting: Questions::default(),

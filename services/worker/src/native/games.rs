@@ -24,7 +24,7 @@ use super::{
 use crate::{
     agent::Event,
     meter::Meter,
-    report::{Answered, Known, Sealer, Timed, micros},
+    report::{Answered, Known, RecordBuilder, Timed, micros},
     table::Rules,
 };
 
@@ -41,16 +41,16 @@ pub(crate) struct Players {
 }
 
 /// What a thread needs to play.
-type Idle = (Box<dyn Hall>, Sealer);
+type Idle = (Box<dyn BotPool>, RecordBuilder);
 
 /// A set of bots that plays whole games.
-trait Hall: Send {
+trait BotPool: Send {
     /// Plays a game; none where it is not wanted any more.
     fn play(
         &mut self,
         rules: &Rules,
         game: &v1::GameAssignment,
-        errand: &Errand,
+        job: &PoolJob,
     ) -> Result<Option<Ended>, String>;
     fn flush(&mut self);
 }
@@ -63,7 +63,7 @@ struct Ended {
 
 /// What several games in the pool belong to.
 #[derive(Clone)]
-pub(crate) struct Errand {
+pub(crate) struct PoolJob {
     pub(crate) lease: u64,
     /// Plies played so far.
     pub(crate) plies: Arc<Plies>,
@@ -116,7 +116,7 @@ impl Players {
         self: &Arc<Self>,
         pool: &Pool,
         events: &UnboundedSender<Event>,
-        errand: &Errand,
+        job: &PoolJob,
         games: &[v1::GameAssignment],
     ) -> Vec<Arc<Plies>> {
         let mut counts = Vec::with_capacity(games.len().div_ceil(CHUNK));
@@ -125,9 +125,9 @@ impl Players {
             let events = events.clone();
             let plies = Arc::<Plies>::default();
             counts.push(plies.clone());
-            let errand = Errand {
+            let job = PoolJob {
                 plies,
-                ..errand.clone()
+                ..job.clone()
             };
             let games = chunk.to_vec();
             pool.add(false, move || {
@@ -135,7 +135,7 @@ impl Players {
                     // Without a driver nobody waits for them.
                     let _ = events.send(Event::Games {
                         tournament: this.rules.tournament_id().to_owned(),
-                        lease: errand.lease,
+                        lease: job.lease,
                         count,
                         reports,
                     });
@@ -145,15 +145,15 @@ impl Players {
                     reported += reports.len();
                     tell(reports.len(), reports);
                 };
-                errand.plies.set_at_work(true);
-                let reports = catch_unwind(AssertUnwindSafe(|| this.play(&errand, &games, early)));
+                job.plies.set_at_work(true);
+                let reports = catch_unwind(AssertUnwindSafe(|| this.play(&job, &games, early)));
                 let reports = reports.unwrap_or_else(|_| {
-                    let sealer = Sealer::new(this.rules.clone());
+                    let builder = RecordBuilder::new(this.rules.clone());
                     let why = "a native agent panicked";
-                    let void = |game| sealer.void(game, why.to_owned());
+                    let void = |game| builder.void(game, why.to_owned());
                     games[reported..].iter().map(void).collect()
                 });
-                errand.plies.set_at_work(false);
+                job.plies.set_at_work(false);
                 tell(games.len() - reported, reports);
             });
         }
@@ -163,19 +163,19 @@ impl Players {
     /// Plays games; those of slow bots are reported early.
     fn play(
         &self,
-        errand: &Errand,
+        job: &PoolJob,
         games: &[v1::GameAssignment],
         mut early: impl FnMut(Vec<v1::GameReport>),
     ) -> Vec<v1::GameReport> {
         let idle = self.lock().pop();
-        let (mut hall, mut sealer) = match idle {
+        let (mut hall, mut builder) = match idle {
             Some(idle) => idle,
             None => {
-                let sealer = Sealer::new(self.rules.clone());
+                let builder = RecordBuilder::new(self.rules.clone());
                 match self.make() {
-                    Ok(hall) => (hall, sealer),
+                    Ok(hall) => (hall, builder),
                     Err(why) => {
-                        let void = |game| sealer.void(game, why.clone());
+                        let void = |game| builder.void(game, why.clone());
                         return games.iter().map(void).collect();
                     }
                 }
@@ -188,25 +188,25 @@ impl Players {
                 early(std::mem::take(&mut reports));
                 since = Instant::now();
             }
-            if errand.unwanted.load(Ordering::Relaxed) {
+            if job.unwanted.load(Ordering::Relaxed) {
                 break;
             }
-            let played = hall.play(&self.rules, game, errand);
+            let played = hall.play(&self.rules, game, job);
             reports.push(match played {
-                Ok(Some(Ended { finished, known })) => sealer.seal(game, finished, known),
+                Ok(Some(Ended { finished, known })) => builder.seal(game, finished, known),
                 Ok(None) => break,
-                Err(why) => sealer.void(game, why),
+                Err(why) => builder.void(game, why),
             });
         }
         hall.flush();
-        self.lock().push((hall, sealer));
+        self.lock().push((hall, builder));
         reports
     }
 
-    fn make(&self) -> Result<Box<dyn Hall>, String> {
+    fn make(&self) -> Result<Box<dyn BotPool>, String> {
         struct Make(Arc<WorkerMetrics>, WeightedHistogram);
         impl Visitor for Make {
-            type Out = Box<dyn Hall>;
+            type Out = Box<dyn BotPool>;
 
             fn visit<G: Game>(self, game: G) -> Self::Out {
                 Box::new(Seated {
@@ -282,12 +282,12 @@ impl Late<'_> {
     }
 }
 
-impl<G: Game> Hall for Seated<G> {
+impl<G: Game> BotPool for Seated<G> {
     fn play(
         &mut self,
         rules: &Rules,
         assignment: &v1::GameAssignment,
-        errand: &Errand,
+        job: &PoolJob,
     ) -> Result<Option<Ended>, String> {
         let timed = Timed::start();
         let seats = rules.seats(assignment);
@@ -303,7 +303,7 @@ impl<G: Game> Hall for Seated<G> {
         let mut game = Match::open(self.game.clone(), rules.setup(assignment))
             .map_err(|error| error.to_string())?;
         while let Status::Asks(question) = game.status() {
-            if errand.unwanted.load(Ordering::Relaxed) {
+            if job.unwanted.load(Ordering::Relaxed) {
                 return Ok(None);
             }
             let agent = seats[usize::from(question.seat)];
@@ -315,7 +315,7 @@ impl<G: Game> Hall for Seated<G> {
             let sampled = meter.due();
             let weight = meter.weight();
             let start = (strict || sampled).then(Instant::now);
-            match patience.ask(Some(&errand.unwanted), choose, again) {
+            match patience.ask(Some(&job.unwanted), choose, again) {
                 Ok(chosen) => {
                     let took = start.map(|start| start.elapsed());
                     match took.map(|took| MoveTiming::in_process(Duration::ZERO, took)) {
@@ -343,7 +343,7 @@ impl<G: Game> Hall for Seated<G> {
                 }
                 Err(Stopped::Unwanted) => return Ok(None),
             }
-            errand.plies.count();
+            job.plies.count();
         }
         Ok(Some(Ended {
             finished: game.finish(),

@@ -20,7 +20,7 @@ enum State {
     Joining(StayNo),
     Here {
         stay: Rc<Stay>,
-        /// The coordinator stops: it lends nothing more.
+        /// The coordinator stops: it assigns nothing more.
         stopping: bool,
     },
 }

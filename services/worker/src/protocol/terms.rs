@@ -85,7 +85,7 @@ pub enum Fate {
         halves: [ReportNo; 2],
     },
     /// Its one game is what is refused: in its place an attempt that failed is
-    /// to be reported under the same number, so that the game is lent again, or
+    /// to be reported under the same number, so that the game is leased again, or
     /// is void after its cap of attempts. That is asked for with
     /// [`Action::ReportAgain`].
     Replaced,
@@ -106,9 +106,9 @@ pub enum Action<R> {
     },
     /// Close the connection of a stay: it is over.
     Leave(StayNo),
-    /// Ask for games; tell [`Protocol::lent`](super::Protocol::lent),
-    /// [`Protocol::nothing_lent`](super::Protocol::nothing_lent) or
-    /// [`Protocol::not_lent`](super::Protocol::not_lent).
+    /// Ask for games; tell [`Protocol::leased`](super::Protocol::leased),
+    /// [`Protocol::nothing_leased`](super::Protocol::nothing_leased) or
+    /// [`Protocol::not_leased`](super::Protocol::not_leased).
     Ask {
         /// This request.
         call: CallNo,

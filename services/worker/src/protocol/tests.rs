@@ -51,14 +51,14 @@ impl Worker {
         }
     }
 
-    /// One that has joined and was lent games.
-    fn lent(games: usize) -> Self {
+    /// One that has joined and was leased games.
+    fn leased(games: usize) -> Self {
         let mut worker = Self::new();
         worker.join(Duration::ZERO);
         let Some(Action::Ask { call, .. }) = worker.next(Duration::ZERO) else {
             panic!("it asks for games");
         };
-        let lease = worker.protocol.lent(call, 5, "cup").expect("it waits");
+        let lease = worker.protocol.leased(call, 5, "cup").expect("it waits");
         worker.hand = Hand {
             lease,
             games,
@@ -67,15 +67,15 @@ impl Worker {
         worker
     }
 
-    /// Asks for more games and is lent some as lease 6.
-    fn lent_another(&mut self) -> LeaseNo {
+    /// Asks for more games and is leased some as lease 6.
+    fn leased_another(&mut self) -> LeaseNo {
         let ask = self.all(Duration::ZERO).into_iter();
         let call = ask.into_iter().find_map(|it| match it {
             Action::Ask { call, .. } => Some(call),
             _ => None,
         });
         let call = call.expect("it asks for more");
-        self.protocol.lent(call, 6, "cup").expect("it waits")
+        self.protocol.leased(call, 6, "cup").expect("it waits")
     }
 
     fn next(&mut self, now: Duration) -> Option<Action<u64>> {
@@ -161,7 +161,7 @@ fn a_coordinator_that_goes_away_is_waited_for_as_long_as_it_takes() {
 
 #[test]
 fn a_busy_coordinator_gets_no_report_before_it_wants_one() {
-    let mut worker = Worker::lent(0);
+    let mut worker = Worker::leased(0);
     let lease = worker.hand.lease;
     worker.protocol.finished(Duration::ZERO, lease, 1, 100);
     let Some(Action::Report { report, games, .. }) = worker.next(Duration::ZERO) else {
@@ -187,7 +187,7 @@ fn a_busy_coordinator_gets_no_report_before_it_wants_one() {
 fn a_lease_whose_results_a_busy_coordinator_refuses_is_reported_until_they_are_taken() {
     // Longer than a lease may be without progress.
     for after in [None, Some(SECOND * 12)] {
-        let mut worker = Worker::lent(1);
+        let mut worker = Worker::leased(1);
         let lease = worker.hand.lease;
         worker.protocol.finished(Duration::ZERO, lease, 1, 100);
         worker.hand.games = 0;
@@ -204,11 +204,11 @@ fn a_lease_whose_results_a_busy_coordinator_refuses_is_reported_until_they_are_t
 
 #[test]
 fn a_lease_that_waits_behind_refused_results_is_reported_as_well() {
-    let mut worker = Worker::lent(1);
+    let mut worker = Worker::leased(1);
     let first = worker.hand.lease;
     worker.protocol.finished(Duration::ZERO, first, 1, 100);
     worker.hand.games = 0;
-    let lease = worker.lent_another();
+    let lease = worker.leased_another();
     // Held back, so that it makes no progress.
     worker.hand = Hand {
         lease,
@@ -223,9 +223,9 @@ fn a_lease_that_waits_behind_refused_results_is_reported_as_well() {
 
 #[test]
 fn a_lease_that_hangs_is_not_kept_by_refused_results_of_another() {
-    let mut worker = Worker::lent(1);
+    let mut worker = Worker::leased(1);
     let first = worker.hand.lease;
-    let lease = worker.lent_another();
+    let lease = worker.leased_another();
     worker.hand = Hand {
         lease,
         games: 1,
@@ -284,7 +284,7 @@ fn assert_grows(reported: &[Vec<(u64, u64)>], lease_id: u64) {
 
 #[test]
 fn a_worker_that_is_not_known_any_more_joins_again_and_plays_on_what_began() {
-    let mut worker = Worker::lent(8);
+    let mut worker = Worker::leased(8);
     let now = SECOND * 2;
     let beat = worker.all(now).into_iter().find_map(|action| match action {
         Action::Beat { stay, leases, .. } => Some((stay, leases)),
@@ -326,12 +326,12 @@ fn a_lease_that_comes_too_late_is_not_played() {
     worker
         .protocol
         .parted(Duration::ZERO, stay.number, Refusal::Failed, "lost");
-    assert_eq!(worker.protocol.lent(call, 5, "cup"), None);
+    assert_eq!(worker.protocol.leased(call, 5, "cup"), None);
 }
 
 #[test]
 fn a_drain_waits_for_results_to_be_durable_and_not_for_ever() {
-    let mut worker = Worker::lent(1);
+    let mut worker = Worker::leased(1);
     worker.protocol.drain(SECOND);
     assert!(worker.protocol.holds());
     let ends = |worker: &mut Worker, now| {
@@ -350,7 +350,7 @@ fn a_drain_waits_for_results_to_be_durable_and_not_for_ever() {
 
 #[test]
 fn who_is_asked_to_stop_takes_leave_once_and_ends_when_that_is_heard() {
-    let mut worker = Worker::lent(0);
+    let mut worker = Worker::leased(0);
     worker.protocol.drain(SECOND);
     let actions = worker.all(SECOND);
     let leaves = |it: &&Action<u64>| matches!(it, Action::TakeLeave { .. });
@@ -366,7 +366,7 @@ fn who_is_asked_to_stop_takes_leave_once_and_ends_when_that_is_heard() {
 
 #[test]
 fn who_has_taken_leave_ends_though_its_clock_is_set_back() {
-    let mut worker = Worker::lent(8);
+    let mut worker = Worker::leased(8);
     worker.protocol.drain(SECOND);
     let late = worker.all(SECOND * 11);
     assert!(
@@ -385,7 +385,7 @@ fn who_has_taken_leave_ends_though_its_clock_is_set_back() {
 
 #[test]
 fn a_beat_tells_which_requests_for_games_are_settled() {
-    let mut worker = Worker::lent(1);
+    let mut worker = Worker::leased(1);
     let beat = |worker: &mut Worker, now| {
         let actions = worker.all(now);
         actions.into_iter().find_map(|action| match action {
@@ -397,15 +397,15 @@ fn a_beat_tells_which_requests_for_games_are_settled() {
     };
     // It asks for more at once, and that is not settled.
     assert_eq!(beat(&mut worker, SECOND), Some((1, 1)));
-    worker.protocol.nothing_lent(2);
+    worker.protocol.nothing_leased(2);
     assert_eq!(beat(&mut worker, SECOND * 2), Some((1, 2)));
-    worker.protocol.not_lent(SECOND * 2, 3, Refusal::Failed);
+    worker.protocol.not_leased(SECOND * 2, 3, Refusal::Failed);
     assert_eq!(beat(&mut worker, SECOND * 3), Some((1, 3)), "it is lost");
 }
 
 /// Reports so many games of these sizes in one go; tells what is in each report.
 fn reports_of(sizes: impl Iterator<Item = usize>) -> Vec<Vec<u64>> {
-    let mut worker = Worker::lent(0);
+    let mut worker = Worker::leased(0);
     let lease = worker.hand.lease;
     for (game, size) in sizes.enumerate() {
         let now = Duration::ZERO;
@@ -440,7 +440,7 @@ fn a_report_is_bounded_in_games_and_in_bytes_and_a_large_game_goes_alone() {
 /// owed any more. Tells what was taken, what was replaced, and the most reports
 /// on their way at a time.
 fn with_refused(games: u64, refused: &[u64]) -> (Vec<u64>, Vec<u64>, usize) {
-    let mut worker = Worker::lent(0);
+    let mut worker = Worker::leased(0);
     let (now, lease) = (Duration::ZERO, worker.hand.lease);
     for game in 0..games {
         worker.protocol.finished(now, lease, game, 100);
@@ -494,7 +494,7 @@ fn with_refused(games: u64, refused: &[u64]) -> (Vec<u64>, Vec<u64>, usize) {
 fn no_game_is_begun_or_asked_for_while_results_of_too_many_games_or_bytes_are_owed() {
     // In all 128 games, or 32 MB.
     for (owed, bytes) in [(128, 100), (32, 1 << 20)] {
-        let mut worker = Worker::lent(0);
+        let mut worker = Worker::leased(0);
         let (now, lease) = (Duration::ZERO, worker.hand.lease);
         for game in 0..owed {
             worker.protocol.finished(now, lease, game, bytes);
@@ -538,7 +538,7 @@ fn a_game_that_is_refused_costs_the_others_nothing() {
 
 #[test]
 fn a_failed_attempt_that_is_refused_as_well_is_dropped() {
-    let mut worker = Worker::lent(0);
+    let mut worker = Worker::leased(0);
     let (now, lease) = (Duration::ZERO, worker.hand.lease);
     worker.protocol.finished(now, lease, 1, 100);
     let Some(Action::Report { report, .. }) = worker.next(now) else {

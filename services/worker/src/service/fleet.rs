@@ -32,7 +32,7 @@ use super::{
     calls::{Calls, Heard, problem, refusal},
 };
 use crate::{
-    agent::Blame,
+    agent::FaultReport,
     driver::Driver,
     environment::Environment,
     native::Pool,
@@ -317,8 +317,8 @@ impl Fleet {
             Heard::Lease(call, answer) => match *answer {
                 Ok(answer) => self.take_lease(call, answer.lease),
                 Err(status) => {
-                    tracing::warn!("no games were lent: {}", problem(&status));
-                    self.protocol.not_lent(now, call, refusal(&status));
+                    tracing::warn!("no games were leased: {}", problem(&status));
+                    self.protocol.not_leased(now, call, refusal(&status));
                 }
             },
             Heard::Reported(report, answer) => self.hear_of_report(report, answer),
@@ -404,7 +404,7 @@ impl Fleet {
 
     fn take_lease(&mut self, call: CallNo, lease: Option<v1::Lease>) {
         let Some(lease) = lease else {
-            self.protocol.nothing_lent(call);
+            self.protocol.nothing_leased(call);
             return;
         };
         let id = lease.tournament_id;
@@ -414,10 +414,10 @@ impl Fleet {
         let now = self.now();
         let Some(setup) = self.setups.get(&id) else {
             tracing::error!(tournament = id, "a lease came without setup");
-            self.protocol.not_lent(now, call, Refusal::Failed);
+            self.protocol.not_leased(now, call, Refusal::Failed);
             return;
         };
-        let Some(number) = self.protocol.lent(call, lease.lease_id, &id) else {
+        let Some(number) = self.protocol.leased(call, lease.lease_id, &id) else {
             return;
         };
         if let Err(error) = self.driver.add_tournament(setup.clone()) {
@@ -435,13 +435,13 @@ impl Fleet {
 }
 
 /// An agent that starts nowhere, and what it is charged with.
-fn given_up(unready: v1::UnreadyAgent) -> (u16, Blame) {
-    let blame = Blame {
+fn given_up(unready: v1::UnreadyAgent) -> (u16, FaultReport) {
+    let fault_report = FaultReport {
         kind: fault_kind(unready.kind()).unwrap_or(FaultKind::NotReady),
         message: unready.message,
         tail: unready.stderr_tail,
     };
-    (unready.agent as u16, blame)
+    (unready.agent as u16, fault_report)
 }
 
 fn index(game: &v1::GameReport) -> Option<u64> {

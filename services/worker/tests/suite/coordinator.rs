@@ -1,4 +1,4 @@
-//! A coordinator for tests: lends the games it has, keeps what is reported.
+//! A coordinator for tests: assigns the games it has, keeps what is reported.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -103,7 +103,7 @@ impl Coordinator {
     }
 
     /// Ends it and starts another on the same port, which knows the reports
-    /// and lends everything else again.
+    /// and assigns everything else again.
     pub(crate) async fn restart(self, games: Vec<v1::GameAssignment>) -> Self {
         let (address, shared) = (self.address, self.shared.clone());
         drop(self);

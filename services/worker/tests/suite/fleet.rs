@@ -1,4 +1,4 @@
-//! Whole workers, lent games by a coordinator.
+//! Whole workers, leased games by a coordinator.
 
 use std::{
     collections::{BTreeMap, VecDeque},

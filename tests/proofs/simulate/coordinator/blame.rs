@@ -45,7 +45,7 @@ struct Failures {
     hope: bool,
 }
 
-struct Lent {
+struct Leased {
     process: u64,
     tournament: usize,
     games: BTreeSet<u64>,
@@ -65,7 +65,7 @@ pub(super) struct Blame {
     broken: BTreeMap<u64, (Option<Duration>, u32)>,
     had: BTreeMap<Game, BTreeSet<u64>>,
     failures: BTreeMap<Game, Failures>,
-    leases: BTreeMap<LeaseId, Lent>,
+    leases: BTreeMap<LeaseId, Leased>,
     void: BTreeSet<Game>,
     /// Where agents play.
     runs: BTreeMap<(usize, u16), BTreeSet<u64>>,
@@ -125,7 +125,7 @@ impl Blame {
     }
 
     /// A lease is granted to a process.
-    pub(super) fn lent(
+    pub(super) fn leased(
         &mut self,
         present: &[Present],
         (now, process): (Duration, u64),
@@ -210,22 +210,22 @@ impl Blame {
             }
         }
         let games = grant.games.iter().map(|game| game.index);
-        let lent = Lent {
+        let leased = Leased {
             process,
             tournament,
             games: games.collect(),
             call,
             failed: false,
         };
-        self.leases.insert(grant.lease, lent);
+        self.leases.insert(grant.lease, leased);
         Ok(())
     }
 
     /// A lease was lost with what it had.
     pub(super) fn lost(&mut self, present: &[Present], lease: LeaseId) {
-        if let Some(lent) = self.leases.remove(&lease) {
-            for index in lent.games {
-                self.fail(present, (lent.tournament, index), lent.process, None);
+        if let Some(leased) = self.leases.remove(&lease) {
+            for index in leased.games {
+                self.fail(present, (leased.tournament, index), leased.process, None);
             }
         }
     }
@@ -239,9 +239,9 @@ impl Blame {
             let (at, times) = self.broken.entry(process).or_default();
             *times += u32::from(*at != Some(now));
             *at = Some(now);
-            if let Some(lent) = self.leases.get(&lease) {
+            if let Some(leased) = self.leases.get(&lease) {
                 for (&of, runs) in &mut self.runs {
-                    if of.0 == lent.tournament && runs.remove(&process) {
+                    if of.0 == leased.tournament && runs.remove(&process) {
                         self.gone.insert(of, now);
                     }
                 }
@@ -260,7 +260,7 @@ impl Blame {
         let of = self
             .leases
             .iter()
-            .filter(|(_, lent)| lent.process == process);
+            .filter(|(_, leased)| leased.process == process);
         let of: Vec<LeaseId> = of.map(|(&lease, _)| lease).collect();
         if !present.iter().any(|here| here.who.process() == process) {
             for (_, tried) in self.fails.values_mut() {
@@ -295,9 +295,9 @@ impl Blame {
         settled: u64,
         held: &[(LeaseId, u64)],
     ) -> Vec<LeaseId> {
-        let missing = self.leases.iter().filter(|(lease, lent)| {
-            lent.process == process
-                && lent.call <= settled
+        let missing = self.leases.iter().filter(|(lease, leased)| {
+            leased.process == process
+                && leased.call <= settled
                 && !held.iter().any(|(held, _)| held == *lease)
         });
         missing.map(|(&lease, _)| lease).collect()
@@ -317,15 +317,15 @@ impl Blame {
             .get_mut(&lease)
             .filter(|it| it.process == process);
         let mut failed = Vec::new();
-        if let Some(lent) = own {
+        if let Some(leased) = own {
             for &(index, hash) in games {
-                if lent.games.remove(&index) && [0, UNREADY].contains(&hash) {
+                if leased.games.remove(&index) && [0, UNREADY].contains(&hash) {
                     let unready = hash == UNREADY;
                     let (_, times) = self.broken.entry(process).or_default();
                     if unready {
                         *times = 0;
-                    } else if !lent.failed {
-                        lent.failed = true;
+                    } else if !leased.failed {
+                        leased.failed = true;
                         *times += 1;
                     }
                     failed.push((index, unready.then(|| spec.agent(index))));
@@ -354,8 +354,9 @@ impl Blame {
     /// Whoever has a game of which a record came need not bring it.
     pub(super) fn came(&mut self, tournament: usize, index: u64) {
         let mut of = self.leases.values_mut();
-        if let Some(lent) = of.find(|it| it.tournament == tournament && it.games.contains(&index)) {
-            lent.games.remove(&index);
+        if let Some(leased) = of.find(|it| it.tournament == tournament && it.games.contains(&index))
+        {
+            leased.games.remove(&index);
         }
     }
 

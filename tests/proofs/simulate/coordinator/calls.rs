@@ -1,4 +1,4 @@
-//! What workers call, and what they are lent.
+//! What workers call, and what they are leased.
 
 use std::{rc::Rc, time::Duration};
 
@@ -10,7 +10,7 @@ use super::{
     super::{
         counts::Happening,
         disk::Disk,
-        net::{Down, Event, Known, Lent, Life, MILLI, Net, Up, tell},
+        net::{Down, Event, Known, Leased, Life, MILLI, Net, Up, tell},
     },
     Coordinator, Parked, Present, Wrong,
 };
@@ -110,13 +110,13 @@ impl<D: Defects> Coordinator<D> {
                     return Ok(());
                 };
                 if self.draining.is_some() {
-                    net.down(who, Down::Lent(call, None));
+                    net.down(who, Down::Leased(call, None));
                     return Ok(());
                 }
                 let before = self.parked.iter().position(|other| other.worker == worker);
                 if let Some(place) = before {
                     let parked = self.parked.swap_remove(place);
-                    net.down(parked.who, Down::Lent(parked.call, None));
+                    net.down(parked.who, Down::Leased(parked.call, None));
                 }
                 let parked = Parked {
                     who,
@@ -209,14 +209,14 @@ impl<D: Defects> Coordinator<D> {
         let account = accounts[place].as_ref();
         if !account.is_some_and(|it| it.spec.suits(parked.who.place)) {
             return Err(format!(
-                "{:?} is lent games of tournament {place}, which it cannot play",
+                "{:?} is leased games of tournament {place}, which it cannot play",
                 parked.who
             ));
         }
         if present.iter().any(|it| !suits(it.number, grant.tournament)) {
             net.counts.add(Happening::BesideUnsuited);
         }
-        self.blame.lent(
+        self.blame.leased(
             &self.present,
             (now, parked.process),
             place,
@@ -233,13 +233,13 @@ impl<D: Defects> Coordinator<D> {
         }
         let charged = grant.given_up.iter().map(|&agent| (place, agent));
         net.charged.extend(charged);
-        let lent = Lent {
+        let leased = Leased {
             lease: grant.lease,
             tournament: self.numbers[grant.tournament as usize],
             games: grant.games.into(),
             given_up: grant.given_up.into(),
         };
-        net.down(parked.who, Down::Lent(parked.call, Some(lent)));
+        net.down(parked.who, Down::Leased(parked.call, Some(leased)));
         Ok(None)
     }
 
@@ -248,7 +248,7 @@ impl<D: Defects> Coordinator<D> {
         for parked in std::mem::take(&mut self.parked) {
             if let Some(parked) = self.try_grant(net, parked)? {
                 if now >= parked.until {
-                    net.down(parked.who, Down::Lent(parked.call, None));
+                    net.down(parked.who, Down::Leased(parked.call, None));
                 } else {
                     self.parked.push(parked);
                 }

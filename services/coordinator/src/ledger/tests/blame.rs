@@ -251,7 +251,7 @@ fn what_a_worker_does_not_have_is_taken_back_with_its_next_beat() {
     let mut ledger = ledger();
     running(&mut ledger, 24);
     let worker = process(&mut ledger, 1);
-    let lend = |ledger: &mut Ledger, call| {
+    let assign = |ledger: &mut Ledger, call| {
         let ask = Ask {
             call,
             ..ask(worker, 8)
@@ -259,12 +259,12 @@ fn what_a_worker_does_not_have_is_taken_back_with_its_next_beat() {
         let lease = ledger.grant(START, ask, |_, _| true);
         lease.expect("a lease").lease
     };
-    let [first, second] = [1, 2].map(|call| lend(&mut ledger, call));
+    let [first, second] = [1, 2].map(|call| assign(&mut ledger, call));
     assert_eq!(ledger.holds(worker, 1, &[first]), [], "one is on its way");
     assert_eq!(ledger.holds(worker, 2, &[first, second]), []);
     let lease = second;
     assert_eq!(ledger.holds(worker, 2, &[first]), [Ended { worker, lease }]);
-    let old = lend(&mut ledger, 0);
+    let old = assign(&mut ledger, 0);
     assert_eq!(ledger.holds(worker, 9, &[first]), [], "{old}: not numbered");
 }
 

@@ -69,7 +69,7 @@ impl World {
                 let worker = self.ledger.join(LEASE_GAMES_MAX);
                 self.workers.push(worker);
             }
-            0..=2 => self.lend(),
+            0..=2 => self.assign(),
             3..=6 => self.play(),
             7..=9 => self.deliver(),
             10 | 11 => self.write(),
@@ -106,7 +106,7 @@ impl World {
         }
     }
 
-    fn lend(&mut self) {
+    fn assign(&mut self) {
         if self.workers.is_empty() {
             return;
         }
@@ -185,7 +185,7 @@ impl World {
         let progress = self.ledger.progress(self.tournament).expect("added");
         assert_eq!(progress.done, self.disk.len() as u64);
         assert_eq!(
-            progress.done + self.writing.len() as u64 + progress.lent + progress.waiting,
+            progress.done + self.writing.len() as u64 + progress.leased + progress.waiting,
             self.games,
             "every game is in exactly one place"
         );

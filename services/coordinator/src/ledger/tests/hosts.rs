@@ -75,7 +75,7 @@ pub(super) fn end(ledger: &mut Ledger, now: Duration, by: WorkerId, grant: &Gran
     });
 }
 
-/// Agents that are given up in what is lent at this time.
+/// Agents that are given up in what is leased at this time.
 pub(super) fn given_up_at(ledger: &mut Ledger, now: Duration, worker: WorkerId) -> Vec<u16> {
     let lease = one(ledger, now, worker);
     end(ledger, now, worker, &lease, false);

@@ -51,7 +51,7 @@ fn played_beside(ends: impl Fn(&mut Ledger, Duration, &Grant)) -> u32 {
         };
         end(&mut ledger, now, well, &failed, false);
     }
-    panic!("it is never lent again");
+    panic!("it is never leased again");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn who_lacks_an_agent_does_not_outrank_who_failed_often() {
             return;
         }
     }
-    panic!("it is never lent where its agents start");
+    panic!("it is never leased where its agents start");
 }
 
 #[test]

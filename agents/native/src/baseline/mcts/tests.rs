@@ -1,7 +1,7 @@
 use arena_engine::{Game, Node, values::POINT};
 
 use super::Mcts;
-use crate::yardstick::{
+use crate::baseline::{
     after,
     testing::{ask, choices, make},
     toy::{Heap, State},

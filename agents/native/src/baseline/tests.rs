@@ -1,4 +1,4 @@
-//! What holds for all yardsticks.
+//! What holds for all baselines.
 
 use arena_engine::{Game, options::OptionError};
 use arena_games::{Cowry, Kalah};

@@ -45,13 +45,13 @@ impl Entry {
 }
 
 /// The database under a store that nobody has open.
-pub struct Tamper {
+pub struct FaultInjection {
     db: Database,
     // Dropped last: the folder is held until the database is closed.
     _folder: Folder,
 }
 
-impl Tamper {
+impl FaultInjection {
     /// Opens the database of a data folder, whatever is in it.
     ///
     /// # Errors
@@ -122,7 +122,7 @@ pub struct Piece {
 /// Everything that a repair could take from the bare files of a data folder.
 ///
 /// # Errors
-/// As [`Tamper::open`].
+/// As [`FaultInjection::open`].
 pub fn pieces(data: impl AsRef<Path>) -> Result<Vec<Piece>, StoreError> {
     let folder = Folder::open(data.as_ref(), LOCK_WAIT, false)?;
     let carved = Carved::of(&folder.database(folder.generation).join("sled"))?;

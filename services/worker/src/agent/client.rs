@@ -17,8 +17,8 @@ use tokio::{
 use tonic::Status;
 
 use super::{
-    Blame, Event, Token, Verdict,
-    link::{Down, Link, Source},
+    Event, FaultReport, Token, Verdict,
+    connection::{AgentConnection, Down, Source},
     question::{Inbox, Writer},
     window::Window,
 };
@@ -50,7 +50,7 @@ const UNREADY_REST: Duration = Duration::from_secs(5);
 const REST: Duration = Duration::from_millis(500);
 
 /// What a line is made of.
-pub(crate) struct LineSetup {
+pub(crate) struct AgentClientSetup {
     pub(crate) name: String,
     /// What metrics call it.
     pub(crate) label: String,
@@ -63,7 +63,7 @@ pub(crate) struct LineSetup {
 }
 
 /// The line to an agent.
-pub(crate) struct Line {
+pub(crate) struct AgentClient {
     pub(super) inbox: RefCell<Inbox>,
     pub(super) wake: Notify,
     /// What the driver was reported so far.
@@ -78,10 +78,10 @@ pub(crate) struct Line {
     output: RefCell<Option<Arc<Output>>>,
 }
 
-impl Line {
+impl AgentClient {
     /// A line and the task that serves it until it is closed.
     pub(crate) fn open(
-        setup: LineSetup,
+        setup: AgentClientSetup,
         environment: Rc<Environment>,
         events: UnboundedSender<Event>,
     ) -> (Rc<Self>, impl Future<Output = ()>) {
@@ -100,7 +100,7 @@ impl Line {
             output: RefCell::default(),
         });
         environment.metrics.add_agent_processes(&setup.label, 0);
-        let attendant = Attendant {
+        let attendant = AgentTask {
             line: line.clone(),
             environment,
             events,
@@ -111,10 +111,10 @@ impl Line {
             label: setup.label,
             source: setup.source,
             batch_max,
-            distrusted: false,
+            asks_alone: false,
             served: Instant::now(),
             move_timeout: setup.move_timeout,
-            link: None,
+            connection: None,
             up_since: Instant::now(),
             ups: 0,
             floods: 0,
@@ -129,7 +129,7 @@ impl Line {
         (line, attendant.attend())
     }
 
-    /// Adds a question; nothing is sent before [`Line::flush`].
+    /// Adds a question; nothing is sent before [`AgentClient::flush`].
     pub(crate) fn ask(&self, token: Token, game: &dyn AnyMatch, question: Question) {
         self.open.set(self.open.get() + 1);
         self.inbox.borrow_mut().push(token, game, question);
@@ -177,8 +177,8 @@ impl Line {
 }
 
 /// Who serves a line.
-pub(super) struct Attendant {
-    pub(super) line: Rc<Line>,
+pub(super) struct AgentTask {
+    pub(super) line: Rc<AgentClient>,
     environment: Rc<Environment>,
     events: UnboundedSender<Event>,
     pub(super) meter: Meter,
@@ -191,20 +191,20 @@ pub(super) struct Attendant {
     pub(super) batch_max: usize,
     /// A batch came to nothing, and no question was answered alone since: all are asked
     /// alone.
-    pub(super) distrusted: bool,
+    pub(super) asks_alone: bool,
     /// When a batch was answered in full last.
     pub(super) served: Instant,
     pub(super) move_timeout: Duration,
-    pub(super) link: Option<Link>,
+    pub(super) connection: Option<AgentConnection>,
     up_since: Instant,
     ups: u64,
     pub(super) floods: u32,
     /// Errors that it answered with, since the last move.
     pub(super) errors: u32,
     /// Why it is given up: it answers and floods.
-    broken: Option<Blame>,
+    broken: Option<FaultReport>,
     /// Why it did not start, and when that was found.
-    pub(super) unready: Option<(Blame, Instant)>,
+    pub(super) unready: Option<(FaultReport, Instant)>,
     /// What kept us from starting it, and how often in a row.
     ours: (String, u64),
     pub(super) batches: u64,
@@ -214,7 +214,7 @@ pub(super) struct Attendant {
     pub(super) batches_again: Option<Instant>,
 }
 
-impl Attendant {
+impl AgentTask {
     async fn attend(mut self) {
         while !self.line.closed.get() {
             let (alone, batch) = {
@@ -226,14 +226,14 @@ impl Attendant {
                 self.line.wake.notified().await;
                 continue;
             }
-            if let Some(blame) = self.broken.clone() {
-                let verdict = Verdict::Fault(blame, Duration::ZERO);
+            if let Some(fault_report) = self.broken.clone() {
+                let verdict = Verdict::Fault(fault_report, Duration::ZERO);
                 self.answer_all(&verdict);
                 continue;
             }
             let unready = self.unready.as_ref();
-            if let Some((blame, _)) = unready.filter(|(_, at)| at.elapsed() < UNREADY_REST) {
-                let verdict = Verdict::Unready(blame.clone());
+            if let Some((fault_report, _)) = unready.filter(|(_, at)| at.elapsed() < UNREADY_REST) {
+                let verdict = Verdict::Unready(fault_report.clone());
                 self.answer_all(&verdict);
                 continue;
             }
@@ -243,15 +243,19 @@ impl Attendant {
                 () = self.serve(alone) => {}
             }
         }
-        self.drop_link().await;
+        self.disconnect().await;
     }
 
     async fn serve(&mut self, alone: bool) {
-        match self.ensure_link().await {
+        match self.ensure_connected().await {
             Ok(()) => {}
-            Err(Down::Agent(blame)) => {
-                tracing::warn!(agent = self.name, "does not start: {}", blame.message);
-                self.unready = Some((blame, Instant::now()));
+            Err(Down::Agent(fault_report)) => {
+                tracing::warn!(
+                    agent = self.name,
+                    "does not start: {}",
+                    fault_report.message
+                );
+                self.unready = Some((fault_report, Instant::now()));
                 return;
             }
             Err(Down::Ours(reason)) => {
@@ -318,32 +322,36 @@ impl Attendant {
     }
 
     /// A running agent; the last failure where there is none.
-    pub(super) async fn ensure_link(&mut self) -> Result<(), Down> {
-        if self.link.as_ref().is_some_and(|link| !link.is_dead()) {
+    pub(super) async fn ensure_connected(&mut self) -> Result<(), Down> {
+        if self
+            .connection
+            .as_ref()
+            .is_some_and(|connection| !connection.is_dead())
+        {
             return Ok(());
         }
-        self.drop_link().await;
+        self.disconnect().await;
         let mut wait = match self.source {
             Source::Endpoint(_) => BACK_OFF_ENDPOINT,
             Source::Program { .. } | Source::Binary(_) => BACK_OFF,
         };
         for attempt in 1.. {
-            match Link::up(&self.name, &self.source, &self.environment).await {
-                Ok(link) => {
-                    if link.is_process() {
+            match AgentConnection::up(&self.name, &self.source, &self.environment).await {
+                Ok(connection) => {
+                    if connection.is_process() {
                         self.environment.metrics.add_agent_processes(&self.label, 1);
                         if self.ups > 0 {
                             self.environment.metrics.agent_restarted(&self.label);
                         }
                     }
-                    self.line.output.replace(link.output().cloned());
+                    self.line.output.replace(connection.output().cloned());
                     self.ups += 1;
                     self.up_since = Instant::now();
-                    self.link = Some(link);
+                    self.connection = Some(connection);
                     return Ok(());
                 }
-                Err(Down::Agent(blame)) if attempt < STARTS => {
-                    tracing::info!(agent = self.name, attempt, "{}", blame.message);
+                Err(Down::Agent(fault_report)) if attempt < STARTS => {
+                    tracing::info!(agent = self.name, attempt, "{}", fault_report.message);
                     time::sleep(wait).await;
                     wait *= 2;
                 }
@@ -354,14 +362,14 @@ impl Attendant {
     }
 
     /// Ends the agent's process or the connection.
-    pub(super) async fn drop_link(&mut self) {
-        if let Some(link) = self.link.take() {
-            if link.is_process() {
+    pub(super) async fn disconnect(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            if connection.is_process() {
                 self.environment
                     .metrics
                     .add_agent_processes(&self.label, -1);
             }
-            link.down().await;
+            connection.down().await;
         }
     }
 
@@ -382,8 +390,8 @@ impl Attendant {
     }
 
     /// A batch came to nothing.
-    pub(super) fn count_failed(&mut self, why: &Distrust) {
-        if matches!(why, Distrust::Single) {
+    pub(super) fn count_failed(&mut self, why: &BatchFailure) {
+        if matches!(why, BatchFailure::Single) {
             return;
         }
         self.batches_failed += 1;
@@ -398,33 +406,33 @@ impl Attendant {
 
     /// What was asked together is unanswered: it is asked again alone, of a
     /// fresh process where `again` says so, and so is what waits.
-    pub(super) async fn distrust(&mut self, mut unanswered: Vec<Token>, why: Distrust) {
+    pub(super) async fn ask_again(&mut self, mut unanswered: Vec<Token>, why: BatchFailure) {
         match why {
-            Distrust::Single => {
-                if let Some(link) = &mut self.link {
-                    link.single = true;
+            BatchFailure::Single => {
+                if let Some(connection) = &mut self.connection {
+                    connection.single = true;
                 }
             }
-            Distrust::Failed(status) => {
-                let blame = match &self.link {
-                    Some(link) => Some(link.blame(&status).await),
+            BatchFailure::Failed(status) => {
+                let fault_report = match &self.connection {
+                    Some(connection) => Some(connection.fault_report(&status).await),
                     None => None,
                 };
-                let flooded = blame
+                let flooded = fault_report
                     .as_ref()
-                    .is_some_and(|blame| blame.kind == FaultKind::OutputLimit);
+                    .is_some_and(|fault_report| fault_report.kind == FaultKind::OutputLimit);
                 if flooded && self.flooded_again() {
-                    self.broken = blame;
-                } else if let Some(blame) = blame {
+                    self.broken = fault_report;
+                } else if let Some(fault_report) = fault_report {
                     tracing::info!(
                         agent = self.name,
                         "a batch was not answered ({}): asking alone",
-                        blame.message
+                        fault_report.message
                     );
                 }
                 self.restart(&mut unanswered).await;
             }
-            Distrust::Late(limit) => {
+            BatchFailure::Late(limit) => {
                 tracing::info!(
                     agent = self.name,
                     "a batch was not answered within {limit:?}: asking alone"
@@ -439,17 +447,17 @@ impl Attendant {
 
     async fn restart(&mut self, unanswered: &mut Vec<Token>) {
         unanswered.extend(self.line.inbox.borrow_mut().take_batched());
-        self.distrusted = true;
+        self.asks_alone = true;
         // An agent that hangs is to be found out early.
         *self.line.window.borrow_mut() = Window::new(self.batch_max);
         self.set_room();
-        self.drop_link().await;
+        self.disconnect().await;
     }
 
     pub(super) fn set_room(&mut self) {
         let room = self.line.window.borrow().size();
         let mut inbox = self.line.inbox.borrow_mut();
-        inbox.set_room(room, self.distrusted);
+        inbox.set_room(room, self.asks_alone);
     }
 
     pub(super) fn count_batch(&self, decisions: usize) {
@@ -460,7 +468,7 @@ impl Attendant {
 
 /// Why a batch is not waited for any longer.
 #[derive(Debug)]
-pub(super) enum Distrust {
+pub(super) enum BatchFailure {
     /// The agent has no `ChooseMoves`.
     Single,
     /// The call failed, or its answer was not one.

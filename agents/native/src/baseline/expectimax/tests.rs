@@ -3,12 +3,12 @@ use arena_games::{Cowry, Kalah};
 
 use super::{Expectimax, search::CHANCES_MAX};
 use crate::{
-    testing::game,
-    yardstick::{
+    baseline::{
         after,
         testing::{ask, decisions, make},
         toy::Heap,
     },
+    testing::game,
 };
 
 /// What the search is to find, without anything left out.
@@ -71,11 +71,7 @@ fn check<G: Game>(game: &G, state: &G::State, depth: u32) {
     let best = best.expect("a decision has actions");
     let label = format!("depth {depth} in {state:?}: {chosen:?}");
     assert_eq!(value(chosen.action), best, "{label}");
-    assert_eq!(
-        chosen.score,
-        Some(crate::yardstick::points(best)),
-        "{label}"
-    );
+    assert_eq!(chosen.score, Some(crate::baseline::points(best)), "{label}");
 }
 
 #[test]

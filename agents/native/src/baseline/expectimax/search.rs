@@ -4,8 +4,8 @@ use arena_engine::{ActionId, Game, Node, OutcomeId, PerSeat, Seat};
 
 use super::Child;
 use crate::{
+    baseline::after,
     bot::{Pace, Stop},
-    yardstick::after,
 };
 
 /// So many throws in a row are looked through; what comes after is valued as

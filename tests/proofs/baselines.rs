@@ -9,18 +9,18 @@ use super::{Broken, Figure, Outcome, Proof};
 use crate::{World, spec};
 
 /// Who plays whom.
-const MATCHES: &str = include_str!("../data/yardsticks.toml");
+const MATCHES: &str = include_str!("../data/baselines.toml");
 
 /// From so many blocks on every match has to show who is stronger.
 const BLOCKS_MIN: u64 = 100;
 
 /// Settings.
 #[derive(Debug, clap::Args)]
-pub struct Yardsticks {
+pub struct Baselines {
     /// Blocks of each match, of two games each.
     #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..))]
     blocks: u64,
-    /// The yardstick.
+    /// The baseline.
     #[arg(long, default_value = "expectimax", value_parser = ["greedy", "expectimax", "mcts"])]
     bot: String,
     /// Its nodes or iterations; its default where none are given.
@@ -55,8 +55,8 @@ struct Opponent {
     options: toml::Table,
 }
 
-impl Proof for Yardsticks {
-    const PROMISE: &'static str = "on each game the yardstick scores more than a half against \
+impl Proof for Baselines {
+    const PROMISE: &'static str = "on each game the baseline scores more than a half against \
                                    every agent of the papers, by the whole of a 95 % interval";
 
     fn quick() -> Self {
@@ -102,7 +102,7 @@ impl Proof for Yardsticks {
     }
 }
 
-/// The yardstick's score with its interval.
+/// The baseline's score with its interval.
 struct Played {
     score: f64,
     low: f64,
@@ -130,7 +130,7 @@ impl Opponent {
     }
 }
 
-impl Yardsticks {
+impl Baselines {
     fn play(&self, game: &Game, opponent: &Opponent) -> Result<Played, Broken> {
         let world = World::new();
         let mut own = toml::Table::new();
@@ -151,14 +151,14 @@ impl Yardsticks {
             "seats = 2\nrecords = \"hash\"\n".to_owned(),
             format!("[options]\n{}", game.options),
             format!("[play]\nopening_plies = {}\n", game.opening_plies),
-            variant("yardstick", &self.bot, &own),
+            variant("baseline", &self.bot, &own),
             variant("opponent", &opponent.bot, &opponent.options),
         ];
         let spec = spec(
-            "yardsticks",
+            "baselines",
             &game.ruleset,
             self.blocks,
-            &["yardstick", "opponent"],
+            &["baseline", "opponent"],
             &more.join("\n"),
         );
         let path = world.write("spec.toml", &spec);
@@ -168,7 +168,7 @@ impl Yardsticks {
         let scores: BTreeMap<&str, &Value> = agents
             .filter_map(|agent| Some((agent["agent"].as_str()?, agent)))
             .collect();
-        let number = |name: &str| scores.get("yardstick")?[name].as_f64();
+        let number = |name: &str| scores.get("baseline")?[name].as_f64();
         let played = number("score").zip(number("score_low").zip(number("score_high")));
         let (score, (low, high)) =
             played.ok_or_else(|| Broken::new(format_args!("no score in {standings}")))?;

@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Range};
 
-/// Damages that are listed one by one.
+/// DamageReport that are listed one by one.
 const LISTED_MAX: usize = 20;
 
 /// What is wrong with a pack.
@@ -61,12 +61,12 @@ impl fmt::Display for Damage {
 
 /// Everything that is not as it was acknowledged.
 #[derive(Debug, Default)]
-pub(crate) struct Damages {
+pub(crate) struct DamageReport {
     listed: Vec<Damage>,
     more: usize,
 }
 
-impl Damages {
+impl DamageReport {
     pub(crate) fn add(&mut self, damage: String) {
         self.push(Damage::Text(damage));
     }
@@ -120,7 +120,7 @@ impl Damages {
     }
 }
 
-impl fmt::Display for Damages {
+impl fmt::Display for DamageReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.lines().join("; "))
     }
@@ -132,18 +132,18 @@ mod tests {
 
     #[test]
     fn neighbours_with_the_same_fault_are_one_line() {
-        let mut damages = Damages::default();
+        let mut damage_report = DamageReport::default();
         for sequence in 3..30 {
-            damages.pack(sequence, Fault::Unreadable(String::new()));
+            damage_report.pack(sequence, Fault::Unreadable(String::new()));
         }
-        damages.pack(31, Fault::Changed);
-        damages.pack(31, Fault::NotAcknowledged);
-        damages.pack(32, Fault::Changed);
-        damages.packs(40..45, Fault::Missing);
-        damages.packs(45..45, Fault::Missing);
-        damages.add("else".to_owned());
+        damage_report.pack(31, Fault::Changed);
+        damage_report.pack(31, Fault::NotAcknowledged);
+        damage_report.pack(32, Fault::Changed);
+        damage_report.packs(40..45, Fault::Missing);
+        damage_report.packs(45..45, Fault::Missing);
+        damage_report.add("else".to_owned());
         assert_eq!(
-            damages.to_string(),
+            damage_report.to_string(),
             "results packs 3 to 29 cannot be read; results packs 31 to 32 are not as they were \
              written; results pack 31 is not the one acknowledged; results packs 40 to 44 are \
              missing; else"
@@ -152,11 +152,11 @@ mod tests {
 
     #[test]
     fn what_is_above_the_bound_is_counted() {
-        let mut damages = Damages::default();
+        let mut damage_report = DamageReport::default();
         for sequence in 0..50 {
-            damages.pack(2 * sequence, Fault::Missing);
+            damage_report.pack(2 * sequence, Fault::Missing);
         }
-        let lines = damages.lines();
+        let lines = damage_report.lines();
         assert_eq!(lines.len(), LISTED_MAX + 1);
         assert_eq!(lines[LISTED_MAX], "and 30 more");
     }

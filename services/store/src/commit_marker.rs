@@ -1,6 +1,6 @@
-//! The receipt: a small file beside the database that says how far the store
+//! The commit marker: a small file beside the database that says how far the store
 //! has acknowledged. sled drops a torn end of its log without a word; the
-//! receipt is how lost acknowledged data is noticed.
+//! commit marker is how lost acknowledged data is noticed.
 //!
 //! It is written after the database is durable and before the acknowledgement,
 //! so it is never ahead of the database and a killed process leaves it exact.
@@ -24,7 +24,7 @@ use crate::{
 const MAGIC: &[u8; 8] = b"ARENAACK";
 /// One slot in each sector of 4 KiB, so that a torn write hits one only.
 const SLOT_BYTES: u64 = 4096;
-/// How far behind the receipt may be after a power cut.
+/// How far behind the commit marker may be after a power cut.
 const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 const FILE_BYTES: usize = 2 * SLOT_BYTES as usize;
 
@@ -35,9 +35,9 @@ pub(crate) struct Acknowledged {
     pub(crate) documents: Summary,
 }
 
-/// The open receipt.
+/// The open commit marker.
 #[derive(Debug)]
-pub(crate) struct Receipt {
+pub(crate) struct CommitMarker {
     file: File,
     path: PathBuf,
     number: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Receipt {
     written: bool,
 }
 
-impl Receipt {
+impl CommitMarker {
     /// Reads what was acknowledged.
     pub(crate) fn read(path: &Path) -> Result<Found, StoreError> {
         let bytes = match fs::read(path) {
@@ -63,7 +63,7 @@ impl Receipt {
         )
     }
 
-    /// Opens a whole receipt to go on with it.
+    /// Opens a whole commit marker to go on with it.
     pub(crate) fn open(path: &Path) -> Result<Self, StoreError> {
         let error = |e: io::Error| StoreError::io("open", path, &e);
         let mut file = File::options()
@@ -86,7 +86,7 @@ impl Receipt {
         })
     }
 
-    /// Makes the receipt of a store that has acknowledged nothing yet, all at
+    /// Makes the commit marker of a store that has acknowledged nothing yet, all at
     /// once, so that it is never found half made.
     pub(crate) fn create(path: &Path) -> Result<Self, StoreError> {
         let new = path.with_extension("new");
@@ -104,7 +104,7 @@ impl Receipt {
         Self::open(path)
     }
 
-    /// Writes a new receipt beside the one synced last.
+    /// Writes a new commit marker beside the one synced last.
     pub(crate) fn write(&mut self, acknowledged: &Acknowledged) -> Result<(), StoreError> {
         self.number += 1;
         let slot = encode(self.number, acknowledged);
@@ -135,7 +135,7 @@ impl Receipt {
     }
 }
 
-/// What a receipt's file said.
+/// What a commit marker's file said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     Missing,

@@ -9,9 +9,9 @@ use std::{
 use crate::{
     Sha256Digest, StoreError,
     carve::{Carved, FoundPack, Place},
+    commit_marker::{Acknowledged, Found},
     documents::{self, Summary},
     pack, parity,
-    receipt::{Acknowledged, Found},
     verify::{Copy, Repaired},
     walk::{Item, Walk},
 };
@@ -26,7 +26,7 @@ struct Kept {
 }
 
 /// Keeps account of what the database still gave.
-pub(crate) struct Rescue<'a> {
+pub(crate) struct Salvage<'a> {
     carved: &'a Carved,
     /// Links of packs that it gave.
     packs: HashSet<Sha256Digest>,
@@ -36,10 +36,10 @@ pub(crate) struct Rescue<'a> {
     /// What all documents should come to, and how many games there should be.
     summary: Summary,
     games: u64,
-    rescued: Vec<Vec<u8>>,
+    salvaged: Vec<Vec<u8>>,
 }
 
-impl<'a> Rescue<'a> {
+impl<'a> Salvage<'a> {
     pub(crate) fn new(carved: &'a Carved) -> Self {
         Self {
             carved,
@@ -48,7 +48,7 @@ impl<'a> Rescue<'a> {
             documents_whole: false,
             summary: carved.summary.unwrap_or_default(),
             games: 0,
-            rescued: Vec::new(),
+            salvaged: Vec::new(),
         }
     }
 
@@ -83,8 +83,12 @@ impl<'a> Rescue<'a> {
     }
 
     /// Hands over what the database did not give.
-    pub(crate) fn bring(&mut self, receipt: Found, copy: &mut Copy<'_>) -> Result<(), StoreError> {
-        let acknowledged = match receipt {
+    pub(crate) fn bring(
+        &mut self,
+        commit_marker: Found,
+        copy: &mut Copy<'_>,
+    ) -> Result<(), StoreError> {
+        let acknowledged = match commit_marker {
             Found::Whole(acknowledged) => acknowledged,
             Found::Missing | Found::Damaged => Acknowledged::default(),
         };
@@ -95,7 +99,7 @@ impl<'a> Rescue<'a> {
             .values()
             .map(|it| it.games_before + it.games);
         let known = games.max().unwrap_or(0).max(self.games);
-        self.games = match receipt {
+        self.games = match commit_marker {
             Found::Whole(acknowledged) => acknowledged.tip.games,
             Found::Missing | Found::Damaged => known,
         };
@@ -147,13 +151,13 @@ impl<'a> Rescue<'a> {
             let version = newest.version;
             self.documents
                 .insert(key.clone(), Kept { version, checksum });
-            self.rescued.push(key.clone());
+            self.salvaged.push(key.clone());
         }
         for key in self.removed(&doubtful) {
             self.documents.remove(key);
-            self.rescued.retain(|rescued| rescued != key);
+            self.salvaged.retain(|salvaged| salvaged != key);
         }
-        for key in &self.rescued {
+        for key in &self.salvaged {
             let kept = self.documents.get(key).map(|kept| kept.checksum);
             let found = kept.and_then(|checksum| carved.documents.get(key)?.get(&checksum));
             let places = found.map_or(&[][..], |found| &found.places);
@@ -186,7 +190,7 @@ impl<'a> Rescue<'a> {
     pub(crate) fn tell(&self, repaired: &mut Repaired, missing: &str) {
         let count = self.documents.len() as u64;
         repaired.documents = count;
-        repaired.documents_rescued = self.rescued.len() as u64;
+        repaired.documents_rescued = self.salvaged.len() as u64;
         repaired.games_lost = self.games.saturating_sub(repaired.games);
         let adds_up = self.documents_add_up();
         if !adds_up {
@@ -195,23 +199,23 @@ impl<'a> Rescue<'a> {
         if repaired.games_lost > 0 {
             let lost = repaired.games_lost;
             repaired
-                .damages
+                .damage_report
                 .push(format!("{lost} games are lost{missing}"));
         }
         if repaired.documents_lost > 0 {
             let lost = repaired.documents_lost;
-            repaired.damages.push(format!(
+            repaired.damage_report.push(format!(
                 "{lost} documents are lost, or their last change is"
             ));
         }
-        if !adds_up && !self.rescued.is_empty() {
-            let mut names: Vec<_> = self.rescued.iter().map(|key| name(key)).collect();
+        if !adds_up && !self.salvaged.is_empty() {
+            let mut names: Vec<_> = self.salvaged.iter().map(|key| name(key)).collect();
             let more = names.len().saturating_sub(NAMES_SHOWN);
             names.truncate(NAMES_SHOWN);
             if more > 0 {
                 names.push(format!("and {more} more"));
             }
-            repaired.damages.push(format!(
+            repaired.damage_report.push(format!(
                 "these documents may be of before their last change, or removed since: {}",
                 names.join(", ")
             ));

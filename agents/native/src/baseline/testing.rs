@@ -1,4 +1,4 @@
-//! Asking yardsticks in tests.
+//! Asking baselines in tests.
 
 use std::collections::BTreeMap;
 

@@ -18,31 +18,31 @@ const LEAST_BYTES: usize = 256;
 pub(crate) const RAW_BYTES_MAX: usize = VALUE_BYTES_MAX;
 
 /// Compresses, where that pays.
-pub(crate) struct Squeezer(Compressor<'static>);
+pub(crate) struct PackCompressor(Compressor<'static>);
 
-impl Squeezer {
+impl PackCompressor {
     pub(crate) fn new() -> io::Result<Self> {
         Compressor::new(LEVEL).map(Self)
     }
 
     /// The bytes compressed; none where they had better stay as they are.
-    pub(crate) fn squeeze(&mut self, raw: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn compress(&mut self, raw: &[u8]) -> Option<Vec<u8>> {
         if !(LEAST_BYTES..=RAW_BYTES_MAX).contains(&raw.len()) {
             return None;
         }
-        let squeezed = self.0.compress(raw).ok()?;
-        (squeezed.len() <= raw.len() - raw.len() / LEAST_SAVED).then_some(squeezed)
+        let compressed = self.0.compress(raw).ok()?;
+        (compressed.len() <= raw.len() - raw.len() / LEAST_SAVED).then_some(compressed)
     }
 }
 
 /// How many bytes are compressed ones, of bytes that begin with such.
-pub(crate) fn squeezed_length(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn compressed_length(bytes: &[u8]) -> Option<usize> {
     zstd::zstd_safe::find_frame_compressed_size(bytes).ok()
 }
 
-/// Undoes [`Squeezer::squeeze`]; none where it is not exactly `length` bytes
+/// Undoes [`PackCompressor::compress`]; none where it is not exactly `length` bytes
 /// that were compressed.
-pub(crate) fn unsqueeze(squeezed: &[u8], length: usize) -> Option<Vec<u8>> {
+pub(crate) fn decompress(compressed: &[u8], length: usize) -> Option<Vec<u8>> {
     thread_local! {
         /// Making one costs as much as using it a few times.
         static CONTEXT: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
@@ -55,7 +55,7 @@ pub(crate) fn unsqueeze(squeezed: &[u8], length: usize) -> Option<Vec<u8>> {
             Some(context) => context,
             None => context.insert(Decompressor::new().ok()?),
         };
-        let raw = context.decompress(squeezed, length).ok()?;
+        let raw = context.decompress(compressed, length).ok()?;
         (raw.len() == length).then_some(raw)
     })
 }
@@ -80,24 +80,24 @@ mod tests {
 
     #[test]
     fn what_was_compressed_comes_out_as_it_went_in() {
-        let mut squeezer = Squeezer::new().unwrap();
+        let mut compressor = PackCompressor::new().unwrap();
         for length in [LEAST_BYTES, 5_000, RAW_BYTES_MAX] {
             let raw: Vec<u8> = (0..length).map(|place| (place % 7) as u8).collect();
-            let squeezed = squeezer.squeeze(&raw).unwrap();
-            assert!(squeezed.len() < raw.len() / 4);
-            assert_eq!(unsqueeze(&squeezed, length), Some(raw));
+            let compressed = compressor.compress(&raw).unwrap();
+            assert!(compressed.len() < raw.len() / 4);
+            assert_eq!(decompress(&compressed, length), Some(raw));
         }
     }
 
     #[test]
     fn what_would_save_little_stays_as_it_is() {
-        let mut squeezer = Squeezer::new().unwrap();
-        assert_eq!(squeezer.squeeze(&noise(20_000)), None);
-        assert_eq!(squeezer.squeeze(&vec![0; LEAST_BYTES - 1]), None);
-        assert_eq!(squeezer.squeeze(&vec![0; RAW_BYTES_MAX + 1]), None);
+        let mut compressor = PackCompressor::new().unwrap();
+        assert_eq!(compressor.compress(&noise(20_000)), None);
+        assert_eq!(compressor.compress(&vec![0; LEAST_BYTES - 1]), None);
+        assert_eq!(compressor.compress(&vec![0; RAW_BYTES_MAX + 1]), None);
         let saves = |zeros: usize| {
             let raw = [noise(16_000 - zeros), vec![0; zeros]].concat();
-            Squeezer::new().unwrap().squeeze(&raw).is_some()
+            PackCompressor::new().unwrap().compress(&raw).is_some()
         };
         assert!(!saves(1_800));
         assert!(saves(2_300));
@@ -105,16 +105,19 @@ mod tests {
 
     #[test]
     fn a_wrong_length_is_refused_and_a_huge_one_before_anything_is_allocated() {
-        let squeezed = Squeezer::new().unwrap().squeeze(&[0; 1_000]).unwrap();
+        let compressed = PackCompressor::new()
+            .unwrap()
+            .compress(&[0; 1_000])
+            .unwrap();
         for wrong in [0, 999, 1_001, RAW_BYTES_MAX + 1, usize::MAX] {
-            assert_eq!(unsqueeze(&squeezed, wrong), None, "{wrong}");
+            assert_eq!(decompress(&compressed, wrong), None, "{wrong}");
         }
         // A frame that says of itself to be larger than all that is taken.
         let bomb = zstd::bulk::compress(&vec![0; 64 << 20], LEVEL).unwrap();
         assert!(bomb.len() < 10_000);
-        assert_eq!(unsqueeze(&bomb, 64 << 20), None);
-        assert_eq!(unsqueeze(&bomb, RAW_BYTES_MAX), None);
-        assert_eq!(unsqueeze(b"no frame", 1_000), None);
-        assert_eq!(unsqueeze(&squeezed, 1_000), Some(vec![0; 1_000]));
+        assert_eq!(decompress(&bomb, 64 << 20), None);
+        assert_eq!(decompress(&bomb, RAW_BYTES_MAX), None);
+        assert_eq!(decompress(b"no frame", 1_000), None);
+        assert_eq!(decompress(&compressed, 1_000), Some(vec![0; 1_000]));
     }
 }

@@ -10,7 +10,7 @@ use tonic_health::pb::{
     HealthCheckRequest, health_check_response::ServingStatus, health_client::HealthClient,
 };
 
-use super::{Blame, codec, connect};
+use super::{FaultReport, codec, connect};
 use crate::{
     environment::Environment,
     supervise::{Exit, Launch, Limits, Output, Process, StartError},
@@ -60,14 +60,14 @@ impl Source {
 #[derive(Clone, Debug)]
 pub(crate) enum Down {
     /// It is the agent's doing.
-    Agent(Blame),
+    Agent(FaultReport),
     /// It is ours.
     Ours(String),
 }
 
 /// A connection to an agent that was ready.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub(crate) struct AgentConnection {
     pub(crate) grpc: Grpc<Channel>,
     channel: Channel,
     process: Option<Process>,
@@ -77,7 +77,7 @@ pub(crate) struct Link {
     pub(crate) single: bool,
 }
 
-impl Link {
+impl AgentConnection {
     /// Starts or connects to the agent of this name.
     pub(crate) async fn up(
         name: &str,
@@ -124,7 +124,7 @@ impl Link {
     }
 
     /// What a failed call says of the agent.
-    pub(crate) async fn blame(&self, status: &Status) -> Blame {
+    pub(crate) async fn fault_report(&self, status: &Status) -> FaultReport {
         let exit = match &self.process {
             Some(process) => match process.flood() {
                 None if may_be_dead(status) => process.exit_within(NEWS).await,
@@ -151,8 +151,8 @@ impl Link {
     }
 
     /// A fault with the last that the agent wrote.
-    pub(crate) fn fault(&self, kind: FaultKind, message: String) -> Blame {
-        Blame {
+    pub(crate) fn fault(&self, kind: FaultKind, message: String) -> FaultReport {
+        FaultReport {
             kind,
             message,
             tail: self
@@ -233,13 +233,13 @@ async fn start(
             StartError::Exited {
                 exit: Exit::OutputLimit(_),
                 ..
-            } => Down::Agent(Blame {
+            } => Down::Agent(FaultReport {
                 kind: FaultKind::OutputLimit,
                 message: error.to_string(),
                 tail,
             }),
             StartError::Package { .. } | StartError::Exited { .. } | StartError::Slow { .. } => {
-                Down::Agent(Blame {
+                Down::Agent(FaultReport {
                     kind: FaultKind::NotReady,
                     message: with_reason(error.to_string(), &tail),
                     tail,
@@ -252,7 +252,7 @@ async fn start(
 /// must say SERVING.
 pub(crate) async fn reach(url: &str) -> Result<Channel, Down> {
     let unreachable = |problem: String| {
-        Down::Agent(Blame {
+        Down::Agent(FaultReport {
             kind: FaultKind::Disconnected,
             message: format!("{url} cannot be reached: {problem}"),
             tail: String::new(),

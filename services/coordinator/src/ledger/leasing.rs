@@ -1,4 +1,4 @@
-//! Who is here, and which games each is lent.
+//! Who is here, and which games each is leased.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -14,7 +14,7 @@ pub const LEASE_GAMES_MIN: usize = 8;
 /// The most games of a lease.
 pub const LEASE_GAMES_MAX: usize = 512;
 /// A tournament is quick where its games are reported this soon after they
-/// were lent, on the average.
+/// were leased, on the average.
 const QUICK: Duration = Duration::from_secs(2);
 /// The newest game counts this part in the average.
 const PACE_SHARE: u32 = 8;
@@ -32,7 +32,7 @@ pub(super) struct Worker {
     pub(super) leases: BTreeSet<LeaseId>,
 }
 
-/// How long the games of a tournament take from being lent to being reported.
+/// How long the games of a tournament take from being leased to being reported.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace(Option<Duration>);
 
@@ -117,7 +117,7 @@ impl<D: Defects> Ledger<D> {
     }
 
     /// A worker has settled its requests for games up to a number of its own, and
-    /// holds these leases: what else it was lent before, it never got, or dropped.
+    /// holds these leases: what else it was leased before, it never got, or dropped.
     pub fn holds(&mut self, worker: WorkerId, settled: u64, held: &[LeaseId]) -> Vec<Ended> {
         let Some(here) = self.workers.get(&worker) else {
             return Vec::new();
@@ -167,8 +167,8 @@ impl<D: Defects> Ledger<D> {
         })
     }
 
-    /// Lends games to a worker: of the running tournament with the fewest lent
-    /// that `suits` the worker. None where nothing is to be lent, or the worker
+    /// Assigns games to a worker: of the running tournament with the fewest leased
+    /// that `suits` the worker. None where nothing is to be leased, or the worker
     /// is not known.
     pub fn grant(
         &mut self,
@@ -227,17 +227,17 @@ impl<D: Defects> Ledger<D> {
                     outranked: &outranked,
                     charged: &charged(course),
                 };
-                let lends = entry.state == State::Running
+                let assigns = entry.state == State::Running
                     && (course.has_ready(&asker) || !alone_already && course.has_suspect(&asker))
                     && self.room(worker, number, entry) > 0;
                 let audits = matches!(entry.state, State::Running | State::Finished)
                     && (course.audits.listed_for(player) > 0
                         || course.audits.has_alone_for(player) && !alone_already);
-                (lends || audits) && suits(worker, number)
+                (assigns || audits) && suits(worker, number)
             })
             .min_by_key(|(number, entry)| {
                 let only_audits = entry.state != State::Running;
-                (only_audits, entry.course.lent(), entry.served, *number)
+                (only_audits, entry.course.leased(), entry.served, *number)
             })
             .map(|(number, _)| number)?;
         let in_doubt = rests(chosen).is_some();
