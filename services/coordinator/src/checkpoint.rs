@@ -17,7 +17,7 @@ use crate::results::{Info, Results};
 
 /// What the numbers mean. Another number whenever a checkpoint of before would
 /// lead to other standings than reading the games.
-const FORMAT: u32 = 8;
+const FORMAT: u32 = 9;
 /// Sums are of use only to the release that wrote them, as another may reckon
 /// otherwise.
 const RELEASE: &str = env!("CARGO_PKG_VERSION");
@@ -42,6 +42,7 @@ struct Checkpoint {
     last_faults: Vec<Option<String>>,
     faults: u64,
     unplayed: Vec<u64>,
+    unasked: Vec<u64>,
     unplayed_games: u64,
     clean: u64,
 }
@@ -69,6 +70,7 @@ pub(crate) fn write(info: &Info, results: &Results, position: &Position) -> Opti
         last_faults: results.last_faults.clone(),
         faults: results.faults,
         unplayed: results.unplayed.clone(),
+        unasked: results.unasked.clone(),
         unplayed_games: results.unplayed_games,
         clean: results.clean,
     };
@@ -96,6 +98,7 @@ pub(crate) fn read(info: &Info, store: &dyn Store) -> Option<(Results, Position)
         && checkpoint.tournament == *info.key
         && checkpoint.latencies.len() == agents
         && checkpoint.unplayed.len() == agents
+        && checkpoint.unasked.len() == agents
         && checkpoint.last_faults.len() == agents;
     if !fits {
         return None;
@@ -121,6 +124,7 @@ pub(crate) fn read(info: &Info, store: &dyn Store) -> Option<(Results, Position)
         last_faults: checkpoint.last_faults,
         faults: checkpoint.faults,
         unplayed: checkpoint.unplayed,
+        unasked: checkpoint.unasked,
         unplayed_games: checkpoint.unplayed_games,
         clean: checkpoint.clean,
         kept,

@@ -20,10 +20,10 @@ pub(crate) fn tell_none(standings: &mut v1::Standings) {
     }
 }
 
-/// Ranks nobody that did not play: who never answered in any game stands last, without
-/// place and rating.
+/// Moves agents that never answered in any game to the end, without place and rating:
+/// a forfeit of an opponent shows nothing about them.
 pub(crate) fn unrank(standings: &mut v1::Standings) {
-    let absent = |it: &v1::AgentStanding| it.games > 0 && it.unplayed >= it.games;
+    let absent = |it: &v1::AgentStanding| it.games > 0 && it.unplayed + it.unasked >= it.games;
     let (out, mut agents): (Vec<_>, Vec<_>) = std::mem::take(&mut standings.agents)
         .into_iter()
         .partition(absent);

@@ -249,6 +249,8 @@ pub(crate) struct Results {
     pub(crate) faults: u64,
     /// For each agent, games that it lost without ever answering in them.
     pub(crate) unplayed: Vec<u64>,
+    /// By agent: games that another agent's fault ended before it was asked.
+    pub(crate) unasked: Vec<u64>,
     /// Games that some agent lost so.
     pub(crate) unplayed_games: u64,
     /// Games that were played to their end without a fault.
@@ -268,6 +270,7 @@ impl Results {
             last_faults: vec![None; agents],
             faults: 0,
             unplayed: vec![0; agents],
+            unasked: vec![0; agents],
             unplayed_games: 0,
             clean: 0,
             kept: 0,
@@ -388,13 +391,8 @@ impl Results {
         let void = result.termination == Termination::Void;
         self.clean += u64::from(!void && result.faults.is_empty());
         self.unplayed_games += u64::from(!side.unplayed.is_empty());
-        for &seat in &side.unplayed {
-            let agent = result.seats.get(seat as usize);
-            let unplayed = agent.and_then(|&agent| self.unplayed.get_mut(usize::from(agent)));
-            if let Some(unplayed) = unplayed {
-                *unplayed += 1;
-            }
-        }
+        count(&mut self.unplayed, result, &side.unplayed);
+        count(&mut self.unasked, result, &side.unasked);
         for fault in &result.faults {
             let Some(&agent) = result.seats.get(usize::from(fault.seat)) else {
                 continue;
@@ -508,6 +506,7 @@ impl Results {
                     horizon: standing.horizon,
                     games_repeated: standing.games_repeated,
                     unplayed: place.map_or(0, |place| self.unplayed[place]),
+                    unasked: place.map_or(0, |place| self.unasked[place]),
                     version: agent.map_or_else(String::new, |it| it.version.clone()),
                     content: agent.map_or_else(String::new, |it| it.content.clone()),
                     registered_unix_us: agent
@@ -547,7 +546,7 @@ impl Results {
     }
 
     fn course(&self) -> v1::Course {
-        let course = self.stages.course();
+        let course = self.stages.progress();
         v1::Course {
             round: course.round,
             rounds: course.rounds,
@@ -682,6 +681,28 @@ pub(crate) fn unplayed(result: &GameResult, answered: &[u32]) -> Vec<u32> {
     seats.retain(|seat| !answered.contains(seat));
     seats.dedup();
     seats
+}
+
+/// Seats that were never asked, since another agent's fault ended the game before.
+pub(crate) fn unasked(result: &GameResult, answered: &[u32]) -> Vec<u32> {
+    if result.faults.is_empty() {
+        // Seats that never had a choice are not asked in games that are played out.
+        return Vec::new();
+    }
+    (0..result.seats.len() as u32)
+        .filter(|seat| !answered.contains(seat))
+        .filter(|&seat| result.faults_of(seat as usize).next().is_none())
+        .collect()
+}
+
+/// Adds one game to the counts of the agents at these seats.
+fn count(games: &mut [u64], result: &GameResult, seats: &[u32]) {
+    for &seat in seats {
+        let agent = result.seats.get(seat as usize);
+        if let Some(games) = agent.and_then(|&agent| games.get_mut(usize::from(agent))) {
+            *games += 1;
+        }
+    }
 }
 
 /// The record of a stored game, as a message.

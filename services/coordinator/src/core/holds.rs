@@ -30,8 +30,8 @@ pub(super) struct Unready {
 }
 
 /// What to do with an agent that has a defect.
-const CHANGED: &str = "a program that you change is another agent: `arena agent register` it with \
-                       --replace and run the spec again, which starts a new tournament";
+const CHANGED: &str = "if you change the agent, register it with `arena agent register --replace` \
+                       and run the spec again: a changed agent starts a new tournament";
 
 impl Unready {
     pub(super) fn add(&mut self, agent: v1::UnreadyAgent, worker: &str) {
@@ -86,9 +86,9 @@ impl Entry {
                 self.unplayed_limit() * 100.0
             ),
             advice: format!(
-                "where a worker's machine lacks what it needs, mend that, then `arena tournament \
-                 retry {id}` plays these games again; {CHANGED}; `arena tournament resume {id}` \
-                 keeps the games as losses"
+                "if a worker's machine lacks something, install it, then play these games again \
+                 with `arena tournament retry {id}`; {CHANGED}; to keep the games as losses, \
+                 `arena tournament resume {id}`"
             ),
             error: error.unwrap_or_default(),
             agent,
@@ -119,9 +119,9 @@ impl Entry {
                 }
             ),
             advice: format!(
-                "where a worker's machine lacks what it needs, mend that, then `arena tournament \
-                 resume {id}` goes on; {CHANGED}; to play without it, remove it from the spec; \
-                 with `unplayed_limit = 1` in the spec, the agent loses its games instead"
+                "if a worker's machine lacks something, install it, then continue with `arena \
+                 tournament resume {id}`; {CHANGED}; to play without the agent, remove it from \
+                 the spec; to count its games as losses, set `unplayed_limit = 1` in the spec"
             ),
             agent: name,
             workers,
@@ -175,9 +175,8 @@ impl Core {
         tracing::warn!(
             tournament = id,
             error = pause.error,
-            "paused itself: {}; {}",
-            pause.reason,
-            pause.advice
+            "paused itself: {}",
+            pause.reason
         );
         self.entry_mut(id)?.document.pause = Some(pause);
         let state = TournamentState::Paused;

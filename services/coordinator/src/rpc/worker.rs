@@ -167,6 +167,7 @@ impl WorkerRpc {
             let answered = std::mem::take(&mut report.answered);
             let result = record.result();
             report.unplayed = results::unplayed(&result, &answered);
+            report.unasked = results::unasked(&result, &answered);
             report.generation = if info.generation > 1 {
                 info.generation
             } else {

@@ -131,6 +131,34 @@ async fn an_agent_that_may_lose_its_games_is_charged() {
 }
 
 #[tokio::test]
+async fn an_agent_that_was_never_asked_is_not_ranked() {
+    let mut arena = Fixture::new().await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut worker = arena.join("one").await;
+    // Agent 0 forfeits every game before agent 1 has a turn.
+    while let Some(lease) = worker.try_lease(0).await.expect("answered") {
+        let report = |game: &v1::GameAssignment| {
+            let seat = game.seats.iter().position(|&agent| agent == 0);
+            let seat = seat.expect("two agents") as u8;
+            v1::GameReport {
+                answered: Vec::new(),
+                ..unplayed(game, seat, FaultKind::IllegalMove)
+            }
+        };
+        let games = lease.games.iter().map(report).collect();
+        worker.report(&lease, games).await.expect("taken");
+    }
+    let standings = arena.standings(&id).await;
+    let ranks: Vec<_> = standings
+        .agents
+        .iter()
+        .map(|it| (&*it.agent, it.place, it.rating.is_some(), it.unasked))
+        .collect();
+    let places = [("random", Some(1), true, 0), ("minimax", None, false, 40)];
+    assert_eq!(ranks, places, "{:?}", standings.notes);
+}
+
+#[tokio::test]
 async fn too_many_games_without_an_answer_pause_until_a_user_accepts_them() {
     let store = memory();
     let mut arena = Fixture::with(options(store.clone())).await;

@@ -177,11 +177,14 @@ impl Checked<'_> {
         };
         match (self.bot.uses_seed(), different > 1) {
             (v1::SeedUse::No, true) => {
-                note(format!("{found}, but describes itself with SEED_USE_NO"));
+                note(format!(
+                    "{found}, but its description says that it does not (uses_seed)"
+                ));
                 return 1;
             }
             (v1::SeedUse::Yes, false) => note(format!(
-                "{found}, but describes itself with SEED_USE_YES: games that repeat will count once"
+                "{found}, but its description says that it does (uses_seed): games that repeat \
+                 count once"
             )),
             (v1::SeedUse::Unspecified, _) => {
                 note(format!("{found}; say so in the description (uses_seed)"));
