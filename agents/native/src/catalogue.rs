@@ -12,7 +12,14 @@ use arena_engine::{
 };
 use arena_games::{EachRuleset, GamesError, Ruleset, Visitor};
 
-use crate::{baseline, bot::Bot, chowka, cowry, kalah, ludo, oware, random::Random};
+use crate::{
+    baseline,
+    bot::Bot,
+    chowka, cowry, kalah, ludo,
+    make::{MakeBot, UniversalBot},
+    oware,
+    random::Random,
+};
 
 /// The version of all bots, which identifies them in tournaments. It is raised whenever
 /// a bot plays differently, also between releases; a test holds it to what they play.
@@ -35,20 +42,8 @@ pub struct BotInfo {
     pub uses_seed: bool,
     /// True where it looks ahead, so that an answer can take long.
     pub searches: bool,
-    /// A [`MakeFor`] for each type of game that it plays.
+    /// A [`MakeBot`] for each type of game that it plays.
     makers: Vec<Arc<dyn Any + Send + Sync>>,
-}
-
-/// What comes of making a bot.
-pub(crate) type Made<G> = Result<Box<dyn Bot<G>>, OptionError>;
-
-/// Makes a bot for one type of game, of resolved options.
-pub(crate) type MakeFor<G> = fn(&Options, &G) -> Made<G>;
-
-/// A bot that plays games of every type.
-pub(crate) trait Universal {
-    /// Makes one, of resolved options.
-    fn make<G: Game>(options: &Options, game: &G) -> Made<G>;
 }
 
 /// A bot that cannot be had.
@@ -157,17 +152,17 @@ impl BotInfo {
         self
     }
 
-    fn plays<G: Ruleset>(mut self, make: MakeFor<G>) -> Self {
+    fn plays<G: Ruleset>(mut self, make: MakeBot<G>) -> Self {
         self.rulesets.push(G::NAME);
         self.makers.push(Arc::new(make));
         self
     }
 
-    fn plays_all<B: Universal>(mut self) -> Self {
+    fn plays_all<B: UniversalBot>(mut self) -> Self {
         struct Add<'a, B>(&'a mut BotInfo, PhantomData<B>);
-        impl<B: Universal> EachRuleset for Add<'_, B> {
+        impl<B: UniversalBot> EachRuleset for Add<'_, B> {
             fn ruleset<G: Ruleset>(&mut self) {
-                let make: MakeFor<G> = B::make::<G>;
+                let make: MakeBot<G> = B::make::<G>;
                 self.0.makers.push(Arc::new(make));
             }
         }
@@ -176,7 +171,7 @@ impl BotInfo {
     }
 
     /// How it is made for games of this type, if it plays them.
-    fn maker<G: Game>(&self) -> Option<MakeFor<G>> {
+    fn maker<G: Game>(&self) -> Option<MakeBot<G>> {
         let mut makers = self.makers.iter();
         makers.find_map(|maker| maker.downcast_ref().copied())
     }

@@ -16,6 +16,7 @@ mod chowka;
 mod cowry;
 mod kalah;
 pub mod ludo;
+mod make;
 pub mod oware;
 mod random;
 mod read;

@@ -4,7 +4,7 @@ use arena_engine::{Game, options::Options};
 
 use crate::{
     bot::{Bot, Chosen, Decision},
-    catalogue::{Made, Universal},
+    make::{BotResult, UniversalBot},
 };
 
 /// Uniform over the legal actions. In cowry each is a pair of a value and a
@@ -18,8 +18,8 @@ impl<G: Game> Bot<G> for Random {
     }
 }
 
-impl Universal for Random {
-    fn make<G: Game>(_: &Options, _: &G) -> Made<G> {
+impl UniversalBot for Random {
+    fn make<G: Game>(_: &Options, _: &G) -> BotResult<G> {
         Ok(Box::new(Self))
     }
 }

@@ -8,6 +8,7 @@ mod placement;
 mod proto;
 mod read;
 mod registry;
+mod ruleset;
 #[cfg(feature = "trial")]
 pub mod trial;
 
@@ -16,7 +17,7 @@ pub use kalah::Kalah;
 pub use ludo::ChineseLudo;
 pub use oware::{Abapa, AnanAnan};
 pub use registry::{
-    EachRuleset, GamesError, Ruleset, RulesetInfo, Visitor, build, build_version, each_ruleset,
-    resolve, resolve_version, ruleset, ruleset_version, rulesets, unlisted_rulesets, visit,
-    visit_version,
+    EachRuleset, GamesError, Visitor, build, build_version, each_ruleset, resolve, resolve_version,
+    ruleset, ruleset_version, rulesets, unlisted_rulesets, visit, visit_version,
 };
+pub use ruleset::{Ruleset, RulesetInfo};

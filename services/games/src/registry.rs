@@ -7,7 +7,7 @@ use std::{
 
 use arena_engine::{
     AnyGame, Game,
-    options::{self, OptionError, Options, Preset, Spec, Value},
+    options::{self, OptionError, Options, Value},
 };
 
 use crate::{
@@ -15,40 +15,8 @@ use crate::{
     kalah::Kalah,
     ludo::ChineseLudo,
     oware::{Abapa, AnanAnan},
+    ruleset::{Ruleset, RulesetInfo},
 };
-
-/// A game that can be made from a name and options.
-pub trait Ruleset: Game {
-    /// What there is to know about it without playing.
-    fn info() -> RulesetInfo;
-
-    /// The game with these resolved options, for this many players.
-    ///
-    /// # Errors
-    /// [`OptionError`] where options or seats do not go together.
-    fn with_options(options: &Options, seats: usize) -> Result<Self, OptionError>;
-}
-
-/// What there is to know about a ruleset without playing.
-#[derive(Clone, Debug)]
-pub struct RulesetInfo {
-    /// Such as `cowry`.
-    pub name: &'static str,
-    /// Version of the rules.
-    pub version: u32,
-    /// One line for people.
-    pub summary: &'static str,
-    /// Least and greatest number of players.
-    pub seats: (usize, usize),
-    /// Its options, without `preset`.
-    pub options: Vec<Spec>,
-    /// Named sets of options.
-    pub presets: Vec<Preset>,
-    /// Gives options the values that follow from other options: gets all with
-    /// their values so far, and the names of those that somebody chose, singly
-    /// or by a preset. Settling twice changes nothing.
-    pub settle: fn(&mut Options, &BTreeSet<&str>),
-}
 
 /// A ruleset or its options that cannot be had.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

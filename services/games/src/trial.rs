@@ -13,7 +13,7 @@ use arena_engine::{
 
 use crate::{
     read::Reader,
-    registry::{Ruleset, RulesetInfo},
+    ruleset::{Ruleset, RulesetInfo},
 };
 
 /// The race, of a version of its rules.

@@ -18,6 +18,7 @@
 //!   a published figure agrees with one of ours.
 
 mod comparison;
+mod elo;
 pub mod evolution;
 pub mod format;
 pub mod interval;

@@ -22,6 +22,7 @@ mod sets;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+pub use crate::elo::ELO;
 use crate::{
     interval::{self, Blocks, level::Looks},
     tally::{Evidence, distinct},
@@ -32,8 +33,6 @@ use matrix::Matrix;
 use scale::{Scale, Spread};
 use sets::Sets;
 
-/// Elo of one log strength.
-pub const ELO: f64 = 400.0 / std::f64::consts::LN_10;
 /// Standard deviation of the prior, in log strengths.
 pub const PRIOR: f64 = 5.0;
 

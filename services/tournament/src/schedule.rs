@@ -44,7 +44,7 @@ use std::collections::HashMap;
 
 use arena_model::{BlockSeed, Tournament, TournamentSeed, format::Format};
 
-use crate::format::{self, FormatError};
+use crate::format::FormatError;
 use groups::Groups;
 use openings::OpeningOrder;
 use segments::{Meeting, Meetings, Segment};
@@ -144,15 +144,6 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of a tournament as far as it is known before the first game.
-    ///
-    /// # Errors
-    /// [`ScheduleError`] where there are too few agents for a game, more games
-    /// than 64 bits can count, or something that the format cannot do.
-    pub fn new(tournament: &Tournament) -> Result<Self, ScheduleError> {
-        format::begin(tournament).map(|(schedule, _)| schedule)
-    }
-
     /// The schedule without a game.
     pub(crate) fn empty(tournament: &Tournament) -> Result<Self, ScheduleError> {
         let seats = tournament.seats;

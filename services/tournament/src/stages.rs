@@ -12,7 +12,10 @@ use arena_model::{Tournament, format::Format, result::GameResult};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    format::{self, Course, Games, Meeting, Next, Rules, StageSums, Units, Verdict, pairs},
+    format::{
+        self, Field, FormatProgress, Games, Meeting, Next, StagePlanner, StageSums, Units, Verdict,
+        pairs,
+    },
     schedule::{Schedule, ScheduleError},
     tally::{BlockCourse, Sameness},
 };
@@ -21,7 +24,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Stages {
     schedule: Schedule,
-    rules: Box<dyn Rules>,
+    planner: Box<dyn StagePlanner>,
     /// First game of the stage that is played now.
     first: u64,
     /// Games of it that have a result.
@@ -75,16 +78,46 @@ pub struct StagesState {
     repeats: BTreeMap<u64, Repeats>,
 }
 
+impl Schedule {
+    /// The schedule of a tournament as far as it is known before the first game.
+    ///
+    /// # Errors
+    /// [`ScheduleError`] if there are too few agents for a game, more games than 64 bits
+    /// can count, or something that the format refuses.
+    pub fn new(tournament: &Tournament) -> Result<Self, ScheduleError> {
+        begin(tournament).map(|(schedule, _)| schedule)
+    }
+}
+
+/// The schedule of a tournament with its first stage, and the planner of the next ones.
+fn begin(tournament: &Tournament) -> Result<(Schedule, Box<dyn StagePlanner>), ScheduleError> {
+    let mut schedule = Schedule::empty(tournament)?;
+    let agents = tournament.agents.iter();
+    let mut planner = format::planner(Field {
+        names: agents.map(|agent| agent.name.to_string()).collect(),
+        seats: tournament.seats,
+        rotations: u64::from(schedule.rotations()),
+        blocks: tournament.blocks,
+        seed: tournament.seed,
+        settings: tournament.settings.clone(),
+        format: tournament.format,
+    })?;
+    if let Next::Stage(stage) = planner.next(None) {
+        schedule.extend(stage)?;
+    }
+    Ok((schedule, planner))
+}
+
 impl Stages {
     /// A tournament before its first game.
     ///
     /// # Errors
     /// [`ScheduleError`] where it cannot be scheduled.
     pub fn new(tournament: &Tournament) -> Result<Self, ScheduleError> {
-        let (schedule, rules) = format::begin(tournament)?;
+        let (schedule, planner) = begin(tournament)?;
         let mut stages = Self {
             schedule,
-            rules,
+            planner,
             first: 0,
             added: 0,
             sums: StageSums::default(),
@@ -144,7 +177,7 @@ impl Stages {
     /// How many games there will be in all.
     #[must_use]
     pub fn games(&self) -> Games {
-        let games = self.rules.games();
+        let games = self.planner.games();
         let left_out = self.schedule.games_left_out();
         Games {
             least: games.least.saturating_sub(left_out),
@@ -155,8 +188,8 @@ impl Stages {
 
     /// How far it is.
     #[must_use]
-    pub fn course(&self) -> Course {
-        self.rules.course()
+    pub fn progress(&self) -> FormatProgress {
+        self.planner.progress()
     }
 
     /// What it came to; none until it is over.
@@ -297,7 +330,7 @@ impl Stages {
 
     fn step(&mut self) -> Result<(), ScheduleError> {
         self.count_repeats();
-        let next = self.rules.next(Some(&self.sums));
+        let next = self.planner.next(Some(&self.sums));
         self.first = self.schedule.games();
         let agents = vec![Units::default(); self.sums.agents.len()];
         let fresh = StageSums {

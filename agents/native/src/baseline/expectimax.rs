@@ -23,7 +23,7 @@ use self::search::{Frame, Search, Spent};
 use super::points;
 use crate::{
     bot::{Bot, Chosen, Decision},
-    catalogue::{Made, Universal},
+    make::{BotResult, UniversalBot},
     read,
 };
 
@@ -51,8 +51,8 @@ pub(crate) fn specs() -> Vec<Spec> {
     ]
 }
 
-impl Universal for Expectimax {
-    fn make<G: Game>(options: &Options, _: &G) -> Made<G> {
+impl UniversalBot for Expectimax {
+    fn make<G: Game>(options: &Options, _: &G) -> BotResult<G> {
         Ok(Box::new(Searcher::<G> {
             depth: read::int(options, "depth") as u32,
             nodes: read::int(options, "nodes") as u64,

@@ -8,7 +8,7 @@ use arena_engine::{
 use super::after;
 use crate::{
     bot::{Bot, Chosen, Decision},
-    catalogue::{Made, Universal},
+    make::{BotResult, UniversalBot},
     read,
 };
 
@@ -29,8 +29,8 @@ pub(crate) fn specs() -> Vec<Spec> {
     )]
 }
 
-impl Universal for Greedy {
-    fn make<G: Game>(options: &Options, _: &G) -> Made<G> {
+impl UniversalBot for Greedy {
+    fn make<G: Game>(options: &Options, _: &G) -> BotResult<G> {
         Ok(Box::new(Self {
             draws_ties: read::text(options, "tie") == "random",
             best: Vec::new(),

@@ -21,7 +21,7 @@ use self::tree::{Bonus, ROOT, Tree};
 use super::points;
 use crate::{
     bot::{Bot, Chosen, Decision, Pace},
-    catalogue::{Made, Universal},
+    make::{BotResult, UniversalBot},
     read,
 };
 
@@ -75,8 +75,8 @@ struct Rollout {
     plies: u32,
 }
 
-impl Universal for Mcts {
-    fn make<G: Game>(options: &Options, game: &G) -> Made<G> {
+impl UniversalBot for Mcts {
+    fn make<G: Game>(options: &Options, game: &G) -> BotResult<G> {
         Ok(Box::new(Searcher::<G> {
             iterations: read::int(options, "iterations") as u32,
             bonus: Bonus::new(read::real(options, "exploration")),

@@ -6,12 +6,13 @@ use arena_engine::{ActionId, AgentRng, Game, Node, options};
 
 use crate::{
     bot::{Bot, Chosen, Decision, Stop},
-    catalogue::{Universal, bot_info},
+    catalogue::bot_info,
+    make::UniversalBot,
     testing,
 };
 
 /// A bot for any game, known to the catalogue or not.
-pub(super) fn make<B: Universal, G: Game>(name: &str, given: &str, game: &G) -> Box<dyn Bot<G>> {
+pub(super) fn make<B: UniversalBot, G: Game>(name: &str, given: &str, game: &G) -> Box<dyn Bot<G>> {
     let specs = &bot_info(name).expect("a bot").options;
     let resolved = options::resolve(specs, &[], &testing::options(given)).expect("options fit");
     B::make(&resolved, game).expect("a bot")

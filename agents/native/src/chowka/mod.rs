@@ -25,7 +25,7 @@ use self::{
 };
 use crate::{
     bot::{Bot, Chosen, Decision},
-    catalogue::Made,
+    make::BotResult,
     read,
 };
 
@@ -77,12 +77,12 @@ pub(crate) fn expectiminimax_specs() -> Vec<Spec> {
     specs
 }
 
-pub(crate) fn naive(options: &Options, game: &Cowry) -> Made<Cowry> {
+pub(crate) fn naive(options: &Options, game: &Cowry) -> BotResult<Cowry> {
     check_board(game)?;
     Ok(Box::new(Naive::new(worths(options, game), game)))
 }
 
-pub(crate) fn expectiminimax(options: &Options, game: &Cowry) -> Made<Cowry> {
+pub(crate) fn expectiminimax(options: &Options, game: &Cowry) -> BotResult<Cowry> {
     check_board(game)?;
     let weights = match read::text(options, "weights") {
         "true-dice" => *game.dice(),
@@ -111,7 +111,7 @@ pub(crate) fn random_dup_specs() -> Vec<Spec> {
     )]
 }
 
-pub(crate) fn random_dup(options: &Options, _: &Cowry) -> Made<Cowry> {
+pub(crate) fn random_dup(options: &Options, _: &Cowry) -> BotResult<Cowry> {
     Ok(Box::new(RandomDup {
         lands: read::text(options, "twice") == "lands",
     }))

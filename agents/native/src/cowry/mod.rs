@@ -17,7 +17,7 @@ use arena_games::Cowry;
 use self::tactics::{Candidate, Table};
 use crate::{
     bot::{Bot, Chosen, Decision},
-    catalogue::Made,
+    make::BotResult,
     read,
 };
 
@@ -56,23 +56,23 @@ pub(crate) fn mixed_specs() -> Vec<Spec> {
     specs
 }
 
-pub(crate) fn aggressive(options: &Options, _: &Cowry) -> Made<Cowry> {
+pub(crate) fn aggressive(options: &Options, _: &Cowry) -> BotResult<Cowry> {
     Ok(strategist(Plan::Pure(Pure::Aggressive), options))
 }
 
-pub(crate) fn defensive(options: &Options, _: &Cowry) -> Made<Cowry> {
+pub(crate) fn defensive(options: &Options, _: &Cowry) -> BotResult<Cowry> {
     Ok(strategist(Plan::Pure(Pure::Defensive), options))
 }
 
-pub(crate) fn move_first(options: &Options, _: &Cowry) -> Made<Cowry> {
+pub(crate) fn move_first(options: &Options, _: &Cowry) -> BotResult<Cowry> {
     Ok(strategist(Plan::Pure(Pure::MoveFirst), options))
 }
 
-pub(crate) fn move_last(options: &Options, _: &Cowry) -> Made<Cowry> {
+pub(crate) fn move_last(options: &Options, _: &Cowry) -> BotResult<Cowry> {
     Ok(strategist(Plan::Pure(Pure::MoveLast), options))
 }
 
-pub(crate) fn mixed(options: &Options, _: &Cowry) -> Made<Cowry> {
+pub(crate) fn mixed(options: &Options, _: &Cowry) -> BotResult<Cowry> {
     // Weights of nothing are wrong, whether they are used or not.
     let drawn = thresholds(read::numbers(options, "weights"))?;
     let plan = match read::text(options, "form") {

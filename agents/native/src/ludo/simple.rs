@@ -6,16 +6,16 @@ use arena_games::ChineseLudo;
 
 use crate::{
     bot::{Bot, Chosen, Decision},
-    catalogue::Made,
+    make::BotResult,
 };
 
 /// Planes with the same progress are one action, so that nothing is left for
 /// the option `tie` to decide.
-pub(crate) fn move_first(_: &Options, _: &ChineseLudo) -> Made<ChineseLudo> {
+pub(crate) fn move_first(_: &Options, _: &ChineseLudo) -> BotResult<ChineseLudo> {
     Ok(Box::new(Runner { foremost: true }))
 }
 
-pub(crate) fn move_last(_: &Options, _: &ChineseLudo) -> Made<ChineseLudo> {
+pub(crate) fn move_last(_: &Options, _: &ChineseLudo) -> BotResult<ChineseLudo> {
     Ok(Box::new(Runner { foremost: false }))
 }
 

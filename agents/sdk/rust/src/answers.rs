@@ -11,13 +11,13 @@ use prost::bytes::Bytes;
 use tokio_stream::Stream;
 use tonic::{Status, Streaming};
 
-use crate::{agent::Process, chooser::Answered, server::Shared};
+use crate::{agent::Process, chooser::Answered, choosers::SharedChoosers};
 
 type Thinking = Pin<Box<dyn Future<Output = Result<Answered, Status>> + Send>>;
 
 /// Answers one message after the other, each in one message.
 pub(crate) struct Answers<P> {
-    shared: Arc<Shared<P>>,
+    shared: Arc<SharedChoosers<P>>,
     questions: Streaming<Bytes>,
     /// Ready once the process is to end.
     ending: Pin<Box<dyn Future<Output = ()> + Send>>,
@@ -32,7 +32,7 @@ enum State {
 }
 
 impl<P: Process> Answers<P> {
-    pub(crate) fn new(shared: Arc<Shared<P>>, questions: Streaming<Bytes>) -> Self {
+    pub(crate) fn new(shared: Arc<SharedChoosers<P>>, questions: Streaming<Bytes>) -> Self {
         let ending = Box::pin(shared.ended());
         Self {
             shared,

@@ -55,6 +55,7 @@
 mod agent;
 mod answers;
 mod chooser;
+mod choosers;
 mod listen;
 pub mod option;
 mod server;

@@ -4,33 +4,25 @@ use std::{
     future::Future,
     io::{self, Write},
     process::ExitCode,
-    sync::{Arc, Mutex, PoisonError},
-    thread,
+    sync::Arc,
     time::Duration,
 };
 
-use prost::{Message, bytes::Bytes};
 use tokio::{
     signal::unix::{SignalKind, signal},
-    sync::{mpsc, oneshot, watch},
+    sync::watch,
 };
 use tokio_stream::wrappers::UnixListenerStream;
-use tonic::{
-    Status,
-    transport::{Server, server::TcpIncoming},
-};
+use tonic::transport::{Server, server::TcpIncoming};
 use tonic_health::ServingStatus;
 
 use crate::{
     agent::Process,
-    chooser::{Answered, Chooser},
+    choosers::SharedChoosers,
     listen::{LISTEN_VARIABLE, Listen, ListenError, Listener, Socket},
     service::AgentService,
 };
 
-/// The largest message that is read. Nested messages take many times their
-/// encoded size, so this bounds memory.
-pub(crate) const MESSAGE_BYTES_MAX: usize = 4 << 20;
 /// Calls of one connection at a time; more wait.
 const STREAMS_MAX: u32 = 256;
 /// Calls that a client may begin and drop before its connection ends.
@@ -39,8 +31,6 @@ const RESETS_MAX: usize = 256;
 const WINDOW_BYTES: u32 = 1 << 20;
 /// How long answers may still take once the process is to end.
 const GRACE: Duration = Duration::from_secs(5);
-/// Questions that wait for the thinking thread.
-const WAITING_MAX: usize = 256;
 
 /// What reflection lists: these services and none else that the descriptors
 /// know of.
@@ -68,95 +58,6 @@ pub enum ServeError {
     Io(#[from] io::Error),
 }
 
-type Job<P> = Box<dyn FnOnce(&mut Chooser<P>) + Send>;
-
-/// What all calls share.
-pub(crate) struct Shared<P> {
-    /// The answer to `Describe`, encoded.
-    pub(crate) described: Bytes,
-    /// Players that answer on the thread that receives.
-    quick: Mutex<Chooser<P>>,
-    /// The thread for all others.
-    thinker: mpsc::Sender<Job<P>>,
-    ending: watch::Receiver<bool>,
-}
-
-impl<P: Process> Shared<P> {
-    fn new(process: P, ending: watch::Receiver<bool>) -> io::Result<Self> {
-        let process = Arc::new(process);
-        let (thinker, mut jobs) = mpsc::channel::<Job<P>>(WAITING_MAX);
-        let mut chooser = Chooser::new(Arc::clone(&process));
-        thread::Builder::new()
-            .name("thinking".to_owned())
-            .spawn(move || {
-                while let Some(job) = jobs.blocking_recv() {
-                    job(&mut chooser);
-                }
-            })?;
-        Ok(Self {
-            described: process.describe().encode_to_vec().into(),
-            quick: Mutex::new(Chooser::new(process)),
-            thinker,
-            ending,
-        })
-    }
-
-    fn quickly<T>(&self, work: impl FnOnce(&mut Chooser<P>) -> T) -> T {
-        // A chooser that panicked outside of a player has no half-done state.
-        work(&mut self.quick.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Answers an encoded batch at once; none where one of its players thinks
-    /// long.
-    pub(crate) fn answer_quickly(&self, request: &[u8]) -> Option<Result<Answered, Status>> {
-        self.quickly(|chooser| chooser.answer_batch(request, true))
-    }
-
-    /// Answers an encoded batch on the thinking thread.
-    pub(crate) async fn answer_batch(&self, request: Bytes) -> Result<Answered, Status> {
-        self.think(move |chooser| chooser.answer_batch(&request, false))
-            .await
-    }
-
-    /// Answers an encoded question.
-    pub(crate) async fn answer(&self, request: Bytes) -> Result<Bytes, Status> {
-        match self.quickly(|chooser| chooser.answer(&request, true)) {
-            Some(answer) => answer,
-            None => {
-                self.think(move |chooser| chooser.answer(&request, false))
-                    .await
-            }
-        }
-    }
-
-    /// Does work on the thinking thread, after what waits there already. Work
-    /// that nobody waits for any longer is left out.
-    async fn think<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut Chooser<P>) -> Option<Result<T, Status>> + Send + 'static,
-    ) -> Result<T, Status> {
-        let (reply, answer) = oneshot::channel();
-        let job: Job<P> = Box::new(move |chooser| {
-            if !reply.is_closed() {
-                // The caller may have left meanwhile.
-                let _ = reply.send(work(chooser));
-            }
-        });
-        let gone = || Status::internal("the thinking thread is gone");
-        self.thinker.send(job).await.map_err(|_| gone())?;
-        answer.await.ok().flatten().unwrap_or_else(|| Err(gone()))
-    }
-
-    /// Waits until the process is to end.
-    pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + use<P> {
-        let mut ending = self.ending.clone();
-        async move {
-            // A sender that is gone means the same.
-            let _ = ending.wait_for(|&ending| ending).await;
-        }
-    }
-}
-
 /// Serves until `stop` is ready, then finishes what is being answered.
 ///
 /// # Errors
@@ -167,7 +68,7 @@ pub async fn serve<P: Process>(
     stop: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
     let (end, ending) = watch::channel(false);
-    let shared = Arc::new(Shared::new(process, ending)?);
+    let shared = Arc::new(SharedChoosers::new(process, ending)?);
     let ended = shared.ended();
     let (health, health_service) = tonic_health::server::health_reporter();
     health.set_serving::<AgentService<P>>().await;

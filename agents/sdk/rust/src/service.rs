@@ -12,14 +12,14 @@ use tonic::{
 
 use arena_wire::raw::Raw;
 
-use crate::{
-    agent::Process,
-    answers::Answers,
-    server::{MESSAGE_BYTES_MAX, Shared},
-};
+use crate::{agent::Process, answers::Answers, choosers::SharedChoosers};
+
+/// The largest message that is read. Nested messages take many times their
+/// encoded size, so this bounds memory.
+const MESSAGE_BYTES_MAX: usize = 4 << 20;
 
 /// The service of an agent.
-pub(crate) struct AgentService<P>(pub(crate) Arc<Shared<P>>);
+pub(crate) struct AgentService<P>(pub(crate) Arc<SharedChoosers<P>>);
 
 impl<P> Clone for AgentService<P> {
     fn clone(&self) -> Self {
@@ -61,7 +61,7 @@ impl<P: Process> Service<http::Request<Body>> for AgentService<P> {
     }
 }
 
-struct Describe<P>(Arc<Shared<P>>);
+struct Describe<P>(Arc<SharedChoosers<P>>);
 
 impl<P: Process> UnaryService<Bytes> for Describe<P> {
     type Response = Bytes;
@@ -72,7 +72,7 @@ impl<P: Process> UnaryService<Bytes> for Describe<P> {
     }
 }
 
-struct ChooseMove<P>(Arc<Shared<P>>);
+struct ChooseMove<P>(Arc<SharedChoosers<P>>);
 
 impl<P: Process> UnaryService<Bytes> for ChooseMove<P> {
     type Response = Bytes;
@@ -84,7 +84,7 @@ impl<P: Process> UnaryService<Bytes> for ChooseMove<P> {
     }
 }
 
-struct ChooseMoves<P>(Arc<Shared<P>>);
+struct ChooseMoves<P>(Arc<SharedChoosers<P>>);
 
 impl<P: Process> StreamingService<Bytes> for ChooseMoves<P> {
     type Response = Bytes;

@@ -233,7 +233,7 @@ fn verify(args: &VerifyArgs) -> Outcome {
 #[derive(Serialize)]
 struct Verified<'a> {
     #[serde(flatten)]
-    report: &'a arena_store::Report,
+    report: &'a arena_store::VerifyReport,
     records: &'a Checked,
 }
 
@@ -280,7 +280,7 @@ fn repair(args: &VerifyArgs) -> Outcome {
         Format::Jsonl => output::json_line(&repaired)?,
         Format::Csv | Format::Table => output::write(&text)?,
     }
-    if !repaired.lost() {
+    if !repaired.has_losses() {
         return Ok(());
     }
     Err(Failure::differs(format!(

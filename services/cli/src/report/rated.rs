@@ -49,7 +49,7 @@ impl Rated {
         if self.stages.advance().unwrap_or_default() {
             self.tally.follow(self.stages.schedule());
             if let Some(test) = &mut self.test {
-                test.look(self.stages.course());
+                test.look(self.stages.progress());
             }
         }
     }

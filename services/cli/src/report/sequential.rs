@@ -4,7 +4,7 @@ use arena_model::{
     Tournament,
     format::{Format, Settings, Sprt},
 };
-use arena_tournament::format::Course;
+use arena_tournament::format::FormatProgress;
 
 /// The log-likelihood ratio of a test at its looks, and what its blocks came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,7 +41,7 @@ impl SequentialTest {
     }
 
     /// Takes in what a look came to.
-    pub(super) fn look(&mut self, course: Course) {
+    pub(super) fn look(&mut self, course: FormatProgress) {
         let (Some(llr), Some(low), Some(high)) = (course.llr, course.llr_low, course.llr_high)
         else {
             return;

@@ -34,7 +34,7 @@ pub use self::{
     options::{DoubleMove, PIECES_MAX, ThrowMode, VALUES},
     state::{Finish, Phase, State},
 };
-use crate::registry::{Ruleset, RulesetInfo};
+use crate::ruleset::{Ruleset, RulesetInfo};
 
 /// The rules with their options.
 #[derive(Clone, Debug)]

@@ -21,7 +21,7 @@ use self::{
 };
 use crate::{
     placement,
-    registry::{Ruleset, RulesetInfo},
+    ruleset::{Ruleset, RulesetInfo},
 };
 
 /// The most pits of a side.

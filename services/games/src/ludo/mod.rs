@@ -32,7 +32,7 @@ pub use self::{
 };
 use crate::{
     placement,
-    registry::{Ruleset, RulesetInfo},
+    ruleset::{Ruleset, RulesetInfo},
 };
 
 /// The id of the action that is nobody's choice.

@@ -1,7 +1,7 @@
 //! Knockouts of two at a table: the bracket of single elimination, and the two
 //! pools of double elimination.
 
-use super::knockout::{Draw, Table};
+use super::draw::{Draw, KnockoutMatch};
 
 /// Single elimination: the better seeds meet as late as can be, and have the
 /// byes where the agents are no power of two.
@@ -29,13 +29,13 @@ impl Bracket {
 }
 
 impl Draw for Bracket {
-    fn tables(&self) -> Vec<Table> {
+    fn tables(&self) -> Vec<KnockoutMatch> {
         let pairs = self.slots.chunks(2);
         let both = pairs.filter_map(|pair| match *pair {
             [Some(one), Some(other)] => Some(vec![one, other]),
             _ => None,
         });
-        both.map(|agents| Table::new(agents, 1)).collect()
+        both.map(|agents| KnockoutMatch::new(agents, 1)).collect()
     }
 
     fn settle(&mut self, ranked: &[Vec<u16>]) -> Vec<u16> {
@@ -92,7 +92,7 @@ impl Pools {
 }
 
 /// The pairs of a pool, and who has a bye.
-fn pairs(mut pool: Vec<Entrant>, part: &'static str) -> (Vec<Table>, Option<u16>) {
+fn pairs(mut pool: Vec<Entrant>, part: &'static str) -> (Vec<KnockoutMatch>, Option<u16>) {
     let mut bye = None;
     if pool.len() % 2 == 1 {
         let places = 0..pool.len();
@@ -102,20 +102,20 @@ fn pairs(mut pool: Vec<Entrant>, part: &'static str) -> (Vec<Table>, Option<u16>
     let half = pool.len() / 2;
     let (best, worst) = pool.split_at(half);
     let tables = best.iter().zip(worst.iter().rev());
-    let tables = tables.map(|(one, other)| Table {
+    let tables = tables.map(|(one, other)| KnockoutMatch {
         part: Some(part),
-        ..Table::new(vec![one.agent, other.agent], 1)
+        ..KnockoutMatch::new(vec![one.agent, other.agent], 1)
     });
     (tables.collect(), bye)
 }
 
 impl Pools {
-    fn round(&self) -> (Vec<Table>, Vec<u16>) {
+    fn round(&self) -> (Vec<KnockoutMatch>, Vec<u16>) {
         let (winners, losers) = (self.pool(0), self.pool(1));
         if let ([one], [other]) = (&winners[..], &losers[..]) {
-            let last = Table {
+            let last = KnockoutMatch {
                 part: Some("final"),
-                ..Table::new(vec![one.agent, other.agent], 1)
+                ..KnockoutMatch::new(vec![one.agent, other.agent], 1)
             };
             return (vec![last], Vec::new());
         }
@@ -137,7 +137,7 @@ impl Pools {
 }
 
 impl Draw for Pools {
-    fn tables(&self) -> Vec<Table> {
+    fn tables(&self) -> Vec<KnockoutMatch> {
         self.round().0
     }
 

@@ -6,8 +6,9 @@
 
 use arena_model::format::Settings;
 
+use super::combinations::GROUPS_MAX;
 use super::verdict::{Verdict, ranking, unplaced};
-use super::{Course, Field, FormatError, GROUPS_MAX, Games, Next, Rules, StageSums};
+use super::{Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums};
 use crate::schedule::Stage;
 
 #[derive(Debug)]
@@ -18,7 +19,7 @@ struct Fixed {
     even: bool,
 }
 
-pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
+pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     let Some(Settings::Fixed(fixed)) = &field.settings else {
         return Err(field.error("it needs [fixed] games".to_owned()));
     };
@@ -59,7 +60,7 @@ impl Fixed {
     }
 }
 
-impl Rules for Fixed {
+impl StagePlanner for Fixed {
     fn next(&mut self, ended: Option<&StageSums>) -> Next {
         match ended {
             None => Next::Stage(Stage::seated(self.games.clone(), self.field.blocks)),
@@ -72,11 +73,11 @@ impl Rules for Fixed {
         Games::exactly(self.field.games(blocks))
     }
 
-    fn course(&self) -> Course {
-        Course {
+    fn progress(&self) -> FormatProgress {
+        FormatProgress {
             round: 1,
             rounds: Some(1),
-            ..Course::default()
+            ..FormatProgress::default()
         }
     }
 }

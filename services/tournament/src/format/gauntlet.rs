@@ -4,8 +4,9 @@
 use arena_model::format::Settings;
 use serde_json::json;
 
+use super::combinations::{GROUPS_MAX, combinations};
 use super::{
-    Course, Field, FormatError, GROUPS_MAX, Games, Next, Rules, StageSums, Units, combinations,
+    Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums, Units,
     verdict::{Verdict, counted},
 };
 use crate::schedule::Stage;
@@ -17,7 +18,7 @@ struct Gauntlet {
     groups: Vec<Vec<u16>>,
 }
 
-pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
+pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     let named = match &field.settings {
         Some(Settings::Gauntlet(gauntlet)) => &gauntlet.challengers[..],
         _ => &[],
@@ -125,7 +126,7 @@ impl Gauntlet {
     }
 }
 
-impl Rules for Gauntlet {
+impl StagePlanner for Gauntlet {
     fn next(&mut self, ended: Option<&StageSums>) -> Next {
         match ended {
             None => Next::Stage(Stage::of(self.groups.clone(), self.field.blocks)),
@@ -138,11 +139,11 @@ impl Rules for Gauntlet {
         Games::exactly(self.field.games(blocks))
     }
 
-    fn course(&self) -> Course {
-        Course {
+    fn progress(&self) -> FormatProgress {
+        FormatProgress {
             round: 1,
             rounds: Some(1),
-            ..Course::default()
+            ..FormatProgress::default()
         }
     }
 }

@@ -5,42 +5,13 @@ use arena_model::format::{Elimination, Knockout as Settings, Seeding, Settings a
 use serde_json::{Value, json};
 
 use super::{
-    Course, Field, FormatError, Games, Meeting, Next, Rules, StageSums,
+    Field, FormatError, FormatProgress, Games, Meeting, Next, StagePlanner, StageSums,
     bracket::{Bracket, Pools},
+    draw::{Draw, KnockoutMatch},
     tables::Tables,
     verdict::{Verdict, counted},
 };
 use crate::schedule::Stage;
-
-/// Agents that meet in a round.
-#[derive(Clone, Debug)]
-pub(super) struct Table {
-    pub(super) agents: Vec<u16>,
-    /// So many go on.
-    pub(super) on: usize,
-    /// Which part of the draw it is in, where there are several.
-    pub(super) part: Option<&'static str>,
-}
-
-impl Table {
-    pub(super) fn new(agents: Vec<u16>, on: usize) -> Self {
-        Self {
-            agents,
-            on,
-            part: None,
-        }
-    }
-}
-
-/// Who meets whom, round by round.
-pub(super) trait Draw: std::fmt::Debug + Send + Sync {
-    /// The tables of the round to come; none where there is a winner.
-    fn tables(&self) -> Vec<Table>;
-
-    /// Takes the round's tables in their order, each with its best first; tells
-    /// who is out.
-    fn settle(&mut self, ranked: &[Vec<u16>]) -> Vec<u16>;
-}
 
 #[derive(Debug)]
 struct Knockout {
@@ -56,14 +27,14 @@ struct Knockout {
     /// Rounds that there will be at most.
     rounds: u64,
     round: u64,
-    tables: Vec<Table>,
+    tables: Vec<KnockoutMatch>,
     /// Who went out, round by round; at the last table by rank.
     out: Vec<Vec<u16>>,
     /// Rounds played, for the verdict.
     history: Vec<Value>,
 }
 
-pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
+pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     let settings = match &field.settings {
         Some(AnySettings::Knockout(settings)) => settings.clone(),
         _ => Settings::default(),
@@ -135,7 +106,7 @@ fn rehearse(mut draw: Box<dyn Draw>, upset: bool) -> (u64, u64) {
 
 impl Knockout {
     /// Agents of a table, the best first.
-    fn ranked(&self, table: &Table, meeting: Option<&Meeting>) -> Vec<(u16, u64)> {
+    fn ranked(&self, table: &KnockoutMatch, meeting: Option<&Meeting>) -> Vec<(u16, u64)> {
         let units = |agent: u16| {
             let meeting = meeting?;
             let place = meeting.agents.iter().position(|&other| other == agent)?;
@@ -195,7 +166,7 @@ impl Knockout {
     }
 
     /// Who was in the round without playing in it.
-    fn byes(&self, tables: &[Table]) -> Vec<String> {
+    fn byes(&self, tables: &[KnockoutMatch]) -> Vec<String> {
         let mut rests: Vec<bool> = self.gone.iter().map(|gone| !gone).collect();
         for &agent in tables.iter().flat_map(|table| &table.agents) {
             rests[usize::from(agent)] = false;
@@ -246,7 +217,7 @@ impl Knockout {
     }
 }
 
-impl Rules for Knockout {
+impl StagePlanner for Knockout {
     fn next(&mut self, ended: Option<&StageSums>) -> Next {
         if let Some(sums) = ended {
             self.settle(sums);
@@ -264,17 +235,17 @@ impl Rules for Knockout {
         self.games
     }
 
-    fn course(&self) -> Course {
+    fn progress(&self) -> FormatProgress {
         let tables = self.tables.len();
         let left = self.field.agents() - self.out.iter().map(Vec::len).sum::<usize>();
-        Course {
+        FormatProgress {
             round: self.round,
             rounds: Some(self.rounds),
             text: match tables {
                 1 => format!("round {}: {left} left, 1 table", self.round),
                 _ => format!("round {}: {left} left, {tables} tables", self.round),
             },
-            ..Course::default()
+            ..FormatProgress::default()
         }
     }
 }

@@ -20,7 +20,7 @@ use arena_model::format::Settings;
 use serde_json::json;
 
 use super::{
-    Course, Field, FormatError, Games, Next, Rules, StageSums, Units,
+    Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums, Units,
     rating::{Pair, Ratings},
     sums::pairs,
     verdict::{Verdict, counted},
@@ -49,7 +49,7 @@ struct Ladder {
     blocks: Vec<u64>,
 }
 
-pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
+pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     let settings = match &field.settings {
         Some(Settings::Ladder(ladder)) => ladder.blocks_total.zip(ladder.step),
         _ => None,
@@ -206,7 +206,7 @@ impl Ladder {
     }
 }
 
-impl Rules for Ladder {
+impl StagePlanner for Ladder {
     fn next(&mut self, ended: Option<&StageSums>) -> Next {
         if let Some(sums) = ended {
             self.settle(sums);
@@ -226,11 +226,11 @@ impl Rules for Ladder {
         Games::exactly(self.field.games(self.total))
     }
 
-    fn course(&self) -> Course {
-        Course {
+    fn progress(&self) -> FormatProgress {
+        FormatProgress {
             round: self.round,
             text: format!("{} of {} blocks chosen", self.asked, self.total),
-            ..Course::default()
+            ..FormatProgress::default()
         }
     }
 }

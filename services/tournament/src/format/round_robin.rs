@@ -1,6 +1,8 @@
 //! Every group of agents meets in `blocks` blocks.
 
-use super::{Course, Field, FormatError, Games, Next, Rules, StageSums, verdict::ranking};
+use super::{
+    Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums, verdict::ranking,
+};
 use crate::schedule::Stage;
 
 #[derive(Debug)]
@@ -8,11 +10,11 @@ struct RoundRobin {
     field: Field,
 }
 
-pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
+pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     Ok(Box::new(RoundRobin { field }))
 }
 
-impl Rules for RoundRobin {
+impl StagePlanner for RoundRobin {
     fn next(&mut self, ended: Option<&StageSums>) -> Next {
         match ended {
             None => Next::Stage(Stage::all(self.field.blocks)),
@@ -30,11 +32,11 @@ impl Rules for RoundRobin {
         Games::exactly(self.field.games(blocks.unwrap_or(u64::MAX)))
     }
 
-    fn course(&self) -> Course {
-        Course {
+    fn progress(&self) -> FormatProgress {
+        FormatProgress {
             round: 1,
             rounds: Some(1),
-            ..Course::default()
+            ..FormatProgress::default()
         }
     }
 }

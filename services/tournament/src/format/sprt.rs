@@ -16,7 +16,7 @@ use arena_model::format::{Settings, Sprt as Test};
 use serde_json::json;
 
 use super::{
-    Course, Field, FormatError, Games, Next, Rules, StageSums,
+    Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums,
     verdict::{Verdict, counted},
 };
 use crate::{schedule::Stage, sequential::gsprt};
@@ -111,7 +111,7 @@ struct Sprt {
     llr: Option<f64>,
 }
 
-pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
+pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     let test = match &field.settings {
         Some(Settings::Sprt(test)) => test.clone(),
         _ => Test::default(),
@@ -231,7 +231,7 @@ impl Sprt {
     }
 }
 
-impl Rules for Sprt {
+impl StagePlanner for Sprt {
     fn next(&mut self, ended: Option<&StageSums>) -> Next {
         if let Some(sums) = ended {
             let grown = self.settle(sums);
@@ -278,13 +278,13 @@ impl Rules for Sprt {
         }
     }
 
-    fn course(&self) -> Course {
+    fn progress(&self) -> FormatProgress {
         let (low, high) = gsprt::bounds(&self.test);
         let llr = self.llr.map_or_else(
             || "no look yet".to_owned(),
             |llr| format!("LLR {llr:.2} of {low:.2} to {high:.2}"),
         );
-        Course {
+        FormatProgress {
             round: self.looks + 1,
             rounds: None,
             llr: self.llr,

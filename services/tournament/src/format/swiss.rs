@@ -11,7 +11,7 @@ use arena_model::format::Settings;
 use serde_json::{Value, json};
 
 use super::{
-    Course, Field, FormatError, Games, Next, Rules, StageSums, Units,
+    Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums, Units,
     pairing::{Standing, draw},
     verdict::{Verdict, counted},
 };
@@ -28,7 +28,7 @@ struct Swiss {
     history: Vec<Value>,
 }
 
-pub(super) fn new(field: Field) -> Result<Box<dyn Rules>, FormatError> {
+pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     let rounds = match &field.settings {
         Some(Settings::Swiss(swiss)) => swiss.rounds,
         _ => None,
@@ -159,7 +159,7 @@ impl Swiss {
     }
 }
 
-impl Rules for Swiss {
+impl StagePlanner for Swiss {
     fn next(&mut self, ended: Option<&StageSums>) -> Next {
         if let Some(sums) = ended {
             self.settle(sums);
@@ -178,12 +178,12 @@ impl Rules for Swiss {
         Games::exactly(self.field.games(tables.saturating_mul(blocks)))
     }
 
-    fn course(&self) -> Course {
-        Course {
+    fn progress(&self) -> FormatProgress {
+        FormatProgress {
             round: self.round,
             rounds: Some(self.rounds),
             text: format!("round {} of {}", self.round, self.rounds),
-            ..Course::default()
+            ..FormatProgress::default()
         }
     }
 }

@@ -6,7 +6,7 @@
 //! would be more than have to go, the best seeds have byes and the last table
 //! puts fewer out.
 
-use super::knockout::{Draw, Table};
+use super::draw::{Draw, KnockoutMatch};
 
 #[derive(Debug)]
 pub(super) struct Tables {
@@ -26,13 +26,13 @@ impl Tables {
 }
 
 impl Draw for Tables {
-    fn tables(&self) -> Vec<Table> {
+    fn tables(&self) -> Vec<KnockoutMatch> {
         let (seats, alive) = (self.seats, self.alive.len());
         if alive < seats {
             return Vec::new();
         }
         if alive == seats {
-            return vec![Table::new(self.alive.clone(), 1)];
+            return vec![KnockoutMatch::new(self.alive.clone(), 1)];
         }
         let out_of_each = seats / 2;
         let out = (alive / seats * out_of_each).min(alive - seats);
@@ -58,7 +58,7 @@ impl Draw for Tables {
                 } else {
                     out_of_each
                 };
-                Table::new(agents, seats - out)
+                KnockoutMatch::new(agents, seats - out)
             })
             .collect()
     }

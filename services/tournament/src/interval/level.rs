@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{NORMAL, student, wilson};
-use crate::{ratings::ELO, sequential::confidence};
+use crate::{elo::ELO, sequential::confidence};
 
 /// The level of all intervals of standings.
 pub const USUAL: f64 = 0.95;

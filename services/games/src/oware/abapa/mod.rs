@@ -36,7 +36,7 @@ use super::{
     text,
     value::Model,
 };
-use crate::registry::{Ruleset, RulesetInfo};
+use crate::ruleset::{Ruleset, RulesetInfo};
 
 /// What a position is worth.
 const MODEL: Model = Model {

@@ -30,7 +30,7 @@ use super::{
     text,
     value::Model,
 };
-use crate::registry::{Ruleset, RulesetInfo};
+use crate::ruleset::{Ruleset, RulesetInfo};
 
 /// The id of the pass, the highest there is.
 pub const PASS: ActionId = ROW as ActionId;

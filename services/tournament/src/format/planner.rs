@@ -1,0 +1,129 @@
+//! What every format provides: stages of games, and a verdict.
+
+use std::fmt;
+
+use arena_model::{
+    TournamentSeed,
+    format::{Format, Settings},
+};
+
+use super::{StageSums, Verdict};
+use crate::schedule::Stage;
+
+/// A spec that its format refuses.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("format = \"{format}\": {problem}")]
+pub struct FormatError {
+    /// Its name.
+    pub format: &'static str,
+    /// What is wrong, and what to do.
+    pub problem: String,
+}
+
+/// What follows when all games of the earlier stages have a result.
+#[derive(Debug)]
+pub enum Next {
+    /// More games.
+    Stage(Stage),
+    /// The tournament is over.
+    Over(Verdict),
+}
+
+/// Number of games of a tournament.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Games {
+    /// Minimum.
+    pub least: u64,
+    /// Maximum.
+    pub most: u64,
+    /// Expected number, if it depends on results.
+    pub expected: u64,
+}
+
+impl Games {
+    pub(super) fn exactly(games: u64) -> Self {
+        Self {
+            least: games,
+            most: games,
+            expected: games,
+        }
+    }
+}
+
+/// How far a tournament is, for progress displays.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FormatProgress {
+    /// The current round, from 1; in a sequential test, the number of looks.
+    pub round: u64,
+    /// Number of rounds, if known.
+    pub rounds: Option<u64>,
+    /// Log-likelihood ratio of a sequential test at its last look.
+    pub llr: Option<f64>,
+    /// Lower bound: H0 is accepted at or below it.
+    pub llr_low: Option<f64>,
+    /// Upper bound: H1 is accepted at or above it.
+    pub llr_high: Option<f64>,
+    /// Blocks of a sequential test by the first agent's points, ascending.
+    pub outcomes: Vec<u64>,
+    /// The same as text.
+    pub text: String,
+}
+
+/// The parts of a tournament that formats read.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Agents, by index.
+    pub names: Vec<String>,
+    /// Seats of a game.
+    pub seats: usize,
+    /// Games of a block.
+    pub rotations: u64,
+    /// Blocks of each group, from the spec.
+    pub blocks: u64,
+    /// Source of all random draws.
+    pub seed: TournamentSeed,
+    /// Settings of the format.
+    pub settings: Option<Settings>,
+    /// The format itself.
+    pub format: Format,
+}
+
+impl Field {
+    pub(crate) fn agents(&self) -> usize {
+        self.names.len()
+    }
+
+    pub(crate) fn name(&self, agent: u16) -> &str {
+        &self.names[usize::from(agent)]
+    }
+
+    pub(crate) fn index(&self, name: &str) -> Option<u16> {
+        let place = self.names.iter().position(|other| other == name)?;
+        u16::try_from(place).ok()
+    }
+
+    /// Number of games in this many blocks.
+    pub(crate) fn games(&self, blocks: u64) -> u64 {
+        blocks.saturating_mul(self.rotations)
+    }
+
+    pub(crate) fn error(&self, problem: String) -> FormatError {
+        FormatError {
+            format: self.format.name(),
+            problem,
+        }
+    }
+}
+
+/// Decides which games a tournament plays, stage by stage, and its verdict.
+pub trait StagePlanner: fmt::Debug + Send + Sync {
+    /// Returns the next stage or the verdict. Called with none at the start, then once
+    /// for each stage that ended, in order.
+    fn next(&mut self, ended: Option<&StageSums>) -> Next;
+
+    /// Number of games in all.
+    fn games(&self) -> Games;
+
+    /// Current progress.
+    fn progress(&self) -> FormatProgress;
+}
