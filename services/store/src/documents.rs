@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Change, Collection, Sha256Digest,
-    bytes::{Reader, put_varint},
+    packing::bytes::{Reader, put_varint},
 };
 
 /// Where the summary lies; no collection has number 0.

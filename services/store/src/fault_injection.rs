@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     Options, StoreError,
-    carve::{Carved, Place},
-    database::{Database, Tree},
-    folder::Folder,
-    pack,
-    verify::LOCK_WAIT,
+    packing::pack,
+    repair::carve::{Carved, Place},
+    repair::verify::LOCK_WAIT,
+    sled::database::{Database, Tree},
+    sled::folder::Folder,
 };
 
 /// An entry of the database under a store.

@@ -19,53 +19,37 @@
 //! # Ok::<(), arena_store::StoreError>(())
 //! ```
 
-mod backup;
 mod binary;
-mod bytes;
-mod carve;
-mod commit_marker;
-mod compress;
-mod core;
-mod damage_report;
-mod database;
 mod documents;
 mod error;
 #[cfg(feature = "fault-injection")]
 #[doc(hidden)]
 pub mod fault_injection;
-mod folder;
-mod index;
 mod limits;
-mod log;
 mod memory;
-mod pack;
-mod packer;
-mod parity;
-mod salvage;
-mod scratch;
-mod sled_store;
+mod packing;
+mod repair;
+mod sled;
 mod store;
 #[cfg(test)]
+#[path = "../tests/suite/mod.rs"]
 mod suite;
-#[cfg(test)]
-mod suite_crash;
-#[cfg(test)]
-mod suite_damage;
-#[cfg(test)]
-mod suite_repair;
-mod verify;
-mod walk;
-mod writer;
 
-pub use backup::{BackupReport, backup, keep_backup, restore};
+pub use self::sled::{
+    backup::{BackupReport, backup, keep_backup, restore},
+    store::{Options, SledStore},
+};
 pub use binary::BinaryUpload;
 pub use error::StoreError;
 pub use memory::{Documents, MemoryStore};
-pub use sled_store::{Options, SledStore};
+pub use repair::{
+    rebuild::repair,
+    report::{RepairReport, VerifyReport},
+    verify::{Examine, verify, verify_with},
+};
 pub use store::{
     Change, Collection, Commit, Done, Position, Positions, Stats, Store, StoredGame, Watcher,
 };
-pub use verify::{Examine, Repaired, Report, repair, verify, verify_with};
 
 /// A SHA-256, raw.
 pub type Sha256Digest = [u8; 32];

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::{
     BinaryUpload, Change, Collection, Done, Sha256Digest, Stats, Store, StoreError, StoredGame,
-    binary::Binaries, index::Index, limits,
+    binary::Binaries, limits, packing::index::Index,
 };
 
 /// Documents in memory: what stores that keep nothing on a disk have of them.

@@ -279,7 +279,7 @@ impl<'a> Trial<'a> {
         let (lost, found) = within(move || {
             let repaired = arena_store::repair(&copy)?;
             let store = SledStore::open(&copy, &Options::default())?;
-            Ok((repaired.lost(), hold(&store, &id)?))
+            Ok((repaired.has_losses(), hold(&store, &id)?))
         })?
         .map_err(|error: StoreError| Broken::new(format_args!("repaired: {error}")))?;
         self.count(change, &found, lost)

@@ -24,8 +24,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Position, Sha256Digest, StoredGame,
-    bytes::{Reader, put_varint, unzigzag, zigzag},
-    compress::{PackCompressor, RAW_BYTES_MAX, compressed_length, decompress},
+    packing::bytes::{Reader, put_varint, unzigzag, zigzag},
+    packing::compress::{PackCompressor, RAW_BYTES_MAX, compressed_length, decompress},
 };
 
 const VERSION_RAW: u8 = 1;
@@ -468,7 +468,7 @@ mod tests {
     /// A pack as the release before compression wrote it.
     #[test]
     fn a_pack_of_before_compression_reads() {
-        let bytes = hex::decode(include_str!("../data/pack-1.hex").trim()).expect("hex");
+        let bytes = hex::decode(include_str!("../../data/pack-1.hex").trim()).expect("hex");
         assert!(intact(&bytes));
         let pack = decode(&bytes).expect("decodes");
         assert_eq!((pack.sequence, pack.games_before), (3, 100));

@@ -4,8 +4,8 @@ use std::io;
 
 use crate::{
     StoredGame,
-    compress::PackCompressor,
-    pack::{self, ENTRY_BYTES, Encoded, Tip},
+    packing::compress::PackCompressor,
+    packing::pack::{self, ENTRY_BYTES, Encoded, Tip},
 };
 
 /// Games in one pack at most.

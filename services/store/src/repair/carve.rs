@@ -15,7 +15,7 @@ use std::{
 use crate::{
     Sha256Digest, StoreError, VALUE_BYTES_MAX,
     documents::{self, Summary},
-    pack,
+    packing::pack,
 };
 
 /// The most that a pack or a document takes: the largest game or value, a few

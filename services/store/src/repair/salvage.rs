@@ -8,12 +8,13 @@ use std::{
 
 use crate::{
     Sha256Digest, StoreError,
-    carve::{Carved, FoundPack, Place},
-    commit_marker::{Acknowledged, Found},
     documents::{self, Summary},
-    pack, parity,
-    verify::{Copy, Repaired},
-    walk::{Item, Walk},
+    packing::pack,
+    packing::parity,
+    repair::carve::{Carved, FoundPack, Place},
+    repair::walk::{Item, Walk},
+    repair::{copy::StoreCopy, report::RepairReport},
+    sled::commit_marker::{Acknowledged, Found},
 };
 
 /// Names of documents that are reported one by one.
@@ -86,7 +87,7 @@ impl<'a> Salvage<'a> {
     pub(crate) fn bring(
         &mut self,
         commit_marker: Found,
-        copy: &mut Copy<'_>,
+        copy: &mut StoreCopy<'_>,
     ) -> Result<(), StoreError> {
         let acknowledged = match commit_marker {
             Found::Whole(acknowledged) => acknowledged,
@@ -132,7 +133,7 @@ impl<'a> Salvage<'a> {
         packs.into_iter().map(|(_, pack)| pack).collect()
     }
 
-    fn bring_documents(&mut self, copy: &mut Copy<'_>) -> Result<(), StoreError> {
+    fn bring_documents(&mut self, copy: &mut StoreCopy<'_>) -> Result<(), StoreError> {
         let carved = self.carved;
         // Those under keys that the database no longer has may have been removed.
         let mut doubtful = Vec::new();
@@ -185,9 +186,8 @@ impl<'a> Salvage<'a> {
         places.map(|place| doubtful[place].0).collect()
     }
 
-    /// Tells what was lost and what was not; `missing` are the games that are
-    /// not in the repaired store.
-    pub(crate) fn tell(&self, repaired: &mut Repaired, missing: &str) {
+    /// Reports losses; `missing` names the games that the repaired store lacks.
+    pub(crate) fn report(&self, repaired: &mut RepairReport, missing: &str) {
         let count = self.documents.len() as u64;
         repaired.documents = count;
         repaired.documents_rescued = self.salvaged.len() as u64;

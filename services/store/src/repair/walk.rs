@@ -4,12 +4,12 @@
 
 use crate::{
     StoreError, StoredGame,
-    commit_marker::{Acknowledged, Found},
-    damage_report::{DamageReport, Fault},
-    database::{Database, Tree},
     documents::{self, Sealed, Summary},
-    index::Index,
-    pack::{self, Pack, Tip},
+    packing::index::Index,
+    packing::pack::{self, Pack, Tip},
+    repair::damage_report::{DamageReport, Fault},
+    sled::commit_marker::{Acknowledged, Found},
+    sled::database::{Database, Tree},
 };
 
 /// Reads that fail one after the other before the rest is given up.
@@ -252,9 +252,9 @@ mod tests {
     use super::*;
     use crate::{
         Collection, Options, Store,
-        compress::PackCompressor,
-        sled_store::SledStore,
-        suite::{game, games},
+        packing::compress::PackCompressor,
+        sled::store::SledStore,
+        suite::contract::{game, games},
     };
 
     /// One change made behind the store's back.

@@ -21,12 +21,16 @@ use sha2::{Digest, Sha256};
 use crate::{
     Options, Sha256Digest, StoreError,
     binary::{Binaries, sync_parent},
-    core::Core,
-    database::{Database, Tree, corrupt},
-    folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState, is_occupied},
-    pack::{self, Pack},
-    verify::{Copy, LOCK_WAIT, beware, read},
-    walk::Item,
+    packing::pack::{self, Pack},
+    repair::walk::Item,
+    repair::{
+        copy::StoreCopy,
+        verify::{LOCK_WAIT, beware, read},
+    },
+    sled::core::Core,
+    sled::database::{Database, Tree, corrupt},
+    sled::folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState, is_occupied},
+    sled::snapshot::Snapshot,
 };
 
 const MAGIC: &[u8; 8] = b"ARENABKP";
@@ -135,14 +139,6 @@ pub fn keep_backup(unfinished: impl AsRef<Path>, to: impl AsRef<Path>) -> Result
     fs::rename(unfinished, to).map_err(error)?;
     sync_parent(to)?;
     Ok(bytes)
-}
-
-/// Everything of an open store but its results, at one place of their chain.
-pub(crate) struct Snapshot {
-    /// Results before it.
-    pub(crate) packs: u64,
-    /// Keys and contents.
-    pub(crate) documents: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 /// Writes a snapshot of an open store, whose chain only grows meanwhile.
@@ -351,7 +347,7 @@ fn fill(from: &Path, folder: &Folder, bytes: u64) -> Result<BackupReport, StoreE
         binaries: 0,
         bytes,
     };
-    let mut copy = Copy::new(&core);
+    let mut copy = StoreCopy::new(&core);
     let mut file = BufReader::new(File::open(from).map_err(error)?);
     io::copy(
         &mut (&mut file).take(MAGIC.len() as u64 + 4),

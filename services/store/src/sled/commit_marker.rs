@@ -18,7 +18,8 @@ use std::{
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Sha256Digest, StoreError, binary::sync_parent, bytes::Reader, documents::Summary, pack::Tip,
+    Sha256Digest, StoreError, binary::sync_parent, documents::Summary, packing::bytes::Reader,
+    packing::pack::Tip,
 };
 
 const MAGIC: &[u8; 8] = b"ARENAACK";

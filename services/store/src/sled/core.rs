@@ -13,17 +13,15 @@ use std::{
 };
 
 use crate::{
-    Change, Done, Options, Position, StoreError, StoredGame,
-    backup::Snapshot,
-    commit_marker::{CommitMarker, Found},
-    database::{Bytes, Database, Tree, corrupt},
-    documents,
-    index::Index,
-    limits,
-    pack::{self, Pack},
-    packer::Packer,
-    walk::{Walk, walk},
-    writer::{Job, Shared, Writer},
+    Change, Done, Options, Position, StoreError, StoredGame, documents, limits,
+    packing::index::Index,
+    packing::pack::{self, Pack},
+    packing::packer::Packer,
+    repair::walk::{Walk, walk},
+    sled::commit_marker::{CommitMarker, Found},
+    sled::database::{Bytes, Database, Tree, corrupt},
+    sled::snapshot::Snapshot,
+    sled::writer::{Job, Shared, Writer},
 };
 
 /// Jobs that may wait for the writer; games are bounded by [`Options`] too.

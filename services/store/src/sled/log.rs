@@ -26,7 +26,7 @@ use std::{
 
 use crc32fast::Hasher;
 
-use crate::{bytes::Reader, database::SEGMENT_BYTES};
+use crate::{packing::bytes::Reader, sled::database::SEGMENT_BYTES};
 
 const SEGMENT_HEADER_BYTES: usize = 20;
 /// What is left of a segment for less than this is not used.
@@ -216,7 +216,9 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
 
     use super::*;
-    use crate::{Collection, Store, suite::games, suite_crash::open, suite_damage::filled};
+    use crate::{
+        Collection, Store, suite::contract::games, suite::crash::open, suite::damage::filled,
+    };
 
     fn sled(data: &Path) -> std::path::PathBuf {
         data.join("database-1/sled")

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{RESERVE_BYTES, StoreError, folder::Folder};
+use crate::{RESERVE_BYTES, StoreError, sled::folder::Folder};
 
 const REMOVALS: u32 = 50;
 const REMOVAL_WAIT: Duration = Duration::from_millis(10);

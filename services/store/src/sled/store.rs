@@ -10,14 +10,14 @@ use std::{
 use crate::{
     BackupReport, BinaryUpload, Change, Collection, Done, Position, Positions, RESERVE_BYTES,
     Sha256Digest, Stats, Store, StoreError, StoredGame, Watcher,
-    backup::write_snapshot,
     binary::Binaries,
-    core::Core,
-    database::{Tree, corrupt},
     documents,
-    folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState},
-    verify::beware,
-    writer::Job,
+    repair::verify::beware,
+    sled::backup::write_snapshot,
+    sled::core::Core,
+    sled::database::{Tree, corrupt},
+    sled::folder::{Folder, LABEL_DAMAGED, LABEL_MISSING, LabelState},
+    sled::writer::Job,
 };
 
 /// How a store is opened.

@@ -14,13 +14,13 @@ use std::{
 
 use crate::{
     Change, Commit, Done, Positions, RESERVE_BYTES, StoreError, StoredGame, Watcher,
-    backup::Snapshot,
-    commit_marker::{Acknowledged, CommitMarker},
-    database::{Database, Tree, corrupt},
     documents::{self, Summary},
-    index::Index,
-    pack::{self, Tip},
-    packer::Packer,
+    packing::index::Index,
+    packing::pack::{self, Tip},
+    packing::packer::Packer,
+    sled::commit_marker::{Acknowledged, CommitMarker},
+    sled::database::{Database, Tree, corrupt},
+    sled::snapshot::Snapshot,
 };
 
 /// Games after which a commit waits for no more.

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Collection, Options, SledStore, Store, StoreError,
-    suite::{game, games},
+    suite::contract::{game, games},
 };
 
 const CHILD_FOLDER: &str = "ARENA_STORE_TEST_FOLDER";
@@ -76,7 +76,7 @@ fn a_killed_process_loses_nothing_it_acknowledged() {
     let mut acknowledged = Vec::new();
     for round in 0..12 {
         let mut child = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "suite_crash::child_that_appends_until_killed"])
+            .args(["--exact", "suite::crash::child_that_appends_until_killed"])
             .args(["--ignored", "--nocapture", "--test-threads", "1"])
             .env(CHILD_FOLDER, &data)
             .stdout(Stdio::piped())
@@ -380,7 +380,7 @@ fn a_holder_that_met_an_error_or_died_leaves_word_of_it() {
     assert_eq!(fs::read_to_string(&lock).unwrap(), own);
     drop(store);
     assert_eq!(fs::read_to_string(&lock).unwrap(), "", "closed well");
-    let held = crate::folder::Folder::open(folder.path(), Duration::ZERO, false).unwrap();
+    let held = crate::sled::folder::Folder::open(folder.path(), Duration::ZERO, false).unwrap();
     held.refused();
     drop(held);
     assert_eq!(

@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use crate::{
-    Collection, SledStore, Store, StoreError, repair, suite::games, suite_crash::open, verify,
+    Collection, SledStore, Store, StoreError, repair, suite::contract::games, suite::crash::open,
+    verify,
 };
 
 pub(crate) const GAMES: u64 = 1_500;

@@ -9,12 +9,12 @@ use std::{
 };
 
 use crate::{
-    Collection, Store, StoreError,
-    carve::{Carved, Place},
-    repair, restore,
-    suite::{game, games},
-    suite_crash::open,
-    suite_damage::{DOCUMENTS, GAMES, all_is_there, copy, fallen_back, files, filled, positions},
+    Collection, Store, StoreError, repair,
+    repair::carve::{Carved, Place},
+    restore,
+    suite::contract::{game, games},
+    suite::crash::open,
+    suite::damage::{DOCUMENTS, GAMES, all_is_there, copy, fallen_back, files, filled, positions},
     verify,
 };
 
@@ -134,7 +134,7 @@ fn one_wrong_byte_costs_no_more_than_the_pack_it_lies_in() {
         let kept = others.count() as u64;
         assert!(kept + 1 >= DOCUMENTS, "byte {at}: {repaired:?}");
         let lost = lost > 0 || kept < DOCUMENTS;
-        assert_eq!(repaired.lost(), lost, "byte {at}: {repaired:?}");
+        assert_eq!(repaired.has_losses(), lost, "byte {at}: {repaired:?}");
         assert!(verify(&data).unwrap().is_sound());
     }
     assert!(costly > 0, "no byte of a pack was hit");
@@ -193,7 +193,7 @@ fn a_database_that_cannot_be_opened_at_all_loses_only_what_is_damaged() {
     }
     assert!(!verify(&data).unwrap().is_sound());
     let repaired = repair(&data).unwrap();
-    assert!(!repaired.lost(), "{repaired:?}");
+    assert!(!repaired.has_losses(), "{repaired:?}");
     assert_eq!((repaired.games, repaired.documents), (GAMES, DOCUMENTS + 1));
     let store = open(&data).unwrap();
     assert!(all_is_there(&store));

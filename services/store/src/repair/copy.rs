@@ -1,0 +1,84 @@
+//! Copying into another store.
+
+use super::walk::Item;
+use crate::{Change, StoreError, StoredGame, documents, sled::core::Core};
+
+/// Games handed over at once when a store is copied.
+const COPY_GAMES: usize = 1_024;
+/// Documents handed over at once, by count and by bytes.
+const COPY_DOCUMENTS: usize = 256;
+const COPY_BYTES: usize = 4 << 20;
+
+/// Copies packs and documents into another store, in large commits.
+pub(crate) struct StoreCopy<'a> {
+    core: &'a Core,
+    games: Vec<StoredGame>,
+    changes: Vec<Change>,
+    bytes: usize,
+    copied: (u64, u64),
+    result: Result<(), StoreError>,
+}
+
+impl<'a> StoreCopy<'a> {
+    pub(crate) fn new(core: &'a Core) -> Self {
+        Self {
+            core,
+            games: Vec::new(),
+            changes: Vec::new(),
+            bytes: 0,
+            copied: (0, 0),
+            result: Ok(()),
+        }
+    }
+
+    /// Takes an item. After an error it takes nothing more, until [`StoreCopy::finish`].
+    pub(crate) fn take(&mut self, item: &Item<'_>) {
+        if self.result.is_err() {
+            return;
+        }
+        match item {
+            Item::Pack { .. } => {
+                // Games that cannot be decoded are lost; `verify` reports them.
+                self.games.extend(item.games().unwrap_or_default());
+                if self.games.len() >= COPY_GAMES {
+                    self.result = self.write();
+                }
+            }
+            Item::Document(document) => self.document(document.key, document.content),
+        }
+    }
+
+    /// Takes a document by the database's key.
+    pub(crate) fn document(&mut self, key: &[u8], content: &[u8]) {
+        if self.result.is_err() {
+            return;
+        }
+        if let Some((collection, name)) = documents::parse_key(key) {
+            self.changes.push(Change {
+                collection,
+                key: name.to_owned(),
+                value: Some(content.to_vec()),
+            });
+            self.bytes += content.len();
+        }
+        if self.changes.len() >= COPY_DOCUMENTS || self.bytes >= COPY_BYTES {
+            self.result = self.write();
+        }
+    }
+
+    /// Writes the rest. Returns the numbers of games and documents copied.
+    pub(crate) fn finish(mut self) -> Result<(u64, u64), StoreError> {
+        self.write()?;
+        Ok(self.copied)
+    }
+
+    /// Writes all items taken so far.
+    pub(crate) fn write(&mut self) -> Result<(), StoreError> {
+        self.result.clone()?;
+        self.copied.0 += self.games.len() as u64;
+        self.copied.1 += self.changes.len() as u64;
+        self.bytes = 0;
+        self.core.append_and_wait(std::mem::take(&mut self.games))?;
+        self.core.put_many(std::mem::take(&mut self.changes))
+    }
+}

@@ -1,0 +1,107 @@
+//! Rebuilding a damaged store from all that can be read of it.
+
+use std::{fs, io, path::Path};
+
+use super::{
+    carve::Carved,
+    copy::StoreCopy,
+    report::RepairReport,
+    salvage::Salvage,
+    verify::{LOCK_WAIT, check, digest, read},
+};
+use crate::{
+    Options, StoreError,
+    binary::Binaries,
+    sled::{commit_marker::CommitMarker, core::Core, folder::Folder, scratch::Scratch},
+};
+
+/// Builds a new database from all that can be read of a damaged one, and
+/// switches to it at one stroke. What the database itself cannot give any more
+/// is taken from the bare bytes of its files. The damaged one stays, and so do
+/// binaries. Games that are lost are played again when their tournament goes on.
+///
+/// # Errors
+/// `Locked`, `NotFound`, `NewerVersion`, `Full` (a second copy of the database
+/// must fit), or another error of the disk; the store is unchanged then.
+pub fn repair(data: impl AsRef<Path>) -> Result<RepairReport, StoreError> {
+    let folder = Folder::open(data.as_ref(), LOCK_WAIT, false)?;
+    // Before the database is opened, which changes it where there is no room for
+    // a copy.
+    let carved = Carved::of(&folder.database(folder.generation).join("sled"))?;
+    let report = check(&folder, None)?;
+    let mut repaired = RepairReport {
+        path: folder.path.clone(),
+        games: report.games,
+        documents: report.documents,
+        games_rescued: 0,
+        documents_rescued: 0,
+        games_lost: 0,
+        documents_lost: 0,
+        damage_report: report.damage_report,
+        before: None,
+    };
+    if repaired.damage_report.is_empty() {
+        return Ok(repaired);
+    }
+    for (name, path) in Binaries::list(&folder.binaries())? {
+        if digest(&path)? != name {
+            fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, &e))?;
+        }
+    }
+    let generation = folder.newest()?.unwrap_or(0) + 1;
+    // Without a label the newest database is the one in use, so that one which
+    // is being built must not have a name of theirs.
+    let unfinished = folder.unfinished();
+    remove(&unfinished)?;
+    let built = build(&folder, &unfinished, &carved, &mut repaired).and_then(|()| {
+        folder.finish(generation)?;
+        folder.write_label(generation)
+    });
+    if let Err(error) = built {
+        // It is in nobody's way, but takes space.
+        let _ = fs::remove_dir_all(&unfinished);
+        return Err(error);
+    }
+    repaired.before = Some(folder.database(folder.generation));
+    Ok(repaired)
+}
+
+/// Copies what can be read of the folder's generation to a new one.
+fn build(
+    folder: &Folder,
+    target: &Path,
+    carved: &Carved,
+    repaired: &mut RepairReport,
+) -> Result<(), StoreError> {
+    let scratch = Scratch::of(folder)?;
+    let core = Core::open(target, &folder.path, &Options::default(), true)?;
+    let mut copy = StoreCopy::new(&core);
+    let mut salvage = Salvage::new(carved);
+    match read(folder, scratch.database(), |item| {
+        salvage.saw(&item);
+        copy.take(&item);
+    }) {
+        Ok((walk, _)) => salvage.walked(&walk),
+        Err(StoreError::Corrupt { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    copy.write()?;
+    let before = core.games();
+    let found = CommitMarker::read(&scratch.database().join("acknowledged"))?;
+    salvage.bring(found, &mut copy)?;
+    copy.finish()?;
+    repaired.games = core.games();
+    repaired.games_rescued = repaired.games - before;
+    let missing = core.gaps_text();
+    core.close()?;
+    salvage.report(repaired, &missing);
+    Ok(())
+}
+
+/// Removes a folder, if there is one.
+fn remove(folder: &Path) -> Result<(), StoreError> {
+    match fs::remove_dir_all(folder) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", folder, &e)),
+        _ => Ok(()),
+    }
+}
