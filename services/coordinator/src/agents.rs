@@ -12,7 +12,13 @@ use arena_wire::{
 };
 use prost::Message;
 
-use crate::{error::Error, options::CheckNative};
+use crate::error::Error;
+
+/// Checks that a native bot plays a game, or returns why it does not. Arguments: name and
+/// options of the bot, name and options of the ruleset, seats. The coordinator itself makes
+/// no bots.
+pub type CheckNative =
+    fn(&str, &options::Options, &str, &options::Options, usize) -> Result<(), String>;
 
 /// The most bytes of one registration, description included.
 const AGENT_BYTES_MAX: usize = 1 << 20;

@@ -13,7 +13,7 @@ use arena_telemetry::{LatencyHistogram, MoveLatency};
 use arena_tournament::{Stages, StagesState, Tally, TallyState};
 use serde::{Deserialize, Serialize};
 
-use crate::results::{Info, Results};
+use crate::{info::Info, results::Results};
 
 /// What the numbers mean. Another number whenever a checkpoint of before would
 /// lead to other standings than reading the games.

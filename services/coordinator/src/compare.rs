@@ -7,7 +7,7 @@ use arena_model::{
     engine::{AnyGame, CheckError, FaultKind, SeatFault, Termination},
 };
 
-use crate::results::Info;
+use crate::info::Info;
 
 /// Where two records part.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,6 +8,7 @@ mod bits;
 mod checkpoints;
 mod course;
 mod differences;
+mod entry;
 mod holds;
 mod reports;
 mod retry;
@@ -34,18 +35,19 @@ use tokio::{
 
 use crate::{
     agents::Agents,
+    directory::Directory,
     error::{Error, RunError},
-    handle::{Command, Directory, Inbox, Reply, Signal, with_store},
+    handle::with_store,
     ledger::{Ledger, ReportId, Reports, TournamentNo, WorkerId},
-    service::Summary,
+    messages::RunSummary,
+    messages::{Command, Inbox, Reply, Signal},
 };
 use answers::Answers;
 
-pub(crate) use audits::AuditStatus;
+use entry::Entry;
+pub(crate) use entry::STATES;
 use reports::Batch;
 pub(crate) use start::load;
-use tournaments::Entry;
-pub(crate) use tournaments::STATES;
 use workers::{Parked, Present};
 use writer::Writer;
 
@@ -134,7 +136,7 @@ impl Core {
         signals: mpsc::UnboundedReceiver<Signal>,
         drain: oneshot::Receiver<()>,
         drain_limit: Duration,
-    ) -> Result<Summary, RunError> {
+    ) -> Result<RunSummary, RunError> {
         let summary = self.serve(inbox, signals, drain, drain_limit).await;
         self.writer.close().await;
         summary
@@ -146,7 +148,7 @@ impl Core {
         mut signals: mpsc::UnboundedReceiver<Signal>,
         mut drain: oneshot::Receiver<()>,
         drain_limit: Duration,
-    ) -> Result<Summary, RunError> {
+    ) -> Result<RunSummary, RunError> {
         let mut deadline = None;
         let mut in_a_row = 0;
         // Loading may have taken long.
@@ -208,9 +210,9 @@ impl Core {
         !self.replies.is_empty() || expected
     }
 
-    fn summary(&self) -> Summary {
+    fn summary(&self) -> RunSummary {
         let open = v1::TournamentState::Running;
-        Summary {
+        RunSummary {
             games: self.games_written,
             tournaments_open: self
                 .tournaments
@@ -372,7 +374,7 @@ impl Core {
         let waiting = audits.filter_map(|entry| self.audits(entry));
         let waiting: u64 = waiting.map(|audits| audits.waiting).sum();
         metrics.audits_waiting.set(waiting as i64);
-        for (state, name) in tournaments::STATES {
+        for (state, name) in entry::STATES {
             let in_state = |entry: &&Entry| entry.document.state() == state;
             let count = self.tournaments.values().filter(in_state).count();
             metrics.set_tournaments(name, count as i64);

@@ -24,9 +24,9 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
+use defects::is_injected;
 use std::{
     collections::{BTreeMap, BTreeSet},
-    marker::PhantomData,
     time::Duration,
 };
 
@@ -34,7 +34,9 @@ pub use audits::Audited;
 use audits::Audits;
 pub use bitmap::Bitmap;
 use course::Course;
-pub use defects::{Defects, Sound};
+pub use defects::Defect;
+#[cfg(feature = "defects")]
+pub use defects::inject;
 use leases::Leases;
 pub use leasing::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};
 use leasing::{Pace, Worker};
@@ -67,7 +69,7 @@ impl Entry {
 
 /// The accounting of all tournaments.
 #[derive(Debug)]
-pub struct Ledger<D: Defects = Sound> {
+pub struct Ledger {
     settings: Settings,
     /// Of this start.
     boot_epoch: u64,
@@ -88,10 +90,9 @@ pub struct Ledger<D: Defects = Sound> {
     tournaments_ever: TournamentNo,
     workers_ever: WorkerId,
     leases_ever: LeaseId,
-    defects: PhantomData<D>,
 }
 
-impl<D: Defects> Ledger<D> {
+impl Ledger {
     /// Nothing to account for yet; `boot_epoch` is of this start alone.
     #[must_use]
     pub fn new(settings: Settings, boot_epoch: u64) -> Self {
@@ -110,7 +111,6 @@ impl<D: Defects> Ledger<D> {
             tournaments_ever: 0,
             workers_ever: 0,
             leases_ever: 0,
-            defects: PhantomData,
         }
     }
 
@@ -125,7 +125,7 @@ impl<D: Defects> Ledger<D> {
     ) -> TournamentNo {
         let number = self.tournaments_ever;
         self.tournaments_ever += 1;
-        let done = if D::FORGETS_DURABLE {
+        let done = if is_injected(Defect::ForgetsDurable) {
             Bitmap::new(done.bound())
         } else {
             done
@@ -162,7 +162,7 @@ impl<D: Defects> Ledger<D> {
         };
         entry.outlook = outlook;
         entry.course.extend(games);
-        if D::FORGETS_AUDITS_OF_STAGES {
+        if is_injected(Defect::ForgetsAudits) {
             entry.course.audits = Audits::new(0, 0, games);
         }
         self.sort_in(tournament);
@@ -300,7 +300,7 @@ impl<D: Defects> Ledger<D> {
         else {
             return false;
         };
-        if plies > held.plies || D::BELIEVES_CALLS {
+        if plies > held.plies || is_injected(Defect::BelievesCalls) {
             held.plies = plies;
             self.renew(now, lease);
         }
@@ -323,8 +323,10 @@ impl<D: Defects> Ledger<D> {
     pub fn verdict(&self, tournament: TournamentNo, index: u64) -> Verdict {
         match self.tournaments.get(&tournament) {
             Some(entry) if index < entry.course.games() => match entry.course.pending(index) {
-                _ if entry.state == State::Cancelled && !D::COUNTS_CANCELLED => Verdict::Unwanted,
-                _ if D::ADDS => Verdict::New,
+                _ if entry.state == State::Cancelled && !is_injected(Defect::CountsCancelled) => {
+                    Verdict::Unwanted
+                }
+                _ if is_injected(Defect::Adds) => Verdict::New,
                 Some(first) => Verdict::Pending(first),
                 None if entry.course.is_settled(index) => Verdict::Done,
                 None => Verdict::New,
@@ -405,7 +407,7 @@ impl<D: Defects> Ledger<D> {
         if !entry.is_played() {
             return Came::Nothing;
         }
-        if entry.outlook == Outlook::More && !D::ENDS_WITH_A_STAGE {
+        if entry.outlook == Outlook::More && !is_injected(Defect::EndsWithAStage) {
             return Came::Due;
         }
         entry.state = State::Finished;

@@ -1,24 +1,14 @@
-//! What a coordinator is reported at its start.
+//! Options of a coordinator.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use arena_model::engine::options::Options as Values;
 use arena_store::Store;
 use arena_wire::v1;
 
-use crate::{
-    checkpoint::CHECKPOINT_GAMES,
-    error::StartError,
-    service::{self, Service},
-};
+use crate::{agents::CheckNative, checkpoint::CHECKPOINT_GAMES};
 
 /// Connections where nobody says how many there may be.
 pub const CONNECTIONS_MAX: usize = 16_384;
-
-/// Tells why a native bot does not play a game, where it does not: name and
-/// options of the bot, name and options of the ruleset, seats. A coordinator
-/// makes no bots, and what a bot refuses is to be found before work starts.
-pub type CheckNative = fn(&str, &Values, &str, &Values, usize) -> Result<(), String>;
 
 /// How a coordinator is to run.
 pub struct Options {
@@ -76,23 +66,5 @@ impl Options {
             checkpoint_games: CHECKPOINT_GAMES,
             only_started: false,
         }
-    }
-
-    /// Loads what the store has and begins to listen. Requests are answered
-    /// from [`Service::run`] on.
-    ///
-    /// # Errors
-    /// [`StartError`] where a port is in use, or the store cannot be read.
-    pub async fn build(self) -> Result<Service, StartError> {
-        service::build(self).await
-    }
-
-    /// Loads what the store has. Requests come over these connections, and
-    /// are answered from [`Service::run`] on.
-    ///
-    /// # Errors
-    /// [`StartError`] where the store cannot be read.
-    pub async fn build_on<I>(self, incoming: I) -> Result<Service<I>, StartError> {
-        service::build_on(self, incoming).await
     }
 }

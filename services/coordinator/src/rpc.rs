@@ -6,6 +6,7 @@ mod coordinator;
 mod endpoints;
 mod figures;
 mod gate;
+mod generations;
 mod metrics;
 mod pages;
 mod standings;

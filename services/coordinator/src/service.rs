@@ -23,9 +23,11 @@ use tonic::transport::{Server, server::Connected};
 use crate::{
     accept::Incoming,
     core::{self, Core},
+    directory::Directory,
     error::{RunError, StartError},
-    handle::{COMMANDS_MAX, Directory, Handle, Inbox, Signal, with_store},
+    handle::{COMMANDS_MAX, Handle, with_store},
     ledger::Settings,
+    messages::{Inbox, RunSummary, Signal},
     options::Options,
     rpc::{CoordinatorRpc, CountRequests, Figures, Gate, GateReports, WorkerRpc},
 };
@@ -63,16 +65,27 @@ pub struct Service<I = Incoming> {
     drain_limit: Duration,
 }
 
-/// What a run came to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// Games that became durable.
-    pub games: u64,
-    /// Tournaments that are running, and go on at the next start.
-    pub tournaments_open: usize,
+impl Options {
+    /// Loads the store and begins to listen. Requests are answered
+    /// from [`Service::run`] on.
+    ///
+    /// # Errors
+    /// [`StartError`] if a port is in use or the store cannot be read.
+    pub async fn build(self) -> Result<Service, StartError> {
+        build(self).await
+    }
+
+    /// Loads the store. Requests come over these connections, and
+    /// are answered from [`Service::run`] on.
+    ///
+    /// # Errors
+    /// [`StartError`] if the store cannot be read.
+    pub async fn build_on<I>(self, incoming: I) -> Result<Service<I>, StartError> {
+        build_on(self, incoming).await
+    }
 }
 
-/// Listens, and tells the address at which connections come.
+/// Listens, and returns the address at which connections come.
 async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> {
     let listener = TcpListener::bind(address)
         .await
@@ -86,7 +99,7 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
     Ok((listener, listen))
 }
 
-pub(crate) async fn build(mut options: Options) -> Result<Service, StartError> {
+async fn build(mut options: Options) -> Result<Service, StartError> {
     // Before the store is read: a wrong address is reported at once.
     let (listener, address) = listen(options.listen).await?;
     options.listen = address;
@@ -95,7 +108,7 @@ pub(crate) async fn build(mut options: Options) -> Result<Service, StartError> {
     build_with(options, incoming, counters).await
 }
 
-pub(crate) async fn build_on<I>(options: Options, incoming: I) -> Result<Service<I>, StartError> {
+async fn build_on<I>(options: Options, incoming: I) -> Result<Service<I>, StartError> {
     build_with(options, incoming, Counters::new()?).await
 }
 
@@ -185,7 +198,7 @@ where
     ///
     /// # Errors
     /// [`RunError`] where it stops by itself.
-    pub async fn run(self, drain: impl Future<Output = ()> + Send) -> Result<Summary, RunError> {
+    pub async fn run(self, drain: impl Future<Output = ()> + Send) -> Result<RunSummary, RunError> {
         let store = Arc::clone(&self.handle.store);
         let (drain_core, core_drains) = oneshot::channel();
         let (end_server, server_ends) = oneshot::channel();

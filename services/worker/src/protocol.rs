@@ -16,13 +16,16 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
+use defects::is_injected;
 use std::{
     collections::{BTreeMap, VecDeque},
     rc::Rc,
     time::Duration,
 };
 
-pub use defects::{Defects, Sound};
+pub use defects::Defect;
+#[cfg(feature = "defects")]
+pub use defects::inject;
 pub use terms::{
     Action, CallNo, Ending, Fate, Lease, LeaseNo, Playing, Progress, Refusal, ReportNo, Settings,
     Stay, StayNo,
@@ -64,7 +67,7 @@ struct Held {
 
 /// A worker's side of the protocol. `R` is what is reported of a game.
 #[derive(Debug)]
-pub struct Protocol<R, D: Defects = Sound> {
+pub struct Protocol<R> {
     settings: Settings,
     jitter: Jitter,
     presence: Presence,
@@ -79,7 +82,7 @@ pub struct Protocol<R, D: Defects = Sound> {
     leases_ever: LeaseNo,
     /// Leases of earlier stays.
     stale: Stale,
-    reports: Reports<R, D>,
+    reports: Reports<R>,
     /// What follows from what happened.
     actions: VecDeque<Action<R>>,
     /// When the drain has to be over.
@@ -88,7 +91,7 @@ pub struct Protocol<R, D: Defects = Sound> {
     leave: Option<Duration>,
 }
 
-impl<R, D: Defects> Protocol<R, D> {
+impl<R> Protocol<R> {
     /// A worker that has not joined yet.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
@@ -242,7 +245,7 @@ impl<R, D: Defects> Protocol<R, D> {
 
     /// A request for games failed.
     pub fn not_leased(&mut self, now: Duration, call: CallNo, refusal: Refusal) {
-        if D::WAITS_FOR_EVER || !self.answered(call) {
+        if is_injected(Defect::WaitsForEver) || !self.answered(call) {
             return;
         }
         self.pause(now, refusal);
@@ -374,7 +377,7 @@ impl<R, D: Defects> Protocol<R, D> {
             held.is_some_and(|held| !is_current(&held.lease))
         });
         let hung = self.stale.hung(now, earlier);
-        if !D::KEEPS_STALE {
+        if !is_injected(Defect::KeepsStale) {
             self.actions.extend(hung.into_iter().map(Action::Drop));
         }
         let leases = self.leases.values().filter(|held| is_current(&held.lease));

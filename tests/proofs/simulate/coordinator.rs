@@ -11,8 +11,8 @@ mod ticks;
 use std::{collections::VecDeque, rc::Rc, time::Duration};
 
 use arena_coordinator::ledger::{
-    Bitmap, Came, Defects, Ledger, Outlook, Patience, ReportId, Reports, Settings, State,
-    TournamentNo, WorkerId,
+    Bitmap, Came, Ledger, Outlook, Patience, ReportId, Reports, Settings, State, TournamentNo,
+    WorkerId,
 };
 use arena_worker::protocol::{CallNo, Refusal, ReportNo, StayNo};
 
@@ -97,14 +97,14 @@ enum Signal {
 }
 
 /// A coordinator's process.
-pub(super) struct Coordinator<D: Defects> {
+pub(super) struct Coordinator {
     pub(super) boot: u32,
     epoch: u64,
     deadline: u64,
     started: u64,
     pub(super) ahead: i64,
     audits_at_all: bool,
-    ledger: Ledger<D>,
+    ledger: Ledger,
     reports: Reports,
     comparisons: Vec<Comparison>,
     comparisons_ever: u64,
@@ -154,7 +154,7 @@ enum Incoming {
 /// A promise that did not hold.
 pub(super) type Wrong = String;
 
-impl<D: Defects> Coordinator<D> {
+impl Coordinator {
     /// Starts on what the disk has.
     pub(super) fn start(
         net: &mut Net,

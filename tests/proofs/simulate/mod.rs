@@ -23,9 +23,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_coordinator::ledger;
-use arena_worker::protocol;
-
 use super::{Broken, Figure, Outcome, Proof};
 use counts::{Counts, Happening};
 use world::World;
@@ -99,7 +96,7 @@ impl Proof for Simulate {
 }
 
 fn sound(seed: u64, trace: bool) -> Result<Counts, Broken> {
-    let world = World::<ledger::Sound, protocol::Sound>::new(seed, trace);
+    let world = World::new(seed, trace);
     world.run().map_err(|wrong| {
         Broken::new(format!(
             "{wrong}\nagain, with what happened: \

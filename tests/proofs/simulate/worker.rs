@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use arena_wire::ATTEMPTS_MAX;
 use arena_worker::protocol::{
-    Action, CallNo, Defects, Ending, Fate, Playing, Protocol, Refusal, ReportNo, Settings, StayNo,
+    Action, CallNo, Ending, Fate, Playing, Protocol, Refusal, ReportNo, Settings, StayNo,
 };
 
 use super::{
@@ -40,10 +40,10 @@ impl Sent {
 }
 
 /// A worker's process.
-pub(super) struct Worker<D: Defects> {
+pub(super) struct Worker {
     pub(super) who: Life,
     pub(super) host: Host,
-    protocol: Protocol<Played, D>,
+    protocol: Protocol<Played>,
     hand: Hand,
     started: u64,
     /// What its clock is ahead.
@@ -57,7 +57,7 @@ pub(super) struct Worker<D: Defects> {
     pub(super) given_up: usize,
 }
 
-impl<D: Defects> Worker<D> {
+impl Worker {
     pub(super) fn start(net: &mut Net, who: Life, capacity: usize, host: Host) -> Self {
         tell!(net, "worker {} starts", who.place);
         let patient = !net.random.permille(200);

@@ -4,11 +4,11 @@
 mod blows;
 mod end;
 
-use std::{marker::PhantomData, time::Duration};
+use std::time::Duration;
 
-use arena_coordinator::ledger::{self, Settings, State};
+use arena_coordinator::ledger::{Settings, State};
 use arena_wire::ATTEMPTS_MAX;
-use arena_worker::protocol::{self, Ending, Refusal};
+use arena_worker::protocol::{Ending, Refusal};
 
 use super::{
     coordinator::{Coordinator, HOST_PATIENCE, Wrong, refused},
@@ -28,21 +28,21 @@ const END: u64 = 1200 * SECOND;
 /// More events than any schedule needs.
 const EVENTS_MAX: u64 = 200_000;
 
-struct Place<W: protocol::Defects> {
-    worker: Option<Worker<W>>,
+struct Place {
+    worker: Option<Worker>,
     life: u32,
     capacity: usize,
     host: Host,
 }
 
-pub(super) struct World<C: ledger::Defects, W: protocol::Defects> {
+pub(super) struct World {
     net: Net,
     disk: Disk,
     specs: Vec<Spec>,
     settings: Settings,
-    coordinator: Option<Coordinator<C>>,
+    coordinator: Option<Coordinator>,
     boot: u32,
-    places: Vec<Place<W>>,
+    places: Vec<Place>,
     users: Vec<User>,
     trouble: Trouble,
     /// When the trouble ended.
@@ -53,10 +53,9 @@ pub(super) struct World<C: ledger::Defects, W: protocol::Defects> {
     crashed_in_write: bool,
     /// So many leases are still to come whose worker is stopped in order.
     rolling: u64,
-    coordinator_defects: PhantomData<C>,
 }
 
-impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
+impl World {
     pub(super) fn new(seed: u64, trace: bool) -> Self {
         let mut random = Random::new(seed);
         let trouble = Trouble::draw(&mut random);
@@ -71,7 +70,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             }
             users.push(User::draw(&mut random, place, again, trouble.until));
         }
-        let mut places: Vec<Place<W>> = (0..random.between(1, 4))
+        let mut places: Vec<Place> = (0..random.between(1, 4))
             .map(|_| Place {
                 worker: None,
                 life: 0,
@@ -117,7 +116,6 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             events: 0,
             crashed_in_write: false,
             rolling: 0,
-            coordinator_defects: PhantomData,
         }
     }
 
@@ -192,7 +190,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
     /// something is tried ever more seldom, and would take its time.
     fn can_audit(&self) -> bool {
         let places = self.places.iter().enumerate();
-        let able = |&(place, it): &(usize, &Place<W>)| {
+        let able = |&(place, it): &(usize, &Place)| {
             it.host == Host::Good && self.specs.iter().all(|spec| spec.suits(place))
         };
         places.filter(able).count() > 1
@@ -202,7 +200,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
         // Every one was started, and that was answered.
         let ended = |state| matches!(state, Some(State::Finished | State::Cancelled));
         // Nobody audits itself.
-        let audits = |coordinator: &Coordinator<C>| self.can_audit() && coordinator.audits_wait();
+        let audits = |coordinator: &Coordinator| self.can_audit() && coordinator.audits_wait();
         self.users.iter().all(User::is_done)
             && self.disk.kept.iter().all(|kept| ended(kept.state))
             && (self.coordinator.as_ref()).is_some_and(|it| it.is_quiet() && !audits(it))
@@ -218,7 +216,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             let done = kept.games.iter().filter(|hash| **hash != 0).count();
             format!("{:?} with {done} of {} games", kept.state, kept.games.len())
         });
-        let quiet = |place: &Place<W>| match &place.worker {
+        let quiet = |place: &Place| match &place.worker {
             Some(worker) if worker.is_quiet() => "idle",
             Some(_) => "busy",
             None => "gone",
@@ -262,7 +260,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
             }
             Event::Wake(who) => {
                 let now = self.net.now;
-                let awake = |worker: &Worker<W>| worker.who == who && worker.is_due(now);
+                let awake = |worker: &Worker| worker.who == who && worker.is_due(now);
                 if self.places[who.place].worker.as_ref().is_some_and(awake) {
                     self.work(who, |_, _| {});
                 }
@@ -375,7 +373,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
         Ok(())
     }
 
-    fn this_boot(&self, boot: u32) -> Option<&Coordinator<C>> {
+    fn this_boot(&self, boot: u32) -> Option<&Coordinator> {
         self.coordinator.as_ref().filter(|it| it.boot == boot)
     }
 
@@ -424,7 +422,7 @@ impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
     }
 
     /// Lets a worker hear something, and do what follows.
-    fn work(&mut self, who: Life, hear: impl FnOnce(&mut Worker<W>, &mut Net)) {
+    fn work(&mut self, who: Life, hear: impl FnOnce(&mut Worker, &mut Net)) {
         let worker = self.places[who.place].worker.as_mut();
         let Some(worker) = worker.filter(|worker| worker.who == who) else {
             return;

@@ -11,28 +11,16 @@ use super::{
     Core,
     bits::{self, Documents},
     differences::Differing,
-    tournaments::Entry,
+    entry::Entry,
 };
 use crate::{
     error::Error,
-    handle::{Compared, Reply},
     ledger::{Audited, Bitmap, Outlook, State, Verdict},
+    messages::{AuditStatus, Comparison, Reply},
 };
 
 /// Below it stands what was audited.
 pub(super) const PREFIX: &str = "audits/";
-
-/// What may be status of a tournament's audits and differences: what is durable,
-/// where the state may know of more that is being written.
-#[derive(Debug, Default)]
-pub(crate) struct AuditStatus {
-    agreed: u64,
-    differing: u64,
-    /// Games that differ beside those that are listed.
-    pub(super) unlisted: u64,
-    /// Agents found non-deterministic, by number.
-    pub(super) flagged: BTreeSet<usize>,
-}
 
 impl AuditStatus {
     /// Of differences alone.
@@ -133,7 +121,7 @@ impl Core {
     /// Records were compared with the durable ones: what differs and what came
     /// of audits is stored, all at once. Answered when it is durable, and so is what
     /// was found before.
-    pub(super) fn compared(&mut self, compared: &Compared, reply: Reply<()>) {
+    pub(super) fn compared(&mut self, compared: &Comparison, reply: Reply<()>) {
         let differences = compared.differences.iter();
         let mut changes: Vec<_> = differences
             .filter_map(|difference| self.differs(difference))
@@ -169,7 +157,7 @@ impl Core {
     }
 
     /// Settles the audits among games that were compared: what is to be stored.
-    fn audited(&mut self, compared: &Compared) -> Result<Vec<Change>, Error> {
+    fn audited(&mut self, compared: &Comparison) -> Result<Vec<Change>, Error> {
         let id = &*compared.info.id;
         // Of one that is gone, the audits wait again.
         let worker = self.find_worker(&compared.worker, compared.boot_epoch);

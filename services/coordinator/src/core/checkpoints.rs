@@ -5,10 +5,7 @@ use std::sync::Arc;
 use arena_store::{Change, Collection, Position};
 
 use super::Core;
-use crate::{
-    checkpoint,
-    handle::{Signal, with_store},
-};
+use crate::{checkpoint, handle::with_store, messages::Signal};
 
 impl Core {
     /// Takes note of how far the chain of durable results was when the games

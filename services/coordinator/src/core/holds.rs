@@ -4,7 +4,7 @@
 use arena_model::spec::UNPLAYED_LIMIT;
 use arena_wire::v1::{self, TournamentState};
 
-use super::{Core, tournaments::Entry};
+use super::{Core, entry::Entry};
 use crate::{
     error::Error,
     results::{Results, last_words},
@@ -17,32 +17,17 @@ pub(super) const UNPLAYED: &str = "unplayed_games";
 
 /// So many games are played before their share counts.
 const GAMES_LEAST: u64 = 20;
-/// So many workers are named.
-const WORKERS_NAMED: usize = 5;
-
-/// An agent that did not start at some workers.
-#[derive(Default)]
-pub(super) struct Unready {
-    /// What was heard of it last.
-    pub(super) agent: v1::UnreadyAgent,
-    /// Names of those workers.
-    workers: Vec<String>,
-}
-
 /// What to do with an agent that has a defect.
 const CHANGED: &str = "if you change the agent, register it with `arena agent register --replace` \
                        and run the spec again: a changed agent starts a new tournament";
 
-impl Unready {
-    pub(super) fn add(&mut self, agent: v1::UnreadyAgent, worker: &str) {
-        self.agent = agent;
-        if self.workers.len() < WORKERS_NAMED && !self.workers.iter().any(|it| it == worker) {
-            self.workers.push(worker.to_owned());
-        }
-    }
-}
-
 impl Entry {
+    /// True if only a user can let it go on: too many games were lost without an answer.
+    pub(super) fn is_to_be_accepted(&self) -> bool {
+        let pause = self.document.pause.as_ref();
+        pause.is_some_and(|pause| pause.kind == UNPLAYED) && self.is_unplayed()
+    }
+
     /// Above this share of games lost without an answer it pauses itself.
     fn unplayed_limit(&self) -> f64 {
         self.document.unplayed_limit.unwrap_or(UNPLAYED_LIMIT)

@@ -10,9 +10,9 @@ use arena_wire::v1;
 use super::Core;
 use crate::{
     error::Error,
-    handle::{FailedGame, Reply, Report, ReportedGame, Signal},
+    info::Info,
     ledger::{self, ReportId},
-    results::Info,
+    messages::{FailedGame, GamesReport, Reply, ReportedGame, Signal},
 };
 
 /// Games on their way to the disk.
@@ -22,7 +22,7 @@ pub(super) struct Batch {
 }
 
 impl Core {
-    pub(super) fn report(&mut self, report: Report, reply: Reply<Vec<u64>>) {
+    pub(super) fn report(&mut self, report: GamesReport, reply: Reply<Vec<u64>>) {
         self.last_report = self.now();
         match self.take_report(report) {
             Ok((_, Some(compare))) => {
@@ -42,7 +42,7 @@ impl Core {
 
     /// Hands what is new to the store. Tells the report's number and, where it
     /// has nothing to wait for, which games had a record before.
-    fn take_report(&mut self, report: Report) -> Result<(ReportId, Option<Vec<u64>>), Error> {
+    fn take_report(&mut self, report: GamesReport) -> Result<(ReportId, Option<Vec<u64>>), Error> {
         let entry = self.entry(&report.info.id)?;
         let Some(tournament) = entry.number else {
             // It was over before this start: all is durable, or not wanted.

@@ -14,12 +14,9 @@ use std::{
 use arena_store::{Store, StoreError, StoredGame};
 use arena_wire::v1::{self, TournamentState};
 
-use super::{Core, differences::Differing, tournaments::stored, unix_us};
+use super::{Core, differences::Differing, entry::stored, unix_us};
 use crate::{
-    error::Error,
-    handle::with_store,
-    ledger::Bitmap,
-    results::{self, Info, Results},
+    error::Error, handle::with_store, info::Info, ledger::Bitmap, results::Results, stored_game,
 };
 
 /// Games handed to the store at a time.
@@ -187,11 +184,11 @@ fn replaced(info: &Info, store: &dyn Store) -> Result<(BTreeSet<u64>, u64), Erro
     let mut bounds = BTreeSet::from([of.games()]);
     let mut failed = None;
     store.scan(&info.key, &mut |game| {
-        let side = results::read_side(&game);
+        let side = stored_game::read_side(&game);
         if !side.unplayed.is_empty() {
             lost.insert(game.index);
         }
-        let added = results::read_record(&game).and_then(|it| results.take(it, side, &of));
+        let added = stored_game::read_record(&game).and_then(|it| results.take(it, side, &of));
         if let Err(error) = added {
             failed.get_or_insert(error);
         }

@@ -7,13 +7,14 @@ use arena_wire::v1;
 
 use super::{
     Core,
-    tournaments::{Entry, is_over},
+    entry::{Entry, is_over},
 };
 use crate::{
     error::Error,
-    handle::{Listed, Standing},
+    info::Info,
+    messages::{CurrentStandings, ListedTournament},
     places,
-    results::{Info, Results},
+    results::Results,
 };
 
 /// Speed is the mean over this long.
@@ -32,12 +33,12 @@ const LISTED_OVER: usize = 20;
 
 impl Core {
     /// The tournaments that metrics show: those that go on and those that ended last.
-    pub(super) fn listed(&self) -> Vec<Listed> {
+    pub(super) fn listed(&self) -> Vec<ListedTournament> {
         let listed = |entry: &Entry| {
             let number = entry.number.filter(|_| !is_over(entry.document.state()));
             let progress = number.and_then(|number| self.ledger.progress(number));
             let done = self.games_done(entry);
-            Listed {
+            ListedTournament {
                 info: Arc::clone(&entry.info),
                 state: entry.document.state(),
                 changes: entry.version.borrow().changes,
@@ -58,17 +59,17 @@ impl Core {
     }
 
     /// How a tournament stands, or stood a moment ago.
-    pub(super) fn shown(&mut self, id: &str) -> Result<Standing, Error> {
+    pub(super) fn shown(&mut self, id: &str) -> Result<CurrentStandings, Error> {
         let now = self.now();
         let entry = self.entry(id)?;
         if let Some((since, shown)) = &entry.shown
             && now < *since + SHOWN_AGE_MAX
             && shown.state == i32::from(entry.document.state())
         {
-            return Ok(Standing::Known(shown.clone()));
+            return Ok(CurrentStandings::Known(shown.clone()));
         }
         let standing = self.standing(id)?;
-        if let Standing::Known(shown) = &standing
+        if let CurrentStandings::Known(shown) = &standing
             && let Some(entry) = self.tournaments.get_mut(id)
         {
             entry.shown = Some((now, shown.clone()));
@@ -77,25 +78,25 @@ impl Core {
     }
 
     /// How a tournament stands, and by what agents are compared.
-    pub(super) fn standing_compared(&mut self, id: &str) -> Result<Standing, Error> {
+    pub(super) fn standing_compared(&mut self, id: &str) -> Result<CurrentStandings, Error> {
         let standing = self.standing(id)?;
-        let Standing::Known(message) = standing else {
+        let CurrentStandings::Known(message) = standing else {
             return Ok(standing);
         };
         let results = self.entry(id)?.results.as_ref();
         Ok(match results.map(|results| results.tally.evidence()) {
-            Some(evidence) => Standing::Compared(message, Box::new(evidence)),
-            None => Standing::Known(message),
+            Some(evidence) => CurrentStandings::Compared(message, Box::new(evidence)),
+            None => CurrentStandings::Known(message),
         })
     }
 
-    fn standing(&mut self, id: &str) -> Result<Standing, Error> {
+    fn standing(&mut self, id: &str) -> Result<CurrentStandings, Error> {
         let now = self.now();
         let workers = self.workers.len() as u32;
         let entry = self.entry(id)?;
         let done = self.games_done(entry);
         let Some(results) = &entry.results else {
-            return Ok(Standing::Unloaded(Arc::clone(&entry.info)));
+            return Ok(CurrentStandings::Unloaded(Arc::clone(&entry.info)));
         };
         let state = entry.document.state();
         let flagged = |agent: usize| entry.audit_status.flagged.contains(&agent);
@@ -132,7 +133,7 @@ impl Core {
             let rates = pace(&mut entry.pace, now, counts);
             [message.games_per_second, message.decisions_per_second] = rates;
         }
-        Ok(Standing::Known(Box::new(message)))
+        Ok(CurrentStandings::Known(Box::new(message)))
     }
 
     /// Takes in the results of a tournament that was over at the start.

@@ -18,20 +18,23 @@ use tokio::{
 use super::{
     Core,
     answers::Answers,
-    audits::{self, AuditStatus},
+    audits,
     bits::{self, Documents},
     differences,
-    tournaments::Entry,
+    entry::Entry,
     writer::Writer,
 };
 use crate::{
     agents::Agents,
+    directory::Directory,
     error::{Error, StartError},
-    handle::{Directory, Signal, with_store},
+    handle::with_store,
+    info::Info,
     ledger::{Bitmap, Ledger, Reports, Settings},
+    messages::{AuditStatus, Signal},
     options::Options,
     random,
-    results::{Info, Results},
+    results::Results,
 };
 
 /// What the store had.

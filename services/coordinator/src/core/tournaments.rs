@@ -1,134 +1,26 @@
 //! Starting, pausing, resuming, cancelling and showing tournaments.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    sync::Arc,
-    time::Duration,
-};
+use std::sync::Arc;
 
 use arena_model::{TournamentSeed, engine::options::nearest, spec::Records};
-use arena_store::{Change as Stored, Collection};
+use arena_store::Change as Stored;
 use arena_wire::v1::{self, TournamentState};
-use prost::Message;
-use tokio::sync::watch;
 
 use super::{
     Core,
-    audits::AuditStatus,
-    differences::Differing,
-    holds::{UNPLAYED, Unready},
+    entry::{Entry, STATES, stored},
     unix_us,
 };
 use crate::{
     error::Error,
-    handle::{Change, Version, with_store},
-    ledger::{Bitmap, Came, Ended, TournamentNo},
+    handle::with_store,
+    info::Info,
+    ledger::{Bitmap, Came, Ended},
+    messages::StateChange,
     plan::Plan,
     random,
-    results::{Info, Results},
+    results::Results,
 };
-
-/// States with the names that metrics give them.
-pub(crate) const STATES: [(TournamentState, &str); 4] = [
-    (TournamentState::Running, "running"),
-    (TournamentState::Paused, "paused"),
-    (TournamentState::Finished, "finished"),
-    (TournamentState::Cancelled, "cancelled"),
-];
-
-/// A tournament.
-pub(super) struct Entry {
-    pub(super) info: Arc<Info>,
-    /// As stored, but for the number of games done.
-    pub(super) document: v1::Tournament,
-    /// None for those that were over at the start.
-    pub(super) number: Option<TournamentNo>,
-    /// None until somebody asks, for those that were over at the start.
-    pub(super) results: Option<Results>,
-    /// No game of it is assigned until a user starts or resumes it.
-    pub(super) dormant: bool,
-    /// Agents that did not start at some process.
-    pub(super) unready: BTreeMap<u16, Unready>,
-    /// Those that were charged without being asked, in the newest lease.
-    pub(super) given_up: Vec<u16>,
-    pub(super) differing: Differing,
-    /// What may be informed of audits and differences.
-    pub(super) audit_status: AuditStatus,
-    /// Grows with each change that shows.
-    pub(super) version: watch::Sender<Version>,
-    /// What watchers were shown last, and when.
-    pub(super) shown: Option<(Duration, Box<v1::WatchTournamentResponse>)>,
-    /// Decisions that workers reported of.
-    pub(super) decisions: u64,
-    /// Games done and decisions at times, to tell how fast it goes.
-    pub(super) pace: VecDeque<(Duration, [u64; 2])>,
-}
-
-impl Entry {
-    pub(super) fn new(info: Info, document: v1::Tournament) -> Self {
-        Self {
-            differing: Differing::new(info.games_most),
-            info: Arc::new(info),
-            document,
-            number: None,
-            results: None,
-            audit_status: AuditStatus::default(),
-            dormant: false,
-            unready: BTreeMap::new(),
-            given_up: Vec::new(),
-            version: watch::Sender::default(),
-            shown: None,
-            decisions: 0,
-            pace: VecDeque::new(),
-        }
-    }
-
-    /// Tells those who watch.
-    pub(super) fn touch(&self) {
-        let state = self.document.state();
-        self.version.send_modify(|version| {
-            version.changes += 1;
-            version.over = is_over(state);
-        });
-    }
-
-    /// Whether only a user's word lets it go on: too many games were lost without an
-    /// answer.
-    fn is_to_be_accepted(&self) -> bool {
-        let pause = self.document.pause.as_ref();
-        pause.is_some_and(|pause| pause.kind == UNPLAYED) && self.is_unplayed()
-    }
-
-    /// The change that stores it in another state.
-    fn stored_as(&self, state: TournamentState) -> (v1::Tournament, Stored) {
-        let mut document = self.document.clone();
-        document.set_state(state);
-        if state != TournamentState::Paused {
-            document.pause = None;
-        }
-        if is_over(state) {
-            document.finished_unix_us = unix_us();
-        }
-        let change = stored(&document);
-        (document, change)
-    }
-}
-
-/// Whether nothing more comes of a tournament.
-pub(super) fn is_over(state: TournamentState) -> bool {
-    matches!(
-        state,
-        TournamentState::Finished | TournamentState::Cancelled
-    )
-}
-
-pub(super) fn stored(document: &v1::Tournament) -> Stored {
-    Stored {
-        collection: Collection::Tournaments,
-        key: document.tournament_id.clone(),
-        value: Some(document.encode_to_vec()),
-    }
-}
 
 impl Core {
     pub(super) fn entry(&self, id: &str) -> Result<&Entry, Error> {
@@ -391,14 +283,14 @@ impl Core {
 
     pub(super) async fn change(
         &mut self,
-        change: Change,
+        change: StateChange,
         request_id: &str,
         tournament: &str,
     ) -> Result<v1::Tournament, Error> {
         let method = match change {
-            Change::Pause => "PauseTournament",
-            Change::Resume => "ResumeTournament",
-            Change::Cancel => "CancelTournament",
+            StateChange::Pause => "PauseTournament",
+            StateChange::Resume => "ResumeTournament",
+            StateChange::Cancel => "CancelTournament",
         };
         let request = v1::GetTournamentRequest {
             tournament_id: tournament.to_owned(),
@@ -410,14 +302,14 @@ impl Core {
         }
         let before = self.entry(tournament)?.document.state();
         let after = match (change, before) {
-            (Change::Pause, TournamentState::Running | TournamentState::Paused) => {
+            (StateChange::Pause, TournamentState::Running | TournamentState::Paused) => {
                 TournamentState::Paused
             }
-            (Change::Resume, TournamentState::Running | TournamentState::Paused) => {
+            (StateChange::Resume, TournamentState::Running | TournamentState::Paused) => {
                 TournamentState::Running
             }
             (
-                Change::Cancel,
+                StateChange::Cancel,
                 TournamentState::Running | TournamentState::Paused | TournamentState::Cancelled,
             ) => TournamentState::Cancelled,
             (_, state) => {
@@ -431,7 +323,7 @@ impl Core {
         let answers = self
             .answers
             .remember(request_id, method, &request, &request);
-        if change == Change::Resume {
+        if change == StateChange::Resume {
             self.wake(tournament)?;
         }
         if before != after {

@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 use super::Core;
 use crate::{
     error::Error,
-    handle::{Presence, Reply},
     ledger::{Ask, Ended, Grant, LeaseId, Player, TournamentNo, WorkerId},
+    messages::{Presence, Reply},
 };
 
 /// Notices that may wait for a worker. One that reads none learns of ended

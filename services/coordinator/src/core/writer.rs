@@ -5,10 +5,10 @@ use std::{mem::take, sync::Arc};
 use arena_store::{Change, Store, StoreError};
 use tokio::{sync::mpsc, task::JoinHandle};
 
-use super::audits::AuditStatus;
 use crate::{
     error::Error,
-    handle::{Reply, Signal, with_store},
+    handle::with_store,
+    messages::{AuditStatus, Reply, Signal},
 };
 
 /// Requests that are written at once.

@@ -11,15 +11,8 @@ use super::{
     Assigned, Bitmap, LeaseId, Player,
     audits::Audits,
     starts::{Agents, Fate, Fates, is_given_up},
+    terms::Attempt,
 };
-
-/// An attempt at a game that failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Attempt {
-    pub(super) by: Player,
-    /// The agent that did not start there, where that was why.
-    pub(super) unready: Option<u16>,
-}
 
 /// After this many losses in company a game is leased alone, so that one that
 /// kills its workers is found and takes no others with it.

@@ -1,60 +1,76 @@
-//! Defects that can be put in on purpose.
+//! Defects that tests inject to show that the simulation notices them.
 
-/// What the accounting would do wrong. The simulation proves with these that
-/// it notices; what runs is [`Sound`], in which the compiler finds nothing of
-/// them.
-pub trait Defects {
+/// A defect of the ledger. Only builds with the feature `defects` can inject one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Defect {
     /// A report is acknowledged while its games are on the way to the disk.
-    const ACKNOWLEDGES_EARLY: bool = false;
+    AcknowledgesEarly,
     /// A report of games that another report has on the way is acknowledged
     /// before those are durable.
-    const TRUSTS_THE_FIRST: bool = false;
+    TrustsTheFirst,
     /// A record that comes a second time is added instead of set.
-    const ADDS: bool = false;
+    Adds,
     /// Leases are never taken back.
-    const NEVER_EXPIRES: bool = false;
+    NeverExpires,
     /// Calls count as progress.
-    const BELIEVES_CALLS: bool = false;
+    BelievesCalls,
     /// Records of a cancelled tournament are taken.
-    const COUNTS_CANCELLED: bool = false;
+    CountsCancelled,
     /// What a restart finds durable is leased and counted once more.
-    const FORGETS_DURABLE: bool = false;
+    ForgetsDurable,
     /// A worker is taken for one that joined another start of the coordinator.
-    const IGNORES_EPOCHS: bool = false;
+    IgnoresEpochs,
     /// Games of a lease that was taken back are not leased again.
-    const LOSES_RETURNED: bool = false;
+    LosesReturned,
     /// A worker audits games that it played itself.
-    const AUDITS_ITSELF: bool = false;
+    AuditsItself,
     /// A tournament is over when a stage of it is, whatever would follow.
-    const ENDS_WITH_A_STAGE: bool = false;
+    EndsWithAStage,
     /// With a new stage, the audits of the stages before are forgotten.
-    const FORGETS_AUDITS_OF_STAGES: bool = false;
+    ForgetsAudits,
     /// An audit is not leased again whose worker left before its record was
     /// compared.
-    const FORGETS_COMPARED: bool = false;
+    ForgetsCompared,
     /// Failed attempts count wherever they were, and games that failed are leased
     /// to whoever asks first.
-    const FORGETS_WHO_FAILED: bool = false;
+    ForgetsWhoFailed,
     /// An agent is charged where it does not start, wherever else it runs.
-    const CHARGES_AT_ONCE: bool = false;
+    ChargesAtOnce,
     /// An agent is charged that somebody who is here has not tried.
-    const CHARGES_UNTRIED: bool = false;
+    ChargesUntried,
     /// An agent is never charged, wherever it was tried.
-    const NEVER_CHARGES: bool = false;
+    NeverCharges,
     /// An agent is charged before those can be back at which it ran.
-    const AWAITS_NOBODY: bool = false;
+    AwaitsNobody,
     /// One host alone charges an agent that ran elsewhere.
-    const CHARGES_ELSEWHERE: bool = false;
+    ChargesElsewhere,
     /// A worker that leaves in order counts as lost.
-    const COUNTS_LEAVING: bool = false;
+    CountsLeaving,
     /// A void record is taken from whoever brings it.
-    const TAKES_ANY_VOID: bool = false;
+    TakesAnyVoid,
     /// A lease whose answer was lost is kept until it expires.
-    const KEEPS_MISSING: bool = false;
+    KeepsMissing,
 }
 
-/// No defect.
-#[derive(Clone, Copy, Debug)]
-pub struct Sound;
+#[cfg(feature = "defects")]
+thread_local! {
+    static INJECTED: std::cell::Cell<Option<Defect>> = const { std::cell::Cell::new(None) };
+}
 
-impl Defects for Sound {}
+/// Injects a defect into the current thread, or none.
+#[cfg(feature = "defects")]
+pub fn inject(defect: Option<Defect>) {
+    INJECTED.set(defect);
+}
+
+/// True if this defect was injected into the current thread.
+#[cfg(feature = "defects")]
+pub(crate) fn is_injected(defect: Defect) -> bool {
+    INJECTED.get() == Some(defect)
+}
+
+/// False: only test builds have defects.
+#[cfg(not(feature = "defects"))]
+pub(crate) const fn is_injected(_: Defect) -> bool {
+    false
+}

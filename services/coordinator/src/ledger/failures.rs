@@ -1,18 +1,20 @@
 //! Games that come back without a result, and who had them.
 
+use super::defects::{Defect, is_injected};
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    Defects, Ended, Failed, LeaseId, Ledger, Player, State, TournamentNo, WorkerId,
-    course::{Attempt, Back, Returned},
+    Ended, Failed, LeaseId, Ledger, Player, State, TournamentNo, WorkerId,
+    course::{Back, Returned},
     starts::{Fate, is_given_up},
+    terms::Attempt,
 };
 
-impl<D: Defects> Ledger<D> {
+impl Ledger {
     /// Takes back the leases that made no progress in time.
     pub fn expire(&mut self, now: Duration) -> Vec<Ended> {
         self.now = now;
-        if D::NEVER_EXPIRES {
+        if is_injected(Defect::NeverExpires) {
             return Vec::new();
         }
         let late = self.leases.late(now);
@@ -55,10 +57,10 @@ impl<D: Defects> Ledger<D> {
             };
             let processes = &self.processes;
             if let Some(entry) = self.tournaments.get_mut(&lease.tournament)
-                && !D::LOSES_RETURNED
+                && !is_injected(Defect::LosesReturned)
             {
                 let agents = &entry.course.agents;
-                let fates = agents.fates::<D>(self.now, processes);
+                let fates = agents.fates(self.now, processes);
                 let by = lease.player;
                 let back = Returned {
                     lease: id,
@@ -68,7 +70,7 @@ impl<D: Defects> Ledger<D> {
                     played: processes.played_last(by),
                     rest: processes.rest(),
                     hopes: &|tried, agents| {
-                        !D::FORGETS_WHO_FAILED
+                        !is_injected(Defect::ForgetsWhoFailed)
                             && processes.has_sound_beside(tried, |it| agents.suits(it))
                     },
                 };
@@ -105,7 +107,8 @@ impl<D: Defects> Ledger<D> {
     #[must_use]
     pub fn is_to_be_void(&self, tournament: TournamentNo, lease: LeaseId, index: u64) -> bool {
         let entry = self.tournaments.get(&tournament);
-        D::TAKES_ANY_VOID || entry.is_some_and(|it| it.course.is_to_be_void(index, lease))
+        is_injected(Defect::TakesAnyVoid)
+            || entry.is_some_and(|it| it.course.is_to_be_void(index, lease))
     }
 
     /// A worker could not play a game of its lease: it rests, then waits again.
@@ -132,7 +135,7 @@ impl<D: Defects> Ledger<D> {
         if let Some(agent) = unready {
             entry.course.agents.fail(agent, player, now);
         }
-        let fates = entry.course.agents.fates::<D>(now, &self.processes);
+        let fates = entry.course.agents.fates(now, &self.processes);
         if unready.is_some_and(|agent| is_given_up(&fates, agent)) {
             why = Back::Unplayed;
         }
@@ -161,7 +164,7 @@ impl<D: Defects> Ledger<D> {
                 played: processes.played_last(player),
                 rest: processes.rest(),
                 hopes: &|tried, agents| {
-                    !D::FORGETS_WHO_FAILED
+                    !is_injected(Defect::ForgetsWhoFailed)
                         && processes.has_sound_beside(tried, |it| agents.suits(it))
                 },
             };
@@ -190,7 +193,7 @@ impl<D: Defects> Ledger<D> {
             return Vec::new();
         };
         let agents = &entry.course.agents;
-        let fates = agents.fates::<D>(self.now, &self.processes);
+        let fates = agents.fates(self.now, &self.processes);
         let given_up = fates.iter().filter(|(_, fate)| *fate == Fate::GivenUp);
         given_up.map(|&(agent, _)| agent).collect()
     }
@@ -203,7 +206,7 @@ impl<D: Defects> Ledger<D> {
         if entry.state != State::Running {
             return None;
         }
-        let fates = entry.course.agents.fates::<D>(now, &self.processes);
+        let fates = entry.course.agents.fates(now, &self.processes);
         let is_stuck = |fate: &Fate| matches!(fate, Fate::GivenUp | Fate::Unknown);
         let mut stuck = fates.iter().filter(|(_, fate)| is_stuck(fate));
         stuck.next().map(|&(agent, _)| agent)

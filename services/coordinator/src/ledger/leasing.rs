@@ -1,12 +1,13 @@
 //! Who is here, and which games each is leased.
 
+use super::defects::{Defect, is_injected};
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    Ask, Defects, Ended, Entry, Grant, LeaseId, Ledger, Player, State, TournamentNo, WorkerId,
-    WorkerLoad,
-    course::{Asker, Attempt, Course},
+    Ask, Ended, Entry, Grant, LeaseId, Ledger, Player, State, TournamentNo, WorkerId, WorkerLoad,
+    course::{Asker, Course},
     leases::Lease,
+    terms::Attempt,
 };
 
 /// The fewest games of a lease while there are as many, and they are not slow.
@@ -56,7 +57,7 @@ impl Pace {
     }
 }
 
-impl<D: Defects> Ledger<D> {
+impl Ledger {
     /// A worker joins that plays so many games at once.
     pub fn join(&mut self, capacity: usize) -> WorkerId {
         self.join_as(Player::Unknown, capacity)
@@ -89,7 +90,7 @@ impl<D: Defects> Ledger<D> {
 
     /// A worker goes away in order: what it has not played is nobody's failure.
     pub fn take_leave(&mut self, worker: WorkerId) -> Vec<Ended> {
-        self.part(worker, D::COUNTS_LEAVING)
+        self.part(worker, is_injected(Defect::CountsLeaving))
     }
 
     fn part(&mut self, worker: WorkerId, lost: bool) -> Vec<Ended> {
@@ -102,7 +103,7 @@ impl<D: Defects> Ledger<D> {
                 self.gone.pop_first();
             }
         }
-        if !D::FORGETS_COMPARED {
+        if !is_injected(Defect::ForgetsCompared) {
             for entry in self.tournaments.values_mut() {
                 entry.course.audits.left(worker);
             }
@@ -127,7 +128,7 @@ impl<D: Defects> Ledger<D> {
             (1..=settled).contains(&call) && !held.contains(lease)
         };
         let missing: Vec<LeaseId> = here.leases.iter().copied().filter(is_missing).collect();
-        if D::KEEPS_MISSING {
+        if is_injected(Defect::KeepsMissing) {
             return Vec::new();
         }
         self.end(missing, false)
@@ -148,7 +149,7 @@ impl<D: Defects> Ledger<D> {
     /// another start, or the worker is gone.
     #[must_use]
     pub fn present(&self, worker: WorkerId, boot_epoch: u64) -> Option<WorkerId> {
-        let known = boot_epoch == self.boot_epoch || D::IGNORES_EPOCHS;
+        let known = boot_epoch == self.boot_epoch || is_injected(Defect::IgnoresEpochs);
         (known && self.workers.contains_key(&worker)).then_some(worker)
     }
 
@@ -183,7 +184,7 @@ impl<D: Defects> Ledger<D> {
         let mut held = here.leases.iter().filter_map(|id| self.leases.get(*id));
         let alone_already = held.any(|lease| lease.alone);
         let process = here.player;
-        let player = if D::AUDITS_ITSELF {
+        let player = if is_injected(Defect::AuditsItself) {
             // Nobody's.
             Player::Join(0)
         } else {
@@ -199,17 +200,18 @@ impl<D: Defects> Ledger<D> {
         }
         let outranked = |number: TournamentNo, tried: &[Attempt]| {
             let suits = |worker| suits(worker, number);
-            !D::FORGETS_WHO_FAILED && self.processes.outranked(process, tried, suits)
+            !is_injected(Defect::ForgetsWhoFailed)
+                && self.processes.outranked(process, tried, suits)
         };
         // One in doubt is tried with a game at a time.
         let rests = |number: TournamentNo| {
             let suits = |worker| suits(worker, number);
             let rests = self.processes.rests(process, suits);
-            rests.filter(|_| !D::FORGETS_WHO_FAILED)
+            rests.filter(|_| !is_injected(Defect::ForgetsWhoFailed))
         };
         let charged = |course: &Course| {
-            let fates = course.agents.fates::<D>(now, &self.processes);
-            course.agents.charged_at::<D>(process, &fates)
+            let fates = course.agents.fates(now, &self.processes);
+            course.agents.charged_at(process, &fates)
         };
         let chosen = looked
             .iter()
@@ -250,10 +252,10 @@ impl<D: Defects> Ledger<D> {
         let processes = &self.processes;
         let outranked = |tried: &[Attempt]| {
             let suits = |worker| suits(worker, chosen);
-            !D::FORGETS_WHO_FAILED && processes.outranked(process, tried, suits)
+            !is_injected(Defect::ForgetsWhoFailed) && processes.outranked(process, tried, suits)
         };
-        let fates = course.agents.fates::<D>(now, processes);
-        let charged = course.agents.charged_at::<D>(process, &fates);
+        let fates = course.agents.fates(now, processes);
+        let charged = course.agents.charged_at(process, &fates);
         let due = |agent: &u16| course.agents.is_to_be_tried(*agent, process, now);
         let (probed, given_up): (Vec<u16>, Vec<u16>) = charged.iter().copied().partition(due);
         // One that hangs at its start holds the others of its lease up.

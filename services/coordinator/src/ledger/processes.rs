@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Player, WorkerId, course::Attempt};
+use super::{Player, WorkerId, terms::Attempt};
 
 /// For how long a process gets nothing after attempts that came to nothing,
 /// doubled each time.

@@ -1,12 +1,13 @@
 //! Reports on their way: which of their games are new, and what each has to
 //! wait for before it is acknowledged.
 
+use super::defects::{Defect, is_injected};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     time::Duration,
 };
 
-use super::{Came, Defects, Failed, LeaseId, Ledger, Player, TournamentNo, Verdict, WorkerId};
+use super::{Came, Failed, LeaseId, Ledger, Player, TournamentNo, Verdict, WorkerId};
 
 /// Number of a report, in order of being taken.
 pub type ReportId = u64;
@@ -98,7 +99,7 @@ pub struct Reports {
 impl Reports {
     /// Tells a report's games apart.
     #[must_use]
-    pub fn sort<D: Defects>(&self, ledger: &Ledger<D>, report: &Report<'_>) -> Sorted {
+    pub fn sort(&self, ledger: &Ledger, report: &Report<'_>) -> Sorted {
         let mut sorted = Sorted {
             id: self.ever + 1,
             fresh: Vec::with_capacity(report.games.len()),
@@ -129,9 +130,9 @@ impl Reports {
     }
 
     /// Takes a report whose fresh games the store has taken.
-    pub fn take<D: Defects>(
+    pub fn take(
         &mut self,
-        ledger: &mut Ledger<D>,
+        ledger: &mut Ledger,
         now: Duration,
         report: &Report<'_>,
         sorted: Sorted,
@@ -172,7 +173,7 @@ impl Reports {
         if report.games.len() > report.voids.len() {
             ledger.played(tournament, report.player, report.agents);
         }
-        if !D::TRUSTS_THE_FIRST {
+        if !is_injected(Defect::TrustsTheFirst) {
             open += sorted.pending.len();
             for index in sorted.pending {
                 let awaited = self.awaited.entry((report.tournament, index));
@@ -180,7 +181,7 @@ impl Reports {
             }
         }
         let compare = sorted.compare;
-        let answer = if open == 0 || D::ACKNOWLEDGES_EARLY {
+        let answer = if open == 0 || is_injected(Defect::AcknowledgesEarly) {
             Some(compare)
         } else {
             self.waiting.insert(id, Waiting { open, compare });
@@ -190,7 +191,7 @@ impl Reports {
     }
 
     /// The fresh games of a report are durable.
-    pub fn written<D: Defects>(&mut self, ledger: &mut Ledger<D>, id: ReportId) -> Option<Written> {
+    pub fn written(&mut self, ledger: &mut Ledger, id: ReportId) -> Option<Written> {
         let batch = self.batches.remove(&id)?;
         let mut written = Written {
             tournament: batch.tournament,

@@ -13,12 +13,13 @@
 //! known, they have two. An agent that is known to have run elsewhere, and at nobody
 //! who is here, is not charged after that either: its games are void.
 
+use super::defects::{Defect, is_injected};
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
 
-use super::{Defects, Player, processes::Processes};
+use super::{Player, processes::Processes};
 
 /// Those who may have been here before a start or a pause have this part of the time
 /// of those at which an agent is known to have run.
@@ -76,11 +77,11 @@ struct Failed {
 }
 
 impl Starts {
-    fn fate<D: Defects>(&self, untried: impl FnOnce() -> bool, when: &When) -> Fate {
+    fn fate(&self, untried: impl FnOnce() -> bool, when: &When) -> Fate {
         if !self.runs.is_empty() {
             return Fate::Runs;
         }
-        if D::NEVER_CHARGES {
+        if is_injected(Defect::NeverCharges) {
             return Fate::Unknown;
         }
         if untried() {
@@ -89,11 +90,11 @@ impl Starts {
         let since = |since: Option<Duration>, wait| since.is_some_and(|it| when.now < it + wait);
         let awaited =
             since(self.gone, when.patience) || since(when.resumed, when.patience / REJOIN);
-        if awaited && !D::AWAITS_NOBODY {
+        if awaited && !is_injected(Defect::AwaitsNobody) {
             return Fate::Waits;
         }
         let broke = self.fails.values().any(|it| it.ran);
-        if self.gone.is_some() && !broke && !D::CHARGES_ELSEWHERE {
+        if self.gone.is_some() && !broke && !is_injected(Defect::ChargesElsewhere) {
             Fate::Unknown
         } else {
             Fate::GivenUp
@@ -205,7 +206,7 @@ impl Agents {
     }
 
     /// Of all that did not start somewhere.
-    pub(super) fn fates<D: Defects>(&self, now: Duration, processes: &Processes) -> Fates {
+    pub(super) fn fates(&self, now: Duration, processes: &Processes) -> Fates {
         let when = When {
             now,
             resumed: self.resumed,
@@ -213,11 +214,14 @@ impl Agents {
         };
         let failed = self.all.iter().filter(|(_, it)| !it.fails.is_empty());
         let fates = failed.map(|(&agent, starts)| {
-            let fate = if D::CHARGES_AT_ONCE {
+            let fate = if is_injected(Defect::ChargesAtOnce) {
                 Fate::GivenUp
             } else {
-                let untried = || !D::CHARGES_UNTRIED && self.is_untried(starts, &when, processes);
-                starts.fate::<D>(untried, &when)
+                let untried = || {
+                    !is_injected(Defect::ChargesUntried)
+                        && self.is_untried(starts, &when, processes)
+                };
+                starts.fate(untried, &when)
             };
             (agent, fate)
         });
@@ -236,7 +240,7 @@ impl Agents {
     }
 
     /// Those that a process is to charge without asking: it has tried.
-    pub(super) fn charged_at<D: Defects>(&self, player: Player, fates: &Fates) -> Vec<u16> {
+    pub(super) fn charged_at(&self, player: Player, fates: &Fates) -> Vec<u16> {
         let tried = |agent: u16| {
             let starts = self.all.get(&agent);
             starts.is_some_and(|it| it.fails.contains_key(&player))
@@ -244,7 +248,7 @@ impl Agents {
         let given_up = fates.iter().filter(|(_, fate)| *fate == Fate::GivenUp);
         let given_up = given_up.map(|&(agent, _)| agent);
         given_up
-            .filter(|&agent| D::CHARGES_AT_ONCE || tried(agent))
+            .filter(|&agent| is_injected(Defect::ChargesAtOnce) || tried(agent))
             .collect()
     }
 

@@ -177,3 +177,11 @@ pub struct WorkerLoad {
     /// Games in them.
     pub games: u64,
 }
+
+/// A failed attempt at a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Attempt {
+    pub(super) by: Player,
+    /// The agent that did not start there, if that was the reason.
+    pub(super) unready: Option<u16>,
+}

@@ -10,11 +10,13 @@ use tokio::sync::mpsc;
 use tokio_stream::{Stream, wrappers::ReceiverStream};
 use tonic::{Request, Response, Status, Streaming};
 
+use super::generations::generation;
 use super::{backup, binaries, endpoints, pages, standings};
 use crate::{
     error::Error,
-    handle::{Change, Command, Handle},
-    results::{self, Info},
+    handle::Handle,
+    messages::{Command, StateChange},
+    stored_game,
 };
 
 /// The service.
@@ -151,7 +153,11 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::PauseTournamentResponse> {
         let request = request.into_inner();
         let tournament = self
-            .change(Change::Pause, request.request_id, request.tournament_id)
+            .change(
+                StateChange::Pause,
+                request.request_id,
+                request.tournament_id,
+            )
             .await?;
         Ok(Response::new(v1::PauseTournamentResponse { tournament }))
     }
@@ -162,7 +168,11 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::ResumeTournamentResponse> {
         let request = request.into_inner();
         let tournament = self
-            .change(Change::Resume, request.request_id, request.tournament_id)
+            .change(
+                StateChange::Resume,
+                request.request_id,
+                request.tournament_id,
+            )
             .await?;
         Ok(Response::new(v1::ResumeTournamentResponse { tournament }))
     }
@@ -173,7 +183,11 @@ impl CoordinatorService for CoordinatorRpc {
     ) -> Answer<v1::CancelTournamentResponse> {
         let request = request.into_inner();
         let tournament = self
-            .change(Change::Cancel, request.request_id, request.tournament_id)
+            .change(
+                StateChange::Cancel,
+                request.request_id,
+                request.tournament_id,
+            )
             .await?;
         Ok(Response::new(v1::CancelTournamentResponse { tournament }))
     }
@@ -241,9 +255,9 @@ impl CoordinatorService for CoordinatorRpc {
                     .ok_or_else(|| Error::UnknownGame { id: id.to_string() })
             })
             .await?;
-        let side = results::read_side(&game);
+        let side = stored_game::read_side(&game);
         Ok(Response::new(v1::GetGameResponse {
-            record: Some(results::read_message(&game)?),
+            record: Some(stored_game::read_message(&game)?),
             setup: Some(info.setup.clone()),
             timing: side.timing,
             fault_details: side.fault_details,
@@ -332,7 +346,7 @@ impl CoordinatorService for CoordinatorRpc {
 impl CoordinatorRpc {
     async fn change(
         &self,
-        change: Change,
+        change: StateChange,
         request_id: String,
         tournament: String,
     ) -> Result<Option<v1::Tournament>, Error> {
@@ -347,20 +361,6 @@ impl CoordinatorRpc {
             .await?;
         Ok(Some(changed))
     }
-}
-
-/// The newest generation of a tournament, or the one that is asked for.
-pub(super) fn generation(info: &Arc<Info>, asked: u32) -> Result<Arc<Info>, Error> {
-    if asked == 0 || asked == info.generation {
-        return Ok(Arc::clone(info));
-    }
-    if asked > info.generation {
-        return Err(Error::Request(format!(
-            "tournament {} has generations 1 to {}, no generation {asked}",
-            info.id, info.generation
-        )));
-    }
-    info.of_generation(asked).map(Arc::new)
 }
 
 /// A page of games, cut where it becomes large.
@@ -381,11 +381,11 @@ fn page_of_games(
     };
     for game in games {
         let mut report = if with_timing {
-            results::read_side(&game)
+            stored_game::read_side(&game)
         } else {
             v1::GameReport::default()
         };
-        report.record = Some(results::read_message(&game)?);
+        report.record = Some(stored_game::read_message(&game)?);
         page.games.push(report);
     }
     Ok(page)

@@ -6,10 +6,7 @@ use arena_wire::v1::{self, agent_service_client::AgentServiceClient, agent_setup
 use tokio::time;
 use tonic::{Code, transport::Endpoint};
 
-use crate::{
-    error::Error,
-    handle::{Command, Handle},
-};
+use crate::{error::Error, handle::Handle, messages::Command};
 
 /// How long an endpoint may take to connect and to describe itself.
 const WAIT: Duration = Duration::from_secs(5);

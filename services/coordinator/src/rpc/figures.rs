@@ -18,7 +18,8 @@ use super::standings;
 use crate::{
     core::STATES,
     error::Error,
-    handle::{Command, Handle, Listed},
+    handle::Handle,
+    messages::{Command, ListedTournament},
 };
 
 /// A tournament that goes on is reckoned this often at most,
@@ -48,7 +49,7 @@ struct Kept {
 
 impl Kept {
     /// Whether it is to be reckoned again. The end of a tournament is shown at once.
-    fn is_old(&self, now: &Listed) -> bool {
+    fn is_old(&self, now: &ListedTournament) -> bool {
         let changed = self.changes != now.changes || self.state != now.state;
         let age = AGE_LEAST.max(self.took * SHARE);
         changed && (self.state != now.state || is_over(now.state) || self.reckoned.elapsed() >= age)
@@ -98,7 +99,7 @@ impl Figures {
         self.gauges.show(shown.collect());
     }
 
-    async fn reckon(&self, now: &Listed) -> Kept {
+    async fn reckon(&self, now: &ListedTournament) -> Kept {
         let start = Instant::now();
         let request = v1::GetStandingsRequest {
             tournament_id: now.info.id.to_string(),
@@ -137,7 +138,7 @@ fn name(state: TournamentState) -> &'static str {
         .map_or("unknown", |(_, name)| name)
 }
 
-fn games(now: &Listed) -> [(&'static str, u64); 3] {
+fn games(now: &ListedTournament) -> [(&'static str, u64); 3] {
     let [done, in_flight, waiting] = now.games;
     [
         ("done", done),
@@ -146,7 +147,7 @@ fn games(now: &Listed) -> [(&'static str, u64); 3] {
     ]
 }
 
-fn figures(now: &Listed, standings: v1::Standings) -> TournamentFigures {
+fn figures(now: &ListedTournament, standings: v1::Standings) -> TournamentFigures {
     let seconds = |unix_us: u64| unix_us as f64 / 1e6;
     let ended = (now.finished_unix_us > 0).then(|| seconds(now.finished_unix_us));
     let first = standings.seats.first();

@@ -14,10 +14,12 @@ use tonic::Status;
 
 use crate::{
     error::Error,
-    handle::{Command, Handle, Standing, Version},
+    handle::Handle,
+    info::Info,
+    messages::{Command, CurrentStandings, Version},
     places,
-    results::{Info, Results},
-    rpc::coordinator::generation,
+    results::Results,
+    rpc::generations::generation,
 };
 
 /// Between two messages of a watch.
@@ -223,8 +225,10 @@ async fn shown(handle: &Handle, id: &str) -> Result<v1::WatchTournamentResponse,
     loop {
         let asked = id.to_owned();
         match handle.ask(|reply| Command::Shown(asked, reply)).await? {
-            Standing::Known(standing) | Standing::Compared(standing, _) => return Ok(*standing),
-            Standing::Unloaded(info) => load(handle, info).await?,
+            CurrentStandings::Known(standing) | CurrentStandings::Compared(standing, _) => {
+                return Ok(*standing);
+            }
+            CurrentStandings::Unloaded(info) => load(handle, info).await?,
         }
     }
 }
@@ -238,9 +242,11 @@ async fn compared(
     loop {
         let asked = id.to_owned();
         match handle.ask(|reply| Command::Standing(asked, reply)).await? {
-            Standing::Known(standing) => return Ok((*standing, None)),
-            Standing::Compared(standing, evidence) => return Ok((*standing, Some(evidence))),
-            Standing::Unloaded(info) => load(handle, info).await?,
+            CurrentStandings::Known(standing) => return Ok((*standing, None)),
+            CurrentStandings::Compared(standing, evidence) => {
+                return Ok((*standing, Some(evidence)));
+            }
+            CurrentStandings::Unloaded(info) => load(handle, info).await?,
         }
     }
 }
@@ -288,7 +294,7 @@ fn added_up(info: &Info, store: &dyn Store) -> Result<Results, Error> {
 async fn load(handle: &Handle, info: Arc<Info>) -> Result<(), Error> {
     let of = Arc::clone(&info);
     let results = handle.with_store(move |store| added_up(&of, store)).await?;
-    handle.tell(Command::Loaded(info, Box::new(results))).await
+    handle.send(Command::Loaded(info, Box::new(results))).await
 }
 
 /// Sends how a tournament stands, at once and after changes, until it is over

@@ -19,8 +19,10 @@ use super::{binaries, gate::Admitted};
 use crate::{
     compare::{parting, tells},
     error::Error,
-    handle::{Command, Compared, FailedGame, Handle, Presence, Report, ReportedGame},
-    results::{self, Info},
+    handle::Handle,
+    info::Info,
+    messages::{Command, Comparison, FailedGame, GamesReport, Presence, ReportedGame},
+    stored_game,
 };
 
 /// The most games of one report.
@@ -155,7 +157,7 @@ impl WorkerRpc {
                 continue;
             }
             if info.hash_only() {
-                results::shorten(&mut message, &mut report);
+                stored_game::shorten(&mut message, &mut report);
             }
             let record = GameRecord::try_from(&message)?;
             info.check(&record, &schedule)?;
@@ -166,8 +168,8 @@ impl WorkerRpc {
             }
             let answered = std::mem::take(&mut report.answered);
             let result = record.result();
-            report.unplayed = results::unplayed(&result, &answered);
-            report.unasked = results::unasked(&result, &answered);
+            report.unplayed = stored_game::unplayed(&result, &answered);
+            report.unasked = stored_game::unasked(&result, &answered);
             report.generation = if info.generation > 1 {
                 info.generation
             } else {
@@ -176,12 +178,12 @@ impl WorkerRpc {
             games.push(ReportedGame {
                 answered,
                 result,
-                stored: results::stored(&info, message, &report),
+                stored: stored_game::stored(&info, message, &report),
                 side: report,
             });
             records.insert(record.index, record);
         }
-        let report = Report {
+        let report = GamesReport {
             worker: request.worker_id.clone(),
             boot_epoch: request.boot_epoch,
             lease: request.lease_id,
@@ -194,7 +196,7 @@ impl WorkerRpc {
             return Ok(v1::ReportResponse::default());
         }
         let name = self.worker_name(&request.worker_id, boot_epoch).await?;
-        let compared = Compared {
+        let compared = Comparison {
             worker: request.worker_id,
             boot_epoch,
             ..self.compare(&info, &name, &compare, records).await?
@@ -229,12 +231,12 @@ impl WorkerRpc {
         worker: &str,
         indices: &[u64],
         mut records: BTreeMap<u64, GameRecord>,
-    ) -> Result<Compared, Error> {
+    ) -> Result<Comparison, Error> {
         records.retain(|index, _| indices.contains(index));
         let (info, by) = (Arc::clone(info), worker.to_owned());
         self.handle
             .with_store(move |store| {
-                let mut compared = Compared::new(info);
+                let mut compared = Comparison::new(info);
                 for (index, record) in records {
                     // Else whoever brought it would bring it for ever.
                     let hold =
@@ -281,7 +283,7 @@ fn held_against(
     if game.hash == record.hash {
         return Ok(Held::Alike);
     }
-    let durable = results::read_record(&game)?;
+    let durable = stored_game::read_record(&game)?;
     if tells(&durable, record) {
         return Ok(Held::Differs(difference(info, worker, &durable, record)));
     }

@@ -15,7 +15,7 @@ use tokio::{sync::oneshot, task::JoinHandle};
 use tonic::{Code, Status, Streaming, transport::Channel};
 use tonic_types::StatusExt;
 
-use crate::{Options, RunError, Summary};
+use crate::{Options, RunError, RunSummary};
 
 pub(super) const SPEC: &str = r#"
 name = "cup"
@@ -67,7 +67,7 @@ pub(super) struct Fixture {
     pub(super) url: String,
     pub(super) metrics: std::net::SocketAddr,
     stop: oneshot::Sender<()>,
-    running: JoinHandle<Result<Summary, RunError>>,
+    running: JoinHandle<Result<RunSummary, RunError>>,
 }
 
 pub(super) fn memory() -> Arc<dyn Store> {
@@ -122,13 +122,13 @@ impl Fixture {
     }
 
     /// Stops it as a signal would.
-    pub(super) async fn stop(self) -> Summary {
+    pub(super) async fn stop(self) -> RunSummary {
         self.stop.send(()).expect("it runs");
         self.running.await.expect("no panic").expect("no error")
     }
 
     /// Waits until it ends by itself.
-    pub(super) async fn ended(self) -> Result<Summary, RunError> {
+    pub(super) async fn ended(self) -> Result<RunSummary, RunError> {
         self.running.await.expect("no panic")
     }
 

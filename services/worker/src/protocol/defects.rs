@@ -1,21 +1,37 @@
-//! Defects that can be put in on purpose.
+//! Defects that tests inject to show that the simulation notices them.
 
-/// What a worker would do wrong. The simulation proves with these that it
-/// notices; what runs is [`Sound`], in which the compiler finds nothing of
-/// them.
-pub trait Defects {
+/// A defect of the protocol. Only builds with the feature `defects` can inject one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Defect {
     /// A report that failed once is forgotten.
-    const RETRIES_NOTHING: bool = false;
+    RetriesNothing,
     /// A report is forgotten that is refused for one of its games.
-    const DROPS_REFUSED: bool = false;
+    DropsRefused,
     /// A request for games that failed is waited for all the same.
-    const WAITS_FOR_EVER: bool = false;
+    WaitsForEver,
     /// A game of an earlier stay is kept however long it hangs.
-    const KEEPS_STALE: bool = false;
+    KeepsStale,
 }
 
-/// No defect.
-#[derive(Clone, Copy, Debug)]
-pub struct Sound;
+#[cfg(feature = "defects")]
+thread_local! {
+    static INJECTED: std::cell::Cell<Option<Defect>> = const { std::cell::Cell::new(None) };
+}
 
-impl Defects for Sound {}
+/// Injects a defect into the current thread, or none.
+#[cfg(feature = "defects")]
+pub fn inject(defect: Option<Defect>) {
+    INJECTED.set(defect);
+}
+
+/// True if this defect was injected into the current thread.
+#[cfg(feature = "defects")]
+pub(crate) fn is_injected(defect: Defect) -> bool {
+    INJECTED.get() == Some(defect)
+}
+
+/// False: only test builds have defects.
+#[cfg(not(feature = "defects"))]
+pub(crate) const fn is_injected(_: Defect) -> bool {
+    false
+}

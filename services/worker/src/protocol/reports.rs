@@ -5,9 +5,9 @@
 //! until the game is alone for which it was refused: that one is reported as an
 //! attempt that failed, and costs the others nothing.
 
+use super::defects::{Defect, is_injected};
 use std::{
     collections::{BTreeMap, VecDeque},
-    marker::PhantomData,
     rc::Rc,
     time::Duration,
 };
@@ -15,7 +15,6 @@ use std::{
 use super::{
     Fate, Lease, LeaseNo, Refusal, ReportNo,
     backoff::{Backoff, Jitter},
-    defects::Defects,
 };
 
 /// Games of one report.
@@ -83,7 +82,7 @@ pub(super) enum Due<R> {
 
 /// What was not answered for.
 #[derive(Debug)]
-pub(super) struct Reports<R, D> {
+pub(super) struct Reports<R> {
     groups: BTreeMap<LeaseNo, Group<R>>,
     calls: BTreeMap<ReportNo, Call>,
     ever: ReportNo,
@@ -91,10 +90,9 @@ pub(super) struct Reports<R, D> {
     unanswered_bytes: usize,
     /// The coordinator wants no new reports before this.
     rest: Duration,
-    defects: PhantomData<D>,
 }
 
-impl<R, D: Defects> Reports<R, D> {
+impl<R> Reports<R> {
     pub(super) fn new() -> Self {
         Self {
             groups: BTreeMap::new(),
@@ -103,7 +101,6 @@ impl<R, D: Defects> Reports<R, D> {
             unanswered: 0,
             unanswered_bytes: 0,
             rest: Duration::ZERO,
-            defects: PhantomData,
         }
     }
 
@@ -220,9 +217,9 @@ impl<R, D: Defects> Reports<R, D> {
             return Fate::Dropped;
         };
         match refusal {
-            _ if D::RETRIES_NOTHING => {}
+            _ if is_injected(Defect::RetriesNothing) => {}
             Refusal::Never => {}
-            Refusal::Contents if call.replaced || D::DROPS_REFUSED => {}
+            Refusal::Contents if call.replaced || is_injected(Defect::DropsRefused) => {}
             Refusal::Contents if call.games > 1 => {
                 let (lease, games, bytes) = (call.lease, call.games, call.bytes);
                 self.calls.remove(&report);

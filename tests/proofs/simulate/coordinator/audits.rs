@@ -1,7 +1,7 @@
 //! Records that came a second time: held against the durable ones, and settled
 //! where that was an audit, before who brought them is answered.
 
-use arena_coordinator::ledger::{Audited, Bitmap, Defects, State, TournamentNo};
+use arena_coordinator::ledger::{Audited, Bitmap, State, TournamentNo};
 
 use super::{After, Caller, Coordinator, Incoming, Wrong};
 use crate::proofs::simulate::{
@@ -24,7 +24,7 @@ impl Comparison {
     }
 }
 
-impl<D: Defects> Coordinator<D> {
+impl Coordinator {
     /// Goes on with what earlier starts audited.
     pub(super) fn restore_audits(&mut self, number: TournamentNo, place: usize, kept: &Kept) {
         let games = self.ledger.progress(number).map_or(0, |it| it.games);

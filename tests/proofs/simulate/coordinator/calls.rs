@@ -2,7 +2,7 @@
 
 use std::{rc::Rc, time::Duration};
 
-use arena_coordinator::ledger::{Ask, Defects, Player, TournamentNo, WorkerId};
+use arena_coordinator::ledger::{Ask, Player, TournamentNo, WorkerId};
 use arena_wire::ATTEMPTS_MAX;
 use arena_worker::protocol::{CallNo, Refusal, StayNo};
 
@@ -15,7 +15,7 @@ use super::{
     Coordinator, Parked, Present, Wrong,
 };
 
-impl<D: Defects> Coordinator<D> {
+impl Coordinator {
     pub(super) fn left(&mut self, net: &mut Net, who: Life, stay: StayNo) {
         for comparison in &self.comparisons {
             if comparison.is_of(who) {

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use arena_coordinator::ledger::{Defects, Failed, Report, ReportId, State};
+use arena_coordinator::ledger::{Failed, Report, ReportId, State};
 use arena_worker::protocol::Refusal;
 
 use super::{Caller, Coordinator, Wrong};
@@ -14,7 +14,7 @@ use crate::proofs::simulate::{
     net::{Down, Life, Net, Played, Up},
 };
 
-impl<D: Defects> Coordinator<D> {
+impl Coordinator {
     pub(super) fn report(
         &mut self,
         net: &mut Net,

@@ -1,6 +1,6 @@
 //! What users want of tournaments, and what follows.
 
-use arena_coordinator::ledger::{Defects, ReportId, State};
+use arena_coordinator::ledger::{ReportId, State};
 
 use super::{Account, After, Coordinator};
 use crate::proofs::simulate::{
@@ -11,7 +11,7 @@ use crate::proofs::simulate::{
     users::{Op, Request},
 };
 
-impl<D: Defects> Coordinator<D> {
+impl Coordinator {
     pub(super) fn finish(
         &mut self,
         net: &mut Net,

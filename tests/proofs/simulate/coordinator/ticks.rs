@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use arena_coordinator::ledger::{Defects, Ended};
+use arena_coordinator::ledger::Ended;
 
 use super::{Coordinator, Wrong};
 use crate::proofs::simulate::{
@@ -15,7 +15,7 @@ use crate::proofs::simulate::{
 const TICK: u64 = 100 * MILLI;
 const IDLE_TICK: u64 = SECOND;
 
-impl<D: Defects> Coordinator<D> {
+impl Coordinator {
     /// What has to be done now and then.
     pub(super) fn look_after(&mut self, net: &mut Net) -> Result<(), Wrong> {
         let now = self.now(net);

@@ -1,8 +1,5 @@
 //! What a blow does to the world.
 
-use arena_coordinator::ledger;
-use arena_worker::protocol;
-
 use super::{World, Wrong};
 use crate::proofs::simulate::{
     counts::Happening,
@@ -13,7 +10,7 @@ use crate::proofs::simulate::{
     users::User,
 };
 
-impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
+impl World {
     pub(super) fn strike(&mut self, blow: Blow) -> Result<(), Wrong> {
         tell!(self.net, "trouble: {blow:?}");
         let place = self.net.random.below(self.places.len() as u64) as usize;

@@ -1,12 +1,11 @@
 //! What the end of a schedule has to be.
 
-use arena_coordinator::ledger::{self, State};
-use arena_worker::protocol;
+use arena_coordinator::ledger::State;
 
 use super::{World, Wrong};
 use crate::proofs::simulate::games::{Spec, VOID};
 
-impl<C: ledger::Defects, W: protocol::Defects> World<C, W> {
+impl World {
     /// Holds the end against what it has to be.
     pub(super) fn check(&self) -> Result<(), Wrong> {
         for (place, kept) in self.disk.kept.iter().enumerate() {

@@ -1,0 +1,135 @@
+//! What the core knows of one tournament.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use arena_store::{Change as Stored, Collection};
+use arena_wire::v1::{self, TournamentState};
+use prost::Message;
+use tokio::sync::watch;
+
+use super::{differences::Differing, unix_us};
+use crate::{
+    info::Info,
+    ledger::TournamentNo,
+    messages::{AuditStatus, Version},
+    results::Results,
+};
+
+/// So many workers are named.
+const WORKERS_NAMED: usize = 5;
+
+/// States with the names that metrics give them.
+pub(crate) const STATES: [(TournamentState, &str); 4] = [
+    (TournamentState::Running, "running"),
+    (TournamentState::Paused, "paused"),
+    (TournamentState::Finished, "finished"),
+    (TournamentState::Cancelled, "cancelled"),
+];
+
+/// A tournament in the core.
+pub(super) struct Entry {
+    pub(super) info: Arc<Info>,
+    /// As stored, but for the number of games done.
+    pub(super) document: v1::Tournament,
+    /// None if it was over at the start.
+    pub(super) number: Option<TournamentNo>,
+    /// None until requested, if it was over at the start.
+    pub(super) results: Option<Results>,
+    /// No game is leased until a user starts or resumes it.
+    pub(super) dormant: bool,
+    /// Agents that did not start on some worker.
+    pub(super) unready: BTreeMap<u16, Unready>,
+    /// Agents given up, in the newest lease.
+    pub(super) given_up: Vec<u16>,
+    pub(super) differing: Differing,
+    pub(super) audit_status: AuditStatus,
+    /// Grows with each visible change.
+    pub(super) version: watch::Sender<Version>,
+    /// Last message to watchers, and its time.
+    pub(super) shown: Option<(Duration, Box<v1::WatchTournamentResponse>)>,
+    /// Decisions that workers reported.
+    pub(super) decisions: u64,
+    /// Games done and decisions over time, for the rate.
+    pub(super) pace: VecDeque<(Duration, [u64; 2])>,
+}
+
+impl Entry {
+    pub(super) fn new(info: Info, document: v1::Tournament) -> Self {
+        Self {
+            differing: Differing::new(info.games_most),
+            info: Arc::new(info),
+            document,
+            number: None,
+            results: None,
+            audit_status: AuditStatus::default(),
+            dormant: false,
+            unready: BTreeMap::new(),
+            given_up: Vec::new(),
+            version: watch::Sender::default(),
+            shown: None,
+            decisions: 0,
+            pace: VecDeque::new(),
+        }
+    }
+
+    /// Notifies watchers.
+    pub(super) fn touch(&self) {
+        let state = self.document.state();
+        self.version.send_modify(|version| {
+            version.changes += 1;
+            version.over = is_over(state);
+        });
+    }
+
+    /// The change that stores it in another state.
+    pub(super) fn stored_as(&self, state: TournamentState) -> (v1::Tournament, Stored) {
+        let mut document = self.document.clone();
+        document.set_state(state);
+        if state != TournamentState::Paused {
+            document.pause = None;
+        }
+        if is_over(state) {
+            document.finished_unix_us = unix_us();
+        }
+        let change = stored(&document);
+        (document, change)
+    }
+}
+
+/// True if a tournament is finished or cancelled.
+pub(super) fn is_over(state: TournamentState) -> bool {
+    matches!(
+        state,
+        TournamentState::Finished | TournamentState::Cancelled
+    )
+}
+
+pub(super) fn stored(document: &v1::Tournament) -> Stored {
+    Stored {
+        collection: Collection::Tournaments,
+        key: document.tournament_id.clone(),
+        value: Some(document.encode_to_vec()),
+    }
+}
+
+/// An agent that did not start on some workers.
+#[derive(Default)]
+pub(super) struct Unready {
+    /// Its newest failure.
+    pub(super) agent: v1::UnreadyAgent,
+    /// Names of those workers.
+    pub(super) workers: Vec<String>,
+}
+
+impl Unready {
+    pub(super) fn add(&mut self, agent: v1::UnreadyAgent, worker: &str) {
+        self.agent = agent;
+        if self.workers.len() < WORKERS_NAMED && !self.workers.iter().any(|it| it == worker) {
+            self.workers.push(worker.to_owned());
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The fixed properties of a tournament.
+
+use std::{
+    sync::{Arc, OnceLock, PoisonError, RwLock},
+    time::Duration,
+};
+
+use arena_model::{
+    GameRecord, Tournament,
+    engine::{ActionId, OpeningBook},
+};
+use arena_tournament::{Schedule, Stages};
+use arena_wire::v1;
+
+use crate::{
+    error::{Error, StartError},
+    ledger::Patience,
+    openings,
+};
+
+/// Default start timeout of an agent.
+const START_TIMEOUT: Duration = Duration::from_secs(10);
+/// Starts of an agent before it forfeits.
+const STARTS: u32 = 3;
+/// Timeout of a batch of decisions, or the move timeout if that is longer.
+const BATCH_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The fixed properties of a tournament; its list of games can only grow.
+pub(crate) struct Info {
+    pub(crate) id: Arc<str>,
+    /// Generation of its games, from 1.
+    pub(crate) generation: u32,
+    /// Key of this generation's games in the store.
+    pub(crate) key: Arc<str>,
+    pub(crate) tournament: Tournament,
+    schedule: RwLock<Arc<Schedule>>,
+    /// Maximum number of games.
+    pub(crate) games_most: u64,
+    pub(crate) setup: v1::TournamentSetup,
+    /// Agents' names, by index.
+    pub(crate) agents: Vec<String>,
+    /// Agents' labels in metrics, by index.
+    pub(crate) labels: Vec<String>,
+    /// Built when a game is first leased or checked.
+    book: OnceLock<Option<OpeningBook>>,
+}
+
+/// Key of a generation in the store. No tournament id contains `~`.
+fn key(id: &str, generation: u32) -> Arc<str> {
+    match generation {
+        0 | 1 => id.into(),
+        _ => format!("{id}~{generation}").into(),
+    }
+}
+
+/// Label of an agent in metrics.
+fn label(agent: &v1::AgentSetup) -> String {
+    if agent.label.is_empty() {
+        agent.name.clone()
+    } else {
+        agent.label.clone()
+    }
+}
+
+impl Info {
+    /// Reads a stored tournament.
+    pub(crate) fn read(document: &v1::Tournament) -> Result<Self, StartError> {
+        let unreadable = |problem: String| StartError::Document {
+            what: format!("tournament {}", document.tournament_id),
+            problem,
+        };
+        let tournament: Tournament = serde_json::from_str(&document.spec_json)
+            .map_err(|error| unreadable(error.to_string()))?;
+        let stages = Stages::new(&tournament).map_err(|error| unreadable(error.to_string()))?;
+        let setup = document
+            .setup
+            .clone()
+            .ok_or_else(|| unreadable("it has no setup".to_owned()))?;
+        let generation = document.generation.max(1);
+        Ok(Self {
+            id: document.tournament_id.as_str().into(),
+            generation,
+            key: key(&document.tournament_id, generation),
+            agents: tournament
+                .agents
+                .iter()
+                .map(|agent| agent.name.to_string())
+                .collect(),
+            labels: setup.agents.iter().map(label).collect(),
+            book: OnceLock::new(),
+            tournament,
+            schedule: RwLock::new(Arc::new(stages.schedule().clone())),
+            games_most: stages.games().most,
+            setup,
+        })
+    }
+
+    /// The same tournament in another generation, which knows the games of the first stage
+    /// only.
+    pub(crate) fn of_generation(&self, generation: u32) -> Result<Self, Error> {
+        let stages = Stages::new(&self.tournament)?;
+        Ok(Self {
+            id: Arc::clone(&self.id),
+            generation,
+            key: key(&self.id, generation),
+            tournament: self.tournament.clone(),
+            schedule: RwLock::new(Arc::new(stages.schedule().clone())),
+            games_most: self.games_most,
+            setup: self.setup.clone(),
+            agents: self.agents.clone(),
+            labels: self.labels.clone(),
+            book: OnceLock::new(),
+        })
+    }
+
+    /// The games known so far.
+    pub(crate) fn schedule(&self) -> Arc<Schedule> {
+        let schedule = self.schedule.read();
+        Arc::clone(&schedule.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Replaces the schedule by a longer one.
+    pub(crate) fn follow(&self, schedule: &Schedule) {
+        let known = self.schedule.write();
+        *known.unwrap_or_else(PoisonError::into_inner) = Arc::new(schedule.clone());
+    }
+
+    /// The actions of an opening by its number; none if games have no openings.
+    pub(crate) fn opening(&self, number: Option<u64>) -> Option<&[ActionId]> {
+        let number = number?;
+        let book = self.book.get_or_init(|| {
+            openings::book(&self.tournament)
+                .inspect_err(|error| {
+                    tracing::error!(tournament = %self.id, %error, "it has no openings");
+                })
+                .ok()
+        });
+        let openings = &book.as_ref()?.openings;
+        Some(openings.get(usize::try_from(number).ok()?)?)
+    }
+
+    /// Number of games known so far.
+    pub(crate) fn games(&self) -> u64 {
+        self.schedule().games()
+    }
+
+    /// True if events are not stored.
+    pub(crate) fn hash_only(&self) -> bool {
+        self.setup.hash_only
+    }
+
+    /// Extra time that its leases may go without progress.
+    pub(crate) fn patience(&self) -> Patience {
+        let starts = self.setup.agents.iter().filter_map(|agent| {
+            let Some(v1::agent_setup::Source::Binary(binary)) = &agent.source else {
+                return None;
+            };
+            let limit = binary.limits.unwrap_or_default().start_timeout_us;
+            Some(if limit == 0 {
+                START_TIMEOUT
+            } else {
+                Duration::from_micros(limit)
+            })
+        });
+        let starting = starts.max().unwrap_or_default() * STARTS;
+        let outside = self
+            .setup
+            .agents
+            .iter()
+            .any(|agent| !matches!(agent.source, Some(v1::agent_setup::Source::Native(_))));
+        let timeout = self.tournament.play.move_timeout;
+        // The worst case is an agent that hangs: its batch times out, it is restarted,
+        // and the open decisions are asked again alone.
+        let between = if outside {
+            BATCH_TIMEOUT.max(timeout) + starting + timeout
+        } else {
+            timeout
+        };
+        Patience {
+            first: between + starting,
+            between,
+        }
+    }
+
+    /// Checks a record against a schedule of this tournament.
+    pub(crate) fn check(&self, record: &GameRecord, schedule: &Schedule) -> Result<(), Error> {
+        let wrong = |what: &str| {
+            Err(Error::Request(format!(
+                "the record of game {}/{} {what}",
+                self.id, record.index
+            )))
+        };
+        if record.index >= schedule.games() {
+            return wrong("is of no game of the schedule");
+        }
+        let game = schedule.game(record.index);
+        if (game.block, game.seed, &game.seats) != (record.block, record.seed, &record.seats) {
+            return wrong("has another block, seed or seats than the schedule");
+        }
+        if record.events.is_empty() && record.plies > 0 && !self.hash_only() {
+            return wrong("has no events, and its tournament keeps them");
+        }
+        if let Some(opening) = game.opening.and_then(|number| self.opening(Some(number)))
+            && !record.events.is_empty()
+            && !begins_with(record, opening)
+        {
+            return wrong("does not begin with the opening of its block");
+        }
+        Ok(())
+    }
+}
+
+/// True if a record begins with this opening and marks it as its opening.
+fn begins_with(record: &GameRecord, opening: &[ActionId]) -> bool {
+    let actions = record.events.iter().filter(|event| event.is_action());
+    record.opening_plies as usize == opening.len()
+        && actions
+            .map(|event| event.id())
+            .take(opening.len())
+            .eq(opening.iter().copied())
+}

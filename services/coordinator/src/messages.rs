@@ -1,0 +1,213 @@
+//! Messages to the core, the task that owns all state.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use arena_model::result::GameResult;
+use arena_store::{Position, StoreError, StoredGame};
+use arena_tournament::Evidence;
+use arena_wire::v1;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::{
+    error::Error,
+    info::Info,
+    ledger::{LeaseId, WorkerId},
+    results::Results,
+};
+
+/// Where the core sends its answer.
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, Error>>;
+
+/// A reported game.
+pub(crate) struct ReportedGame {
+    pub(crate) result: GameResult,
+    pub(crate) stored: StoredGame,
+    /// The report without its record.
+    pub(crate) side: v1::GameReport,
+    /// If a seat forfeited: the seats whose agents answered.
+    pub(crate) answered: Vec<u32>,
+}
+
+/// Games reported together.
+pub(crate) struct GamesReport {
+    pub(crate) worker: String,
+    pub(crate) boot_epoch: u64,
+    pub(crate) lease: LeaseId,
+    pub(crate) info: Arc<Info>,
+    pub(crate) games: Vec<ReportedGame>,
+    pub(crate) failed: Vec<FailedGame>,
+}
+
+/// A game that could not be played, and why.
+pub(crate) struct FailedGame {
+    pub(crate) index: u64,
+    pub(crate) reason: String,
+    /// The agent that did not start, if that was the reason.
+    pub(crate) unready: Option<v1::UnreadyAgent>,
+}
+
+/// Games compared with their durable records.
+pub(crate) struct Comparison {
+    pub(crate) info: Arc<Info>,
+    /// The worker that reported them.
+    pub(crate) worker: String,
+    pub(crate) boot_epoch: u64,
+    /// Each with whether it differs.
+    pub(crate) games: Vec<(u64, bool)>,
+    /// The differences.
+    pub(crate) differences: Vec<v1::Difference>,
+    /// Games that cannot be compared: the durable record cannot be read, or the difference
+    /// depends on time or host.
+    pub(crate) unread: Vec<u64>,
+}
+
+impl Comparison {
+    /// An empty comparison.
+    pub(crate) fn new(info: Arc<Info>) -> Self {
+        Self {
+            info,
+            worker: String::new(),
+            boot_epoch: 0,
+            games: Vec::new(),
+            differences: Vec::new(),
+            unread: Vec::new(),
+        }
+    }
+}
+
+/// A change of state that a user requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StateChange {
+    Pause,
+    Resume,
+    Cancel,
+}
+
+/// Number of changes of a tournament, for watchers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Version {
+    pub(crate) changes: u64,
+    /// The tournament is over; nothing will change.
+    pub(crate) over: bool,
+}
+
+/// The current standings of a tournament.
+pub(crate) enum CurrentStandings {
+    Known(Box<v1::WatchTournamentResponse>),
+    /// With the evidence that compares agents.
+    Compared(Box<v1::WatchTournamentResponse>, Box<Evidence>),
+    /// Its results have to be loaded first.
+    Unloaded(Arc<Info>),
+}
+
+/// A tournament that metrics show.
+pub(crate) struct ListedTournament {
+    pub(crate) info: Arc<Info>,
+    pub(crate) state: v1::TournamentState,
+    /// Grows with each change of its standings.
+    pub(crate) changes: u64,
+    pub(crate) created_unix_us: u64,
+    /// 0 until it is finished.
+    pub(crate) finished_unix_us: u64,
+    /// Games that are durable, leased and queued.
+    pub(crate) games: [u64; 3],
+}
+
+/// A worker's connection with its notices. Dropping it signals that the worker left.
+pub(crate) struct Presence {
+    pub(crate) worker: WorkerId,
+    pub(crate) notices: mpsc::Receiver<v1::JoinResponse>,
+    pub(crate) signals: mpsc::UnboundedSender<Signal>,
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        // Without a receiver the coordinator is gone as well.
+        let _ = self.signals.send(Signal::Left(self.worker));
+    }
+}
+
+/// A request to the core.
+pub(crate) enum Command {
+    Register(Box<v1::RegisterAgentRequest>, Reply<v1::Agent>),
+    Remove(v1::RemoveAgentRequest, Reply<()>),
+    Agent(String, Reply<v1::Agent>),
+    Agents(Reply<Vec<v1::Agent>>),
+    Plan(v1::PlanTournamentRequest, Reply<v1::PlanTournamentResponse>),
+    Start(
+        v1::StartTournamentRequest,
+        Reply<v1::StartTournamentResponse>,
+    ),
+    Change {
+        change: StateChange,
+        request_id: String,
+        tournament: String,
+        reply: Reply<v1::Tournament>,
+    },
+    Retry(v1::RetryTournamentRequest, Reply<v1::Tournament>),
+    Tournament(String, Reply<v1::Tournament>),
+    Tournaments(Reply<Vec<v1::Tournament>>),
+    Info(String, Reply<Arc<Info>>),
+    /// Answered with the evidence that compares agents.
+    Standing(String, Reply<CurrentStandings>),
+    /// The tournaments that metrics show.
+    Listed(Reply<Vec<ListedTournament>>),
+    /// For watchers: may be a moment old.
+    Shown(String, Reply<CurrentStandings>),
+    Watch(String, Reply<watch::Receiver<Version>>),
+    Loaded(Arc<Info>, Box<Results>),
+    Join(v1::JoinRequest, Reply<Presence>),
+    Lease(v1::LeaseRequest, Reply<v1::LeaseResponse>),
+    Heartbeat(v1::HeartbeatRequest, Reply<Vec<LeaseId>>),
+    Leave(v1::LeaveRequest, Reply<()>),
+    /// The name of the worker of an id and boot epoch; its id where it is gone.
+    WorkerName(String, u64, Reply<String>),
+    /// Answered with the games that had a record before, which are compared next.
+    Report(GamesReport, Reply<Vec<u64>>),
+    Compared(Comparison, Reply<()>),
+    /// Number of games that differ and are not listed.
+    Unlisted(String, Reply<u64>),
+    Workers(Reply<v1::ListWorkersResponse>),
+}
+
+/// An event that no request caused. None is lost: at most one for each worker and for each
+/// batch in the store's bounded queue can wait.
+pub(crate) enum Signal {
+    /// A batch is durable, or failed; with the position in the chain of results, if the
+    /// store has one.
+    Written(u64, Result<(), StoreError>, Option<Position>),
+    /// A worker's stream ended.
+    Left(WorkerId),
+    /// Results of comparisons are durable.
+    Kept(String, AuditStatus),
+    /// A checkpoint could not be written.
+    Unkept(StoreError),
+}
+
+/// The queues of the core. Reports have a queue of their own, so that no other request
+/// waits behind them.
+pub(crate) struct Inbox {
+    pub(crate) commands: mpsc::Receiver<Command>,
+    pub(crate) reports: mpsc::Receiver<Command>,
+}
+
+/// State of a tournament's audits and differences, as far as it is durable. The core may
+/// know of more that is being written.
+#[derive(Debug, Default)]
+pub(crate) struct AuditStatus {
+    pub(crate) agreed: u64,
+    pub(crate) differing: u64,
+    /// Games that differ and are not listed.
+    pub(crate) unlisted: u64,
+    /// Non-deterministic agents, by number.
+    pub(crate) flagged: BTreeSet<usize>,
+}
+
+/// Results of a run of the coordinator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunSummary {
+    /// Games made durable.
+    pub games: u64,
+    /// Running tournaments, which continue at the next start.
+    pub tournaments_open: usize,
+}
