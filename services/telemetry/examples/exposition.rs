@@ -64,7 +64,7 @@ fn play(coordinator: &CoordinatorMetrics, worker: &WorkerMetrics) {
         worker.add_agent_processes(agent, 1);
         worker.agent_restarted(agent);
     }
-    worker.manager("cowry").observe(2e-6, 9);
+    worker.overhead("cowry").observe(2e-6, 9);
     worker.games_played("cowry", 1);
     worker.games_in_flight.set(64);
     worker.batch_size.observe(48.0);

@@ -277,7 +277,7 @@ metrics! {
         "Time from the moment a move is wanted to the moment it is known: waiting and round trip");
     MOVE_AGENT = histogram("arena_move_agent_seconds", &["agent", "ruleset"], MOVE_BUCKETS,
         "The earlier name of arena_move_thinking_seconds, with the same values; goes with the next release");
-    MOVE_MANAGER = histogram("arena_move_manager_seconds", &["ruleset"], OVERHEAD_BUCKETS,
+    MOVE_OVERHEAD = histogram("arena_move_manager_seconds", &["ruleset"], OVERHEAD_BUCKETS,
         "Time a worker spends on a move outside of the agent: rules, chance, recording, the next question");
     DECISIONS = counter("arena_decisions_total", &["agent", "ruleset"],
         "Decisions that an agent was asked for, answered or not");

@@ -34,7 +34,7 @@ fn what_is_exported_is_what_the_catalogue_says() {
     worker.add_agent_processes("random", 1);
     worker.games_played("cowry", 1);
     drop(worker.meter("random", "cowry"));
-    let _ = worker.manager("cowry");
+    let _ = worker.overhead("cowry");
     coordinator.standings.show(vec![Arc::new(cup())]);
 
     let mut seen: BTreeMap<String, (String, MetricType, Vec<String>)> = registry

@@ -25,7 +25,7 @@ pub struct WorkerMetrics {
     move_round_trip: WeightedHistograms,
     move_transport: WeightedHistograms,
     move_duration: WeightedHistograms,
-    move_manager: WeightedHistograms,
+    move_overhead: WeightedHistograms,
     decisions: IntCounterVec,
     games: IntCounterVec,
     agent_processes: IntGaugeVec,
@@ -56,7 +56,7 @@ impl WorkerMetrics {
             move_round_trip: weighted(&[catalogue::MOVE_ROUND_TRIP])?,
             move_transport: weighted(&[catalogue::MOVE_TRANSPORT])?,
             move_duration: weighted(&[catalogue::MOVE_DURATION])?,
-            move_manager: weighted(&[catalogue::MOVE_MANAGER])?,
+            move_overhead: weighted(&[catalogue::MOVE_OVERHEAD])?,
             decisions: catalogue::DECISIONS.counters(registry)?,
             games: catalogue::WORKER_GAMES.counters(registry)?,
             agent_processes: catalogue::AGENT_PROCESSES.gauges(registry)?,
@@ -93,8 +93,8 @@ impl WorkerMetrics {
     /// For the time, in seconds, that a move costs outside of the agent: rules,
     /// chance, recording, the next question.
     #[must_use]
-    pub fn manager(&self, ruleset: &str) -> WeightedHistogram {
-        self.move_manager.with(&[self.labels.ruleset(ruleset)])
+    pub fn overhead(&self, ruleset: &str) -> WeightedHistogram {
+        self.move_overhead.with(&[self.labels.ruleset(ruleset)])
     }
 
     /// Counts games played to their end.

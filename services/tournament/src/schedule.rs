@@ -38,7 +38,7 @@ mod groups;
 mod openings;
 mod orders;
 mod segments;
-mod stage;
+pub(crate) mod stage;
 
 use std::collections::HashMap;
 

@@ -19,7 +19,7 @@ use std::{any::Any, time::Duration};
 use arena_engine::FaultKind;
 use arena_wire::v1;
 
-use crate::native::Thought;
+use crate::native::NativeAnswer;
 
 /// A game that waits for an answer: its place among the active games, and how
 /// often that place was used.
@@ -62,7 +62,7 @@ pub(crate) enum Event {
     /// Of a solitary question.
     Alone(Token, Verdict),
     /// Of a native agent, each question by itself.
-    Thoughts(Vec<Thought>),
+    NativeAnswers(Vec<NativeAnswer>),
     /// Games that were played in the pool; fewer reports than games where
     /// they are not wanted any more.
     Games {

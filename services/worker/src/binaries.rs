@@ -17,8 +17,9 @@ use tokio::{sync::Mutex, time};
 use tonic::{Code, Status, transport::Channel};
 
 use crate::{
+    WorkerError,
+    endpoint::endpoint,
     environment::{BinaryError, BinaryProvider, Provided},
-    service::{WorkerError, endpoint},
 };
 
 /// Tries while the coordinator cannot be reached.

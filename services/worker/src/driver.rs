@@ -6,9 +6,10 @@
 //! left, so that it travels together.
 
 mod active;
+mod agents;
 mod lease;
+mod open_games;
 mod outputs;
-mod seats;
 #[cfg(test)]
 mod tests;
 
@@ -32,15 +33,15 @@ use tokio::{
 
 use crate::{
     agent::{Event, FaultReport, Token, Verdict},
+    context::{SetupError, TournamentContext},
     environment::Environment,
     native::{Pool, PoolJob},
     protocol::Progress,
-    table::{Rules, SetupError},
 };
 pub(crate) use active::GivenUp;
 use active::{Active, Games};
+use agents::TournamentAgents;
 use lease::Lease;
-use seats::Table;
 
 /// Answers handled before questions are sent, where answers keep coming.
 const EVENTS_MAX: usize = 64;
@@ -60,7 +61,7 @@ pub(crate) struct Done {
 
 struct Waiting {
     lease: u64,
-    table: Rc<Table>,
+    tournament: Rc<TournamentAgents>,
     game: v1::GameAssignment,
 }
 
@@ -68,7 +69,7 @@ impl Waiting {
     /// Whether it may begin. What is not asked of agents one by one always may.
     fn has_room(&self) -> bool {
         let played = self.game.attempts < ATTEMPTS_MAX;
-        !played || self.table.has_room(&self.game) || self.table.is_native(&self.game)
+        !played || self.tournament.has_room(&self.game) || self.tournament.is_native(&self.game)
     }
 }
 
@@ -77,7 +78,7 @@ pub(crate) struct Driver {
     environment: Rc<Environment>,
     pool: Pool,
     capacity: usize,
-    tables: BTreeMap<String, Rc<Table>>,
+    tournaments: BTreeMap<String, Rc<TournamentAgents>>,
     leases: BTreeMap<u64, Lease>,
     waiting: VecDeque<Waiting>,
     games: Games,
@@ -100,7 +101,7 @@ impl Driver {
             environment: Rc::new(environment),
             pool,
             capacity: capacity.max(1),
-            tables: BTreeMap::new(),
+            tournaments: BTreeMap::new(),
             leases: BTreeMap::new(),
             waiting: VecDeque::new(),
             games: Games::default(),
@@ -126,31 +127,35 @@ impl Driver {
 
     /// Latencies of a tournament's agents that were not reported yet.
     pub(crate) fn latencies(&self, tournament: &str) -> Vec<v1::AgentLatency> {
-        let table = self.tables.get(tournament);
-        table.map_or_else(Vec::new, |table| table.rules().latencies().take())
+        let tournament = self.tournaments.get(tournament);
+        tournament.map_or_else(Vec::new, |tournament| {
+            tournament.context().latencies().take()
+        })
     }
 
     /// Makes a tournament known.
     pub(crate) fn add_tournament(&mut self, setup: v1::TournamentSetup) -> Result<(), SetupError> {
-        if !self.tables.contains_key(&setup.tournament_id) {
+        if !self.tournaments.contains_key(&setup.tournament_id) {
             let id = setup.tournament_id.clone();
-            let rules = Arc::new(Rules::new(setup)?);
-            let table = Table::new(rules, self.environment.clone(), self.sender.clone());
-            self.tables.insert(id, Rc::new(table));
+            let context = Arc::new(TournamentContext::new(setup)?);
+            let tournament =
+                TournamentAgents::new(context, self.environment.clone(), self.sender.clone());
+            self.tournaments.insert(id, Rc::new(tournament));
         }
         Ok(())
     }
 
     pub(crate) fn knows(&self, tournament: &str) -> bool {
-        self.tables.contains_key(tournament)
+        self.tournaments.contains_key(tournament)
     }
 
     /// Ends a tournament's agents where no game of it is left.
     pub(crate) fn forget_idle(&mut self, idle: Duration) {
         for lease in self.leases.values() {
-            lease.table.touch();
+            lease.tournament.touch();
         }
-        self.tables.retain(|_, table| table.idle() < idle);
+        self.tournaments
+            .retain(|_, tournament| tournament.idle() < idle);
     }
 
     /// Takes games; false where their tournament is not known.
@@ -161,7 +166,7 @@ impl Driver {
         games: Vec<v1::GameAssignment>,
         given_up: GivenUp,
     ) -> bool {
-        let Some(table) = self.tables.get(tournament).cloned() else {
+        let Some(tournament) = self.tournaments.get(tournament).cloned() else {
             return false;
         };
         let job = PoolJob {
@@ -169,11 +174,11 @@ impl Driver {
             plies: Arc::default(),
             unwanted: Arc::new(AtomicBool::new(false)),
         };
-        let leased = Lease::new(table.clone(), games.len(), job, given_up);
+        let leased = Lease::new(tournament.clone(), games.len(), job, given_up);
         self.leases.insert(lease, leased);
         let waiting = games.into_iter().map(|game| Waiting {
             lease,
-            table: table.clone(),
+            tournament: tournament.clone(),
             game,
         });
         self.waiting.extend(waiting);
@@ -214,8 +219,9 @@ impl Driver {
 
     /// Decisions of each tournament since the last call.
     pub(crate) fn take_decisions(&self) -> Vec<(String, u64)> {
-        let tables = self.tables.iter();
-        let decisions = tables.map(|(id, table)| (id.clone(), table.take_decisions()));
+        let tournaments = self.tournaments.iter();
+        let decisions =
+            tournaments.map(|(id, tournament)| (id.clone(), tournament.take_decisions()));
         decisions.filter(|(_, count)| *count > 0).collect()
     }
 
@@ -297,7 +303,7 @@ impl Driver {
     pub(crate) async fn close(self) {
         let Self {
             environment,
-            tables,
+            tournaments,
             leases,
             games,
             waiting,
@@ -306,26 +312,30 @@ impl Driver {
         for lease in leases.values() {
             lease.job.unwanted.store(true, Ordering::Relaxed);
         }
-        drop((tables, leases, games, waiting));
+        drop((tournaments, leases, games, waiting));
         let _ = time::timeout(CLOSE, environment.supervisor.all_gone()).await;
     }
 
     fn begin(&mut self, waiting: Waiting) {
-        let Waiting { lease, table, game } = waiting;
-        table.touch();
+        let Waiting {
+            lease,
+            tournament,
+            game,
+        } = waiting;
+        tournament.touch();
         if game.attempts >= ATTEMPTS_MAX {
-            let report = table.builder().give_up(&game);
+            let report = tournament.builder().give_up(&game);
             return self.finish(lease, report);
         }
-        if let Err(error) = table.rules().check(&game) {
-            let report = table.builder().void(&game, error.to_string());
+        if let Err(error) = tournament.context().check(&game) {
+            let report = tournament.builder().void(&game, error.to_string());
             return self.finish(lease, report);
         }
         let Some(Lease { job, given_up, .. }) = self.leases.get(&lease) else {
             return;
         };
         let (job, given_up) = (job.clone(), given_up.clone());
-        if table.is_native(&game) {
+        if tournament.is_native(&game) {
             // As many as go together into the pool.
             let mut games = vec![game];
             while self.in_flight() + games.len() < self.capacity
@@ -333,14 +343,14 @@ impl Driver {
                 && let Some(next) = self.waiting.pop_front_if(|next| {
                     next.lease == lease
                         && next.game.attempts < ATTEMPTS_MAX
-                        && table.rules().check(&next.game).is_ok()
-                        && table.is_native(&next.game)
+                        && tournament.context().check(&next.game).is_ok()
+                        && tournament.is_native(&next.game)
                 })
             {
                 games.push(next.game);
             }
             self.pooled += games.len();
-            let counts = table
+            let counts = tournament
                 .players()
                 .start(&self.pool, &self.sender, &job, &games);
             if let Some(lease) = self.leases.get_mut(&lease) {
@@ -348,11 +358,13 @@ impl Driver {
             }
             return;
         }
-        let opened = Active::new(lease, job.plies, table.clone(), game.clone(), given_up);
+        let opened = Active::new(lease, job.plies, tournament.clone(), game.clone(), given_up);
         let active = match opened {
             Ok(active) => active,
             Err(error) => {
-                let report = table.builder().void(&game, format!("its opening: {error}"));
+                let report = tournament
+                    .builder()
+                    .void(&game, format!("its opening: {error}"));
                 return self.finish(lease, report);
             }
         };
@@ -373,10 +385,10 @@ impl Driver {
         let Some(active) = self.games.remove(token) else {
             return;
         };
-        let (lease, table) = (active.lease, active.table.clone());
+        let (lease, tournament) = (active.lease, active.tournament.clone());
         self.environment
             .metrics
-            .games_played(&table.rules().wire().ruleset, 1);
+            .games_played(&tournament.context().wire().ruleset, 1);
         let report = active.seal();
         self.finish(lease, report);
     }
@@ -385,7 +397,7 @@ impl Driver {
         let Some(active) = self.games.remove(token) else {
             return;
         };
-        let report = active.table.builder().void(&active.assignment, why);
+        let report = active.tournament.builder().void(&active.assignment, why);
         self.finish(active.lease, report);
     }
 
@@ -431,10 +443,10 @@ impl Driver {
             Event::Alone(token, verdict) => {
                 self.measured(Some(token), 1, |this| this.judge(token, verdict));
             }
-            Event::Thoughts(thoughts) => {
-                let first = thoughts.first().map(|&(token, _)| token);
-                self.measured(first, thoughts.len(), |this| {
-                    for (token, verdict) in thoughts {
+            Event::NativeAnswers(answers) => {
+                let first = answers.first().map(|&(token, _)| token);
+                self.measured(first, answers.len(), |this| {
+                    for (token, verdict) in answers {
                         this.judge(token, verdict);
                     }
                 });
@@ -446,13 +458,13 @@ impl Driver {
                 reports,
             } => {
                 self.pooled -= count;
-                if let Some(table) = self.tables.get(&tournament) {
+                if let Some(tournament) = self.tournaments.get(&tournament) {
                     self.environment
                         .metrics
-                        .games_played(&table.rules().wire().ruleset, reports.len() as u64);
+                        .games_played(&tournament.context().wire().ruleset, reports.len() as u64);
                     let records = reports.iter().filter_map(|report| report.record.as_ref());
                     let decisions = records.flat_map(|record| &record.decisions);
-                    table.count_decisions(decisions.map(|&count| u64::from(count)).sum());
+                    tournament.count_decisions(decisions.map(|&count| u64::from(count)).sum());
                 }
                 self.settle(lease, count);
                 let done = |report| Done { lease, report };
@@ -466,12 +478,12 @@ impl Driver {
     /// Handles moves of one tournament, and counts what one of them costs here.
     fn measured(&mut self, first: Option<Token>, moves: usize, handle: impl FnOnce(&mut Self)) {
         let active = first.and_then(|token| self.games.get_mut(token));
-        let table = active.map(|active| active.table.clone());
+        let tournament = active.map(|active| active.tournament.clone());
         let start = Instant::now();
         handle(self);
-        if let Some(table) = table {
+        if let Some(tournament) = tournament {
             let each = start.elapsed().as_secs_f64() / moves as f64;
-            table.manager().observe(each, moves as u64);
+            tournament.overhead().observe(each, moves as u64);
         }
     }
 
@@ -484,7 +496,7 @@ impl Driver {
             return self.ask_alone(token);
         }
         active.plies.count();
-        active.table.count_decisions(1);
+        active.tournament.count_decisions(1);
         if !active.ask(token) {
             self.end(token);
         }
@@ -525,13 +537,13 @@ impl Driver {
             Verdict::Void(why) => return self.void(token, why),
         }
         active.plies.count();
-        active.table.count_decisions(1);
+        active.tournament.count_decisions(1);
         self.go_on(token);
     }
 
     fn flush(&self) {
-        for table in self.tables.values() {
-            table.flush(&self.pool, &self.sender);
+        for tournament in self.tournaments.values() {
+            tournament.flush(&self.pool, &self.sender);
         }
     }
 }

@@ -1,29 +1,32 @@
-//! Plays leased games and looks after agent processes.
+//! Plays leased games and supervises agent processes.
 //!
-//! [`play_one`] plays a single game, [`play_games`] several, [`describe`] asks an agent what it
-//! offers. Both, and the worker, take [`AgentOptions`]: how agents are run on
-//! this machine. Whatever program these name must run [`guard::main`] when it
-//! is started as the guard.
+//! [`play_one`] plays a single game, [`play_games`] several, and [`describe`] asks
+//! an agent for its description. They and the worker take [`AgentOptions`]: how agents run on
+//! this machine. The program named there must run [`guard::main`] when it is started as the
+//! guard.
 
 mod agent;
 mod binaries;
+mod context;
 mod driver;
+mod endpoint;
 mod environment;
+mod error;
 pub mod guard;
 mod meter;
 mod native;
 pub mod package;
 mod player;
 pub mod protocol;
-mod report;
+mod record;
 mod runtime;
 mod service;
 pub mod supervise;
-mod table;
 
 pub use binaries::CoordinatorBinaries;
+pub use context::SetupError;
 pub use environment::{AgentOptions, BinaryError, BinaryProvider, Builtin, Provided};
+pub use error::WorkerError;
 pub use native::Job;
 pub use player::{DescribeError, NoBinaries, PlayError, Played, describe, play_games, play_one};
-pub use service::{Options, Service, WorkerError};
-pub use table::SetupError;
+pub use service::{Options, Service};

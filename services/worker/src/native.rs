@@ -1,11 +1,11 @@
 //! The papers' agents on threads of the worker.
 
-mod brain;
 mod games;
-mod patience;
 mod pool;
+mod runner;
+mod time_limit;
 
-pub(crate) use brain::{NativeRunners, Player, Thought};
-pub(crate) use games::{Players, Plies, PoolJob};
+pub(crate) use games::{NativeGames, PlyCounter, PoolJob};
 pub use pool::Job;
 pub(crate) use pool::Pool;
+pub(crate) use runner::{NativeAnswer, NativeClient, NativeRunners};

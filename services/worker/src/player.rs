@@ -14,11 +14,11 @@ use tonic::Code;
 
 use crate::{
     agent::connection::{AgentConnection, Down, Source},
+    context::{SetupError, TournamentContext},
     driver::{Driver, GivenUp},
     environment::{AgentOptions, BinaryProvider, Environment},
     native::Pool,
     runtime::on_own_thread,
-    table::{Rules, SetupError},
 };
 
 /// How long an agent may take to describe itself.
@@ -68,7 +68,7 @@ pub async fn play_one(
     binaries: Arc<dyn BinaryProvider>,
     options: AgentOptions,
 ) -> Result<Played, PlayError> {
-    let rules = Rules::new(setup.clone())?;
+    let context = TournamentContext::new(setup.clone())?;
     let options = AgentOptions {
         threads: 1,
         ..options
@@ -80,7 +80,7 @@ pub async fn play_one(
     }
     Ok(Played {
         record: GameRecord::try_from(&report.record.unwrap_or_default())?,
-        header: rules.header().clone(),
+        header: context.header().clone(),
         timing: report.timing.unwrap_or_default(),
         fault_details: report.fault_details,
     })
@@ -100,8 +100,8 @@ pub async fn play_games(
     binaries: Arc<dyn BinaryProvider>,
     options: AgentOptions,
 ) -> Result<Vec<v1::GameReport>, PlayError> {
-    let rules = Rules::new(setup.clone())?;
-    games.iter().try_for_each(|game| rules.check(game))?;
+    let context = TournamentContext::new(setup.clone())?;
+    games.iter().try_for_each(|game| context.check(game))?;
     let metrics = WorkerMetrics::new(&Registry::new(), [setup.ruleset.as_str()])?;
     let pool = Pool::new(options.threads())?;
     on_own_thread("games", move || async move {

@@ -8,7 +8,6 @@ use std::{
     collections::hash_map::RandomState,
     fs,
     hash::BuildHasher,
-    io,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::{
@@ -18,14 +17,16 @@ use std::{
     time::Duration,
 };
 
-use arena_telemetry::{MetricsError, MetricsServer, Registry, ServeError, WorkerMetrics};
+use arena_telemetry::{MetricsServer, Registry, WorkerMetrics};
 use tokio::sync::oneshot;
 use tonic::transport::{Channel, Endpoint};
 
 use folder::Folder;
 
 use crate::{
+    WorkerError,
     binaries::CoordinatorBinaries,
+    endpoint::endpoint,
     environment::{AgentOptions, Builtin, Environment},
     native::{Job, Pool},
     runtime::on_own_thread,
@@ -34,8 +35,6 @@ use crate::{
 
 /// Games at once where the options do not say.
 const CAPACITY: usize = 512;
-/// A coordinator without a sign of life is asked for one.
-const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// What a worker is reported at its start.
 #[derive(Clone, Debug)]
@@ -156,71 +155,6 @@ impl Options {
             temp,
         })
     }
-}
-
-/// A coordinator's address, and how a connection to it is kept.
-pub(crate) fn endpoint(url: &str) -> Result<Endpoint, WorkerError> {
-    let endpoint = Endpoint::from_shared(url.to_owned());
-    Ok(endpoint
-        .map_err(|_| WorkerError::Url(url.to_owned()))?
-        .connect_timeout(KEEP_ALIVE)
-        .http2_keep_alive_interval(KEEP_ALIVE)
-        .keep_alive_timeout(KEEP_ALIVE)
-        .keep_alive_while_idle(true))
-}
-
-/// A worker that does not start, or stopped before it was asked to.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkerError {
-    /// The coordinator's address is none.
-    #[error("\"{0}\" is no address of a coordinator: it is http://HOST:PORT")]
-    Url(String),
-    /// Metrics cannot be listened for.
-    #[error(transparent)]
-    Metrics(#[from] ServeError),
-    /// Metrics cannot be registered.
-    #[error(transparent)]
-    Registry(#[from] MetricsError),
-    /// No folder for sockets and binaries.
-    #[error("no folder can be made at {}: {source}", path.display())]
-    Folder {
-        /// Where it should have been.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// Agents could not listen there.
-    #[error(
-        "the sockets of agents in {} would have paths of {bytes} bytes, and a unix socket may \
-         have {SOCKET_PATH_BYTES}; name a shorter folder for temporary files (TMPDIR)",
-        path.display()
-    )]
-    LongPath {
-        /// The worker's own folder.
-        path: PathBuf,
-        /// Of such a path.
-        bytes: usize,
-    },
-    /// No thread or runtime.
-    #[error("cannot start threads: {0}")]
-    Threads(#[from] io::Error),
-    /// Nobody answered for too long.
-    #[error(
-        "the coordinator at {url} could not be reached for {}: {last}",
-        seconds(*.waited)
-    )]
-    Unreachable {
-        /// Where it should be.
-        url: String,
-        /// For how long.
-        waited: Duration,
-        /// The last answer.
-        last: String,
-    },
-}
-
-fn seconds(time: Duration) -> String {
-    format!("{} s", (time.as_secs_f64() * 10.0).round() / 10.0)
 }
 
 /// A worker that is ready to join.

@@ -9,7 +9,7 @@ use arena_model::format::Settings;
 use super::combinations::GROUPS_MAX;
 use super::verdict::{Verdict, ranking, unplaced};
 use super::{Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums};
-use crate::schedule::Stage;
+use crate::schedule::stage::Stage;
 
 #[derive(Debug)]
 struct Fixed {

@@ -9,7 +9,7 @@ use super::{
     Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums, Units,
     verdict::{Verdict, counted},
 };
-use crate::schedule::Stage;
+use crate::schedule::stage::Stage;
 
 #[derive(Debug)]
 struct Gauntlet {

@@ -11,7 +11,7 @@ use super::{
     tables::Tables,
     verdict::{Verdict, counted},
 };
-use crate::schedule::Stage;
+use crate::schedule::stage::Stage;
 
 #[derive(Debug)]
 struct Knockout {

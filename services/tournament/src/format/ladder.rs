@@ -25,7 +25,7 @@ use super::{
     sums::pairs,
     verdict::{Verdict, counted},
 };
-use crate::schedule::Stage;
+use crate::schedule::stage::Stage;
 
 /// How many places apart those are who may meet.
 const REACH: usize = 4;

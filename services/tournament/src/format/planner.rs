@@ -8,7 +8,7 @@ use arena_model::{
 };
 
 use super::{StageSums, Verdict};
-use crate::schedule::Stage;
+use crate::schedule::stage::Stage;
 
 /// A spec that its format refuses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

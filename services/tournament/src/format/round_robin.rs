@@ -3,7 +3,7 @@
 use super::{
     Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums, verdict::ranking,
 };
-use crate::schedule::Stage;
+use crate::schedule::stage::Stage;
 
 #[derive(Debug)]
 struct RoundRobin {

@@ -19,7 +19,7 @@ use super::{
     Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums,
     verdict::{Verdict, counted},
 };
-use crate::{schedule::Stage, sequential::gsprt};
+use crate::{schedule::stage::Stage, sequential::gsprt};
 
 /// The fewest blocks between two looks where none are set.
 const STEP_MIN: u64 = 16;

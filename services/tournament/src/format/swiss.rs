@@ -15,7 +15,7 @@ use super::{
     pairing::{Standing, draw},
     verdict::{Verdict, counted},
 };
-use crate::schedule::Stage;
+use crate::schedule::stage::Stage;
 
 #[derive(Debug)]
 struct Swiss {

@@ -298,7 +298,7 @@ impl AgentTask {
             Event::Moves(moves) => moves.len(),
             Event::Unanswered(tokens) => tokens.len(),
             Event::Alone(..) => 1,
-            Event::Thoughts(_) | Event::Games { .. } | Event::Panicked(_) => 0,
+            Event::NativeAnswers(_) | Event::Games { .. } | Event::Panicked(_) => 0,
         };
         let open = self.line.open.get().saturating_sub(answered);
         self.line.open.set(open);

@@ -6,13 +6,13 @@ use arena_engine::{AnyMatch, IllegalAction, Status};
 use arena_wire::v1;
 
 use super::{
+    agents::{SeatedAgents, TournamentAgents},
     outputs::GameOutputs,
-    seats::{Seated, Table},
 };
 use crate::{
     agent::{FaultReport, Token},
-    native::Plies,
-    report::{Answered, Known, Timed, micros},
+    native::PlyCounter,
+    record::{Answered, Known, Timed, micros},
 };
 
 /// Agents of a lease that start nowhere, with what they are charged with.
@@ -21,18 +21,18 @@ pub(crate) type GivenUp = Rc<BTreeMap<u16, FaultReport>>;
 /// A game that is played.
 pub(super) struct Active {
     pub(super) lease: u64,
-    pub(super) table: Rc<Table>,
+    pub(super) tournament: Rc<TournamentAgents>,
     pub(super) assignment: v1::GameAssignment,
     pub(super) game: Box<dyn AnyMatch>,
-    seats: Seated,
+    seats: SeatedAgents,
     /// Plies of its lease.
-    pub(super) plies: Arc<Plies>,
+    pub(super) plies: Arc<PlyCounter>,
     timed: Timed,
     latencies_us: Vec<u32>,
     details: Vec<v1::FaultDetail>,
     given_up: GivenUp,
     /// The job of the pool that answers its open question, if one does.
-    job: Option<Arc<Plies>>,
+    job: Option<Arc<PlyCounter>>,
     answered: Answered,
     outputs: GameOutputs,
 }
@@ -40,18 +40,18 @@ pub(super) struct Active {
 impl Active {
     pub(super) fn new(
         lease: u64,
-        plies: Arc<Plies>,
-        table: Rc<Table>,
+        plies: Arc<PlyCounter>,
+        tournament: Rc<TournamentAgents>,
         assignment: v1::GameAssignment,
         given_up: GivenUp,
     ) -> Result<Self, IllegalAction> {
-        let rules = table.rules();
-        let seats = rules.seats(&assignment);
+        let context = tournament.context();
+        let seats = context.seats(&assignment);
         Ok(Self {
             lease,
-            game: rules.open(&assignment)?,
-            outputs: GameOutputs::begin(&table, &seats),
-            seats: Seated::new(table.clone(), seats),
+            game: context.open(&assignment)?,
+            outputs: GameOutputs::begin(&tournament, &seats),
+            seats: SeatedAgents::new(tournament.clone(), seats),
             plies,
             assignment,
             timed: Timed::start(),
@@ -60,7 +60,7 @@ impl Active {
             given_up,
             job: None,
             answered: Answered::default(),
-            table,
+            tournament,
         })
     }
 
@@ -72,8 +72,8 @@ impl Active {
         let agent = self.seats.agent(question.seat);
         self.job = None;
         match self.given_up.get(&agent) {
-            Some(fault_report) => self.table.charge(token, fault_report.clone()),
-            None => self.job = self.table.ask(agent, token, &*self.game, question),
+            Some(fault_report) => self.tournament.charge(token, fault_report.clone()),
+            None => self.job = self.tournament.ask(agent, token, &*self.game, question),
         }
         true
     }
@@ -82,7 +82,9 @@ impl Active {
     pub(super) fn ask_alone(&mut self, token: Token) {
         if let Status::Asks(question) = self.game.status() {
             let agent = self.seats.agent(question.seat);
-            self.job = self.table.ask_alone(agent, token, &*self.game, question);
+            self.job = self
+                .tournament
+                .ask_alone(agent, token, &*self.game, question);
         }
     }
 
@@ -93,7 +95,7 @@ impl Active {
             return job.is_at_work().then(|| job.get());
         }
         match self.game.status() {
-            Status::Asks(question) => self.table.served(self.seats.agent(question.seat)),
+            Status::Asks(question) => self.tournament.served(self.seats.agent(question.seat)),
             Status::Over(_) => None,
         }
     }
@@ -110,7 +112,7 @@ impl Active {
 
     /// Keeps the time of a move, where timing is strict.
     pub(super) fn time(&mut self, took: Duration) {
-        if self.table.rules().strict() {
+        if self.tournament.context().strict() {
             self.latencies_us.push(micros(took));
         }
     }
@@ -122,16 +124,16 @@ impl Active {
         };
         let agent = self.seats.agent(question.seat);
         tracing::info!(
-            tournament = self.table.rules().tournament_id(),
+            tournament = self.tournament.context().tournament_id(),
             game = self.assignment.index,
-            agent = self.table.rules().agent_name(agent),
+            agent = self.tournament.context().agent_name(agent),
             fault = fault_report.kind.name(),
             "{}",
             fault_report.message
         );
         let mut tail = fault_report.tail;
         if tail.is_empty()
-            && let Some(output) = self.table.output(agent)
+            && let Some(output) = self.tournament.output(agent)
         {
             tail = output.tail();
         }
@@ -148,12 +150,12 @@ impl Active {
     pub(super) fn unready(&self, fault_report: FaultReport) -> v1::GameReport {
         let Status::Asks(question) = self.game.status() else {
             return self
-                .table
+                .tournament
                 .builder()
                 .void(&self.assignment, fault_report.message);
         };
         let agent = self.seats.agent(question.seat);
-        let name = self.table.rules().agent_name(agent);
+        let name = self.tournament.context().agent_name(agent);
         let why = format!("{name} does not start here: {}", fault_report.message);
         v1::GameReport {
             unready: Some(v1::UnreadyAgent {
@@ -162,7 +164,7 @@ impl Active {
                 message: fault_report.message,
                 stderr_tail: fault_report.tail,
             }),
-            ..self.table.builder().void(&self.assignment, why)
+            ..self.tournament.builder().void(&self.assignment, why)
         }
     }
 
@@ -176,7 +178,9 @@ impl Active {
             outputs: self.outputs.take(),
         };
         let finished = self.game.finish();
-        self.table.builder().seal(&self.assignment, finished, known)
+        self.tournament
+            .builder()
+            .seal(&self.assignment, finished, known)
     }
 }
 

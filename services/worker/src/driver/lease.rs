@@ -4,8 +4,8 @@ use std::{rc::Rc, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
-use super::{active::GivenUp, seats::Table};
-use crate::native::{Plies, PoolJob};
+use super::{active::GivenUp, agents::TournamentAgents};
+use crate::native::{PlyCounter, PoolJob};
 
 /// How long nothing of a lease may move, beside the time for a move, before it
 /// is not kept alive any more. The coordinator waits for as long as agents may
@@ -13,12 +13,12 @@ use crate::native::{Plies, PoolJob};
 pub(super) const STILL_MAX: Duration = Duration::from_secs(60);
 
 pub(super) struct Lease {
-    pub(super) table: Rc<Table>,
+    pub(super) tournament: Rc<TournamentAgents>,
     /// Games without a result.
     pub(super) left: usize,
     pub(super) job: PoolJob,
     /// Plies of its games in the pool.
-    pub(super) pooled: Vec<Arc<Plies>>,
+    pub(super) pooled: Vec<Arc<PlyCounter>>,
     pub(super) given_up: GivenUp,
     /// Signs of life that are no plies.
     pub(super) signs: u64,
@@ -34,9 +34,14 @@ pub(super) struct Lease {
 }
 
 impl Lease {
-    pub(super) fn new(table: Rc<Table>, games: usize, job: PoolJob, given_up: GivenUp) -> Self {
+    pub(super) fn new(
+        tournament: Rc<TournamentAgents>,
+        games: usize,
+        job: PoolJob,
+        given_up: GivenUp,
+    ) -> Self {
         Self {
-            table,
+            tournament,
             left: games,
             job,
             pooled: Vec::new(),
@@ -53,7 +58,7 @@ impl Lease {
     pub(super) fn settle(&mut self, games: usize) {
         self.left = self.left.saturating_sub(games);
         self.moved = Instant::now();
-        self.table.touch();
+        self.tournament.touch();
     }
 
     /// Looks at how far it is; `attended` is what was done by those who are
@@ -81,7 +86,7 @@ impl Lease {
     /// Something of it moved not long ago: a decision that is late is asked for
     /// once more before it is charged.
     pub(super) fn moves(&self, now: Instant) -> bool {
-        let patience = STILL_MAX + self.table.rules().move_timeout();
-        now.saturating_duration_since(self.moved) < patience
+        let time_limit = STILL_MAX + self.tournament.context().move_timeout();
+        now.saturating_duration_since(self.moved) < time_limit
     }
 }

@@ -1,27 +1,17 @@
 //! What agents print during one game: known where their process plays no other game
 //! meanwhile.
 
-use std::{cell::Cell, rc::Rc, sync::Arc};
+use std::{rc::Rc, sync::Arc};
 
 use arena_wire::v1;
 
-use super::seats::Table;
+use super::agents::TournamentAgents;
 use crate::supervise::Output;
 
 /// The most bytes that are reported of an agent in one game.
 const GAME_BYTES: usize = 8 << 10;
 /// The most bytes that are reported of an agent in all games of a tournament.
 const AGENT_BYTES: usize = 1 << 20;
-
-/// The games that are played with one agent.
-#[derive(Debug, Default)]
-pub(super) struct OpenGames {
-    open: Cell<u32>,
-    /// How often one began while another was open.
-    overlaps: Cell<u64>,
-    /// Bytes that were reported.
-    reported: Cell<usize>,
-}
 
 /// What was written before a game.
 struct Mark {
@@ -35,25 +25,27 @@ struct Mark {
 
 /// The outputs of the agents of a game that is played.
 pub(super) struct GameOutputs {
-    table: Rc<Table>,
+    tournament: Rc<TournamentAgents>,
     marks: Vec<Mark>,
 }
 
 impl GameOutputs {
     /// A game begins.
-    pub(super) fn begin(table: &Rc<Table>, seats: &[u16]) -> Self {
+    pub(super) fn begin(tournament: &Rc<TournamentAgents>, seats: &[u16]) -> Self {
         let mut marks: Vec<Mark> = Vec::new();
         for (seat, &agent) in seats.iter().enumerate() {
-            if !table.rules().is_program(agent) || marks.iter().any(|mark| mark.agent == agent) {
+            if !tournament.context().is_program(agent)
+                || marks.iter().any(|mark| mark.agent == agent)
+            {
                 continue;
             }
-            let games = table.open_games(agent);
+            let games = tournament.open_games(agent);
             games.open.set(games.open.get() + 1);
             let alone = games.open.get() == 1;
             if !alone {
                 games.overlaps.set(games.overlaps.get() + 1);
             }
-            let output = table.output(agent);
+            let output = tournament.output(agent);
             marks.push(Mark {
                 agent,
                 seat: seat as u32,
@@ -63,7 +55,7 @@ impl GameOutputs {
             });
         }
         Self {
-            table: table.clone(),
+            tournament: tournament.clone(),
             marks,
         }
     }
@@ -71,11 +63,11 @@ impl GameOutputs {
     /// What was written since, by agents that played this game alone.
     pub(super) fn take(&mut self) -> Vec<v1::AgentOutput> {
         let written = |mark: &Mark| {
-            let games = self.table.open_games(mark.agent);
+            let games = self.tournament.open_games(mark.agent);
             if mark.overlaps != Some(games.overlaps.get()) {
                 return None;
             }
-            let output = self.table.output(mark.agent)?;
+            let output = self.tournament.output(mark.agent)?;
             // Another process wrote all that it did in this game.
             let same = mark
                 .output
@@ -100,7 +92,7 @@ impl GameOutputs {
 impl Drop for GameOutputs {
     fn drop(&mut self) {
         for mark in &self.marks {
-            let games = self.table.open_games(mark.agent);
+            let games = self.tournament.open_games(mark.agent);
             games.open.set(games.open.get() - 1);
         }
     }

@@ -162,7 +162,9 @@ async fn a_lease_that_waits_for_an_agent_is_kept_while_that_answers_others() {
     assert!(!worker.waits(1), "its question is asked");
     assert_eq!(worker.alive(PATIENCE - SECOND), [1]);
     assert_eq!(worker.alive(PATIENCE + SECOND), [0; 0]);
-    worker.driver.tables["cup"].line(FAR as u16).count_event();
+    worker.driver.tournaments["cup"]
+        .line(FAR as u16)
+        .count_event();
     assert_eq!(worker.alive(PATIENCE + SECOND), [1]);
 }
 

@@ -19,13 +19,13 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::{
     Pool,
-    patience::{Patience, Stopped},
+    time_limit::{Stopped, TimeLimit},
 };
 use crate::{
     agent::Event,
+    context::TournamentContext,
     meter::Meter,
-    report::{Answered, Known, RecordBuilder, Timed, micros},
-    table::Rules,
+    record::{Answered, Known, RecordBuilder, Timed, micros},
 };
 
 /// Games of a lease that one thread plays before it looks up.
@@ -34,8 +34,8 @@ const CHUNK: usize = 4;
 const EARLY: Duration = Duration::from_millis(200);
 
 /// The native agents of a tournament, and threads' sets of bots.
-pub(crate) struct Players {
-    rules: Arc<Rules>,
+pub(crate) struct NativeGames {
+    context: Arc<TournamentContext>,
     metrics: Arc<WorkerMetrics>,
     idle: Mutex<Vec<Idle>>,
 }
@@ -48,7 +48,7 @@ trait BotPool: Send {
     /// Plays a game; none where it is not wanted any more.
     fn play(
         &mut self,
-        rules: &Rules,
+        context: &TournamentContext,
         game: &v1::GameAssignment,
         job: &PoolJob,
     ) -> Result<Option<Ended>, String>;
@@ -66,7 +66,7 @@ struct Ended {
 pub(crate) struct PoolJob {
     pub(crate) lease: u64,
     /// Plies played so far.
-    pub(crate) plies: Arc<Plies>,
+    pub(crate) plies: Arc<PlyCounter>,
     /// The games are not wanted any more.
     pub(crate) unwanted: Arc<AtomicBool>,
 }
@@ -75,12 +75,12 @@ pub(crate) struct PoolJob {
 /// others do so beside it.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(crate) struct Plies {
+pub(crate) struct PlyCounter {
     count: AtomicU64,
     at_work: AtomicBool,
 }
 
-impl Plies {
+impl PlyCounter {
     /// One more.
     #[inline]
     pub(crate) fn count(&self) {
@@ -102,10 +102,10 @@ impl Plies {
     }
 }
 
-impl Players {
-    pub(crate) fn new(rules: Arc<Rules>, metrics: Arc<WorkerMetrics>) -> Arc<Self> {
+impl NativeGames {
+    pub(crate) fn new(context: Arc<TournamentContext>, metrics: Arc<WorkerMetrics>) -> Arc<Self> {
         Arc::new(Self {
-            rules,
+            context,
             metrics,
             idle: Mutex::default(),
         })
@@ -118,12 +118,12 @@ impl Players {
         events: &UnboundedSender<Event>,
         job: &PoolJob,
         games: &[v1::GameAssignment],
-    ) -> Vec<Arc<Plies>> {
+    ) -> Vec<Arc<PlyCounter>> {
         let mut counts = Vec::with_capacity(games.len().div_ceil(CHUNK));
         for chunk in games.chunks(CHUNK) {
             let this = self.clone();
             let events = events.clone();
-            let plies = Arc::<Plies>::default();
+            let plies = Arc::<PlyCounter>::default();
             counts.push(plies.clone());
             let job = PoolJob {
                 plies,
@@ -134,7 +134,7 @@ impl Players {
                 let tell = |count, reports| {
                     // Without a driver nobody waits for them.
                     let _ = events.send(Event::Games {
-                        tournament: this.rules.tournament_id().to_owned(),
+                        tournament: this.context.tournament_id().to_owned(),
                         lease: job.lease,
                         count,
                         reports,
@@ -148,7 +148,7 @@ impl Players {
                 job.plies.set_at_work(true);
                 let reports = catch_unwind(AssertUnwindSafe(|| this.play(&job, &games, early)));
                 let reports = reports.unwrap_or_else(|_| {
-                    let builder = RecordBuilder::new(this.rules.clone());
+                    let builder = RecordBuilder::new(this.context.clone());
                     let why = "a native agent panicked";
                     let void = |game| builder.void(game, why.to_owned());
                     games[reported..].iter().map(void).collect()
@@ -171,7 +171,7 @@ impl Players {
         let (mut hall, mut builder) = match idle {
             Some(idle) => idle,
             None => {
-                let builder = RecordBuilder::new(self.rules.clone());
+                let builder = RecordBuilder::new(self.context.clone());
                 match self.make() {
                     Ok(hall) => (hall, builder),
                     Err(why) => {
@@ -191,7 +191,7 @@ impl Players {
             if job.unwanted.load(Ordering::Relaxed) {
                 break;
             }
-            let played = hall.play(&self.rules, game, job);
+            let played = hall.play(&self.context, game, job);
             reports.push(match played {
                 Ok(Some(Ended { finished, known })) => builder.seal(game, finished, known),
                 Ok(None) => break,
@@ -212,14 +212,14 @@ impl Players {
                 Box::new(Seated {
                     game,
                     metrics: self.0,
-                    manager: self.1,
+                    overhead: self.1,
                     bots: BTreeMap::new(),
                 })
             }
         }
-        let manager = self.metrics.manager(&self.rules.wire().ruleset);
-        self.rules
-            .visit(Make(self.metrics.clone(), manager))
+        let overhead = self.metrics.overhead(&self.context.wire().ruleset);
+        self.context
+            .visit(Make(self.metrics.clone(), overhead))
             .map_err(|error| error.to_string())
     }
 
@@ -231,25 +231,25 @@ impl Players {
 struct Seated<G: Game> {
     game: G,
     metrics: Arc<WorkerMetrics>,
-    manager: WeightedHistogram,
-    bots: BTreeMap<u16, Player<G>>,
+    overhead: WeightedHistogram,
+    bots: BTreeMap<u16, MeteredBot<G>>,
 }
 
-struct Player<G: Game> {
+struct MeteredBot<G: Game> {
     bot: Box<dyn Bot<G>>,
     meter: Meter,
 }
 
 impl<G: Game> Seated<G> {
-    fn seat(&mut self, rules: &Rules, seats: &[u16]) -> Result<(), String> {
+    fn seat(&mut self, context: &TournamentContext, seats: &[u16]) -> Result<(), String> {
         for &index in seats {
             if !self.bots.contains_key(&index) {
-                let (bot, options) = rules.native(index)?;
+                let (bot, options) = context.native(index)?;
                 let bot = arena_agents::bot(&bot, &options, &self.game)
                     .map_err(|error| error.to_string())?;
-                let meter = rules.meter(&self.metrics, index);
-                let player = Player { bot, meter };
-                self.bots.insert(index, player);
+                let meter = context.meter(&self.metrics, index);
+                let bot = MeteredBot { bot, meter };
+                self.bots.insert(index, bot);
             }
         }
         Ok(())
@@ -258,16 +258,16 @@ impl<G: Game> Seated<G> {
 
 /// Tells of bots that were late in a game.
 struct Late<'a> {
-    rules: &'a Rules,
+    context: &'a TournamentContext,
     game: u64,
 }
 
 impl Late<'_> {
     fn tell(&self, agent: u16, reported: &str) {
         tracing::info!(
-            tournament = self.rules.tournament_id(),
+            tournament = self.context.tournament_id(),
             game = self.game,
-            agent = self.rules.agent_name(agent),
+            agent = self.context.agent_name(agent),
             "{reported}"
         );
     }
@@ -285,37 +285,37 @@ impl Late<'_> {
 impl<G: Game> BotPool for Seated<G> {
     fn play(
         &mut self,
-        rules: &Rules,
+        context: &TournamentContext,
         assignment: &v1::GameAssignment,
         job: &PoolJob,
     ) -> Result<Option<Ended>, String> {
         let timed = Timed::start();
-        let seats = rules.seats(assignment);
-        self.seat(rules, &seats)?;
-        let strict = rules.strict();
-        let patience = Patience::of(rules);
+        let seats = context.seats(assignment);
+        self.seat(context, &seats)?;
+        let strict = context.strict();
+        let time_limit = TimeLimit::of(context);
         let late = Late {
-            rules,
+            context,
             game: assignment.index,
         };
         let (mut latencies_us, mut details) = (Vec::new(), Vec::new());
         let mut played = Answered::default();
-        let mut game = Match::open(self.game.clone(), rules.setup(assignment))
+        let mut game = Match::open(self.game.clone(), context.setup(assignment))
             .map_err(|error| error.to_string())?;
         while let Status::Asks(question) = game.status() {
             if job.unwanted.load(Ordering::Relaxed) {
                 return Ok(None);
             }
             let agent = seats[usize::from(question.seat)];
-            let Some(Player { bot, meter }) = self.bots.get_mut(&agent) else {
+            let Some(MeteredBot { bot, meter }) = self.bots.get_mut(&agent) else {
                 return Err(format!("nobody sits on seat {}", question.seat));
             };
             let choose = |stop: Stop<'_>| bot.choose(&Decision::of(&game, question, stop));
-            let again = || late.tell(agent, &format!("{}: asking again", patience.message()));
+            let again = || late.tell(agent, &format!("{}: asking again", time_limit.message()));
             let sampled = meter.due();
             let weight = meter.weight();
             let start = (strict || sampled).then(Instant::now);
-            match patience.ask(Some(&job.unwanted), choose, again) {
+            match time_limit.ask(Some(&job.unwanted), choose, again) {
                 Ok(chosen) => {
                     let took = start.map(|start| start.elapsed());
                     match took.map(|took| MoveTiming::in_process(Duration::ZERO, took)) {
@@ -330,15 +330,15 @@ impl<G: Game> BotPool for Seated<G> {
                         Err(_) => game.fault(FaultKind::IllegalMove),
                     }
                     if let Some(answered) = answered {
-                        self.manager
+                        self.overhead
                             .observe(answered.elapsed().as_secs_f64(), weight);
                     }
                 }
                 Err(Stopped::Late) => {
-                    let timing = MoveTiming::in_process(Duration::ZERO, patience.limit());
+                    let timing = MoveTiming::in_process(Duration::ZERO, time_limit.limit());
                     meter.timed(timing, 1);
-                    latencies_us.extend(strict.then(|| micros(patience.limit())));
-                    details.push(late.charge(agent, question, patience.message()));
+                    latencies_us.extend(strict.then(|| micros(time_limit.limit())));
+                    details.push(late.charge(agent, question, time_limit.message()));
                     game.fault(FaultKind::Timeout);
                 }
                 Err(Stopped::Unwanted) => return Ok(None),
@@ -358,8 +358,8 @@ impl<G: Game> BotPool for Seated<G> {
     }
 
     fn flush(&mut self) {
-        for player in self.bots.values_mut() {
-            player.meter.flush();
+        for bot in self.bots.values_mut() {
+            bot.meter.flush();
         }
     }
 }

@@ -31,7 +31,7 @@ pub enum SetupError {
 }
 
 /// What all games of a tournament have in common.
-pub(crate) struct Rules {
+pub(crate) struct TournamentContext {
     setup: v1::TournamentSetup,
     play: v1::PlaySettings,
     options: Options,
@@ -40,7 +40,7 @@ pub(crate) struct Rules {
     latencies: Arc<Latencies>,
 }
 
-impl Rules {
+impl TournamentContext {
     pub(crate) fn new(setup: v1::TournamentSetup) -> Result<Self, SetupError> {
         let given = options_from_wire(&setup.options);
         // Text becomes what each option is.

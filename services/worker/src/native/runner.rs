@@ -14,13 +14,13 @@ use arena_telemetry::{MoveTiming, WorkerMetrics};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::{
-    Plies, Pool,
-    patience::{Patience, Stopped},
+    PlyCounter, Pool,
+    time_limit::{Stopped, TimeLimit},
 };
 use crate::{
     agent::{Event, FaultReport, Token, Verdict, window::Window},
+    context::TournamentContext,
     meter::Meter,
-    table::Rules,
 };
 
 /// Questions to one native agent.
@@ -32,7 +32,7 @@ struct Questions {
     /// When the first of them was wanted.
     since: Option<Instant>,
     /// Those that are answered.
-    answered: Arc<Plies>,
+    answered: Arc<PlyCounter>,
 }
 
 #[derive(Debug)]
@@ -46,17 +46,17 @@ struct Asked {
 
 /// A bot that plays from encoded positions.
 trait NativeRunner: Send {
-    fn answer(&mut self, questions: &Questions, rules: &Rules) -> Vec<Thought>;
+    fn answer(&mut self, questions: &Questions, context: &TournamentContext) -> Vec<NativeAnswer>;
 }
 
 /// What came of a question.
-pub(crate) type Thought = (Token, Verdict);
+pub(crate) type NativeAnswer = (Token, Verdict);
 
 /// The bots of one native agent, one for each thread that needs one.
 pub(crate) struct NativeRunners {
     agent: u16,
     options: Options,
-    rules: Arc<Rules>,
+    context: Arc<TournamentContext>,
     metrics: Arc<WorkerMetrics>,
     idle: Mutex<Vec<Box<dyn NativeRunner>>>,
     load: Mutex<Load>,
@@ -76,13 +76,13 @@ impl NativeRunners {
     pub(crate) fn new(
         agent: u16,
         options: Options,
-        rules: Arc<Rules>,
+        context: Arc<TournamentContext>,
         metrics: Arc<WorkerMetrics>,
     ) -> Arc<Self> {
         Arc::new(Self {
             agent,
             options,
-            rules,
+            context,
             metrics,
             idle: Mutex::default(),
             load: Mutex::new(Load {
@@ -96,19 +96,19 @@ impl NativeRunners {
         self.load.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn answer(&self, questions: &Questions) -> Result<Vec<Thought>, String> {
+    fn answer(&self, questions: &Questions) -> Result<Vec<NativeAnswer>, String> {
         let idle = self.lock().pop();
-        let mut brain = match idle {
-            Some(brain) => brain,
+        let mut runner = match idle {
+            Some(runner) => runner,
             None => self.make()?,
         };
-        let thoughts = brain.answer(questions, &self.rules);
-        self.lock().push(brain);
-        Ok(thoughts)
+        let answers = runner.answer(questions, &self.context);
+        self.lock().push(runner);
+        Ok(answers)
     }
 
     fn make(&self) -> Result<Box<dyn NativeRunner>, String> {
-        self.rules
+        self.context
             .visit(Make(self))
             .map_err(|error| error.to_string())?
     }
@@ -124,11 +124,11 @@ impl Visitor for Make<'_> {
     type Out = Result<Box<dyn NativeRunner>, String>;
 
     fn visit<G: Game>(self, game: G) -> Self::Out {
-        let NativeRunners { agent, rules, .. } = self.0;
-        let bot = &rules.agent(*agent).bot;
+        let NativeRunners { agent, context, .. } = self.0;
+        let bot = &context.agent(*agent).bot;
         let bot =
             arena_agents::bot(bot, &self.0.options, &game).map_err(|error| error.to_string())?;
-        let meter = rules.meter(&self.0.metrics, *agent);
+        let meter = context.meter(&self.0.metrics, *agent);
         Ok(Box::new(Seated {
             game,
             bot,
@@ -146,9 +146,9 @@ struct Seated<G: Game> {
 }
 
 impl<G: Game> NativeRunner for Seated<G> {
-    fn answer(&mut self, questions: &Questions, rules: &Rules) -> Vec<Thought> {
-        let patience = Patience::of(rules);
-        let mut thoughts = Vec::with_capacity(questions.asked.len());
+    fn answer(&mut self, questions: &Questions, context: &TournamentContext) -> Vec<NativeAnswer> {
+        let time_limit = TimeLimit::of(context);
+        let mut answers = Vec::with_capacity(questions.asked.len());
         let (mut position, mut legal) = (0, 0);
         for asked in &questions.asked {
             let bytes = &questions.positions[position..asked.position];
@@ -157,7 +157,7 @@ impl<G: Game> NativeRunner for Seated<G> {
             let state = match self.game.decode(bytes) {
                 Ok(state) => state,
                 Err(error) => {
-                    thoughts.push((asked.token, Verdict::Void(error.to_string())));
+                    answers.push((asked.token, Verdict::Void(error.to_string())));
                     continue;
                 }
             };
@@ -173,16 +173,16 @@ impl<G: Game> NativeRunner for Seated<G> {
                 })
             };
             let again = || {
-                let agent = rules.agent_name(self.agent);
-                tracing::info!(agent, "{}: asking again", patience.message());
+                let agent = context.agent_name(self.agent);
+                tracing::info!(agent, "{}: asking again", time_limit.message());
             };
             let start = Instant::now();
-            let thought = patience.ask(None, choose, again);
+            let thought = time_limit.ask(None, choose, again);
             let took = start.elapsed();
             // A late one may have been asked twice: the time counts that it was given.
             let counted = match &thought {
                 Ok(_) => Some(took),
-                Err(Stopped::Late) => Some(patience.limit()),
+                Err(Stopped::Late) => Some(time_limit.limit()),
                 Err(Stopped::Unwanted) => None,
             };
             if let Some(counted) = counted {
@@ -195,49 +195,49 @@ impl<G: Game> NativeRunner for Seated<G> {
                 Err(Stopped::Late) => Verdict::Fault(
                     FaultReport {
                         kind: FaultKind::Timeout,
-                        message: patience.message(),
+                        message: time_limit.message(),
                         tail: String::new(),
                     },
-                    patience.limit(),
+                    time_limit.limit(),
                 ),
                 Err(Stopped::Unwanted) => Verdict::Void("nobody waits for it".to_owned()),
             };
-            thoughts.push((asked.token, verdict));
+            answers.push((asked.token, verdict));
             questions.answered.count();
         }
         self.meter.flush();
-        thoughts
+        answers
     }
 }
 
 /// The way from the driver to the pool, for one native agent.
-pub(crate) struct Player {
-    brains: Arc<NativeRunners>,
+pub(crate) struct NativeClient {
+    runners: Arc<NativeRunners>,
     waiting: Questions,
 }
 
-impl Player {
-    pub(crate) fn new(brains: Arc<NativeRunners>) -> Self {
+impl NativeClient {
+    pub(crate) fn new(runners: Arc<NativeRunners>) -> Self {
         Self {
-            brains,
+            runners,
             waiting: Questions::default(),
         }
     }
 
     /// Whether a game of this agent may begin, where so many are played.
     pub(crate) fn has_room(&self, active: usize) -> bool {
-        let load = self.brains.load();
+        let load = self.runners.load();
         load.window.has_room(active, load.open)
     }
 
-    /// Adds a question; nothing is asked before [`Player::flush`]. Gives what
+    /// Adds a question; nothing is asked before [`NativeClient::flush`]. Gives what
     /// counts the answers of its job.
     pub(crate) fn ask(
         &mut self,
         token: Token,
         game: &dyn AnyMatch,
         question: Question,
-    ) -> Arc<Plies> {
+    ) -> Arc<PlyCounter> {
         let waiting = &mut self.waiting;
         waiting.since.get_or_insert_with(Instant::now);
         game.encode(false, &mut waiting.positions);
@@ -257,33 +257,33 @@ impl Player {
             return;
         }
         let questions = std::mem::take(&mut self.waiting);
-        let brains = self.brains.clone();
+        let runners = self.runners.clone();
         let events = events.clone();
         let asked = questions.asked.len();
-        brains.load().open += asked;
+        runners.load().open += asked;
         pool.add(true, move || {
             questions.answered.set_at_work(true);
             let start = Instant::now();
-            let answered = catch_unwind(AssertUnwindSafe(|| brains.answer(&questions)));
+            let answered = catch_unwind(AssertUnwindSafe(|| runners.answer(&questions)));
             questions.answered.set_at_work(false);
-            let mut load = brains.load();
+            let mut load = runners.load();
             load.open -= asked;
             load.window.answered(asked, start.elapsed());
             drop(load);
             let problem = match answered {
-                Ok(Ok(thoughts)) => {
-                    let _ = events.send(Event::Thoughts(thoughts));
+                Ok(Ok(answers)) => {
+                    let _ = events.send(Event::NativeAnswers(answers));
                     return;
                 }
                 Ok(Err(problem)) => problem,
                 Err(_) => format!(
                     "the native agent {} panicked",
-                    brains.rules.agent_name(brains.agent)
+                    runners.context.agent_name(runners.agent)
                 ),
             };
             let void = |asked: &Asked| (asked.token, Verdict::Void(problem.clone()));
-            let thoughts = questions.asked.iter().map(void).collect();
-            let _ = events.send(Event::Thoughts(thoughts));
+            let answers = questions.asked.iter().map(void).collect();
+            let _ = events.send(Event::NativeAnswers(answers));
         });
     }
 }

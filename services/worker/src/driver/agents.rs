@@ -17,7 +17,7 @@ use tokio::{
     time::Instant,
 };
 
-use super::outputs::OpenGames;
+use super::open_games::OpenGames;
 use crate::{
     agent::{
         Event, FaultReport, Token, Verdict,
@@ -25,31 +25,31 @@ use crate::{
         connection::Source,
         question::{Writer, context},
     },
+    context::TournamentContext,
     environment::{Builtin, Environment},
-    native::{NativeRunners, Player, Players, Plies, Pool},
-    report::RecordBuilder,
+    native::{NativeClient, NativeGames, NativeRunners, PlyCounter, Pool},
+    record::RecordBuilder,
     supervise::Output,
-    table::Rules,
 };
 
 enum Reached {
     /// By a connection.
     AgentClient(Rc<AgentClient>),
     /// On the pool.
-    Native(RefCell<Player>),
+    Native(RefCell<NativeClient>),
     /// Not at all.
     Nowhere,
 }
 
 /// A tournament with its agents. Dropping it ends them.
-pub(super) struct Table {
-    rules: Arc<Rules>,
+pub(super) struct TournamentAgents {
+    context: Arc<TournamentContext>,
     builder: RefCell<RecordBuilder>,
-    players: Arc<Players>,
+    players: Arc<NativeGames>,
     agents: Vec<OnceCell<Reached>>,
     environment: Rc<Environment>,
     events: UnboundedSender<Event>,
-    manager: WeightedHistogram,
+    overhead: WeightedHistogram,
     used: Cell<Instant>,
     /// Agents that were asked since the last flush, and for each whether it
     /// was: a flush costs nothing for those that were not.
@@ -64,18 +64,18 @@ pub(super) struct Table {
 }
 
 /// The agents of a game that is played, until it is dropped.
-pub(super) struct Seated {
-    table: Rc<Table>,
+pub(super) struct SeatedAgents {
+    tournament: Rc<TournamentAgents>,
     agents: Vec<u16>,
 }
 
-impl Seated {
-    pub(super) fn new(table: Rc<Table>, agents: Vec<u16>) -> Self {
+impl SeatedAgents {
+    pub(super) fn new(tournament: Rc<TournamentAgents>, agents: Vec<u16>) -> Self {
         for &agent in &agents {
-            let active = &table.active[usize::from(agent)];
+            let active = &tournament.active[usize::from(agent)];
             active.set(active.get() + 1);
         }
-        Self { table, agents }
+        Self { tournament, agents }
     }
 
     pub(super) fn agent(&self, seat: u8) -> u16 {
@@ -83,41 +83,41 @@ impl Seated {
     }
 }
 
-impl Drop for Seated {
+impl Drop for SeatedAgents {
     fn drop(&mut self) {
         for &agent in &self.agents {
-            let active = &self.table.active[usize::from(agent)];
+            let active = &self.tournament.active[usize::from(agent)];
             active.set(active.get() - 1);
         }
     }
 }
 
-impl Table {
+impl TournamentAgents {
     pub(super) fn new(
-        rules: Arc<Rules>,
+        context: Arc<TournamentContext>,
         environment: Rc<Environment>,
         events: UnboundedSender<Event>,
     ) -> Self {
-        let agents = rules.wire().agents.iter();
+        let agents = context.wire().agents.iter();
         Self {
-            builder: RefCell::new(RecordBuilder::new(rules.clone())),
-            players: Players::new(rules.clone(), environment.metrics.clone()),
+            builder: RefCell::new(RecordBuilder::new(context.clone())),
+            players: NativeGames::new(context.clone(), environment.metrics.clone()),
             asked: RefCell::new(Vec::with_capacity(agents.len())),
             is_asked: agents.clone().map(|_| Cell::new(false)).collect(),
             active: agents.clone().map(|_| Cell::new(0)).collect(),
             decisions: Cell::new(0),
             open: agents.clone().map(|_| OpenGames::default()).collect(),
             agents: agents.map(|_| OnceCell::new()).collect(),
-            manager: environment.metrics.manager(&rules.wire().ruleset),
-            rules,
+            overhead: environment.metrics.overhead(&context.wire().ruleset),
+            context,
             environment,
             events,
             used: Cell::new(Instant::now()),
         }
     }
 
-    pub(super) fn rules(&self) -> &Rules {
-        &self.rules
+    pub(super) fn context(&self) -> &TournamentContext {
+        &self.context
     }
 
     /// Makes records; not to be kept.
@@ -125,13 +125,13 @@ impl Table {
         self.builder.borrow_mut()
     }
 
-    pub(super) fn players(&self) -> &Arc<Players> {
+    pub(super) fn players(&self) -> &Arc<NativeGames> {
         &self.players
     }
 
     /// Seconds that a move costs outside of the agents.
-    pub(super) fn manager(&self) -> &WeightedHistogram {
-        &self.manager
+    pub(super) fn overhead(&self) -> &WeightedHistogram {
+        &self.overhead
     }
 
     pub(super) fn touch(&self) {
@@ -171,7 +171,7 @@ impl Table {
             && game
                 .seats
                 .iter()
-                .all(|&agent| self.rules.is_native(agent as u16))
+                .all(|&agent| self.context.is_native(agent as u16))
     }
 
     /// Asks an agent; gives the count of the job that answers where the pool does.
@@ -181,9 +181,9 @@ impl Table {
         token: Token,
         game: &dyn AnyMatch,
         question: Question,
-    ) -> Option<Arc<Plies>> {
+    ) -> Option<Arc<PlyCounter>> {
         match self.agent(agent) {
-            Reached::AgentClient(line) if !self.rules.strict() => {
+            Reached::AgentClient(line) if !self.context.strict() => {
                 line.ask(token, game, question);
                 self.note(agent);
                 None
@@ -198,7 +198,7 @@ impl Table {
         token: Token,
         game: &dyn AnyMatch,
         question: Question,
-    ) -> Option<Arc<Plies>> {
+    ) -> Option<Arc<PlyCounter>> {
         let mut job = None;
         match self.agent(agent) {
             Reached::AgentClient(line) => line.ask_alone(token, game, question),
@@ -266,7 +266,7 @@ impl Table {
     }
 
     fn nowhere(&self, agent: u16, token: Token) {
-        let name = self.rules.agent_name(agent);
+        let name = self.context.agent_name(agent);
         let why = format!("the setup does not tell how agent {name} is reached");
         let _ = self.events.send(Event::Alone(token, Verdict::Void(why)));
     }
@@ -276,31 +276,31 @@ impl Table {
     }
 
     fn reach(&self, index: u16) -> Reached {
-        let agent = self.rules.agent(index);
+        let agent = self.context.agent(index);
         let source = match &agent.source {
             None => return Reached::Nowhere,
             Some(WireSource::Native(_)) if self.environment.builtin == Builtin::InProcess => {
                 let options: Options = arena_wire::convert::options_from_wire(&agent.options);
-                return Reached::Native(RefCell::new(Player::new(NativeRunners::new(
+                return Reached::Native(RefCell::new(NativeClient::new(NativeRunners::new(
                     index,
                     options,
-                    self.rules.clone(),
+                    self.context.clone(),
                     self.environment.metrics.clone(),
                 ))));
             }
             Some(source) => Source::of(source.clone(), &self.environment),
         };
-        let context = context(self.rules.wire(), agent);
+        let context = context(self.context.wire(), agent);
         // The papers' agents need no more than ids.
         let native = matches!(agent.source, Some(WireSource::Native(_)));
         let setup = AgentClientSetup {
             name: agent.name.clone(),
-            label: self.rules.agent_label(index).to_owned(),
-            meter: self.rules.meter(&self.environment.metrics, index),
+            label: self.context.agent_label(index).to_owned(),
+            meter: self.context.meter(&self.environment.metrics, index),
             source,
             writer: Writer::new(&context, !(agent.omit_move_details || native)),
             batch_size: agent.batch_size as usize,
-            move_timeout: self.rules.move_timeout(),
+            move_timeout: self.context.move_timeout(),
         };
         let (line, task) = AgentClient::open(setup, self.environment.clone(), self.events.clone());
         let looking_after = task::spawn_local(task);
@@ -315,7 +315,7 @@ impl Table {
     }
 }
 
-impl Drop for Table {
+impl Drop for TournamentAgents {
     fn drop(&mut self) {
         for agent in self.agents.iter().filter_map(OnceCell::get) {
             if let Reached::AgentClient(line) = agent {

@@ -9,7 +9,7 @@ use arena_engine::{Finished, Termination};
 use arena_model::{BlockSeed, GameRecord, record::LineWriter};
 use arena_wire::v1;
 
-use crate::table::Rules;
+use crate::context::TournamentContext;
 
 /// When a game began.
 #[derive(Clone, Copy, Debug)]
@@ -67,15 +67,15 @@ pub(crate) struct Known {
 
 /// Makes records and hashes them.
 pub(crate) struct RecordBuilder {
-    rules: Arc<Rules>,
+    context: Arc<TournamentContext>,
     lines: LineWriter,
 }
 
 impl RecordBuilder {
-    pub(crate) fn new(rules: Arc<Rules>) -> Self {
+    pub(crate) fn new(context: Arc<TournamentContext>) -> Self {
         Self {
-            lines: LineWriter::new(rules.header()),
-            rules,
+            lines: LineWriter::new(context.header()),
+            context,
         }
     }
 
@@ -94,15 +94,15 @@ impl RecordBuilder {
             latencies_us: known.latencies_us,
             latency: Vec::new(),
         };
-        if !self.rules.wire().luck {
+        if !self.context.wire().luck {
             finished.luck = Vec::new();
         }
         let mut record = self.record(game, finished);
-        let sealed = self.lines.seal(&mut record, self.rules.game());
+        let sealed = self.lines.seal(&mut record, self.context.game());
         if let Err(error) = sealed {
             return self.void(game, format!("the game cannot be recorded: {error}"));
         }
-        if self.rules.wire().hash_only {
+        if self.context.wire().hash_only {
             record.forget_moves();
         }
         v1::GameReport {
@@ -116,7 +116,7 @@ impl RecordBuilder {
     }
 
     fn record(&self, game: &v1::GameAssignment, finished: Finished) -> GameRecord {
-        let seats = self.rules.seats(game);
+        let seats = self.context.seats(game);
         GameRecord::new(
             game.index,
             game.block,
@@ -132,7 +132,7 @@ impl RecordBuilder {
             return self.void(game, "the game cannot be recorded".to_owned());
         };
         tracing::error!(
-            tournament = self.rules.tournament_id(),
+            tournament = self.context.tournament_id(),
             game = game.index,
             "void after {} attempts",
             game.attempts
@@ -168,7 +168,7 @@ impl RecordBuilder {
             faults: Vec::new(),
         };
         let mut record = self.record(game, nothing);
-        self.lines.seal(&mut record, self.rules.game()).ok()?;
+        self.lines.seal(&mut record, self.context.game()).ok()?;
         Some(record)
     }
 }

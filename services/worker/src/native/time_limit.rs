@@ -12,10 +12,10 @@ use std::{
 
 use arena_agents::{Chosen, Stop};
 
-use crate::table::Rules;
+use crate::context::TournamentContext;
 
 /// The time that bots of a tournament have.
-pub(super) struct Patience {
+pub(super) struct TimeLimit {
     /// For one question.
     limit: Duration,
     strict: bool,
@@ -30,11 +30,11 @@ pub(super) enum Stopped {
     Unwanted,
 }
 
-impl Patience {
-    pub(super) fn of(rules: &Rules) -> Self {
+impl TimeLimit {
+    pub(super) fn of(context: &TournamentContext) -> Self {
         Self {
-            limit: rules.move_timeout(),
-            strict: rules.strict(),
+            limit: context.move_timeout(),
+            strict: context.strict(),
         }
     }
 
@@ -102,7 +102,7 @@ mod tests {
         let flag = AtomicBool::new(unwanted);
         let mut askings = 0;
         let reported = Cell::new(0);
-        let patience = Patience { limit, strict };
+        let time_limit = TimeLimit { limit, strict };
         let searching = arena_agents::bot(
             "kalah-minimax",
             &[("depth".to_owned(), 20i64.into())].into(),
@@ -111,7 +111,7 @@ mod tests {
         let mut bot = searching.expect("a bot");
         let game = kalah();
         let state = arena_engine::Game::initial(&game);
-        let answer = patience.ask(
+        let answer = time_limit.ask(
             Some(&flag),
             |stop| {
                 askings += 1;
@@ -152,11 +152,11 @@ mod tests {
 
     #[test]
     fn a_quick_bot_is_never_late() {
-        let patience = Patience {
+        let time_limit = TimeLimit {
             limit: Duration::ZERO,
             strict: false,
         };
-        let answer = patience.ask(None, |_| Chosen::from(3), || {});
+        let answer = time_limit.ask(None, |_| Chosen::from(3), || {});
         assert_eq!(answer, Ok(Chosen::from(3)));
     }
 }
