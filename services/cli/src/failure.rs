@@ -2,6 +2,8 @@
 
 use std::{fmt, process::ExitCode};
 
+use arena_evolution::EvolutionError;
+use arena_papers::PaperError;
 use tonic::{Code, Status};
 
 use crate::output::note;
@@ -88,6 +90,27 @@ impl From<Status> for Failure {
             _ => Kind::Failed,
         };
         Self::new(kind, status.message())
+    }
+}
+
+impl From<EvolutionError> for Failure {
+    fn from(error: EvolutionError) -> Self {
+        let kind = match error {
+            EvolutionError::Usage(_) => Kind::Usage,
+            EvolutionError::Failed(_) => Kind::Failed,
+        };
+        Self::new(kind, error)
+    }
+}
+
+impl From<PaperError> for Failure {
+    fn from(error: PaperError) -> Self {
+        let kind = match error {
+            PaperError::Usage(_) => Kind::Usage,
+            PaperError::Failed(_) => Kind::Failed,
+            PaperError::Interrupted => return Self::new(Kind::Interrupted, ""),
+        };
+        Self::new(kind, error)
     }
 }
 

@@ -12,6 +12,7 @@ pub mod format;
 mod name;
 pub mod record;
 pub mod result;
+pub mod seat;
 pub mod seed;
 pub mod spec;
 pub mod tournament;

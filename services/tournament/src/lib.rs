@@ -8,7 +8,6 @@
 //!   integers, so the same results give the same standings to the byte,
 //!   whatever order they came in; on another platform ends of intervals may
 //!   differ in their last digits (see [`interval`]).
-//! - [`evolution`] is a genetic algorithm whose fitness is a tournament.
 //! - [`interval`] has the confidence interval of a mean over blocks, the unit
 //!   of statistics: games of a block share their dice and are not independent.
 //! - [`sequential`] has tests that may end early.
@@ -19,7 +18,6 @@
 
 mod comparison;
 mod elo;
-pub mod evolution;
 pub mod format;
 pub mod interval;
 mod nash;

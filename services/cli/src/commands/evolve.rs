@@ -4,20 +4,19 @@
 //! owarega.me*, section Methodology (paper 002), as a client of a coordinator:
 //! each generation is a tournament like any other.
 
-mod course;
-mod genome;
+mod generations;
 mod report;
-mod spec;
 
 use std::path::PathBuf;
 
+use arena_evolution::{Evolution, EvolveSpec, Genome};
 use arena_model::{TournamentSeed, engine::options::nearest};
-use arena_tournament::evolution::Evolution;
+
 use arena_wire::v1::{self, GetAgentRequest};
 use clap::Args;
 use tonic::Code;
 
-use self::{course::Course, genome::Genome, report::Report, spec::EvolveSpec};
+use self::{generations::Generations, report::Report};
 use crate::{
     access::{self, Access, AccessArgs, Client},
     commands::coordinator,
@@ -125,7 +124,7 @@ impl EvolveArgs {
             FailureKind::Usage => Failure::usage(format!("{}: {failure}", self.spec.display())),
             _ => failure,
         };
-        let mut spec = spec::read(&self.spec)?;
+        let mut spec = arena_evolution::read(&self.spec)?;
         if let Some(generations) = self.generations {
             spec.evolution.generations = generations;
         }
@@ -152,8 +151,8 @@ impl EvolveArgs {
         let mut access = self.access.open_or_create().await?;
         let prepared = prepare(&mut access.client, &spec, seed).await;
         let outcome = match prepared {
-            Ok(course) => {
-                self.play(&mut access, course, &mut interrupt, &spec, file)
+            Ok(generations) => {
+                self.play(&mut access, generations, &mut interrupt, &spec, file)
                     .await
             }
             Err(failure) => Err(about(failure)),
@@ -167,17 +166,17 @@ impl EvolveArgs {
     async fn play(
         &self,
         access: &mut Access,
-        course: Course,
+        generations: Generations,
         interrupt: &mut Interrupt,
         spec: &EvolveSpec,
         file: Option<WholeFile>,
     ) -> Outcome {
         note(format!(
             "evolving {} of {} on {}, seed {}",
-            units::plural(course.genes() as u64, "number"),
+            units::plural(generations.genes() as u64, "number"),
             spec.player.bot,
             spec.ruleset,
-            course.seed()
+            generations.seed()
         ));
         let workers = self.workers.unwrap_or(u16::from(access.is_embedded()));
         let mut fleet = Fleet::start(&access.url, workers.into(), self.builtin, None)?;
@@ -194,7 +193,7 @@ impl EvolveArgs {
             }
         };
         let played = tokio::select! {
-            played = course.play(&mut client, &mut report) => played,
+            played = generations.play(&mut client, &mut report) => played,
             failure = supervise => Err(failure),
             failure = access.failed() => Err(failure),
             () = interrupt.asked() => Err(Failure::new(
@@ -203,7 +202,7 @@ impl EvolveArgs {
                     "stopped; every finished game is kept. Go on with the same command{}",
                     match spec.seed {
                         Some(_) => String::new(),
-                        None => format!(" and --seed {}", course.seed()),
+                        None => format!(" and --seed {}", generations.seed()),
                     }
                 ),
             )),
@@ -236,13 +235,17 @@ fn drawn() -> Outcome<TournamentSeed> {
 }
 
 /// Checks everything that can be checked before the first game.
-async fn prepare(client: &mut Client, spec: &EvolveSpec, seed: TournamentSeed) -> Outcome<Course> {
+async fn prepare(
+    client: &mut Client,
+    spec: &EvolveSpec,
+    seed: TournamentSeed,
+) -> Outcome<Generations> {
     let genome = genome(client, spec).await?;
     let evolution = Evolution::new(spec.evolution.clone(), seed, genome.genes())
         .map_err(|error| Failure::usage(format!("[evolution] {error}")))?;
-    let course = Course::new(spec.clone(), genome, evolution, seed)?;
-    course.check(client).await?;
-    Ok(course)
+    let generations = Generations::new(spec.clone(), genome, evolution, seed)?;
+    generations.check(client).await?;
+    Ok(generations)
 }
 
 /// The options that evolve.
@@ -276,7 +279,7 @@ async fn genome(client: &mut Client, spec: &EvolveSpec) -> Outcome<Genome> {
             }
         )));
     };
-    Genome::new(bot, &spec.ruleset, player.evolve.as_ref())
+    Ok(Genome::new(bot, &spec.ruleset, player.evolve.as_ref())?)
 }
 
 /// That there is no such agent, and which one may be meant.
@@ -294,4 +297,28 @@ async fn unknown(client: &mut Client, name: &str) -> Outcome<Failure> {
     Ok(Failure::usage(format!(
         "[player] there is no agent \"{name}\"{hint}"
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use arena_evolution::{EVOLUTION_KEYS, PLAYER_KEYS, genetic::Settings, parse};
+
+    use super::*;
+
+    #[test]
+    fn the_help_shows_a_spec_that_is_right_and_all_its_keys() {
+        let command = EvolveArgs::augment_args(clap::Command::new("evolve"));
+        let help = command.get_after_help().expect("a help").to_string();
+        let (_, rest) = help.split_once("A spec:\n").expect("a spec");
+        let (text, _) = rest.split_once("\n\n").expect("an end");
+        let spec = parse(text).expect("a spec");
+        let shown = Settings {
+            elites: Some(Settings::default().kept()),
+            ..Settings::default()
+        };
+        assert_eq!(spec.evolution, shown);
+        for key in EVOLUTION_KEYS.iter().chain(PLAYER_KEYS) {
+            assert!(text.contains(&format!("{key} ")), "{key}");
+        }
+    }
 }

@@ -1,19 +1,8 @@
 //! `arena paper`: the tables of the five papers, played again and compared.
 
-mod clock;
-mod course;
-mod data;
-mod fields;
-mod finding;
 mod list;
-mod play;
-mod quantity;
-mod repeats;
 mod report;
-mod rules;
 mod run;
-#[cfg(test)]
-mod tests;
 
 use clap::Subcommand;
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use arena_engine::{FaultPolicy, Opening, Setup};
 use arena_model::BlockSeed;
+use arena_model::seat;
 use arena_wire::v1;
 use clap::{Args, ValueEnum};
 
@@ -157,7 +158,7 @@ impl PlayArgs {
         let mut names: Vec<toml::Value> = Vec::new();
         let mut variants: Vec<toml::Value> = Vec::new();
         for seat in split_seats(&self.seats)? {
-            let (name, variant) = variant(&seat)?;
+            let (name, variant) = seat::parse(&seat).map_err(Failure::usage)?;
             if names.iter().any(|known| known.as_str() == Some(&name)) {
                 return Err(Failure::usage(format!(
                     "--seats names \"{name}\" twice: give the second one a name of its own, \
@@ -235,65 +236,6 @@ fn split_seats(text: &str) -> Outcome<Vec<String>> {
         .collect())
 }
 
-/// Splits at the commas that are not inside brackets.
-fn split_options(list: &str) -> Vec<&str> {
-    let mut inside = false;
-    let pieces = list.split(move |c| {
-        match c {
-            '[' => inside = true,
-            ']' => inside = false,
-            _ => {}
-        }
-        c == ',' && !inside
-    });
-    pieces.filter(|piece| !piece.trim().is_empty()).collect()
-}
-
-/// A list of numbers as TOML has it, else the text as it stands.
-fn option_value(seat: &str, text: &str) -> Outcome<toml::Value> {
-    if !text.starts_with('[') {
-        return Ok(text.into());
-    }
-    text.parse()
-        .map_err(|_| Failure::usage(format!("seat {seat}: {text} is not a list of numbers")))
-}
-
-/// `name`, `name=bot` or `name=bot(key=value,…)`, a list of numbers as `[1, -2.5]`
-pub(super) fn variant(seat: &str) -> Outcome<(String, Option<toml::Table>)> {
-    let Some((name, bot)) = seat.split_once('=').filter(|(name, _)| !name.contains('(')) else {
-        if seat.contains('(') {
-            return Err(Failure::usage(format!(
-                "seat {seat}: a variant needs a name, write NAME={seat}"
-            )));
-        }
-        return Ok((seat.to_owned(), None));
-    };
-    let (bot, list) = match bot.strip_suffix(')').and_then(|bot| bot.split_once('(')) {
-        Some((bot, list)) => (bot, list),
-        None => (bot, ""),
-    };
-    let mut options = toml::Table::new();
-    for pair in split_options(list) {
-        let Some((key, value)) = pair.split_once('=') else {
-            return Err(Failure::usage(format!(
-                "seat {seat}: {pair} is not KEY=VALUE"
-            )));
-        };
-        let value = option_value(seat, value.trim())?;
-        if options.insert(key.trim().to_owned(), value).is_some() {
-            return Err(Failure::usage(format!(
-                "seat {seat} names \"{}\" twice",
-                key.trim()
-            )));
-        }
-    }
-    let mut table = toml::Table::new();
-    table.insert("name".into(), name.into());
-    table.insert("bot".into(), bot.into());
-    table.insert("options".into(), options.into());
-    Ok((name.to_owned(), Some(table)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -307,29 +249,5 @@ mod tests {
         );
         assert!(split_seats("a(b").is_err());
         assert!(split_seats("a)b").is_err());
-    }
-
-    #[test]
-    fn a_variant_is_a_name_a_bot_and_options() {
-        let (name, table) = variant("d8=kalah-alphabeta(depth=8, h_flag=2)")
-            .map_err(|failure| failure.to_string())
-            .expect("a variant");
-        let table = table.expect("a table");
-        assert_eq!(name, "d8");
-        assert_eq!(table["bot"].as_str(), Some("kalah-alphabeta"));
-        assert_eq!(table["options"]["depth"].as_str(), Some("8"));
-        assert_eq!(table["options"]["h_flag"].as_str(), Some("2"));
-        assert!(variant("kalah-alphabeta(depth=8)").is_err());
-        let (_, table) = variant("w=oware-minimax(weights=[1, -2.5,0],depth=2)")
-            .map_err(|failure| failure.to_string())
-            .expect("a variant");
-        let options = &table.expect("a table")["options"];
-        let weights = options["weights"].as_array().expect("a list");
-        assert_eq!((weights.len(), weights[1].as_float()), (3, Some(-2.5)));
-        assert_eq!(options["depth"].as_str(), Some("2"));
-        assert!(variant("w=oware-minimax(weights=[1,x])").is_err());
-        let twice = variant("w=oware-minimax(depth=2, depth=3)").expect_err("not resolved which");
-        assert!(twice.to_string().contains("\"depth\" twice"), "{twice}");
-        assert!(variant("random").is_ok_and(|(name, table)| name == "random" && table.is_none()));
     }
 }

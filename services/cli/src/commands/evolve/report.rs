@@ -1,19 +1,18 @@
-//! What is last_line of an evolution.
+//! What `arena evolve` prints.
 
 use std::time::{Duration, Instant};
 
-use arena_tournament::evolution::Fitness;
+use arena_evolution::{Champion, EvolveSpec, Fitness};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{course::Champion, spec::EvolveSpec};
 use crate::{
     failure::Outcome,
     output::{self, Format, note},
     units,
 };
 
-/// Generations that were played before are last_line as often as this at most.
+/// Minimum interval between lines for generations that an earlier run played.
 const LINE_EVERY: Duration = Duration::from_millis(200);
 
 /// A generation that is played.

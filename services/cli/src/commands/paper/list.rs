@@ -3,12 +3,12 @@
 use clap::Args;
 use serde::Serialize;
 
-use super::data::{self, Paper, Table};
 use crate::{
     failure::Outcome,
     output::{Format, Listing},
     units,
 };
+use arena_papers::{Paper, PublishedTable, tables};
 
 /// List the published tables that Arena reproduces
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ pub(super) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(super) fn of(table: &'a Table) -> Self {
+    pub(super) fn of(table: &'a PublishedTable) -> Self {
         Self {
             id: table.id,
             paper: &table.paper,
@@ -61,7 +61,7 @@ impl ListArgs {
 }
 
 fn listing(format: Format) -> Outcome<Listing<View<'static>>> {
-    let row = |table: &'static Table| {
+    let row = |table: &'static PublishedTable| {
         let cells = vec![
             table.id.to_owned(),
             table.paper.short.clone(),
@@ -77,7 +77,7 @@ fn listing(format: Format) -> Outcome<Listing<View<'static>>> {
     };
     Ok(Listing {
         header: vec!["id", "paper", "table", "what", "cells", "games"],
-        rows: data::tables()?.iter().map(row).collect(),
+        rows: tables()?.iter().map(row).collect(),
         empty: "there are no tables",
     })
 }

@@ -2,12 +2,9 @@
 
 use serde::Serialize;
 
-use super::{
-    fields::Expect,
-    finding::{Finding, Verdict},
-    list::View,
-    run::{Ran, Runner},
-};
+use arena_papers::{Agreement, Expect, Finding, FindingCounts, TableResult, TableRunner};
+
+use super::list::View;
 use crate::{
     failure::Outcome,
     output::{self, Format},
@@ -28,7 +25,7 @@ struct TableView<'a> {
     table: View<'a>,
     games_played: u64,
     #[serde(flatten)]
-    sums: Sums,
+    sums: FindingCounts,
     plays: Vec<PlayView>,
     findings: &'a [Finding],
 }
@@ -40,96 +37,47 @@ struct PlayView {
     spec: String,
 }
 
-/// Cells by verdict.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Sums {
-    within: usize,
-    /// Of those within: from games, and by the papers' rule for figures that
-    /// chance is in.
-    within_sampled: usize,
-    /// Of those within: no chance is in our figure.
-    within_exact: usize,
-    /// Of those within: compared in sign or order only.
-    within_order: usize,
-    /// Of those within: what they say follows from others.
-    within_repeated: usize,
-    /// Of those within: true by construction.
-    within_given: usize,
-    outside: usize,
-    not_comparable: usize,
-    /// Of those outside, the ones that can be expected.
-    failed: usize,
-}
-
-impl Sums {
-    pub(super) fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
-        let mut sums = Self::default();
-        for finding in findings {
-            match finding.verdict {
-                Verdict::Within => {
-                    sums.within += 1;
-                    *sums.kind_of(finding) += 1;
-                }
-                Verdict::Outside => sums.outside += 1,
-                Verdict::NotComparable => sums.not_comparable += 1,
-            }
-            sums.failed += usize::from(finding.fails());
-        }
-        sums
-    }
-
-    /// Where a finding that is within is counted, once.
-    fn kind_of(&mut self, finding: &Finding) -> &mut usize {
-        if finding.given {
-            &mut self.within_given
-        } else if said_again(finding) {
-            &mut self.within_repeated
-        } else if finding.expected == Expect::Qualitative.letter() {
-            &mut self.within_order
-        } else if finding.exact {
-            &mut self.within_exact
-        } else {
-            &mut self.within_sampled
-        }
-    }
-
-    /// In words.
-    fn summary(&self) -> String {
-        let parts = [
-            (self.within_sampled, "sampled"),
-            (self.within_exact, "exact"),
-            (self.within_order, "in order"),
-            (self.within_repeated, "again"),
-            (self.within_given, "given"),
-        ];
-        let parts: Vec<String> = { parts.iter() }
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{count} {what}"))
-            .collect();
-        let parts = match parts.is_empty() {
-            true => String::new(),
-            false => format!(" ({})", parts.join(", ")),
-        };
-        format!(
-            "{} within{parts}, {} outside, {} not comparable",
-            self.within, self.outside, self.not_comparable
-        )
-    }
+/// Counts as text.
+fn format_counts(counts: &FindingCounts) -> String {
+    let parts = [
+        (counts.within_sampled, "sampled"),
+        (counts.within_exact, "exact"),
+        (counts.within_order, "in order"),
+        (counts.within_repeated, "again"),
+        (counts.within_given, "given"),
+    ];
+    let parts: Vec<String> = { parts.iter() }
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    let parts = match parts.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", parts.join(", ")),
+    };
+    format!(
+        "{} within{parts}, {} outside, {} not comparable",
+        counts.within, counts.outside, counts.not_comparable
+    )
 }
 
 /// One line when a table is done.
-pub(super) fn progress(ran: &Ran) -> String {
-    let sums = Sums::of(&ran.findings);
+pub(super) fn progress(ran: &TableResult) -> String {
+    let sums = FindingCounts::of(&ran.findings);
     format!(
         "{}: {} games in {}, {}",
         ran.table.id,
         units::count(ran.games),
         units::duration(ran.seconds),
-        sums.summary()
+        format_counts(&sums)
     )
 }
 
-pub(super) fn print(ran: &[Ran], runner: &Runner, all: bool, format: Format) -> Outcome {
+pub(super) fn print(
+    ran: &[TableResult],
+    runner: &TableRunner,
+    all: bool,
+    format: Format,
+) -> Outcome {
     match format {
         Format::Json => output::json(&document(ran, runner)),
         Format::Jsonl => findings(ran).try_for_each(output::json_line),
@@ -141,15 +89,15 @@ pub(super) fn print(ran: &[Ran], runner: &Runner, all: bool, format: Format) -> 
     }
 }
 
-fn findings(ran: &[Ran]) -> impl Iterator<Item = &Finding> {
+fn findings(ran: &[TableResult]) -> impl Iterator<Item = &Finding> {
     ran.iter().flat_map(|one| &one.findings)
 }
 
-fn document<'a>(ran: &'a [Ran], runner: &Runner) -> Document<'a> {
-    let view = |one: &'a Ran| TableView {
+fn document<'a>(ran: &'a [TableResult], runner: &TableRunner) -> Document<'a> {
+    let view = |one: &'a TableResult| TableView {
         table: View::of(one.table),
         games_played: one.games,
-        sums: Sums::of(&one.findings),
+        sums: FindingCounts::of(&one.findings),
         plays: one
             .table
             .plays
@@ -190,7 +138,7 @@ const CSV_HEADER: [&str; 18] = [
     "timed",
 ];
 
-fn csv(ran: &[Ran]) -> String {
+fn csv(ran: &[TableResult]) -> String {
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     let count = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     let mut text = output::csv_line(&CSV_HEADER);
@@ -220,7 +168,7 @@ fn csv(ran: &[Ran]) -> String {
 }
 
 /// The cells of a table, with reasons below.
-pub(super) fn cells(ran: &Ran, runner: &Runner) -> String {
+pub(super) fn cells(ran: &TableResult, runner: &TableRunner) -> String {
     let mut reasons: Vec<&str> = Vec::new();
     let rows: Vec<Vec<String>> = ran
         .findings
@@ -273,25 +221,25 @@ pub(super) fn cells(ran: &Ran, runner: &Runner) -> String {
         let line = format!("R within: {rule} ({})", columns.join(", "));
         text += &format!("{}\n", wrapped(&line, "  "));
     }
-    if ran.findings.iter().any(said_again) {
+    if ran.findings.iter().any(Finding::is_dependent) {
         text += &format!("\n{AGAIN}\n");
     }
-    if ran.findings.iter().any(given) {
+    if ran.findings.iter().any(Finding::is_by_construction) {
         text += &format!("\n{GIVEN}\n");
     }
-    let sums = Sums::of(&ran.findings);
+    let sums = FindingCounts::of(&ran.findings);
     text += &format!(
         "\n{} games, seed {}: {}\n",
         units::count(ran.games),
         runner.seed,
-        sums.summary()
+        format_counts(&sums)
     );
     text
 }
 
 /// One line a table, and the cells that came out otherwise than expected.
-pub(super) fn summary(ran: &[Ran]) -> String {
-    let line = |id: String, what: String, games: u64, seconds: f64, sums: Sums| {
+pub(super) fn summary(ran: &[TableResult]) -> String {
+    let line = |id: String, what: String, games: u64, seconds: f64, sums: FindingCounts| {
         vec![
             id,
             what,
@@ -314,7 +262,7 @@ pub(super) fn summary(ran: &[Ran]) -> String {
                 one.table.title.clone(),
                 one.games,
                 one.seconds,
-                Sums::of(&one.findings),
+                FindingCounts::of(&one.findings),
             )
         })
         .collect();
@@ -323,7 +271,7 @@ pub(super) fn summary(ran: &[Ran]) -> String {
         String::new(),
         ran.iter().map(|one| one.games).sum(),
         ran.iter().map(|one| one.seconds).sum(),
-        Sums::of(findings(ran)),
+        FindingCounts::of(findings(ran)),
     ));
     let header = [
         "table", "what", "games", "sampled", "exact", "order", "again", "given", "out", "n/c",
@@ -331,7 +279,7 @@ pub(super) fn summary(ran: &[Ran]) -> String {
     ];
     let mut text = output::table(&header, &rows) + "\n" + WITHIN;
     let outside: Vec<&Finding> = findings(ran)
-        .filter(|finding| finding.verdict == Verdict::Outside)
+        .filter(|finding| finding.verdict == Agreement::Outside)
         .collect();
     if !outside.is_empty() {
         text += "\noutside:\n";
@@ -361,7 +309,7 @@ fn rules(findings: &[Finding]) -> Vec<(&str, Vec<&str>)> {
     let mut rules: Vec<(&str, Vec<&str>)> = Vec::new();
     let judged = findings.iter().filter(|finding| {
         finding.expected == Expect::Reproducible.letter()
-            && finding.verdict != Verdict::NotComparable
+            && finding.verdict != Agreement::NotComparable
             && !finding.given
     });
     for finding in judged {
@@ -395,20 +343,12 @@ follows from others and confirms nothing more; given, true by construction. out:
 outside. n/c: not comparable, for a reason that the table gives.
 ";
 
-fn given(finding: &Finding) -> bool {
-    finding.given && finding.verdict == Verdict::Within
-}
-
-fn said_again(finding: &Finding) -> bool {
-    finding.repeats && finding.verdict == Verdict::Within && !finding.given
-}
-
 /// Expectations and results out, for narrow columns.
 fn short_verdict(finding: &Finding) -> String {
     match finding.verdict {
-        Verdict::NotComparable => "not comp.".to_owned(),
-        Verdict::Within if given(finding) => format!("{} given", finding.expected),
-        Verdict::Within if said_again(finding) => format!("{} again", finding.expected),
+        Agreement::NotComparable => "not comp.".to_owned(),
+        Agreement::Within if finding.is_by_construction() => format!("{} given", finding.expected),
+        Agreement::Within if finding.is_dependent() => format!("{} again", finding.expected),
         // Of sign or order the bound says which.
         other if finding.expected == Expect::Qualitative.letter() => format!(
             "Q {}, {}",
@@ -464,4 +404,66 @@ fn figure(value: f64) -> String {
 fn wrapped(text: &str, indent: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     output::wrapped(&words.join(" "), 96, indent)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn runner(games: u64) -> TableRunner {
+        TableRunner {
+            seed: "0x5eed".parse().expect("a seed"),
+            games: Some(games),
+            threads: 2,
+            stop: Arc::default(),
+        }
+    }
+
+    fn run(id: &str, games: u64) -> TableResult {
+        let table = arena_papers::table(id).expect("a table");
+        runner(games).run(table, &|| ()).expect("it can be run")
+    }
+
+    #[test]
+    fn tables_fit_a_terminal() {
+        // A little more than 100, since intervals of a few games are wide.
+        let fits = |text: &str| {
+            for line in text.lines() {
+                let width = line.trim_end().chars().count();
+                assert!(width <= 108, "{width}: {line}");
+            }
+        };
+        let all: Vec<TableResult> = arena_papers::tables()
+            .expect("tables")
+            .iter()
+            .map(|table| run(table.id, 6))
+            .collect();
+        for ran in &all {
+            fits(&cells(ran, &runner(6)));
+        }
+        fits(&summary(&all));
+    }
+
+    #[test]
+    fn a_table_tells_by_which_rule_it_was_judged() {
+        let ran = run("001-i", 2000);
+        let text = cells(&ran, &runner(2000));
+        assert!(
+            text.contains("R within: |z| <= 2.7, n = 50 (intelligent, random)"),
+            "{text}"
+        );
+        assert!(
+            text.contains("R within: published ±16 (average moves)"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn an_order_says_by_which_bound() {
+        let ran = run("003-example", 6);
+        let text = cells(&ran, &runner(6));
+        assert!(text.contains("Q within, 0.12 to 0.75"), "{text}");
+    }
 }

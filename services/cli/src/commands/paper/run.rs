@@ -3,25 +3,17 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     thread,
-    time::Instant,
 };
 
 use arena_model::TournamentSeed;
-use arena_tournament::published::Estimate;
+use arena_papers::{PaperError, PublishedTable, TableRunner};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{
-    clock,
-    data::{self, Cell, Play, Table},
-    finding::{self, Finding},
-    play,
-    quantity::{Measure, Source},
-    report, rules,
-};
+use super::report;
 use crate::{
     failure::{Failure, Kind, Outcome},
     output::{Format, interactive, note},
@@ -32,9 +24,6 @@ use crate::{
 /// Unless the user names another: any will do, but the same one gives the same
 /// figures everywhere.
 const SEED: &str = "0x5eed";
-/// A figure near its bound gets at most so many times the table's games.
-const GROWTH_MAX: u64 = 16;
-
 /// Play the protocol of a table and show our figures beside the published ones
 ///
 /// Each cell is reported with the published figure, ours, its 95 % interval, how
@@ -76,14 +65,6 @@ pub(crate) struct RunArgs {
     output: Format,
 }
 
-/// A table that was run.
-pub(super) struct Ran {
-    pub(super) table: &'static Table,
-    pub(super) findings: Vec<Finding>,
-    pub(super) games: u64,
-    pub(super) seconds: f64,
-}
-
 impl RunArgs {
     /// Plays on threads of its own, so that a signal is heard.
     pub(super) async fn run(self) -> Outcome {
@@ -100,16 +81,16 @@ impl RunArgs {
 
     fn tables(self, stop: Arc<AtomicBool>) -> Outcome {
         let all = self.id.eq_ignore_ascii_case("all");
-        let tables: Vec<&'static Table> = if all {
-            data::tables()?.iter().collect()
+        let tables: Vec<&'static PublishedTable> = if all {
+            arena_papers::tables()?.iter().collect()
         } else {
-            vec![data::table(&self.id)?]
+            vec![arena_papers::table(&self.id)?]
         };
         if cfg!(debug_assertions) && all {
             note("warning: this is a debug build, several times slower than a release build");
         }
         let processors = || thread::available_parallelism().map_or(1, usize::from);
-        let runner = Runner {
+        let runner = TableRunner {
             seed: self.seed,
             games: self.games,
             threads: self.workers.map_or_else(processors, usize::from),
@@ -117,7 +98,10 @@ impl RunArgs {
         };
         let mut ran = Vec::with_capacity(tables.len());
         for table in tables {
-            let one = runner.run(table).map_err(stopped(table))?;
+            let bar = bar(table, self.games);
+            let one = runner.run(table, &|| bar.inc(1));
+            bar.finish_and_clear();
+            let one = one.map_err(stopped(table))?;
             note(report::progress(&one));
             ran.push(one);
         }
@@ -141,9 +125,9 @@ impl RunArgs {
 }
 
 /// Nothing is kept of a table, but all of them can be had one by one.
-fn stopped(table: &Table) -> impl Fn(Failure) -> Failure {
-    move |failure| match failure.kind() {
-        Kind::Interrupted => Failure::new(
+fn stopped(table: &PublishedTable) -> impl Fn(PaperError) -> Failure {
+    move |error| match error {
+        PaperError::Interrupted => Failure::new(
             Kind::Interrupted,
             format!(
                 "stopped at table {id}; nothing is kept. The same command comes to the same \
@@ -151,131 +135,12 @@ fn stopped(table: &Table) -> impl Fn(Failure) -> Failure {
                 id = table.id
             ),
         ),
-        _ => failure,
-    }
-}
-
-/// How tables are run.
-pub(super) struct Runner {
-    pub(super) seed: TournamentSeed,
-    pub(super) games: Option<u64>,
-    pub(super) threads: usize,
-    /// Set where nobody wants to know any more.
-    pub(super) stop: Arc<AtomicBool>,
-}
-
-impl Runner {
-    /// Plays what a table asks for and judges its cells.
-    pub(super) fn run(&self, table: &'static Table) -> Outcome<Ran> {
-        let start = Instant::now();
-        let mut estimates: Vec<Option<Estimate>> = vec![None; table.cells.len()];
-        let bar = bar(table, self.games);
-        let games = AtomicU64::new(0);
-        let played = || {
-            games.fetch_add(1, Ordering::Relaxed);
-            bar.inc(1);
-        };
-        for (place, play) in table.plays.iter().enumerate() {
-            // What is measured of this play, and in which cell.
-            let measured: Vec<(usize, &Measure)> = table
-                .cells
-                .iter()
-                .enumerate()
-                .filter(|(_, cell)| cell.play == Some(place))
-                .filter_map(|(number, cell)| Some((number, cell.measure.as_ref()?)))
-                .collect();
-            let from = |source| {
-                let same =
-                    move |(_, measure): &&(usize, &Measure)| measure.quantity.source() == source;
-                measured.iter().filter(same)
-            };
-            for &(cell, measure) in from(Source::Rules) {
-                estimates[cell] = rules::compute(measure, play)?.map(finding::exact);
-            }
-            if from(Source::Games).next().is_some() {
-                let measures: Vec<&Measure> = from(Source::Games).map(|&(_, one)| one).collect();
-                let mut games = self.games;
-                loop {
-                    let found = self.play(play, games, &measures, &played)?;
-                    for (&(cell, _), estimate) in from(Source::Games).zip(found) {
-                        estimates[cell] = estimate;
-                    }
-                    let open = from(Source::Games)
-                        .any(|&(cell, _)| table.cells[cell].wants_more(estimates[cell]));
-                    // Looks are fixed beforehand: at the table's games and at each
-                    // doubling. All of them are played again, the first ones alike.
-                    let next = play.games(games) * 2;
-                    if self.games.is_some() || !open || next > play.games(None) * GROWTH_MAX {
-                        break;
-                    }
-                    games = Some(next);
-                }
-            }
-            if from(Source::Clock).next().is_some() {
-                let times =
-                    clock::move_times(play, &play.spec(&self.seed, None), &self.stop, &played)?;
-                for &(cell, measure) in from(Source::Clock) {
-                    estimates[cell] = measure.of_times(&times).map(finding::exact);
-                }
-            }
-        }
-        bar.finish_and_clear();
-        let fewer = |cell: &Cell| {
-            let play = cell.play.map(|place| &table.plays[place]);
-            play.is_some_and(|play| play.games(self.games) < play.games(None))
-        };
-        let judged = table.cells.iter().zip(estimates);
-        Ok(Ran {
-            table,
-            findings: judged
-                .map(|(cell, estimate)| {
-                    let finding = Finding::new(table.id, cell, estimate);
-                    if fewer(cell) {
-                        finding.of_few_games()
-                    } else {
-                        finding
-                    }
-                })
-                .collect(),
-            games: games.into_inner(),
-            seconds: start.elapsed().as_secs_f64(),
-        })
-    }
-
-    fn play(
-        &self,
-        play: &Play,
-        games: Option<u64>,
-        measures: &[&Measure],
-        played: &(dyn Fn() + Sync),
-    ) -> Outcome<Vec<Option<Estimate>>> {
-        let spec = play.spec(&self.seed, games);
-        let parts = play::play(play, &spec, measures, self.threads, &self.stop, played)?;
-        let pairs = || measures.iter().zip(&parts);
-        if !play.deterministic {
-            let estimates = pairs().map(|(measure, blocks)| finding::estimate(measure, blocks));
-            return Ok(estimates.collect());
-        }
-        if pairs().any(|(_, blocks)| blocks.windows(2).any(|two| two[0] != two[1])) {
-            return Err(Failure::failed(format!(
-                "two games among {} differ, though nothing in them should be drawn",
-                spec.agents
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect::<Vec<_>>()
-                    .join(" and ")
-            )));
-        }
-        let once = |(measure, blocks): (&&Measure, &Vec<Vec<_>>)| {
-            let estimate = finding::estimate(measure, &blocks[..1]);
-            estimate.map(|estimate| finding::exact(estimate.value))
-        };
-        Ok(pairs().map(once).collect())
+        other => other.into(),
     }
 }
 
 /// Shows how far a table is, where somebody looks.
-fn bar(table: &Table, games: Option<u64>) -> ProgressBar {
+fn bar(table: &PublishedTable, games: Option<u64>) -> ProgressBar {
     if !interactive() {
         return ProgressBar::hidden();
     }

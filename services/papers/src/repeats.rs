@@ -8,10 +8,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    data::{Cell, Play, Table},
+use crate::{
     fields::{Expect, Kind},
     quantity::{Measure, Quantity},
+    tables::{Cell, Matchup, PublishedTable},
 };
 
 /// What was counted in the same games: by name how often it goes into a figure.
@@ -65,7 +65,7 @@ impl Known {
 }
 
 /// Marks the cells of all tables, in their order, that repeat others.
-pub(super) fn mark(tables: &mut [Table]) {
+pub(crate) fn mark(tables: &mut [PublishedTable]) {
     let mut known: BTreeMap<String, Known> = BTreeMap::new();
     for table in tables {
         let measures_draws: Vec<bool> = (0..table.plays.len())
@@ -76,7 +76,7 @@ pub(super) fn mark(tables: &mut [Table]) {
                 })
             })
             .collect();
-        let Table { plays, cells, .. } = table;
+        let PublishedTable { plays, cells, .. } = table;
         let mut printed = BTreeSet::new();
         for cell in cells {
             let play = cell.play.map(|place| &plays[place]);
@@ -93,7 +93,7 @@ pub(super) fn mark(tables: &mut [Table]) {
 
 fn repeats(
     cell: &Cell,
-    play: Option<&Play>,
+    play: Option<&Matchup>,
     draws: bool,
     known: &mut BTreeMap<String, Known>,
 ) -> bool {

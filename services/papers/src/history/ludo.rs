@@ -7,7 +7,7 @@ use arena_model::BlockSeed;
 
 /// A position in which planes differ, drawn from a game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LudoCourse {
+pub(crate) struct LudoHistory {
     pub(crate) sixth: Ahead,
     pub(crate) thirty_sixth: Ahead,
 }
@@ -24,11 +24,11 @@ pub(crate) struct Ahead {
 }
 
 /// Draws a position with the game's seed; none where planes never differ.
-pub(super) fn follow(
+pub(crate) fn follow(
     game: &ChineseLudo,
     events: &[Event],
     seed: BlockSeed,
-) -> Result<Option<LudoCourse>, ReplayError> {
+) -> Result<Option<LudoHistory>, ReplayError> {
     let once = Evaluator::new(game, settings(1, ReplyWeight::Sixth));
     let mut positions: Vec<State> = Vec::new();
     let mut legal = Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn follow(
         }
         ahead
     };
-    Ok(Some(LudoCourse {
+    Ok(Some(LudoHistory {
         sixth: ahead(ReplyWeight::Sixth),
         thirty_sixth: ahead(ReplyWeight::ThirtySixth),
     }))

@@ -7,54 +7,54 @@ use std::collections::BTreeMap;
 use arena_engine::options::Options;
 use serde::Deserialize;
 
-use super::quantity::Quantity;
+use crate::quantity::Quantity;
 
 /// One file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct File {
+pub(crate) struct File {
     /// Number of the paper.
-    pub(super) paper: String,
+    pub(crate) paper: String,
     /// What the paper calls the table.
-    pub(super) table: String,
+    pub(crate) table: String,
     /// What it shows.
-    pub(super) title: String,
+    pub(crate) title: String,
     /// How it was made, and how it is made here.
-    pub(super) protocol: String,
+    pub(crate) protocol: String,
     /// What the published figures here are, where they are not as printed.
-    pub(super) published: Option<String>,
+    pub(crate) published: Option<String>,
     #[serde(default)]
-    pub(super) play: PlayFields,
+    pub(crate) play: PlayFields,
     #[serde(default)]
-    pub(super) cell: CellFields,
-    pub(super) column: Vec<Column>,
-    pub(super) row: Vec<Row>,
+    pub(crate) cell: CellFields,
+    pub(crate) column: Vec<Column>,
+    pub(crate) row: Vec<Row>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Column {
-    pub(super) name: String,
+pub(crate) struct Column {
+    pub(crate) name: String,
     #[serde(default)]
-    pub(super) cell: CellFields,
+    pub(crate) cell: CellFields,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Row {
-    pub(super) name: String,
+pub(crate) struct Row {
+    pub(crate) name: String,
     #[serde(default)]
-    pub(super) play: PlayFields,
+    pub(crate) play: PlayFields,
     #[serde(default)]
-    pub(super) cell: CellFields,
+    pub(crate) cell: CellFields,
     /// By column.
-    pub(super) cells: BTreeMap<String, CellEntry>,
+    pub(crate) cells: BTreeMap<String, CellEntry>,
 }
 
 /// A cell: its figure, or more.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum CellEntry {
+pub(crate) enum CellEntry {
     Figure(f64),
     Fields(Box<CellFields>),
 }
@@ -62,71 +62,71 @@ pub(super) enum CellEntry {
 /// What is played.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct PlayFields {
-    pub(super) ruleset: Option<String>,
-    pub(super) options: Option<Options>,
+pub(crate) struct PlayFields {
+    pub(crate) ruleset: Option<String>,
+    pub(crate) options: Option<Options>,
     /// As `arena play --seats` takes them, in seat order.
-    pub(super) agents: Option<Vec<String>>,
+    pub(crate) agents: Option<Vec<String>>,
     /// Games unless the user says otherwise.
-    pub(super) games: Option<u64>,
+    pub(crate) games: Option<u64>,
     /// Every rotation of the seats on the same dice or opening.
-    pub(super) rotate: Option<bool>,
-    pub(super) opening_plies: Option<u32>,
+    pub(crate) rotate: Option<bool>,
+    pub(crate) opening_plies: Option<u32>,
     /// Neither the game nor the agents draw anything: all games are one.
-    pub(super) deterministic: Option<bool>,
+    pub(crate) deterministic: Option<bool>,
 }
 
 /// What is compared, and how.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct CellFields {
+pub(crate) struct CellFields {
     /// The printed figure.
-    pub(super) published: Option<f64>,
-    pub(super) kind: Option<Kind>,
+    pub(crate) published: Option<f64>,
+    pub(crate) kind: Option<Kind>,
     /// Games or observations behind the printed figure.
-    pub(super) of: Option<u64>,
-    pub(super) quantity: Option<Quantity>,
+    pub(crate) of: Option<u64>,
+    pub(crate) quantity: Option<Quantity>,
     /// Place of an agent in the play's list.
-    pub(super) agent: Option<usize>,
+    pub(crate) agent: Option<usize>,
     /// Place of the agent that it is compared with.
-    pub(super) versus: Option<usize>,
+    pub(crate) versus: Option<usize>,
     /// Values of throws.
-    pub(super) values: Option<Vec<u8>>,
+    pub(crate) values: Option<Vec<u8>>,
     /// Row and column of a matrix.
-    pub(super) at: Option<[u8; 2]>,
+    pub(crate) at: Option<[u8; 2]>,
     /// Name of a vector of weights, and the place of one in it.
-    pub(super) vector: Option<String>,
-    pub(super) index: Option<usize>,
+    pub(crate) vector: Option<String>,
+    pub(crate) index: Option<usize>,
     /// Place of a plane.
-    pub(super) plane: Option<usize>,
+    pub(crate) plane: Option<usize>,
     /// Plies looked ahead.
-    pub(super) plies: Option<u32>,
-    pub(super) reply_weight: Option<ReplyWeight>,
+    pub(crate) plies: Option<u32>,
+    pub(crate) reply_weight: Option<ReplyWeight>,
     /// Shown as percent above this.
-    pub(super) above: Option<f64>,
+    pub(crate) above: Option<f64>,
     /// Multiplied by this.
-    pub(super) times: Option<f64>,
-    pub(super) expect: Option<Expect>,
-    pub(super) reason: Option<String>,
+    pub(crate) times: Option<f64>,
+    pub(crate) expect: Option<Expect>,
+    pub(crate) reason: Option<String>,
     /// Accepted where the two differ by no more than this.
-    pub(super) within: Option<f64>,
+    pub(crate) within: Option<f64>,
     /// Accepted where ours is no less, with all of its interval.
-    pub(super) at_least: Option<f64>,
+    pub(crate) at_least: Option<f64>,
     /// Accepted where ours is no more, with all of its interval.
-    pub(super) at_most: Option<f64>,
+    pub(crate) at_most: Option<f64>,
     /// Accepted up to so many standard errors, in place of the general rule.
-    pub(super) z_max: Option<f64>,
+    pub(crate) z_max: Option<f64>,
     /// True by construction: the printed figure went into what it is compared
     /// with, or ours is bound to be so whatever is played.
-    pub(super) given: Option<bool>,
+    pub(crate) given: Option<bool>,
     /// The printed row, where several rows here are of one: it counts once.
-    pub(super) printed: Option<String>,
+    pub(crate) printed: Option<String>,
 }
 
 /// What kind of figure is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// A number of games, of so many.
     Count,
     /// A percentage of games or other observations.
@@ -142,30 +142,31 @@ pub(super) enum Kind {
 /// How much a reply counts in the evaluation of two plies (paper 003, §6.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum ReplyWeight {
+pub(crate) enum ReplyWeight {
     /// As often as it is rolled.
     Sixth,
     /// As the paper argues.
     ThirtySixth,
 }
 
-/// What can be expected of a cell.
+/// How well a published figure can be reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub(super) enum Expect {
+pub enum Expect {
     /// Reproducible within the stated bounds.
     #[serde(rename = "R")]
     Reproducible,
-    /// In sign or order only.
+    /// Reproducible in sign or order only.
     #[serde(rename = "Q")]
     Qualitative,
-    /// Not to be expected.
+    /// Not reproducible.
     #[serde(rename = "N")]
     None,
 }
 
 impl Expect {
-    /// As in the data files.
-    pub(super) fn letter(self) -> &'static str {
+    /// The letter of the data files.
+    #[must_use]
+    pub fn letter(self) -> &'static str {
         match self {
             Self::Reproducible => "R",
             Self::Qualitative => "Q",
@@ -182,7 +183,7 @@ macro_rules! nearer {
 }
 
 impl PlayFields {
-    pub(super) fn over(&self, far: &Self) -> Self {
+    pub(crate) fn over(&self, far: &Self) -> Self {
         nearer!(
             self,
             far,
@@ -200,7 +201,7 @@ impl PlayFields {
 }
 
 impl CellFields {
-    pub(super) fn over(&self, far: &Self) -> Self {
+    pub(crate) fn over(&self, far: &Self) -> Self {
         nearer!(
             self,
             far,
@@ -234,7 +235,7 @@ impl CellFields {
 }
 
 impl CellEntry {
-    pub(super) fn fields(&self) -> CellFields {
+    pub(crate) fn fields(&self) -> CellFields {
         match self {
             Self::Fields(fields) => (**fields).clone(),
             Self::Figure(figure) => CellFields {

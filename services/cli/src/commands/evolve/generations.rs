@@ -2,15 +2,13 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use arena_model::{AgentName, TournamentSeed, spec::Variant};
-use arena_tournament::evolution::{Evolution, Fitness, Generation, ranking};
+use arena_evolution::{
+    Champion, Evolution, EvolveSpec, Fitness, Generation, Genome, player_name, ranking,
+};
+use arena_model::{AgentName, TournamentSeed};
 use arena_wire::v1::{GetStandingsRequest, PlanTournamentRequest, Standings, TournamentState};
 
-use super::{
-    genome::Genome,
-    report::{Played, Report},
-    spec::{EvolveSpec, player_name},
-};
+use super::report::{Played, Report};
 use crate::{
     access::Client,
     commands::tournament,
@@ -22,8 +20,8 @@ use crate::{
 /// How long a coordinator may be away.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// An evolution whose settings are checked.
-pub(super) struct Course {
+/// The generations of an evolution, played by a coordinator.
+pub(super) struct Generations {
     spec: EvolveSpec,
     genome: Genome,
     evolution: Evolution,
@@ -31,45 +29,7 @@ pub(super) struct Course {
     first: Generation,
 }
 
-/// Who came out first.
-pub(super) struct Champion {
-    pub(super) variant: Variant,
-    pub(super) points: u64,
-    /// What a player can have.
-    pub(super) points_max: u64,
-    pub(super) generations: u32,
-    pub(super) tournament: String,
-    pub(super) seed: TournamentSeed,
-    pub(super) ruleset: String,
-}
-
-/// The champion as a table for a spec.
-#[derive(serde::Serialize)]
-struct Fragment<'a> {
-    agent: [&'a Variant; 1],
-}
-
-impl Champion {
-    /// An `[[agent]]` table, with its origin in a comment.
-    pub(super) fn to_toml(&self) -> String {
-        let fragment = Fragment {
-            agent: [&self.variant],
-        };
-        let table = toml::to_string(&fragment).unwrap_or_default();
-        format!(
-            "# {} of {} points in generation {} of an evolution on {}, seed {}\n\
-             # tournament {}\n{table}",
-            self.points,
-            self.points_max,
-            self.generations,
-            self.ruleset,
-            self.seed,
-            self.tournament
-        )
-    }
-}
-
-impl Course {
+impl Generations {
     pub(super) fn new(
         spec: EvolveSpec,
         genome: Genome,

@@ -7,15 +7,15 @@ use arena_agents::{
 use arena_engine::options::OptionError;
 use arena_games::{ChineseLudo, Cowry, Ruleset, cowry::VALUES, ludo::State};
 
-use super::{
-    data::Play,
+use crate::error::{PaperError, Result};
+use crate::{
     fields::ReplyWeight,
     quantity::{Measure, Quantity},
+    tables::Matchup,
 };
-use crate::failure::{Failure, Outcome};
 
 /// The figure; none for what is no figure of the rules, or not there.
-pub(super) fn compute(measure: &Measure, play: &Play) -> Outcome<Option<f64>> {
+pub(crate) fn compute(measure: &Measure, play: &Matchup) -> Result<Option<f64>> {
     let found = match measure.quantity {
         Quantity::ThrowChance | Quantity::ThrowExpected | Quantity::PieceThrows => {
             Cowry::with_options(&play.options, play.seats).map(|game| of_dice(measure, &game))
@@ -32,7 +32,7 @@ pub(super) fn compute(measure: &Measure, play: &Play) -> Outcome<Option<f64>> {
             .and_then(|weights| weights.get(measure.index).copied())),
         _ => Ok(None),
     };
-    found.map_err(Failure::failed)
+    found.map_err(PaperError::failed)
 }
 
 fn of_dice(measure: &Measure, cowry: &Cowry) -> Option<f64> {
@@ -52,7 +52,7 @@ fn of_dice(measure: &Measure, cowry: &Cowry) -> Option<f64> {
     }
 }
 
-fn threat(measure: &Measure, play: &Play) -> Result<f64, OptionError> {
+fn threat(measure: &Measure, play: &Matchup) -> Result<f64, OptionError> {
     let game = ChineseLudo::with_options(&play.options, play.seats)?;
     let reading = match measure.quantity {
         Quantity::ThreatByFormula => Reading::Formula,
@@ -68,7 +68,7 @@ fn example_state(game: &ChineseLudo) -> State {
     game.position([[1, 11, -1, -1], [29, 31, -1, -1]], BLUE, 3)
 }
 
-fn example(measure: &Measure, play: &Play) -> Result<Option<f64>, OptionError> {
+fn example(measure: &Measure, play: &Matchup) -> Result<Option<f64>, OptionError> {
     let game = ChineseLudo::with_options(&play.options, play.seats)?;
     let settings = Settings {
         plies: measure.plies,

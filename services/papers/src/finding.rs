@@ -1,30 +1,32 @@
-//! What came of a cell.
+//! Comparison of a published figure with ours.
 
 use arena_tournament::published::{self, Estimate, Part, Z_MAX};
 use serde::Serialize;
 
-use super::{
-    data::Cell,
+use crate::{
     fields::{Expect, Kind},
     quantity::{Measure, Shape, Source},
+    tables::Cell,
 };
 
-/// How our figure stands to the published one.
+/// Whether our figure agrees with the published one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) enum Verdict {
-    /// They agree as far as chance lets them.
+pub enum Agreement {
+    /// Both agree within the bounds of chance.
     #[serde(rename = "within")]
     Within,
-    /// They do not.
+    /// They differ by more.
     #[serde(rename = "outside")]
     Outside,
-    /// Nothing follows from either.
+    /// They cannot be compared.
     #[serde(rename = "not comparable")]
     NotComparable,
 }
 
-impl Verdict {
-    pub(super) fn name(self) -> &'static str {
+impl Agreement {
+    /// Name, such as `within`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::Within => "within",
             Self::Outside => "outside",
@@ -33,79 +35,97 @@ impl Verdict {
     }
 }
 
-/// A cell with both figures.
+/// A published figure beside ours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Finding {
-    pub(super) table: &'static str,
-    pub(super) row: String,
-    pub(super) column: String,
-    pub(super) published: Option<f64>,
+pub struct Finding {
+    /// Id of the table.
+    pub table: &'static str,
+    /// Row of the table.
+    pub row: String,
+    /// Column of the table.
+    pub column: String,
+    /// The published figure.
+    pub published: Option<f64>,
     /// Games or observations behind the published figure.
-    pub(super) published_of: Option<u64>,
-    /// In the published figure's unit: a count is scaled to as many games.
-    pub(super) ours: Option<f64>,
-    pub(super) low: Option<f64>,
-    pub(super) high: Option<f64>,
-    /// Games or observations behind our figure; none where no chance is in it, and
-    /// where a clock was read.
-    pub(super) ours_of: Option<u64>,
+    pub published_of: Option<u64>,
+    /// Our figure in the unit of the published one: a count is scaled to as many games.
+    pub ours: Option<f64>,
+    /// Lower end of its 95 % confidence interval.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// Games or observations behind our figure; none if it has no chance or is a time.
+    pub ours_of: Option<u64>,
     /// Published minus ours, in standard errors of the published figure.
-    pub(super) z: Option<f64>,
-    /// `R`, `Q` or `N`: what can be expected.
-    pub(super) expected: &'static str,
-    /// By what the two are said to agree.
-    pub(super) rule: Option<String>,
-    pub(super) verdict: Verdict,
-    pub(super) reason: Option<String>,
-    /// True where no chance is in our figure: it follows from the rules, from an
-    /// agent's data, or from the one game that deterministic agents play.
-    pub(super) exact: bool,
+    pub z: Option<f64>,
+    /// Letter of [`Expect`].
+    pub expected: &'static str,
+    /// Rule of agreement.
+    pub rule: Option<String>,
+    /// Whether the two agree.
+    pub verdict: Agreement,
+    /// Why they cannot be compared, or may differ.
+    pub reason: Option<String>,
+    /// True if our figure has no chance: it follows from the rules, from an agent's data,
+    /// or from the one game of deterministic agents.
+    pub exact: bool,
     /// True by construction, so that it confirms nothing.
-    pub(super) given: bool,
-    /// True where what it says follows from cells before it, so that it confirms
-    /// nothing more.
-    pub(super) repeats: bool,
-    /// True where a clock was read, so that no two runs agree.
-    pub(super) timed: bool,
+    pub given: bool,
+    /// True if it follows from earlier figures, so that it confirms nothing more.
+    pub repeats: bool,
+    /// True if it is a measured time, which differs from run to run.
+    pub timed: bool,
 }
 
-/// Where nothing of the kind happened in our games.
+/// Reason: the event did not happen in our games.
 const UNSEEN: &str = "it did not happen in the games played; play more with --games";
 
-/// The rules of acceptance take our share for the truth. That asks for so many
-/// games, or as many as the table has where that is fewer.
+/// Minimum number of games for a verdict, or the number in the table if that is lower: the
+/// rules of acceptance take our share for the truth.
 const GAMES_MIN: u64 = 2000;
-/// Where there are fewer.
-pub(super) const TOO_FEW: &str =
+/// Reason: fewer games than that.
+pub(crate) const TOO_FEW: &str =
     "too few games for a verdict; play more with --games, or leave it out";
 
-/// Our figure is known to so many standard errors: a verdict that is the same at both
-/// ends is decided. Chance leads beyond once in 16,000 figures.
+/// A verdict is decided if it is the same at both ends of our figure ± this many standard
+/// errors. The true figure lies outside once in 16,000 figures.
 const STANDARD_ERRORS: f64 = 4.0;
-/// Where it is not the same.
-pub(super) const UNDECIDED: &str =
+/// Reason: the verdict differs between the two ends.
+pub(crate) const UNDECIDED: &str =
     "so near the bound that chance would decide; play more with --games";
 
 impl Finding {
+    /// True if the figure is within its bounds by construction, so that it confirms nothing.
+    #[must_use]
+    pub fn is_by_construction(&self) -> bool {
+        self.given && self.verdict == Agreement::Within
+    }
+
+    /// True if the figure is within its bounds and follows from earlier figures.
+    #[must_use]
+    pub fn is_dependent(&self) -> bool {
+        self.repeats && self.verdict == Agreement::Within && !self.given
+    }
+
     /// Judges nothing by fewer games than the rules of acceptance ask for.
-    pub(super) fn of_few_games(mut self) -> Self {
+    pub(crate) fn of_few_games(mut self) -> Self {
         let few = self.ours_of.is_some_and(|games| games < GAMES_MIN);
-        if few && self.verdict != Verdict::NotComparable {
-            self.verdict = Verdict::NotComparable;
+        if few && self.verdict != Agreement::NotComparable {
+            self.verdict = Agreement::NotComparable;
             self.reason = Some(TOO_FEW.to_owned());
         }
         self
     }
 
-    pub(super) fn new(table: &'static str, cell: &Cell, estimate: Option<Estimate>) -> Self {
+    pub(crate) fn new(table: &'static str, cell: &Cell, estimate: Option<Estimate>) -> Self {
         let ours = estimate.map(|estimate| cell.in_its_unit(estimate));
         let verdict = match ours {
-            _ if cell.expect == Expect::None => Verdict::NotComparable,
-            None => Verdict::NotComparable,
-            Some(ours) => cell.decided(ours).unwrap_or(Verdict::NotComparable),
+            _ if cell.expect == Expect::None => Agreement::NotComparable,
+            None => Agreement::NotComparable,
+            Some(ours) => cell.decided(ours).unwrap_or(Agreement::NotComparable),
         };
         let undecided =
-            ours.is_some() && cell.expect != Expect::None && verdict == Verdict::NotComparable;
+            ours.is_some() && cell.expect != Expect::None && verdict == Agreement::NotComparable;
         let unseen = ours.is_none() && cell.expect != Expect::None;
         let source = cell
             .measure
@@ -141,13 +161,13 @@ impl Finding {
     }
 
     /// True where a figure that can be expected is not what was published.
-    pub(super) fn fails(&self) -> bool {
-        self.verdict == Verdict::Outside && self.expected == Expect::Reproducible.letter()
+    pub fn fails(&self) -> bool {
+        self.verdict == Agreement::Outside && self.expected == Expect::Reproducible.letter()
     }
 }
 
 /// One figure of all blocks. Without chance in it, it has no interval.
-pub(super) fn estimate(measure: &Measure, blocks: &[Vec<Part>]) -> Option<Estimate> {
+pub(crate) fn estimate(measure: &Measure, blocks: &[Vec<Part>]) -> Option<Estimate> {
     if measure.quantity.shape() == Shape::Most {
         let parts = || blocks.iter().flatten().filter(|part| part.count > 0);
         let most = parts().map(|part| part.sum).max()?;
@@ -177,7 +197,7 @@ pub(super) fn estimate(measure: &Measure, blocks: &[Vec<Part>]) -> Option<Estima
 }
 
 /// A figure without chance.
-pub(super) fn exact(value: f64) -> Estimate {
+pub(crate) fn exact(value: f64) -> Estimate {
     Estimate {
         value,
         interval: None,
@@ -258,10 +278,10 @@ impl Cell {
     }
 
     /// What the rule says; none where chance in our figure could turn it over.
-    fn decided(&self, ours: Estimate) -> Option<Verdict> {
+    fn decided(&self, ours: Estimate) -> Option<Agreement> {
         let verdict = |ours| match self.agrees(ours) {
-            true => Verdict::Within,
-            false => Verdict::Outside,
+            true => Agreement::Within,
+            false => Agreement::Outside,
         };
         let found = verdict(ours);
         let error = ours.sd.map_or(0.0, |sd| sd / (ours.count as f64).sqrt());
@@ -282,7 +302,7 @@ impl Cell {
     }
 
     /// Whether more games could decide what these do not.
-    pub(super) fn wants_more(&self, estimate: Option<Estimate>) -> bool {
+    pub(crate) fn wants_more(&self, estimate: Option<Estimate>) -> bool {
         let ours = estimate.map(|estimate| self.in_its_unit(estimate));
         self.expect != Expect::None && ours.is_some_and(|ours| self.decided(ours).is_none())
     }

@@ -4,15 +4,15 @@ use arena_engine::Finished;
 use arena_tournament::published::Part;
 use serde::Deserialize;
 
-use super::{
-    course::{Course, CowryCourse, LudoCourse, SeatCourse},
+use crate::{
     fields::{CellFields, ReplyWeight},
+    history::{CowryHistory, GameHistory, LudoHistory, SeatHistory},
 };
 
 /// What a cell's figure is a figure of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Quantity {
+pub(crate) enum Quantity {
     /// Games in which the agent alone came first; without an agent, the mean
     /// over all of them.
     Wins,
@@ -95,7 +95,7 @@ pub(super) enum Quantity {
 
 /// How observations become one figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// A share of hits among observations.
     Share,
     /// A mean.
@@ -108,7 +108,7 @@ pub(super) enum Shape {
 
 /// Where a quantity comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// Games.
     Games,
     /// The rules or an agent's data alone.
@@ -118,7 +118,7 @@ pub(super) enum Source {
 }
 
 impl Quantity {
-    pub(super) fn shape(self) -> Shape {
+    pub(crate) fn shape(self) -> Shape {
         match self {
             Self::Wins
             | Self::Draws
@@ -132,7 +132,7 @@ impl Quantity {
         }
     }
 
-    pub(super) fn source(self) -> Source {
+    pub(crate) fn source(self) -> Source {
         match self {
             Self::ThrowChance
             | Self::ThrowExpected
@@ -189,52 +189,52 @@ impl Quantity {
 
 /// A quantity, and of whom or what.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Measure {
-    pub(super) quantity: Quantity,
+pub(crate) struct Measure {
+    pub(crate) quantity: Quantity,
     /// Place of an agent in the play's list.
-    pub(super) agent: Option<usize>,
+    pub(crate) agent: Option<usize>,
     /// The agent that this one is compared with.
-    pub(super) versus: Option<usize>,
+    pub(crate) versus: Option<usize>,
     /// Values of throws.
-    pub(super) values: Vec<u8>,
+    pub(crate) values: Vec<u8>,
     /// Row and column of a matrix.
-    pub(super) at: [u8; 2],
+    pub(crate) at: [u8; 2],
     /// Name of a vector of weights, and the place of one in it.
-    pub(super) vector: String,
-    pub(super) index: usize,
+    pub(crate) vector: String,
+    pub(crate) index: usize,
     /// Place of a plane.
-    pub(super) plane: usize,
+    pub(crate) plane: usize,
     /// Plies looked ahead.
-    pub(super) plies: u32,
-    pub(super) reply_weight: ReplyWeight,
+    pub(crate) plies: u32,
+    pub(crate) reply_weight: ReplyWeight,
 }
 
 /// A game that was played.
 #[derive(Debug)]
-pub(super) struct Facts<'a> {
+pub(crate) struct Facts<'a> {
     /// Place of each seat's agent in the play's list.
-    pub(super) agents: &'a [u16],
-    pub(super) finished: &'a Finished,
+    pub(crate) agents: &'a [u16],
+    pub(crate) finished: &'a Finished,
     /// By seat.
-    pub(super) thoughts: &'a [Thought],
+    pub(crate) thoughts: &'a [Thought],
     /// Where a measure needs it and the ruleset has it.
-    pub(super) course: Option<&'a Course>,
+    pub(crate) course: Option<&'a GameHistory>,
 }
 
 /// What a seat's agent tells of its search.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Thought {
+pub(crate) struct Thought {
     /// Decisions that it was asked for.
-    pub(super) asked: u64,
+    pub(crate) asked: u64,
     /// Positions looked at, in all.
-    pub(super) nodes: u64,
+    pub(crate) nodes: u64,
     /// The most for one decision.
-    pub(super) nodes_most: u64,
+    pub(crate) nodes_most: u64,
 }
 
 impl Thought {
     /// Counts one decision.
-    pub(super) fn add(&mut self, nodes: u64) {
+    pub(crate) fn add(&mut self, nodes: u64) {
         self.asked += 1;
         self.nodes += nodes;
         self.nodes_most = self.nodes_most.max(nodes);
@@ -243,7 +243,7 @@ impl Thought {
 
 impl Measure {
     /// What the fields of a cell say; none where nothing is measured.
-    pub(super) fn new(fields: &CellFields) -> Result<Option<Self>, String> {
+    pub(crate) fn new(fields: &CellFields) -> Result<Option<Self>, String> {
         let Some(quantity) = fields.quantity else {
             return Ok(None);
         };
@@ -265,16 +265,16 @@ impl Measure {
     }
 
     /// True where games have to be played for it.
-    pub(super) fn is_played(&self) -> bool {
+    pub(crate) fn is_played(&self) -> bool {
         self.quantity.source() == Source::Games
     }
 
-    pub(super) fn needs_course(&self) -> bool {
+    pub(crate) fn needs_course(&self) -> bool {
         self.quantity.needs_course()
     }
 
     /// The figure of a clock's readings, by agent.
-    pub(super) fn of_times(&self, times: &[Option<f64>]) -> Option<f64> {
+    pub(crate) fn of_times(&self, times: &[Option<f64>]) -> Option<f64> {
         let time = |agent: Option<usize>| times.get(agent?).copied().flatten();
         match self.versus {
             Some(_) => Some(time(self.agent)? / time(self.versus)?),
@@ -283,7 +283,7 @@ impl Measure {
     }
 
     /// What a game adds.
-    pub(super) fn part(&self, facts: &Facts<'_>) -> Part {
+    pub(crate) fn part(&self, facts: &Facts<'_>) -> Part {
         let found = match self.quantity {
             Quantity::Wins => Some(self.wins(facts)),
             Quantity::Draws => Some(flag(facts.winner().is_none())),
@@ -298,17 +298,17 @@ impl Measure {
                 .thought(facts)
                 .map(|thought| ratio(thought.nodes, thought.asked)),
             _ => facts.course.and_then(|course| match course {
-                Course::Cowry(course) => self.of_cowry(facts, course),
-                Course::Ludo(course) => self.of_ludo(course),
+                GameHistory::Cowry(course) => self.of_cowry(facts, course),
+                GameHistory::Ludo(course) => self.of_ludo(course),
             }),
         };
         found.unwrap_or_default()
     }
 
-    fn of_cowry(&self, facts: &Facts<'_>, course: &CowryCourse) -> Option<Part> {
+    fn of_cowry(&self, facts: &Facts<'_>, course: &CowryHistory) -> Option<Part> {
         let winner = facts.winner().map(|seat| &course.seats[seat]);
         let mine = self.seat(facts).map(|seat| &course.seats[seat]);
-        let all = |of: fn(&SeatCourse) -> u64| course.seats.iter().map(of).sum::<u64>();
+        let all = |of: fn(&SeatHistory) -> u64| course.seats.iter().map(of).sum::<u64>();
         Some(match self.quantity {
             Quantity::Started => {
                 let winner = facts.winner()?;
@@ -321,11 +321,11 @@ impl Measure {
             Quantity::WinnerPips => one(winner?.pips()),
             Quantity::WinnerThrow => ratio(winner?.pips(), winner?.thrown()),
             Quantity::WinnerMoves => one(winner?.moves),
-            Quantity::Throw => ratio(all(SeatCourse::pips), all(SeatCourse::thrown)),
+            Quantity::Throw => ratio(all(SeatHistory::pips), all(SeatHistory::thrown)),
             Quantity::ThrowShare => {
-                let counted = |seat: &SeatCourse| self.count(&seat.throws);
+                let counted = |seat: &SeatHistory| self.count(&seat.throws);
                 let hits = course.seats.iter().map(counted).sum();
-                ratio(hits, all(SeatCourse::thrown))
+                ratio(hits, all(SeatHistory::thrown))
             }
             Quantity::Moves => one(mine?.moves),
             Quantity::Squares => one(mine?.squares),
@@ -336,7 +336,7 @@ impl Measure {
         })
     }
 
-    fn of_ludo(&self, course: &LudoCourse) -> Option<Part> {
+    fn of_ludo(&self, course: &LudoHistory) -> Option<Part> {
         let ahead = match self.reply_weight {
             ReplyWeight::Sixth => course.sixth,
             ReplyWeight::ThirtySixth => course.thirty_sixth,

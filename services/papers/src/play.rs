@@ -17,31 +17,31 @@ use arena_games::Visitor;
 use arena_model::{AgentRef, BlockSeed, Tournament, spec::Spec};
 use arena_tournament::{Schedule, published::Part};
 
-use super::{
-    course,
-    data::Play,
+use crate::error::{PaperError, Result};
+use crate::{
+    history,
     quantity::{Facts, Measure, Thought},
+    tables::Matchup,
 };
-use crate::failure::{Failure, Kind, Outcome};
 
 /// Games that a thread takes at a time.
 const CHUNK: u64 = 4;
 
 /// What each measure got of each block, in the blocks' order; games of a block
 /// are one after the other.
-pub(super) type Parts = Vec<Vec<Vec<Part>>>;
+pub(crate) type Parts = Vec<Vec<Vec<Part>>>;
 
 /// Plays all games of a spec, unless `stop` is set on the way. `played` is called
 /// after each, on any thread.
-pub(super) fn play(
-    play: &Play,
+pub(crate) fn play(
+    play: &Matchup,
     spec: &Spec,
     measures: &[&Measure],
     threads: usize,
     stop: &AtomicBool,
     played: &(dyn Fn() + Sync),
-) -> Outcome<Parts> {
-    let hall = Hall {
+) -> Result<Parts> {
+    let hall = GameRunner {
         play,
         spec,
         measures,
@@ -49,13 +49,14 @@ pub(super) fn play(
         stop,
         played,
     };
-    arena_games::visit(&spec.ruleset, &play.options, play.seats, hall).map_err(Failure::failed)?
+    arena_games::visit(&spec.ruleset, &play.options, play.seats, hall)
+        .map_err(PaperError::failed)?
 }
 
 /// Fails where nobody wants to know any more.
-pub(super) fn go_on(stop: &AtomicBool) -> Outcome {
+pub(crate) fn check_stop(stop: &AtomicBool) -> Result {
     match stop.load(Ordering::Relaxed) {
-        true => Err(Failure::new(Kind::Interrupted, "")),
+        true => Err(PaperError::Interrupted),
         false => Ok(()),
     }
 }
@@ -64,22 +65,22 @@ pub(super) fn go_on(stop: &AtomicBool) -> Outcome {
 type Bots<G> = Vec<Box<dyn Bot<G>>>;
 
 /// Fails where an agent of a spec cannot play its ruleset.
-pub(super) fn check(play: &Play) -> Outcome {
+pub(crate) fn check(play: &Matchup) -> Result {
     struct Check<'a>(&'a Spec);
     impl Visitor for Check<'_> {
-        type Out = Outcome;
+        type Out = Result;
 
-        fn visit<G: Game>(self, game: G) -> Outcome {
+        fn visit<G: Game>(self, game: G) -> Result {
             seat(&game, self.0).map(drop)
         }
     }
     let spec = &play.spec;
     arena_games::visit(&spec.ruleset, &play.options, play.seats, Check(spec))
-        .map_err(Failure::failed)?
+        .map_err(PaperError::failed)?
 }
 
 /// The agents of a spec, as a tournament and as a game knows them.
-fn seat<G: Game>(game: &G, spec: &Spec) -> Outcome<(Vec<AgentRef>, Bots<G>)> {
+fn seat<G: Game>(game: &G, spec: &Spec) -> Result<(Vec<AgentRef>, Bots<G>)> {
     let mut agents = Vec::with_capacity(spec.agents.len());
     let mut bots = Vec::with_capacity(spec.agents.len());
     for name in &spec.agents {
@@ -88,7 +89,7 @@ fn seat<G: Game>(game: &G, spec: &Spec) -> Outcome<(Vec<AgentRef>, Bots<G>)> {
             Some(variant) => (&*variant.bot, variant.options.clone()),
             None => (name.as_str(), Options::new()),
         };
-        bots.push(arena_agents::bot(bot, &options, game).map_err(Failure::failed)?);
+        bots.push(arena_agents::bot(bot, &options, game).map_err(PaperError::failed)?);
         agents.push(AgentRef {
             name: name.clone(),
             bot: bot.to_owned(),
@@ -104,7 +105,7 @@ fn seat<G: Game>(game: &G, spec: &Spec) -> Outcome<(Vec<AgentRef>, Bots<G>)> {
 
 /// A set of bots and the list of their games, the same list as a coordinator
 /// makes of the spec.
-pub(super) struct Table<G: Game> {
+pub(crate) struct MatchupPlayer<G: Game> {
     schedule: Schedule,
     names: Vec<String>,
     bots: Bots<G>,
@@ -112,7 +113,7 @@ pub(super) struct Table<G: Game> {
 }
 
 /// A finished game.
-pub(super) struct Played {
+pub(crate) struct PlayedGame {
     /// Place of each seat's agent in the spec's list.
     agents: Vec<u16>,
     seed: BlockSeed,
@@ -120,8 +121,8 @@ pub(super) struct Played {
     thoughts: [Thought; MAX_SEATS],
 }
 
-impl<G: Game> Table<G> {
-    pub(super) fn new(game: &G, play: &Play, spec: &Spec) -> Outcome<Self> {
+impl<G: Game> MatchupPlayer<G> {
+    pub(crate) fn new(game: &G, play: &Matchup, spec: &Spec) -> Result<Self> {
         let (agents, bots) = seat(game, spec)?;
         let names = agents.iter().map(|agent| agent.name.to_string()).collect();
         let tournament = Tournament {
@@ -131,9 +132,9 @@ impl<G: Game> Table<G> {
             options: play.options.clone(),
             seed: spec
                 .seed
-                .ok_or_else(|| Failure::failed("games without a seed"))?,
+                .ok_or_else(|| PaperError::failed("games without a seed"))?,
             format: spec.format,
-            settings: spec.settings().map_err(Failure::failed)?,
+            settings: spec.settings().map_err(PaperError::failed)?,
             blocks: spec.blocks,
             seats: play.seats,
             agents,
@@ -142,7 +143,7 @@ impl<G: Game> Table<G> {
             openings: None,
         };
         Ok(Self {
-            schedule: Schedule::new(&tournament).map_err(Failure::failed)?,
+            schedule: Schedule::new(&tournament).map_err(PaperError::failed)?,
             names,
             bots,
             opening_plies: spec.play.opening_plies.unwrap_or(0),
@@ -150,7 +151,7 @@ impl<G: Game> Table<G> {
     }
 
     /// How many games there are.
-    pub(super) fn games(&self) -> u64 {
+    pub(crate) fn games(&self) -> u64 {
         self.schedule.games()
     }
 
@@ -160,12 +161,12 @@ impl<G: Game> Table<G> {
 
     /// Plays a game to its end. `ask` is given the place of the agent whose turn
     /// it is and how to ask any of them what it would play.
-    pub(super) fn play(
+    pub(crate) fn play(
         &mut self,
         game: &G,
         index: u64,
         mut ask: impl FnMut(usize, &mut dyn FnMut(usize) -> Chosen) -> Chosen,
-    ) -> Outcome<Played> {
+    ) -> Result<PlayedGame> {
         let scheduled = self.schedule.game(index);
         let names: Vec<&str> = scheduled
             .seats
@@ -188,9 +189,9 @@ impl<G: Game> Table<G> {
             chosen
         })
         .map_err(|error| {
-            Failure::failed(format!("the game of seed {}: {error}", scheduled.seed))
+            PaperError::failed(format!("the game of seed {}: {error}", scheduled.seed))
         })?;
-        Ok(Played {
+        Ok(PlayedGame {
             agents: scheduled.seats,
             seed: scheduled.seed,
             finished,
@@ -199,8 +200,8 @@ impl<G: Game> Table<G> {
     }
 }
 
-struct Hall<'a> {
-    play: &'a Play,
+struct GameRunner<'a> {
+    play: &'a Matchup,
     spec: &'a Spec,
     measures: &'a [&'a Measure],
     threads: usize,
@@ -211,14 +212,14 @@ struct Hall<'a> {
 /// A game's number, and what it adds to each measure.
 type Row = (u64, Vec<Part>);
 
-impl Visitor for Hall<'_> {
-    type Out = Outcome<Parts>;
+impl Visitor for GameRunner<'_> {
+    type Out = Result<Parts>;
 
     fn visit<G: Game>(self, game: G) -> Self::Out {
-        let per_block = Table::new(&game, self.play, self.spec)?.rotations();
+        let per_block = MatchupPlayer::new(&game, self.play, self.spec)?.rotations();
         let next = AtomicU64::new(0);
         let rows: Mutex<Vec<Row>> = Mutex::default();
-        let work = || -> Outcome {
+        let work = || -> Result {
             let done = self.work(&game, &next)?;
             let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
             rows.extend(done);
@@ -227,7 +228,7 @@ impl Visitor for Hall<'_> {
         thread::scope(|scope| {
             let others: Vec<_> = (1..self.threads).map(|_| scope.spawn(work)).collect();
             others.into_iter().fold(work(), |outcome, other| {
-                let panicked = |_| Err(Failure::failed("a thread that plays panicked"));
+                let panicked = |_| Err(PaperError::failed("a thread that plays panicked"));
                 outcome.and(other.join().unwrap_or_else(panicked))
             })
         })?;
@@ -241,10 +242,10 @@ impl Visitor for Hall<'_> {
     }
 }
 
-impl Hall<'_> {
+impl GameRunner<'_> {
     /// Plays games until none is left.
-    fn work<G: Game>(&self, game: &G, next: &AtomicU64) -> Outcome<Vec<Row>> {
-        let mut table = Table::new(game, self.play, self.spec)?;
+    fn work<G: Game>(&self, game: &G, next: &AtomicU64) -> Result<Vec<Row>> {
+        let mut table = MatchupPlayer::new(game, self.play, self.spec)?;
         let follows = self.measures.iter().any(|measure| measure.needs_course());
         let mut rows = Vec::new();
         loop {
@@ -253,11 +254,11 @@ impl Hall<'_> {
                 return Ok(rows);
             }
             for index in first..(first + CHUNK).min(table.games()) {
-                go_on(self.stop)?;
+                check_stop(self.stop)?;
                 let played = table.play(game, index, |agent, choose| choose(agent))?;
                 let course = if follows {
-                    course::follow(game, &played.finished.events, played.seed)
-                        .map_err(Failure::failed)?
+                    history::follow(game, &played.finished.events, played.seed)
+                        .map_err(PaperError::failed)?
                 } else {
                     None
                 };

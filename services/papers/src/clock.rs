@@ -10,8 +10,8 @@ use arena_engine::Game;
 use arena_games::Visitor;
 use arena_model::spec::Spec;
 
-use super::{data::Play, play};
-use crate::failure::{Failure, Outcome};
+use crate::error::{PaperError, Result};
+use crate::{play, tables::Matchup};
 
 /// Games whose positions are timed, one after the other.
 const GAMES: u64 = 10;
@@ -27,12 +27,12 @@ const ROUNDS: usize = 5;
 /// Milliseconds for a move of each agent of a play, in the play's order: the mean
 /// over all positions of some games where there was a choice, the same for every
 /// agent. `played` is called after each game.
-pub(super) fn move_times(
-    play: &Play,
+pub(crate) fn move_times(
+    play: &Matchup,
     spec: &Spec,
     stop: &AtomicBool,
     played: &dyn Fn(),
-) -> Outcome<Vec<Option<f64>>> {
+) -> Result<Vec<Option<f64>>> {
     let mut spec = spec.clone();
     spec.blocks = GAMES;
     let timed = Timed {
@@ -41,31 +41,32 @@ pub(super) fn move_times(
         stop,
         played,
     };
-    arena_games::visit(&spec.ruleset, &play.options, play.seats, timed).map_err(Failure::failed)?
+    arena_games::visit(&spec.ruleset, &play.options, play.seats, timed)
+        .map_err(PaperError::failed)?
 }
 
 /// Games that [`move_times`] plays.
-pub(super) fn games(play: &Play) -> u64 {
+pub(crate) fn games(play: &Matchup) -> u64 {
     GAMES * play.games_of_a_block()
 }
 
 struct Timed<'a> {
-    play: &'a Play,
+    play: &'a Matchup,
     spec: &'a Spec,
     stop: &'a AtomicBool,
     played: &'a dyn Fn(),
 }
 
 impl Visitor for Timed<'_> {
-    type Out = Outcome<Vec<Option<f64>>>;
+    type Out = Result<Vec<Option<f64>>>;
 
     fn visit<G: Game>(self, game: G) -> Self::Out {
-        let mut table = play::Table::new(&game, self.play, self.spec)?;
+        let mut table = play::MatchupPlayer::new(&game, self.play, self.spec)?;
         let agents = self.spec.agents.len();
         let mut taken = vec![Duration::ZERO; agents];
         let mut positions = 0_u32;
         for index in 0..table.games() {
-            play::go_on(self.stop)?;
+            play::check_stop(self.stop)?;
             table.play(&game, index, |mover, choose| {
                 let mut least = vec![Duration::MAX; agents];
                 for _ in 0..ROUNDS {

@@ -4,29 +4,26 @@ use std::{collections::BTreeSet, sync::LazyLock};
 
 use arena_engine::options::{self, Options};
 use arena_model::{
-    AgentName, TournamentSeed,
+    AgentName, TournamentSeed, seat,
     spec::{Play as PlaySettings, Spec, Variant},
 };
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{
+use crate::{
     clock,
+    error::{PaperError, Result},
     fields::{CellFields, Expect, File, Kind, PlayFields},
     play,
     quantity::{Measure, Source},
     repeats,
 };
-use crate::{
-    commands::play::variant,
-    failure::{Failure, Outcome},
-};
 
 /// Makes the list of tables: one line a file.
 macro_rules! files {
     ($($id:literal,)*) => {
-        pub(super) const FILES: &[(&str, &str)] =
-            &[$(($id, include_str!(concat!("../../../papers/", $id, ".toml"))),)*];
+        pub(crate) const FILES: &[(&str, &str)] =
+            &[$(($id, include_str!(concat!("../tables/", $id, ".toml"))),)*];
     };
 }
 
@@ -55,23 +52,28 @@ files! {
 }
 
 /// What is known of the papers.
-const PAPERS: &str = include_str!("../../../papers/papers.toml");
+const PAPERS: &str = include_str!("../tables/papers.toml");
 
-/// One of the papers, as far as its text tells.
+/// One of the papers.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Paper {
-    pub(super) id: String,
-    pub(super) title: String,
-    pub(super) authors: Option<String>,
-    pub(super) year: Option<u16>,
-    /// What it is called for short.
-    pub(super) short: String,
+pub struct Paper {
+    /// Its number in Arena, such as `001`.
+    pub id: String,
+    /// Title.
+    pub title: String,
+    /// Authors, if known.
+    pub authors: Option<String>,
+    /// Year, if known.
+    pub year: Option<u16>,
+    /// Short name.
+    pub short: String,
 }
 
 impl Paper {
-    /// Title, authors and year, as far as they are known.
-    pub(super) fn cited(&self) -> String {
+    /// Authors, year and title, as far as they are known.
+    #[must_use]
+    pub fn cited(&self) -> String {
         let mut text = self.authors.clone().unwrap_or_default();
         if let Some(year) = self.year {
             text += &format!(" ({year})");
@@ -85,76 +87,90 @@ impl Paper {
 
 /// A published table, ready to be run.
 #[derive(Debug)]
-pub(super) struct Table {
-    pub(super) id: &'static str,
-    pub(super) paper: Paper,
-    pub(super) name: String,
-    pub(super) title: String,
-    pub(super) protocol: String,
-    /// What the published figures are, where they are not as printed.
-    pub(super) published: Option<String>,
-    pub(super) plays: Vec<Play>,
-    pub(super) cells: Vec<Cell>,
+pub struct PublishedTable {
+    /// Such as `001-ii`.
+    pub id: &'static str,
+    /// The paper that has it.
+    pub paper: Paper,
+    /// Its name in the paper.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// How the figures were measured.
+    pub protocol: String,
+    /// What the published figures are, if they are not as printed.
+    pub published: Option<String>,
+    /// The games behind the figures.
+    pub plays: Vec<Matchup>,
+    /// Its figures.
+    pub cells: Vec<Cell>,
 }
 
 /// Games of the same agents under the same rules.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Play {
-    /// Its blocks are those of the data file, and it has no seed.
-    pub(super) spec: Spec,
+pub struct Matchup {
+    /// The spec, with the blocks of the data file and without a seed.
+    pub spec: Spec,
     /// Resolved options of the ruleset.
-    pub(super) options: Options,
-    pub(super) seats: usize,
-    /// Nothing is drawn: all games are one.
-    pub(super) deterministic: bool,
+    pub options: Options,
+    /// Seats of a game.
+    pub seats: usize,
+    /// Nothing is drawn, so all games are the same.
+    pub deterministic: bool,
 }
 
-/// A cell and what it is compared with.
+/// A published figure and how it is compared.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
-    pub(super) row: String,
-    pub(super) column: String,
-    pub(super) published: Option<f64>,
-    pub(super) kind: Kind,
+pub struct Cell {
+    pub(crate) row: String,
+    pub(crate) column: String,
+    pub(crate) published: Option<f64>,
+    pub(crate) kind: Kind,
     /// Games or observations behind the published figure.
-    pub(super) of: Option<u64>,
+    pub(crate) of: Option<u64>,
     /// None where nothing of it can be measured.
-    pub(super) measure: Option<Measure>,
+    pub(crate) measure: Option<Measure>,
     /// Place of its play, where it needs one.
-    pub(super) play: Option<usize>,
-    pub(super) above: Option<f64>,
-    pub(super) times: Option<f64>,
-    pub(super) expect: Expect,
-    pub(super) reason: Option<String>,
-    pub(super) within: Option<f64>,
-    pub(super) at_least: Option<f64>,
-    pub(super) at_most: Option<f64>,
-    pub(super) z_max: Option<f64>,
+    pub(crate) play: Option<usize>,
+    pub(crate) above: Option<f64>,
+    pub(crate) times: Option<f64>,
+    pub(crate) expect: Expect,
+    pub(crate) reason: Option<String>,
+    pub(crate) within: Option<f64>,
+    pub(crate) at_least: Option<f64>,
+    pub(crate) at_most: Option<f64>,
+    pub(crate) z_max: Option<f64>,
     /// No chance is in our figure.
-    pub(super) exact: bool,
+    pub(crate) exact: bool,
     /// True by construction, so that it confirms nothing.
-    pub(super) given: bool,
+    pub(crate) given: bool,
     /// The printed row, where several rows here are of one.
-    pub(super) printed: Option<String>,
+    pub(crate) printed: Option<String>,
     /// What it says follows from cells before it.
-    pub(super) repeats: bool,
+    pub(crate) repeats: bool,
 }
 
 /// All tables, in the order of the papers.
-pub(super) fn tables() -> Outcome<&'static [Table]> {
-    static TABLES: LazyLock<Result<Vec<Table>, String>> = LazyLock::new(|| {
-        let mut tables: Vec<Table> = FILES
+///
+/// # Errors
+/// [`PaperError::Failed`] if a data file is invalid.
+pub fn tables() -> Result<&'static [PublishedTable]> {
+    static TABLES: LazyLock<Result<Vec<PublishedTable>, String>> = LazyLock::new(|| {
+        let mut tables: Vec<PublishedTable> = FILES
             .iter()
             .map(|&(id, text)| read(id, text))
             .collect::<Result<_, _>>()?;
         repeats::mark(&mut tables);
         Ok(tables)
     });
-    TABLES.as_deref().map_err(Failure::failed)
+    TABLES.as_deref().map_err(PaperError::failed)
 }
 
-/// The table of an id, whatever its case.
-pub(super) fn table(id: &str) -> Outcome<&'static Table> {
+/// The table of an id, in any case.
+///
+/// # Errors
+/// [`PaperError::Usage`] if there is none.
+pub fn table(id: &str) -> Result<&'static PublishedTable> {
     let tables = tables()?;
     let wanted = id.to_lowercase();
     tables
@@ -166,7 +182,7 @@ pub(super) fn table(id: &str) -> Outcome<&'static Table> {
                 || "; `arena paper list` shows what there is".to_owned(),
                 |nearest| format!(", did you mean \"{nearest}\"?"),
             );
-            Failure::usage(format!("there is no published table \"{id}\"{hint}"))
+            PaperError::usage(format!("there is no published table \"{id}\"{hint}"))
         })
 }
 
@@ -180,7 +196,7 @@ fn papers() -> Result<Vec<Paper>, String> {
 }
 
 /// Reads one file; the message of what is wrong names it.
-pub(super) fn read(id: &'static str, text: &str) -> Result<Table, String> {
+pub(crate) fn read(id: &'static str, text: &str) -> Result<PublishedTable, String> {
     let wrong = |what: String| format!("published table {id}: {what}");
     let file: File = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
     let paper = papers()?
@@ -188,7 +204,7 @@ pub(super) fn read(id: &'static str, text: &str) -> Result<Table, String> {
         .find(|paper| paper.id == file.paper)
         .ok_or_else(|| wrong(format!("there is no paper {}", file.paper)))?;
     let columns: BTreeSet<&str> = file.column.iter().map(|column| &*column.name).collect();
-    let mut table = Table {
+    let mut table = PublishedTable {
         id,
         paper,
         name: file.table,
@@ -224,8 +240,8 @@ pub(super) fn read(id: &'static str, text: &str) -> Result<Table, String> {
     Ok(table)
 }
 
-impl Table {
-    fn place_of(&mut self, play: Play) -> usize {
+impl PublishedTable {
+    fn place_of(&mut self, play: Matchup) -> usize {
         let known = self.plays.iter().position(|known| *known == play);
         known.unwrap_or_else(|| {
             self.plays.push(play);
@@ -261,15 +277,16 @@ impl Table {
         }
     }
 
-    /// Games that are played for its figures, for a number that the user asks
-    /// for or else the data file's.
-    pub(super) fn games(&self, games: Option<u64>) -> u64 {
+    /// Number of games for its figures: as requested, or else as in the data file.
+    #[must_use]
+    pub fn games(&self, games: Option<u64>) -> u64 {
         let plays = 0..self.plays.len();
         plays.map(|place| self.games_of(place, games)).sum()
     }
 
-    /// The same of one of its plays.
-    pub(super) fn games_of(&self, place: usize, games: Option<u64>) -> u64 {
+    /// Number of games of one of its plays.
+    #[must_use]
+    pub fn games_of(&self, place: usize, games: Option<u64>) -> u64 {
         let play = &self.plays[place];
         let cells = || self.cells.iter().filter(|cell| cell.play == Some(place));
         let measures = || cells().filter_map(|cell| cell.measure.as_ref());
@@ -288,9 +305,10 @@ impl Table {
     }
 }
 
-impl Play {
+impl Matchup {
     /// Games of a block.
-    pub(super) fn games_of_a_block(&self) -> u64 {
+    #[must_use]
+    pub fn games_of_a_block(&self) -> u64 {
         if self.spec.play.rotate {
             self.seats as u64
         } else {
@@ -298,9 +316,9 @@ impl Play {
         }
     }
 
-    /// Blocks for a number of games that the user asks for, else the data
-    /// file's.
-    pub(super) fn blocks(&self, games: Option<u64>) -> u64 {
+    /// Number of blocks: for the requested number of games, or else as in the data file.
+    #[must_use]
+    pub fn blocks(&self, games: Option<u64>) -> u64 {
         match games {
             // The second is to show that it is the first again.
             _ if self.deterministic => 2,
@@ -309,15 +327,17 @@ impl Play {
         }
     }
 
-    /// As [`Play::blocks`], in games.
-    pub(super) fn games(&self, games: Option<u64>) -> u64 {
+    /// Number of games: as requested, or else as in the data file.
+    #[must_use]
+    pub fn games(&self, games: Option<u64>) -> u64 {
         self.blocks(games) * self.games_of_a_block()
     }
 
-    /// The spec of the games to be played, which `arena run` takes too. Its
+    /// The spec of the games, which `arena run` takes too. Its
     /// seed derives from the user's, the table and all that is played, but not
     /// from the number of games: more games begin with the same ones.
-    pub(super) fn spec(&self, root: &TournamentSeed, games: Option<u64>) -> Spec {
+    #[must_use]
+    pub fn spec(&self, root: &TournamentSeed, games: Option<u64>) -> Spec {
         let mut spec = self.spec.clone();
         spec.blocks = 1;
         let text = format!("{root} {}", spec.to_toml());
@@ -328,7 +348,7 @@ impl Play {
 }
 
 /// What a row plays; none where it plays nothing.
-fn played(id: &str, fields: &PlayFields) -> Result<Option<Play>, String> {
+fn played(id: &str, fields: &PlayFields) -> Result<Option<Matchup>, String> {
     let Some(ruleset) = &fields.ruleset else {
         return Ok(None);
     };
@@ -340,14 +360,14 @@ fn played(id: &str, fields: &PlayFields) -> Result<Option<Play>, String> {
     let mut agents: Vec<AgentName> = Vec::new();
     let mut variants = Vec::new();
     for text in texts {
-        let (name, table) = variant(text).map_err(|failure| failure.to_string())?;
+        let (name, table) = seat::parse(text).map_err(|error| error.to_string())?;
         agents.push(name.parse().map_err(|error| format!("{error}"))?);
         if let Some(table) = table {
             let variant: Variant = table.try_into().map_err(|error| format!("{error}"))?;
             variants.push(variant);
         }
     }
-    let mut play = Play {
+    let mut play = Matchup {
         spec: Spec {
             name: format!("paper-{id}")
                 .parse()

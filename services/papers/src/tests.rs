@@ -1,3 +1,5 @@
+mod printed;
+
 use std::{
     collections::BTreeMap,
     fs,
@@ -7,23 +9,21 @@ use std::{
 
 use arena_tournament::published::Estimate;
 
-use super::{
-    data::{self, FILES, Table},
+use crate::{
+    FindingCounts, PaperError, TableResult, TableRunner,
     fields::Expect,
-    finding::{Finding, TOO_FEW, UNDECIDED, Verdict},
+    finding::{Agreement, Finding, TOO_FEW, UNDECIDED},
     quantity::Quantity,
-    repeats, report,
-    report::Sums,
-    run::{Ran, Runner},
+    repeats,
+    tables::{self, FILES, PublishedTable},
 };
-use crate::failure::Kind;
 
-fn tables() -> &'static [Table] {
-    data::tables().expect("the data files are as they should be")
+fn tables() -> &'static [PublishedTable] {
+    tables::tables().expect("the data files are as they should be")
 }
 
-fn runner(games: u64, threads: usize) -> Runner {
-    Runner {
+fn runner(games: u64, threads: usize) -> TableRunner {
+    TableRunner {
         seed: "0x5eed".parse().expect("a seed"),
         games: Some(games),
         threads,
@@ -31,14 +31,16 @@ fn runner(games: u64, threads: usize) -> Runner {
     }
 }
 
-fn run(id: &str, games: u64, threads: usize) -> Ran {
-    let table = data::table(id).expect("a table");
-    runner(games, threads).run(table).expect("it can be run")
+fn run(id: &str, games: u64, threads: usize) -> TableResult {
+    let table = tables::table(id).expect("a table");
+    runner(games, threads)
+        .run(table, &|| ())
+        .expect("it can be run")
 }
 
 #[test]
 fn every_data_file_is_part_of_the_program() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("papers");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tables");
     let mut files: Vec<String> = fs::read_dir(folder)
         .expect("the folder of the data files")
         .map(|entry| entry.expect("an entry").file_name())
@@ -50,80 +52,11 @@ fn every_data_file_is_part_of_the_program() {
     assert_eq!(listed, files);
 }
 
-/// The figures of each row, from a reading of the papers that knows nothing of
-/// the data files.
-fn printed() -> BTreeMap<(&'static str, &'static str), Vec<Printed>> {
-    include_str!("data/printed.txt")
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .map(|line| {
-            let parts: Vec<&str> = line.split(" | ").collect();
-            let figures = parts[2].split(' ');
-            let figures = figures.map(Printed::new);
-            ((parts[0], parts[1]), figures.collect())
-        })
-        .collect()
-}
-
-/// A figure that a paper prints, or that follows from printed ones.
-struct Printed {
-    value: f64,
-    derived: bool,
-}
-
-impl Printed {
-    /// A number, or `1+2:3`, a sum over another number.
-    fn new(text: &str) -> Self {
-        let number = |text: &str| text.parse::<f64>().expect("a figure");
-        let sum = |text: &str| text.split('+').map(number).sum::<f64>();
-        match text.split_once(':') {
-            Some((sums, over)) => Self {
-                value: sum(sums) / number(over),
-                derived: true,
-            },
-            None => Self {
-                value: number(text),
-                derived: false,
-            },
-        }
-    }
-
-    /// What is derived has more digits than a data file.
-    fn is(&self, figure: f64) -> bool {
-        self.value == figure || self.derived && (self.value - figure).abs() < 0.005
-    }
-}
-
-#[test]
-fn published_figures_are_those_that_the_papers_print() {
-    let mut printed = printed();
-    for table in tables() {
-        let mut rows: Vec<(&str, Vec<f64>)> = Vec::new();
-        for cell in &table.cells {
-            let Some(published) = cell.published else {
-                continue;
-            };
-            match rows.last_mut().filter(|(name, _)| *name == cell.row) {
-                Some((_, figures)) => figures.push(published),
-                None => rows.push((&cell.row, vec![published])),
-            }
-        }
-        for (row, figures) in rows {
-            let found = printed.remove(&(table.id, row));
-            let found = found.unwrap_or_default();
-            let same = found.len() == figures.len() && { found.iter().zip(&figures) }
-                .all(|(printed, &figure)| printed.is(figure));
-            assert!(same, "{}, {row}: {figures:?} is not printed", table.id);
-        }
-    }
-    assert!(printed.is_empty(), "in no table: {:?}", printed.keys());
-}
-
 /// Each table with a few games, for all tests that look at one.
-fn quick() -> &'static [Ran] {
-    static QUICK: LazyLock<Vec<Ran>> = LazyLock::new(|| {
+fn quick() -> &'static [TableResult] {
+    static QUICK: LazyLock<Vec<TableResult>> = LazyLock::new(|| {
         let runner = runner(6, 2);
-        let ran = |table| runner.run(table).expect("it can be run");
+        let ran = |table| runner.run(table, &|| ()).expect("it can be run");
         tables().iter().map(ran).collect()
     });
     &QUICK
@@ -160,7 +93,7 @@ fn what_cannot_be_expected_is_never_compared_and_always_has_a_reason() {
         let few = finding.reason.as_deref() == Some(TOO_FEW);
         let undecided = finding.reason.as_deref() == Some(UNDECIDED);
         assert_eq!(
-            finding.verdict == Verdict::NotComparable,
+            finding.verdict == Agreement::NotComparable,
             none || unseen || few || undecided,
             "{finding:?}"
         );
@@ -168,7 +101,7 @@ fn what_cannot_be_expected_is_never_compared_and_always_has_a_reason() {
         assert!(!none || finding.reason.is_some(), "{finding:?}");
         assert_eq!(none, finding.rule.is_none(), "{finding:?}");
     }
-    assert!(findings().any(|finding| finding.verdict == Verdict::Within));
+    assert!(findings().any(|finding| finding.verdict == Agreement::Within));
 }
 
 /// Tables with figures of every kind that games are played for.
@@ -180,7 +113,7 @@ fn one_game_is_no_verdict() {
         let ran = run(id, 1, 1);
         let mut shown = 0;
         for finding in ran.findings.iter().filter(|finding| !finding.exact) {
-            assert_eq!(finding.verdict, Verdict::NotComparable, "{finding:?}");
+            assert_eq!(finding.verdict, Agreement::NotComparable, "{finding:?}");
             assert!(!finding.fails());
             shown += usize::from(finding.reason.as_deref() == Some(TOO_FEW));
         }
@@ -190,7 +123,7 @@ fn one_game_is_no_verdict() {
 
 #[test]
 fn what_is_true_by_construction_confirms_nothing() {
-    let given = |table: &&Table| table.cells.iter().any(|cell| cell.given);
+    let given = |table: &&PublishedTable| table.cells.iter().any(|cell| cell.given);
     let with: Vec<&str> = tables()
         .iter()
         .filter(given)
@@ -208,7 +141,7 @@ fn what_is_true_by_construction_confirms_nothing() {
     ];
     assert_eq!(with, expected);
     let weights = quick().iter().find(|ran| ran.table.id == "002-weights");
-    let sums = Sums::of(&weights.expect("a table").findings);
+    let sums = FindingCounts::of(&weights.expect("a table").findings);
     let sums = serde_json::to_value(sums).expect("numbers");
     assert_eq!(
         (&sums["within_given"], &sums["within_exact"]),
@@ -219,7 +152,7 @@ fn what_is_true_by_construction_confirms_nothing() {
 #[test]
 fn what_follows_from_figures_before_it_counts_as_said_again() {
     type Columns = BTreeMap<String, Vec<String>>;
-    let again = |table: &Table| {
+    let again = |table: &PublishedTable| {
         let mut rows = Columns::new();
         for cell in table.cells.iter().filter(|cell| cell.repeats) {
             let columns = rows.entry(cell.row.clone()).or_default();
@@ -229,7 +162,7 @@ fn what_follows_from_figures_before_it_counts_as_said_again() {
     };
     let found: BTreeMap<String, Columns> = tables().iter().filter_map(again).collect();
     let expected: BTreeMap<String, Columns> =
-        serde_json::from_str(include_str!("data/again.json")).expect("columns by table and row");
+        serde_json::from_str(include_str!("../data/again.json")).expect("columns by table and row");
     assert_eq!(found, expected);
 }
 
@@ -242,7 +175,7 @@ fn counts_that_do_not_add_up_are_figures_of_their_own() {
                 "[[column]]\nname = \"lost\"\ncell = { agent = 1 }\n[[row]]",
             )
             .replace("won = 25", &format!("won = {won}, lost = {lost}"));
-        let mut tables = [data::read("test", &text).expect("a table")];
+        let mut tables = [tables::read("test", &text).expect("a table")];
         repeats::mark(&mut tables);
         let [table] = tables;
         table
@@ -262,7 +195,7 @@ fn counts_that_do_not_add_up_are_figures_of_their_own() {
 #[test]
 fn every_figure_within_is_counted_once_and_by_what_it_is() {
     for ran in quick() {
-        let sums = serde_json::to_value(Sums::of(&ran.findings)).expect("numbers");
+        let sums = serde_json::to_value(FindingCounts::of(&ran.findings)).expect("numbers");
         let count = |name: &str| sums[name].as_u64().expect("a number");
         let parts = ["sampled", "exact", "order", "repeated", "given"];
         let parts: u64 = parts
@@ -282,16 +215,19 @@ fn every_figure_within_is_counted_once_and_by_what_it_is() {
 
 #[test]
 fn figures_are_the_same_for_any_number_of_threads_and_differ_by_seed() {
-    let figures = |ran: &Ran| -> Vec<Finding> { ran.findings.clone() };
+    let figures = |ran: &TableResult| -> Vec<Finding> { ran.findings.clone() };
     for id in ["000-ii", "000-vii"] {
         let one = figures(&run(id, 60, 1));
         assert_eq!(one, figures(&run(id, 60, 3)), "{id}");
-        let other = Runner {
+        let other = TableRunner {
             seed: "0x7".parse().expect("a seed"),
             ..runner(60, 2)
         };
-        let table = data::table(id).expect("a table");
-        assert_ne!(one, figures(&other.run(table).expect("it can be run")));
+        let table = tables::table(id).expect("a table");
+        assert_ne!(
+            one,
+            figures(&other.run(table, &|| ()).expect("it can be run"))
+        );
     }
 }
 
@@ -300,12 +236,9 @@ fn a_table_that_is_stopped_is_interrupted_and_not_judged() {
     for id in ["000-ii", "003-cost"] {
         let runner = runner(6, 2);
         runner.stop.store(true, Ordering::Relaxed);
-        let table = data::table(id).expect("a table");
-        let outcome = runner.run(table).map(|ran| ran.table.id);
-        assert_eq!(
-            outcome.map_err(|failure| failure.kind()),
-            Err(Kind::Interrupted)
-        );
+        let table = tables::table(id).expect("a table");
+        let outcome = runner.run(table, &|| ()).map(|ran| ran.table.id);
+        assert_eq!(outcome, Err(PaperError::Interrupted));
     }
 }
 
@@ -314,7 +247,7 @@ fn the_games_reported_beforehand_are_those_that_are_played() {
     for ran in quick() {
         assert_eq!(ran.games, ran.table.games(Some(6)), "{}", ran.table.id);
     }
-    let games = |id| data::table(id).map(|table| table.games(None)).ok();
+    let games = |id| tables::table(id).map(|table| table.games(None)).ok();
     // Ten games of each of the pairs that are timed.
     assert_eq!(games("001-vi"), Some(50));
     assert_eq!(games("003-cost"), Some(20));
@@ -323,7 +256,7 @@ fn the_games_reported_beforehand_are_those_that_are_played() {
 
 #[test]
 fn more_games_begin_with_the_same_ones() {
-    let table = data::table("000-ii").expect("a table");
+    let table = tables::table("000-ii").expect("a table");
     let spec = |games| table.plays[0].spec(&runner(games, 1).seed, Some(games));
     assert_eq!(spec(10).seed, spec(1000).seed);
     assert_eq!((spec(10).blocks, spec(1000).blocks), (10, 1000));
@@ -332,14 +265,14 @@ fn more_games_begin_with_the_same_ones() {
 #[test]
 fn a_table_is_found_in_any_case_and_a_misspelt_one_named() {
     assert_eq!(
-        data::table("000-II").map(|table| table.id).ok(),
+        tables::table("000-II").map(|table| table.id).ok(),
         Some("000-ii")
     );
-    let text = data::table("000-iix")
+    let text = tables::table("000-iix")
         .expect_err("no such table")
         .to_string();
     assert!(text.contains("did you mean \"000-ii"), "{text}");
-    let text = data::table("nonsense")
+    let text = tables::table("nonsense")
         .expect_err("no such table")
         .to_string();
     assert!(text.contains("arena paper list"), "{text}");
@@ -369,7 +302,7 @@ cells = { won = 25 }
 
 #[test]
 fn a_data_file_that_is_wrong_is_refused_and_says_where() {
-    assert!(data::read("test", SMALL).is_ok());
+    assert!(tables::read("test", SMALL).is_ok());
     for (from, to, word) in [
         ("paper = \"004\"", "paper = \"009\"", "paper 009"),
         ("ruleset = \"kalah\"", "ruleset = \"kallah\"", "kalah"),
@@ -383,7 +316,7 @@ fn a_data_file_that_is_wrong_is_refused_and_says_where() {
         ("agent = 0", "agent = 2", "agent"),
     ] {
         assert!(SMALL.contains(from), "{from}");
-        let reported = data::read("test", &SMALL.replace(from, to)).expect_err(to);
+        let reported = tables::read("test", &SMALL.replace(from, to)).expect_err(to);
         assert!(
             reported.contains(word) && reported.contains("test"),
             "{to}: {reported}"
@@ -392,25 +325,10 @@ fn a_data_file_that_is_wrong_is_refused_and_says_where() {
 }
 
 #[test]
-fn tables_fit_a_terminal() {
-    // A little more than 100, since intervals of a few games are wide.
-    let fits = |text: &str| {
-        for line in text.lines() {
-            let width = line.trim_end().chars().count();
-            assert!(width <= 108, "{width}: {line}");
-        }
-    };
-    for ran in quick() {
-        fits(&report::cells(ran, &runner(6, 2)));
-    }
-    fits(&report::summary(quick()));
-}
-
-#[test]
 fn a_bound_in_standard_errors_is_just_that() {
     let verdict = |more: &str| {
         let text = SMALL.replace("of = 50", &format!("of = 50{more}"));
-        let table = data::read("test", &text.replace("won = 25", "won = 37")).expect("a table");
+        let table = tables::read("test", &text.replace("won = 25", "won = 37")).expect("a table");
         let ours = Estimate {
             value: 0.8745,
             interval: None,
@@ -423,33 +341,12 @@ fn a_bound_in_standard_errors_is_just_that() {
         (finding.verdict, finding.rule.expect("a rule"))
     };
     let (found, rule) = verdict("\nz_max = 2.7");
-    assert_eq!((found, &*rule), (Verdict::Outside, "|z| <= 2.7, n = 50"));
+    assert_eq!((found, &*rule), (Agreement::Outside, "|z| <= 2.7, n = 50"));
     let (found, rule) = verdict("\nz_max = 2.9");
-    assert_eq!((found, &*rule), (Verdict::Within, "|z| <= 2.9, n = 50"));
+    assert_eq!((found, &*rule), (Agreement::Within, "|z| <= 2.9, n = 50"));
     let (found, rule) = verdict("");
     let general = "|k - np| <= 2.58 sqrt(np(1 - p)) + 0.5, n = 50";
-    assert_eq!((found, &*rule), (Verdict::Outside, general));
-}
-
-#[test]
-fn a_table_tells_by_which_rule_it_was_judged() {
-    let ran = run("001-i", 2000, 2);
-    let text = report::cells(&ran, &runner(2000, 2));
-    assert!(
-        text.contains("R within: |z| <= 2.7, n = 50 (intelligent, random)"),
-        "{text}"
-    );
-    assert!(
-        text.contains("R within: published ±16 (average moves)"),
-        "{text}"
-    );
-}
-
-#[test]
-fn an_order_says_by_which_bound() {
-    let ran = quick().iter().find(|ran| ran.table.id == "003-example");
-    let text = report::cells(ran.expect("a table"), &runner(6, 2));
-    assert!(text.contains("Q within, 0.12 to 0.75"), "{text}");
+    assert_eq!((found, &*rule), (Agreement::Outside, general));
 }
 
 /// A published count of 37 in 50 and shares of ours around the bound of 2.7, some at it:
@@ -457,21 +354,21 @@ fn an_order_says_by_which_bound() {
 #[test]
 fn verdicts_do_not_depend_on_the_seed() {
     let text = SMALL.replace("of = 50", "of = 50\nz_max = 2.7");
-    let table = data::read("test", &text.replace("won = 25", "won = 37")).expect("a table");
+    let table = tables::read("test", &text.replace("won = 25", "won = 37")).expect("a table");
     let cell = &table.cells[0];
     // Solves (37 - 50 p)^2 = 2.7^2 * 50 p (1 - p).
     let bound = 0.868_882;
     let mut state = 0x5eed_u64;
     for (share, expected) in [
-        (bound - 0.1, Some(Verdict::Within)),
-        (bound - 0.02, Some(Verdict::Within)),
+        (bound - 0.1, Some(Agreement::Within)),
+        (bound - 0.02, Some(Agreement::Within)),
         (bound - 0.003, None),
         (bound, None),
         (bound + 0.003, None),
-        (bound + 0.02, Some(Verdict::Outside)),
-        (bound + 0.1, Some(Verdict::Outside)),
+        (bound + 0.02, Some(Agreement::Outside)),
+        (bound + 0.1, Some(Agreement::Outside)),
     ] {
-        let mut found: Vec<Verdict> = Vec::new();
+        let mut found: Vec<Agreement> = Vec::new();
         for _ in 0..40 {
             let (mut won, mut games, mut until) = (0_u64, 0_u64, 2000);
             let verdict = loop {
@@ -499,13 +396,13 @@ fn verdicts_do_not_depend_on_the_seed() {
             Some(expected) => assert_eq!(found, [expected; 40], "{share}"),
             None => {
                 let truth = match share < bound {
-                    true => Verdict::Within,
-                    false => Verdict::Outside,
+                    true => Agreement::Within,
+                    false => Agreement::Outside,
                 };
-                let decided = found.iter().filter(|it| **it != Verdict::NotComparable);
+                let decided = found.iter().filter(|it| **it != Agreement::NotComparable);
                 let wrong = decided.filter(|it| **it != truth && share != bound).count();
                 assert_eq!(wrong, 0, "{share}: {found:?}");
-                let open = found.iter().filter(|it| **it == Verdict::NotComparable);
+                let open = found.iter().filter(|it| **it == Agreement::NotComparable);
                 assert!(open.count() > 30, "{share}: {found:?}");
             }
         }

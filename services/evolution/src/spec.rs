@@ -2,58 +2,58 @@
 
 use std::path::Path;
 
+use crate::genetic::{Generation, Settings};
 use arena_model::{
     AgentName, TournamentSeed,
     engine::options::Options,
     spec::{self, PLAY_KEYS, Play, Records, Spec, SpecError, Variant},
 };
-use arena_tournament::evolution::{Generation, Settings};
 use serde::Deserialize;
 
-use super::genome::{Evolve, Genome};
-use crate::failure::{Failure, Outcome};
+use crate::error::{EvolutionError, Result};
+use crate::genome::{Evolve, Genome};
 
 /// An evolution as its user writes it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct EvolveSpec {
+pub struct EvolveSpec {
     /// Of the champion, and the start of the tournaments' names.
-    pub(super) name: AgentName,
-    pub(super) ruleset: String,
+    pub name: AgentName,
+    pub ruleset: String,
     /// Drawn where absent.
     #[serde(default, deserialize_with = "spec::seed")]
-    pub(super) seed: Option<TournamentSeed>,
+    pub seed: Option<TournamentSeed>,
     /// Games of two players on each seat.
     #[serde(default = "one", deserialize_with = "spec::whole::<1, u64, _>")]
-    pub(super) blocks: u64,
+    pub blocks: u64,
     #[serde(default)]
-    pub(super) records: Records,
+    pub records: Records,
     #[serde(default)]
-    pub(super) options: Options,
-    pub(super) player: Player,
+    pub options: Options,
+    pub player: Player,
     #[serde(default)]
-    pub(super) evolution: Settings,
+    pub evolution: Settings,
     #[serde(default)]
-    pub(super) play: Play,
+    pub play: Play,
 }
 
 /// What all players have in common.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Player {
-    pub(super) bot: String,
+pub struct Player {
+    pub bot: String,
     /// The registered process that offers the bot; none: the native bots.
-    pub(super) from: Option<AgentName>,
+    pub from: Option<AgentName>,
     /// The options that evolve; none: the only list of numbers.
-    pub(super) evolve: Option<Evolve>,
+    pub evolve: Option<Evolve>,
     /// All others that are not as the bot has them.
     #[serde(default)]
-    pub(super) options: Options,
+    pub options: Options,
 }
 
 impl Player {
     /// Refuses an option that is given and is to evolve.
-    pub(super) fn check_free<'a>(
+    pub fn check_free<'a>(
         &self,
         mut evolving: impl Iterator<Item = &'a str>,
     ) -> Result<(), SpecError> {
@@ -81,8 +81,10 @@ const KEYS: &[&str] = &[
     "evolution",
     "play",
 ];
-const PLAYER_KEYS: &[&str] = &["bot", "from", "evolve", "options"];
-const EVOLUTION_KEYS: &[&str] = &[
+/// Keys of `[player]`.
+pub const PLAYER_KEYS: &[&str] = &["bot", "from", "evolve", "options"];
+/// Keys of `[evolution]`.
+pub const EVOLUTION_KEYS: &[&str] = &[
     "population",
     "generations",
     "elites",
@@ -98,15 +100,21 @@ const EVOLUTION_KEYS: &[&str] = &[
 ];
 
 /// Reads a spec file.
-pub(super) fn read(path: &Path) -> Outcome<EvolveSpec> {
-    let wrong =
-        |problem: &dyn std::fmt::Display| Failure::usage(format!("{}: {problem}", path.display()));
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
+pub fn read(path: &Path) -> Result<EvolveSpec> {
+    let wrong = |problem: &dyn std::fmt::Display| {
+        EvolutionError::usage(format!("{}: {problem}", path.display()))
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        EvolutionError::usage(format!("cannot read {}: {error}", path.display()))
+    })?;
     parse(&text).map_err(|error| wrong(&error))
 }
 
-fn parse(text: &str) -> Result<EvolveSpec, SpecError> {
+/// Parses a spec.
+///
+/// # Errors
+/// [`SpecError`] with the place and what is wrong.
+pub fn parse(text: &str) -> Result<EvolveSpec, SpecError> {
     let toml = |error: toml::de::Error| SpecError::Toml(error.to_string().trim_end().to_owned());
     let table: toml::Table = text.parse().map_err(toml)?;
     spec::check_keys(&table, KEYS, "")?;
@@ -128,7 +136,7 @@ fn parse(text: &str) -> Result<EvolveSpec, SpecError> {
 
 impl EvolveSpec {
     /// A player with these genes.
-    pub(super) fn variant(&self, name: AgentName, genome: &Genome, genes: &[f64]) -> Variant {
+    pub fn variant(&self, name: AgentName, genome: &Genome, genes: &[f64]) -> Variant {
         let mut options = self.player.options.clone();
         options.extend(genome.values(genes));
         Variant {
@@ -140,15 +148,15 @@ impl EvolveSpec {
     }
 
     /// The tournament of a generation.
-    pub(super) fn tournament(
+    pub fn tournament(
         &self,
         genome: &Genome,
         generation: &Generation,
         seed: TournamentSeed,
-    ) -> Outcome<Spec> {
+    ) -> Result<Spec> {
         let name = format!("{}-g{:03}", self.name, generation.number);
         let name: AgentName = name.parse().map_err(|_| {
-            Failure::usage(format!(
+            EvolutionError::usage(format!(
                 "name = \"{}\": too long for the name of its tournaments, {name}",
                 self.name
             ))
@@ -158,7 +166,7 @@ impl EvolveSpec {
             .iter()
             .enumerate()
             .map(|(player, genes)| Ok(self.variant(player_name(player)?, genome, genes)))
-            .collect::<Outcome<Vec<_>>>()?;
+            .collect::<Result<Vec<_>>>()?;
         Ok(Spec {
             name,
             ruleset: self.ruleset.clone(),
@@ -183,8 +191,10 @@ impl EvolveSpec {
 }
 
 /// What a player is called in the tournament of its generation.
-pub(super) fn player_name(player: usize) -> Outcome<AgentName> {
-    format!("p{player:02}").parse().map_err(Failure::failed)
+pub fn player_name(player: usize) -> Result<AgentName> {
+    format!("p{player:02}")
+        .parse()
+        .map_err(EvolutionError::failed)
 }
 
 #[cfg(test)]
@@ -203,48 +213,30 @@ mod tests {
     }
 
     #[test]
-    fn the_help_shows_a_spec_that_is_right_and_all_its_keys() {
-        use clap::Args;
-        let command = super::super::EvolveArgs::augment_args(clap::Command::new("evolve"));
-        let help = command.get_after_help().expect("a help").to_string();
-        let (_, rest) = help.split_once("A spec:\n").expect("a spec");
-        let (text, _) = rest.split_once("\n\n").expect("an end");
-        let spec = parse(text).expect("a spec");
-        let shown = Settings {
-            elites: Some(Settings::default().kept()),
-            ..Settings::default()
-        };
-        assert_eq!(spec.evolution, shown);
-        for key in EVOLUTION_KEYS.iter().chain(PLAYER_KEYS) {
-            assert!(text.contains(&format!("{key} ")), "{key}");
-        }
-    }
-
-    #[test]
     fn the_specs_of_the_paper_are_its_protocol() {
         for (text, letter) in [
             (
-                include_str!("../../../../../tests/data/evolve/abapa-d3.toml"),
+                include_str!("../../../tests/data/evolve/abapa-d3.toml"),
                 true,
             ),
             (
-                include_str!("../../../../../tests/data/evolve/abapa-d5.toml"),
+                include_str!("../../../tests/data/evolve/abapa-d5.toml"),
                 true,
             ),
             (
-                include_str!("../../../../../tests/data/evolve/anan-anan-d3.toml"),
+                include_str!("../../../tests/data/evolve/anan-anan-d3.toml"),
                 true,
             ),
             (
-                include_str!("../../../../../tests/data/evolve/anan-anan-d5.toml"),
+                include_str!("../../../tests/data/evolve/anan-anan-d5.toml"),
                 true,
             ),
             (
-                include_str!("../../../../../tests/data/evolve/abapa-d3-open.toml"),
+                include_str!("../../../tests/data/evolve/abapa-d3-open.toml"),
                 false,
             ),
             (
-                include_str!("../../../../../tests/data/evolve/anan-anan-d3-open.toml"),
+                include_str!("../../../tests/data/evolve/anan-anan-d3-open.toml"),
                 false,
             ),
         ] {

@@ -8,16 +8,16 @@ use arena_games::{
 
 /// Who began, and what each seat did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct CowryCourse {
+pub(crate) struct CowryHistory {
     /// Who threw first.
     pub(crate) starter: Option<usize>,
     /// By seat.
-    pub(crate) seats: Vec<SeatCourse>,
+    pub(crate) seats: Vec<SeatHistory>,
 }
 
 /// What one seat threw and played.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SeatCourse {
+pub(crate) struct SeatHistory {
     /// Throws of each value.
     pub(crate) throws: [u64; VALUES.len()],
     /// Throws played: moves of pieces. What could not be played is none.
@@ -30,7 +30,7 @@ pub(crate) struct SeatCourse {
     pub(crate) hits_missed: u64,
 }
 
-impl SeatCourse {
+impl SeatHistory {
     /// Throws in all.
     pub(crate) fn thrown(&self) -> u64 {
         self.throws.iter().sum()
@@ -44,10 +44,10 @@ impl SeatCourse {
 }
 
 /// Follows a game.
-pub(super) fn follow(cowry: &Cowry, events: &[Event]) -> Result<CowryCourse, ReplayError> {
-    let mut course = CowryCourse {
+pub(crate) fn follow(cowry: &Cowry, events: &[Event]) -> Result<CowryHistory, ReplayError> {
+    let mut course = CowryHistory {
         starter: None,
-        seats: vec![SeatCourse::default(); cowry.seats()],
+        seats: vec![SeatHistory::default(); cowry.seats()],
     };
     let mut legal = Vec::new();
     replay(cowry, events, |state, described| {

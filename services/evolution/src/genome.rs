@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::genetic::Gene;
 use arena_model::engine::options::{Kind, Options, Value, nearest, of_ruleset};
-use arena_tournament::evolution::Gene;
 use arena_wire::{convert::option_spec_from_wire, v1};
 use serde::Deserialize;
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{EvolutionError, Result};
 
 /// What a spec says is to evolve.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -16,7 +16,7 @@ use crate::failure::{Failure, Outcome};
     expecting = "evolve is an option's name, a list of such, or a table of names with \
                  [least, greatest] value"
 )]
-pub(super) enum Evolve {
+pub enum Evolve {
     /// One option.
     One(String),
     /// Several.
@@ -26,7 +26,7 @@ pub(super) enum Evolve {
 }
 
 impl Evolve {
-    pub(super) fn names(&self) -> Vec<&str> {
+    pub fn names(&self) -> Vec<&str> {
         match self {
             Self::One(name) => vec![name],
             Self::Several(names) => names.iter().map(String::as_str).collect(),
@@ -59,14 +59,14 @@ struct Part {
 
 /// The options that evolve, with the genes each is made of, in order.
 #[derive(Clone, Debug)]
-pub(super) struct Genome(Vec<Part>);
+pub struct Genome(Vec<Part>);
 
 impl Genome {
     /// What is to evolve of a bot on a ruleset; where the spec does not say, its
     /// only list of numbers.
-    pub(super) fn new(bot: &v1::Bot, ruleset: &str, wanted: Option<&Evolve>) -> Outcome<Self> {
+    pub fn new(bot: &v1::Bot, ruleset: &str, wanted: Option<&Evolve>) -> Result<Self> {
         if !bot.rulesets.is_empty() && !bot.rulesets.iter().any(|plays| plays == ruleset) {
-            return Err(Failure::usage(format!(
+            return Err(EvolutionError::usage(format!(
                 "[player] bot {} does not play {ruleset}; it plays {}",
                 bot.name,
                 bot.rulesets.join(", ")
@@ -77,12 +77,12 @@ impl Genome {
             let mut lists = known.iter().filter(|part| part.form == Form::List);
             return match (lists.next(), lists.next()) {
                 (Some(only), None) => Ok(Self(vec![only.clone()])),
-                _ if known.is_empty() => Err(Failure::usage(format!(
+                _ if known.is_empty() => Err(EvolutionError::usage(format!(
                     "[player] bot {} has no option on {ruleset} that is a number or a list of \
                      numbers, so nothing can evolve",
                     bot.name
                 ))),
-                _ => Err(Failure::usage(format!(
+                _ => Err(EvolutionError::usage(format!(
                     "[player] does not say what is to evolve: add evolve = \"…\" with one of {}",
                     listed(&known)
                 ))),
@@ -90,7 +90,7 @@ impl Genome {
         };
         let names = wanted.names();
         if names.is_empty() {
-            return Err(Failure::usage(format!(
+            return Err(EvolutionError::usage(format!(
                 "[player] evolve names no option: name some of {}",
                 listed(&known)
             )));
@@ -98,13 +98,13 @@ impl Genome {
         let mut parts = Vec::with_capacity(names.len());
         for (place, name) in names.iter().enumerate() {
             if names[..place].contains(name) {
-                return Err(Failure::usage(format!(
+                return Err(EvolutionError::usage(format!(
                     "[player] evolve names \"{name}\" twice"
                 )));
             }
             let Some(part) = known.iter().find(|part| part.option == *name) else {
                 let near = nearest(name, known.iter().map(|part| part.option.as_str()));
-                return Err(Failure::usage(format!(
+                return Err(EvolutionError::usage(format!(
                     "[player] evolve = \"{name}\": bot {} has no such option of numbers on \
                      {ruleset}{}",
                     bot.name,
@@ -120,18 +120,18 @@ impl Genome {
     }
 
     /// All genes, in order.
-    pub(super) fn genes(&self) -> Vec<Gene> {
+    pub fn genes(&self) -> Vec<Gene> {
         let parts = self.0.iter();
         parts.flat_map(|part| part.genes.iter().copied()).collect()
     }
 
     /// The options that evolve.
-    pub(super) fn options(&self) -> impl Iterator<Item = &str> {
+    pub fn options(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|part| part.option.as_str())
     }
 
     /// The options' values for the genes of a player.
-    pub(super) fn values(&self, genes: &[f64]) -> Options {
+    pub fn values(&self, genes: &[f64]) -> Options {
         let mut rest = genes;
         let values = self.0.iter().map(|part| {
             let (own, after) = rest.split_at(part.genes.len());
@@ -149,7 +149,7 @@ impl Genome {
 
 impl Part {
     /// The same within narrower bounds, from which its first genes are drawn.
-    fn within(mut self, bounds: Option<(f64, f64)>) -> Outcome<Self> {
+    fn within(mut self, bounds: Option<(f64, f64)>) -> Result<Self> {
         let Some((least, greatest)) = bounds else {
             return Ok(self);
         };
@@ -157,7 +157,7 @@ impl Part {
             let may = gene.bounds;
             let fits = least <= greatest && may.0 <= least && greatest <= may.1;
             if !fits {
-                return Err(Failure::usage(format!(
+                return Err(EvolutionError::usage(format!(
                     "[player] evolve: {} = [{least}, {greatest}] must be a range within {} and {}",
                     self.option, may.0, may.1
                 )));
@@ -175,11 +175,11 @@ fn listed(parts: &[Part]) -> String {
 }
 
 /// The options of a bot on a ruleset that are numbers.
-fn parts_of(bot: &v1::Bot, ruleset: &str) -> Outcome<Vec<Part>> {
+fn parts_of(bot: &v1::Bot, ruleset: &str) -> Result<Vec<Part>> {
     let specs = bot.options.iter().map(option_spec_from_wire);
     let specs = specs
         .collect::<Result<Vec<_>, _>>()
-        .map_err(Failure::failed)?;
+        .map_err(EvolutionError::failed)?;
     let single = |bounds| {
         vec![Gene {
             start: Some(bounds),
@@ -213,7 +213,7 @@ fn parts_of(bot: &v1::Bot, ruleset: &str) -> Outcome<Vec<Part>> {
 #[cfg(test)]
 impl Genome {
     /// One option, a list of so many numbers.
-    pub(super) fn of_list(option: &str, length: usize) -> Self {
+    pub fn of_list(option: &str, length: usize) -> Self {
         let gene = Gene {
             start: None,
             bounds: (-5.0, 5.0),
@@ -268,7 +268,7 @@ mod tests {
         }
     }
 
-    fn genome(evolve: &str) -> Outcome<Genome> {
+    fn genome(evolve: &str) -> Result<Genome> {
         let table: toml::Table = format!("evolve = {evolve}").parse().expect("TOML");
         let wanted: Evolve = table["evolve"].clone().try_into().expect("a choice");
         Genome::new(&bot(), "kalah", Some(&wanted))

@@ -9,31 +9,33 @@ use arena_engine::{Event, Game, ReplayError};
 use arena_games::{ChineseLudo, Cowry};
 use arena_model::BlockSeed;
 
-pub(super) use self::{
-    cowry::{CowryCourse, SeatCourse},
-    ludo::LudoCourse,
+pub(crate) use self::{
+    cowry::{CowryHistory, SeatHistory},
+    ludo::LudoHistory,
 };
 
 /// A game of a ruleset of which more than the result is asked.
 #[derive(Clone, Debug)]
-pub(super) enum Course {
-    Cowry(CowryCourse),
-    Ludo(LudoCourse),
+pub(crate) enum GameHistory {
+    Cowry(CowryHistory),
+    Ludo(LudoHistory),
 }
 
 /// Follows a game; none for other rulesets, and where nothing of what is asked
 /// happened. `seed` is the game's.
-pub(super) fn follow<G: Game>(
+pub(crate) fn follow<G: Game>(
     game: &G,
     events: &[Event],
     seed: BlockSeed,
-) -> Result<Option<Course>, ReplayError> {
+) -> Result<Option<GameHistory>, ReplayError> {
     let game: &dyn Any = game;
     if let Some(game) = game.downcast_ref::<Cowry>() {
-        return cowry::follow(game, events).map(Course::Cowry).map(Some);
+        return cowry::follow(game, events)
+            .map(GameHistory::Cowry)
+            .map(Some);
     }
     if let Some(game) = game.downcast_ref::<ChineseLudo>() {
-        return Ok(ludo::follow(game, events, seed)?.map(Course::Ludo));
+        return Ok(ludo::follow(game, events, seed)?.map(GameHistory::Ludo));
     }
     Ok(None)
 }

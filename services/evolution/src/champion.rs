@@ -1,0 +1,48 @@
+//! The result of an evolution.
+
+use arena_model::{TournamentSeed, spec::Variant};
+
+/// The best player of the last generation.
+pub struct Champion {
+    /// The player as an agent.
+    pub variant: Variant,
+    /// Its points.
+    pub points: u64,
+    /// Maximum of points.
+    pub points_max: u64,
+    /// Number of generations.
+    pub generations: u32,
+    /// Id of the last tournament.
+    pub tournament: String,
+    /// Seed of the evolution.
+    pub seed: TournamentSeed,
+    /// Name of the ruleset.
+    pub ruleset: String,
+}
+
+/// The champion as a table for a spec.
+#[derive(serde::Serialize)]
+struct Fragment<'a> {
+    agent: [&'a Variant; 1],
+}
+
+impl Champion {
+    /// An `[[agent]]` table, with its origin in a comment.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        let fragment = Fragment {
+            agent: [&self.variant],
+        };
+        let table = toml::to_string(&fragment).unwrap_or_default();
+        format!(
+            "# {} of {} points in generation {} of an evolution on {}, seed {}\n\
+             # tournament {}\n{table}",
+            self.points,
+            self.points_max,
+            self.generations,
+            self.ruleset,
+            self.seed,
+            self.tournament
+        )
+    }
+}

@@ -1,0 +1,27 @@
+//! The published tables of the papers, played again and compared.
+//!
+//! A data file below `tables/` has the figures of a table and the protocol behind each of
+//! them. [`TableRunner`] plays the protocol with bots of this process, the same games that a
+//! coordinator schedules for the same spec, and compares each figure: a [`Finding`].
+
+mod clock;
+mod counts;
+mod error;
+mod fields;
+mod finding;
+mod history;
+mod play;
+mod quantity;
+mod repeats;
+mod rules;
+mod runner;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use counts::FindingCounts;
+pub use error::PaperError;
+pub use fields::Expect;
+pub use finding::{Agreement, Finding};
+pub use runner::{TableResult, TableRunner};
+pub use tables::{Cell, Matchup, Paper, PublishedTable, table, tables};

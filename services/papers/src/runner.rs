@@ -1,0 +1,166 @@
+//! Runs published tables.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Instant,
+};
+
+use arena_model::TournamentSeed;
+use arena_tournament::published::Estimate;
+
+use crate::{
+    clock,
+    error::{PaperError, Result},
+    finding::{self, Finding},
+    play,
+    quantity::{Measure, Source},
+    rules,
+    tables::{Cell, Matchup, PublishedTable},
+};
+
+/// Maximum factor by which games grow for a figure near its bound.
+const GROWTH_MAX: u64 = 16;
+
+/// Results of a published table.
+pub struct TableResult {
+    /// The table.
+    pub table: &'static PublishedTable,
+    /// One finding for each of its cells.
+    pub findings: Vec<Finding>,
+    /// Games played.
+    pub games: u64,
+    /// Time taken, in seconds.
+    pub seconds: f64,
+}
+
+/// Runs published tables.
+pub struct TableRunner {
+    /// Seed of all random draws.
+    pub seed: TournamentSeed,
+    /// Games of each pairing, instead of the number in the paper.
+    pub games: Option<u64>,
+    /// Number of threads.
+    pub threads: usize,
+    /// Set to stop a run.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl TableRunner {
+    /// Plays the games of a table and compares its figures.
+    ///
+    /// `progress` is called after each game, on any thread.
+    ///
+    /// # Errors
+    /// [`PaperError::Interrupted`] if `stop` was set, or [`PaperError::Failed`].
+    pub fn run(
+        &self,
+        table: &'static PublishedTable,
+        progress: &(dyn Fn() + Sync),
+    ) -> Result<TableResult> {
+        let start = Instant::now();
+        let mut estimates: Vec<Option<Estimate>> = vec![None; table.cells.len()];
+        let games = AtomicU64::new(0);
+        let played = || {
+            games.fetch_add(1, Ordering::Relaxed);
+            progress();
+        };
+        for (place, play) in table.plays.iter().enumerate() {
+            // What is measured of this play, and in which cell.
+            let measured: Vec<(usize, &Measure)> = table
+                .cells
+                .iter()
+                .enumerate()
+                .filter(|(_, cell)| cell.play == Some(place))
+                .filter_map(|(number, cell)| Some((number, cell.measure.as_ref()?)))
+                .collect();
+            let from = |source| {
+                let same =
+                    move |(_, measure): &&(usize, &Measure)| measure.quantity.source() == source;
+                measured.iter().filter(same)
+            };
+            for &(cell, measure) in from(Source::Rules) {
+                estimates[cell] = rules::compute(measure, play)?.map(finding::exact);
+            }
+            if from(Source::Games).next().is_some() {
+                let measures: Vec<&Measure> = from(Source::Games).map(|&(_, one)| one).collect();
+                let mut games = self.games;
+                loop {
+                    let found = self.play(play, games, &measures, &played)?;
+                    for (&(cell, _), estimate) in from(Source::Games).zip(found) {
+                        estimates[cell] = estimate;
+                    }
+                    let open = from(Source::Games)
+                        .any(|&(cell, _)| table.cells[cell].wants_more(estimates[cell]));
+                    // Looks are fixed beforehand: at the table's games and at each
+                    // doubling. All of them are played again, the first ones alike.
+                    let next = play.games(games) * 2;
+                    if self.games.is_some() || !open || next > play.games(None) * GROWTH_MAX {
+                        break;
+                    }
+                    games = Some(next);
+                }
+            }
+            if from(Source::Clock).next().is_some() {
+                let times =
+                    clock::move_times(play, &play.spec(&self.seed, None), &self.stop, &played)?;
+                for &(cell, measure) in from(Source::Clock) {
+                    estimates[cell] = measure.of_times(&times).map(finding::exact);
+                }
+            }
+        }
+        let fewer = |cell: &Cell| {
+            let play = cell.play.map(|place| &table.plays[place]);
+            play.is_some_and(|play| play.games(self.games) < play.games(None))
+        };
+        let judged = table.cells.iter().zip(estimates);
+        Ok(TableResult {
+            table,
+            findings: judged
+                .map(|(cell, estimate)| {
+                    let finding = Finding::new(table.id, cell, estimate);
+                    if fewer(cell) {
+                        finding.of_few_games()
+                    } else {
+                        finding
+                    }
+                })
+                .collect(),
+            games: games.into_inner(),
+            seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+
+    fn play(
+        &self,
+        play: &Matchup,
+        games: Option<u64>,
+        measures: &[&Measure],
+        played: &(dyn Fn() + Sync),
+    ) -> Result<Vec<Option<Estimate>>> {
+        let spec = play.spec(&self.seed, games);
+        let parts = play::play(play, &spec, measures, self.threads, &self.stop, played)?;
+        let pairs = || measures.iter().zip(&parts);
+        if !play.deterministic {
+            let estimates = pairs().map(|(measure, blocks)| finding::estimate(measure, blocks));
+            return Ok(estimates.collect());
+        }
+        if pairs().any(|(_, blocks)| blocks.windows(2).any(|two| two[0] != two[1])) {
+            return Err(PaperError::failed(format!(
+                "two games among {} differ, though nothing in them should be drawn",
+                spec.agents
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(" and ")
+            )));
+        }
+        let once = |(measure, blocks): (&&Measure, &Vec<Vec<_>>)| {
+            let estimate = finding::estimate(measure, &blocks[..1]);
+            estimate.map(|estimate| finding::exact(estimate.value))
+        };
+        Ok(pairs().map(once).collect())
+    }
+}
