@@ -7,17 +7,16 @@ use std::{
     time::Duration,
 };
 
-use arena_wire::v1::coordinator_service_client::CoordinatorServiceClient;
 use clap::Args;
 use tokio::{sync::oneshot, task::JoinHandle};
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::Endpoint;
 
 use crate::{
     commands::coordinator::{self, Held},
     failure::{Failure, Outcome},
 };
 
-pub(crate) type Client = CoordinatorServiceClient<Channel>;
+pub(crate) use arena_report::Client;
 
 /// Where results are kept when nobody says.
 pub(crate) const DEFAULT_DATA: &str = "arena-data";

@@ -4,6 +4,7 @@ use std::{fmt, process::ExitCode};
 
 use arena_evolution::EvolutionError;
 use arena_papers::PaperError;
+use arena_report::ReportError;
 use tonic::{Code, Status};
 
 use crate::output::note;
@@ -100,6 +101,19 @@ impl From<EvolutionError> for Failure {
             EvolutionError::Failed(_) => Kind::Failed,
         };
         Self::new(kind, error)
+    }
+}
+
+impl From<ReportError> for Failure {
+    fn from(error: ReportError) -> Self {
+        match error {
+            ReportError::Usage(message) => Self::usage(message),
+            ReportError::Failed(message) => Self::failed(message),
+            ReportError::Differs(message) => Self::differs(message),
+            ReportError::Status(status) => status.into(),
+            // A reader such as `head` has enough: the command ends quietly.
+            ReportError::Closed => std::process::exit(0),
+        }
     }
 }
 

@@ -6,16 +6,10 @@ mod commands;
 mod config;
 mod failure;
 mod ids;
-mod looks;
-mod model;
 mod output;
 mod package;
 mod progress;
-mod report;
-mod rounds;
 mod signals;
-mod units;
-mod whole_file;
 mod workers;
 
 use std::process::ExitCode;

@@ -1,14 +1,12 @@
 //! Data on stdout, in the form that was asked for.
 
-mod table;
-
 use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
 use serde::Serialize;
 
-pub(crate) use self::table::{Column, fitted, wrapped};
 use crate::failure::{Failure, Outcome};
+use arena_report::text::{self, Column, csv_line, fitted, wrapped};
 
 /// How data is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
@@ -105,12 +103,8 @@ fn columns<'a>(header: &[&str], rows: impl IntoIterator<Item = &'a Vec<String>>)
 }
 
 /// Lines below a table, on stdout; on a terminal broken between words.
-pub(crate) fn remark(text: &str) -> String {
-    let text = match width() {
-        Some(width) => wrapped(text, width, "  "),
-        None => text.to_owned(),
-    };
-    text + "\n"
+pub(crate) fn remark(line: &str) -> String {
+    text::remark(line, width())
 }
 
 /// One JSON value over several lines.
@@ -123,23 +117,6 @@ pub(crate) fn json(value: &impl Serialize) -> Outcome {
 pub(crate) fn json_line(value: &impl Serialize) -> Outcome {
     let text = serde_json::to_string(value).map_err(Failure::failed)?;
     write(&format!("{text}\n"))
-}
-
-/// A line of comma-separated values, quoted where needed (RFC 4180).
-pub(crate) fn csv_line(cells: &[impl AsRef<str>]) -> String {
-    let mut line = String::new();
-    for (place, cell) in cells.iter().enumerate() {
-        let cell = cell.as_ref();
-        if place > 0 {
-            line.push(',');
-        }
-        if cell.contains([',', '"', '\n']) {
-            line += &format!("\"{}\"", cell.replace('"', "\"\""));
-        } else {
-            line += cell;
-        }
-    }
-    line + "\n"
 }
 
 /// Writes to stdout. A reader that went away (`| head`) ends the program

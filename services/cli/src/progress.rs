@@ -2,6 +2,8 @@
 
 mod view;
 
+use arena_report::state;
+use arena_report::{intervals, units};
 use std::{
     error::Error,
     time::{Duration, Instant},
@@ -14,9 +16,7 @@ use tonic::{Code, Status};
 use crate::{
     access::Client,
     failure::{Failure, Outcome},
-    looks,
     output::{drawable, interactive, note},
-    units,
 };
 
 use view::View;
@@ -94,7 +94,7 @@ impl Progress {
             .filter(|agent| agent.score.is_some() && agent.place.is_some())
             .map_or_else(String::new, |agent| {
                 // Whoever watches looks again and again.
-                let agent = looks::at_any_time(agent);
+                let agent = intervals::at_any_time(agent);
                 let score = units::interval(agent.score, agent.score_low, agent.score_high);
                 format!(", {} leads with {score}", agent.agent)
             });
@@ -138,7 +138,7 @@ impl Progress {
         }
         note(format!(
             "{}: {}/{} games in {}",
-            state_name(state),
+            state::state_name(state),
             units::count(done),
             units::count(total),
             units::duration(self.started.elapsed().as_secs_f64())
@@ -162,17 +162,6 @@ pub(crate) fn pace(event: &v1::WatchTournamentResponse) -> String {
     )
 }
 
-/// The name of a state in output.
-pub(crate) fn state_name(state: TournamentState) -> &'static str {
-    match state {
-        TournamentState::Unspecified => "unknown",
-        TournamentState::Running => "running",
-        TournamentState::Paused => "paused",
-        TournamentState::Finished => "finished",
-        TournamentState::Cancelled => "cancelled",
-    }
-}
-
 /// Fails unless the tournament that was followed is finished.
 pub(crate) fn check_finished(last: &v1::WatchTournamentResponse) -> Outcome {
     let id = &last.tournament_id;
@@ -181,23 +170,17 @@ pub(crate) fn check_finished(last: &v1::WatchTournamentResponse) -> Outcome {
         (_, Some(pause)) => Err(paused(id, pause)),
         (state, None) => Err(Failure::failed(format!(
             "tournament {id} is {}",
-            state_name(state)
+            state::state_name(state)
         ))),
     }
 }
 
 /// What stops a command: the tournament paused itself.
 pub(crate) fn paused(id: &str, pause: &v1::Pause) -> Failure {
-    Failure::failed(format!("tournament {id} is paused: {}", pause_text(pause)))
-}
-
-/// Why a tournament paused itself, and what to do.
-pub(crate) fn pause_text(pause: &v1::Pause) -> String {
-    let mut text = pause.reason.clone();
-    for line in pause.error.lines() {
-        text += &format!("\n    {line}");
-    }
-    text + "\n" + &pause.advice
+    Failure::failed(format!(
+        "tournament {id} is paused: {}",
+        state::format_pause(pause)
+    ))
 }
 
 /// Watches a tournament until it is not running any more, through restarts of

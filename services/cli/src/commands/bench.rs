@@ -4,6 +4,7 @@ mod processes;
 mod rules;
 mod tournament;
 
+use arena_report::units;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -13,7 +14,6 @@ use self::{rules::Way, tournament::SetUp};
 use crate::{
     failure::{Failure, Outcome},
     output::{self, Format, Listing, note},
-    units,
 };
 
 /// Measure the speed of rules, agents and workers on this machine

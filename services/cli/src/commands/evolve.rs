@@ -7,6 +7,7 @@
 mod generations;
 mod report;
 
+use arena_report::{units, whole_file::WholeFile};
 use std::path::PathBuf;
 
 use arena_evolution::{Evolution, EvolveSpec, Genome};
@@ -23,8 +24,6 @@ use crate::{
     failure::{Failure, Kind as FailureKind, Outcome},
     output::{Format, note},
     signals::Interrupt,
-    units,
-    whole_file::WholeFile,
     workers::{self, Builtin, Fleet},
 };
 

@@ -1,14 +1,13 @@
 //! What is expected of a tournament, checked and reported.
 
 use arena_model::expect::Expectation;
+use arena_report::Verdict;
 use clap::Args;
 
-use super::export;
 use crate::{
     access::Client,
     failure::{Failure, Outcome},
     output::{self, Format, note},
-    report::{self, Verdict},
 };
 
 /// What to hold a tournament against.
@@ -29,8 +28,8 @@ impl ExpectArgs {
         if !self.check && self.expect.is_empty() {
             return Ok(Vec::new());
         }
-        let tournament = export::tournament(client, id).await?;
-        let mut all = report::expectations(&tournament, &self.expect)?;
+        let tournament = arena_report::records::tournament(client, id).await?;
+        let mut all = arena_report::expectations(&tournament, &self.expect)?;
         if self.check && all.is_empty() {
             return Err(Failure::usage(format!(
                 "the spec of {id} expects nothing: give it an `expect` key, or say here what \

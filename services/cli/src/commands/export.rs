@@ -1,10 +1,12 @@
 //! `arena export`
 
-#[cfg(feature = "parquet")]
-mod parquet;
-mod sink;
-mod table;
-
+use arena_report::{
+    export::{
+        sink::{self, Csv, Jsonl, Out, Sink},
+        table::{self, Cell, Column},
+    },
+    records::{self, TournamentRecords},
+};
 use std::path::PathBuf;
 
 use arena_model::{GameRecord, Tournament};
@@ -13,15 +15,10 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use self::{
-    sink::{Csv, Jsonl, Out, Sink},
-    table::{Cell, Column},
-};
 use crate::{
     access::{AccessArgs, Client},
     failure::{Failure, Outcome},
     ids,
-    model::{self, Rules},
     output::note,
 };
 
@@ -113,7 +110,7 @@ enum ExportRecords {
 /// A tournament that is exported.
 struct Source {
     id: String,
-    rules: Rules,
+    rules: TournamentRecords,
     seed: String,
     spec_json: String,
     spec_sha256: String,
@@ -153,7 +150,7 @@ impl ExportArgs {
             for source in &sources {
                 self.write_lines(client, source, &mut out).await?;
             }
-            return out.finish();
+            return Ok(out.finish()?);
         }
         let columns = match self.table {
             ExportTable::Games => table::game_columns(seats, self.with_timing),
@@ -167,15 +164,15 @@ impl ExportArgs {
                     self.each_game(client, &source.id, |game, record| {
                         let timing = game.timing.as_ref().filter(|_| self.with_timing);
                         let timing = self.with_timing.then_some(timing);
-                        sink.row(source.table(table::game(&source.rules, record, seats, timing)))
+                        let cells = table::game(&source.rules, record, seats, timing);
+                        Ok(sink.row(source.table(cells))?)
                     })
                     .await?;
                 }
                 ExportTable::Decisions => {
                     self.each_game(client, &source.id, |_, record| {
-                        table::decisions(&source.rules, record, &mut |cells| {
-                            sink.row(source.table(cells))
-                        })
+                        let mut row = |cells| sink.row(source.table(cells));
+                        Ok(table::decisions(&source.rules, record, &mut row)?)
                     })
                     .await?;
                 }
@@ -195,7 +192,7 @@ impl ExportArgs {
                 }
             }
         }
-        sink.finish()
+        Ok(sink.finish()?)
     }
 
     /// What is exported.
@@ -210,7 +207,7 @@ impl ExportArgs {
         };
         let mut sources = Vec::with_capacity(ids.len());
         for id in ids {
-            let tournament = tournament(client, &id).await?;
+            let tournament = records::tournament(client, &id).await?;
             let newest = tournament.generation.max(1);
             let generation = self.generation.unwrap_or(newest);
             if newest > 1 {
@@ -221,7 +218,7 @@ impl ExportArgs {
                 let game = format!("{id}/INDEX");
                 return Err(Failure::usage(format!(
                     "{}; --records hash exports what there is",
-                    model::not_kept(&id, &game)
+                    records::not_kept(&id, &game)
                 )));
             }
             let spec: Tournament =
@@ -229,7 +226,7 @@ impl ExportArgs {
                     Failure::failed(format!("the spec of {id} cannot be read: {error}"))
                 })?;
             sources.push(Source {
-                rules: Rules::of(&setup)?,
+                rules: TournamentRecords::new(&setup)?,
                 seed: spec.seed.to_string(),
                 spec_sha256: hex::encode(Sha256::digest(&tournament.spec_json)),
                 spec_json: tournament.spec_json,
@@ -256,7 +253,9 @@ impl ExportArgs {
             ExportFormat::Jsonl => Ok(Box::new(Jsonl::new(out, columns))),
             ExportFormat::Csv => Ok(Box::new(Csv::new(out, columns)?)),
             #[cfg(feature = "parquet")]
-            ExportFormat::Parquet => Ok(Box::new(parquet::Parquet::new(out, columns)?)),
+            ExportFormat::Parquet => Ok(Box::new(arena_report::export::parquet::Parquet::new(
+                out, columns,
+            )?)),
             #[cfg(not(feature = "parquet"))]
             ExportFormat::Parquet => Err(Failure::usage("this arena was built without Parquet")),
         }
@@ -265,7 +264,7 @@ impl ExportArgs {
     /// Records as lines, which are a contract.
     async fn write_lines(&self, client: &mut Client, source: &Source, out: &mut Out) -> Outcome {
         self.each_game(client, &source.id, |game, record| {
-            out.text(&self.line(&source.rules, game, record)?)
+            Ok(out.text(&self.line(&source.rules, game, record)?)?)
         })
         .await
     }
@@ -289,7 +288,7 @@ impl ExportArgs {
             };
             let page = client.list_games(request).await?.into_inner();
             for game in &page.games {
-                each(game, &model::record(game.record.as_ref())?)?;
+                each(game, &records::record(game.record.as_ref())?)?;
             }
             token = page.next_page_token;
             if token.is_empty() {
@@ -298,7 +297,12 @@ impl ExportArgs {
         }
     }
 
-    fn line(&self, rules: &Rules, game: &v1::GameReport, record: &GameRecord) -> Outcome<String> {
+    fn line(
+        &self,
+        rules: &TournamentRecords,
+        game: &v1::GameReport,
+        record: &GameRecord,
+    ) -> Outcome<String> {
         let mut line = match self.records {
             ExportRecords::Full => rules.line(record)?,
             ExportRecords::Hash => rules.short_line(record)?,
@@ -320,21 +324,8 @@ impl ExportArgs {
 }
 
 /// A game as comma-separated values with a header, as an export of it has them.
-pub(crate) fn csv(rules: &Rules, record: &GameRecord) -> String {
+pub(crate) fn csv(rules: &TournamentRecords, record: &GameRecord) -> String {
     let columns = table::game_columns(rules.game.seats(), false);
     sink::csv_header(&columns[..columns.len() - table::SOURCE.len()])
         + &sink::csv_row(table::game(rules, record, rules.game.seats(), None))
-}
-
-/// The tournament of an id.
-pub(crate) async fn tournament(client: &mut Client, id: &str) -> Outcome<v1::Tournament> {
-    let request = v1::GetTournamentRequest {
-        tournament_id: id.to_owned(),
-    };
-    Ok(client
-        .get_tournament(request)
-        .await?
-        .into_inner()
-        .tournament
-        .unwrap_or_default())
 }

@@ -10,6 +10,7 @@ mod show;
 mod texts;
 mod watch;
 
+use arena_report::records::{self, TournamentRecords};
 use std::path::{Path, PathBuf};
 
 use arena_model::{GameRecord, record::ParsedRecord};
@@ -20,7 +21,6 @@ use crate::{
     access::{AccessArgs, Client},
     failure::{Failure, Outcome},
     ids,
-    model::{self, Rules},
     output::{self, Format, note},
 };
 
@@ -143,14 +143,14 @@ impl ShowArgs {
     async fn show(&self, client: &mut Client) -> Outcome {
         let mut game = fetch(client, &self.game).await?;
         let setup = game.setup.take().unwrap_or_default();
-        let rules = Rules::of(&setup)?;
-        let record = model::record(game.record.as_ref())?;
+        let rules = TournamentRecords::new(&setup)?;
+        let record = records::record(game.record.as_ref())?;
         if let Some(seat) = &self.output_of {
             return printed::print(&self.game, &setup, &record, &game, seat);
         }
         if setup.hash_only {
             show::print_short(&rules, &record, self.output)?;
-            note(model::not_kept(&setup.tournament_id, &self.game));
+            note(records::not_kept(&setup.tournament_id, &self.game));
         } else {
             print_record(&rules, &record, self.output, &self.watch)?;
         }
@@ -167,10 +167,10 @@ impl ReplayArgs {
         let game = fetch(client, id).await?;
         let setup = game.setup.unwrap_or_default();
         if setup.hash_only {
-            return Err(Failure::usage(model::not_kept(&setup.tournament_id, id)));
+            return Err(Failure::usage(records::not_kept(&setup.tournament_id, id)));
         }
-        let rules = Rules::of(&setup)?;
-        let record = model::record(game.record.as_ref())?;
+        let rules = TournamentRecords::new(&setup)?;
+        let record = records::record(game.record.as_ref())?;
         rules
             .verify(&record)
             .map_err(|failure| Failure::differs(format!("game {id}: {failure}")))?;

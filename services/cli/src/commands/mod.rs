@@ -29,8 +29,6 @@ use clap::Subcommand;
 
 use crate::failure::{Failure, Outcome};
 
-pub(crate) use standings::{audits_text, pairing_gain, swiss_tiebreaks};
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run a small example tournament with real agent processes

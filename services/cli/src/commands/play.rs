@@ -120,7 +120,7 @@ impl PlayArgs {
 
     /// Whether the rules allow the opening.
     fn check_opening(&self, resolved: &Resolved) -> Outcome {
-        let rules = crate::model::Rules::of(&resolved.setup)?;
+        let rules = arena_report::records::TournamentRecords::new(&resolved.setup)?;
         let names: Vec<&str> = resolved
             .setup
             .agents
@@ -143,7 +143,7 @@ impl PlayArgs {
 
     async fn play(&self, resolved: &Resolved, assignment: &v1::GameAssignment) -> Outcome {
         let played = game::play(resolved, assignment, self.builtin).await?;
-        let rules = crate::model::Rules::of(&resolved.setup)?;
+        let rules = arena_report::records::TournamentRecords::new(&resolved.setup)?;
         game::print_record(&rules, &played.record, self.output, &self.watch)?;
         game::print_faults(&resolved.setup, &played);
         Ok(())

@@ -1,5 +1,9 @@
 //! `arena report`
 
+use arena_report::{
+    state::state_name,
+    whole_file::{self, WholeFile},
+};
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
@@ -10,9 +14,6 @@ use crate::{
     failure::{Failure, Outcome},
     ids,
     output::{self, note},
-    progress::state_name,
-    report,
-    whole_file::{self, WholeFile},
 };
 
 /// Write what a tournament showed, for people and for pull requests
@@ -66,19 +67,21 @@ impl ReportArgs {
         }
         let mut access = self.access.open().await?;
         let gathered = match ids::tournament(&mut access.client, &self.id).await {
-            Ok(id) => report::gather(&mut access.client, &id, &self.expect).await,
+            Ok(id) => arena_report::gather(&mut access.client, &id, &self.expect)
+                .await
+                .map_err(Failure::from),
             Err(failure) => Err(failure),
         };
         access.close().await?;
         let report = gathered?;
         if let Some(file) = &self.html {
-            write(file, &report::html(&report)?)?;
+            write(file, &arena_report::html(&report)?)?;
         }
         if let Some(file) = &self.markdown {
-            write(file, &report::markdown(&report))?;
+            write(file, &arena_report::markdown(&report))?;
         }
         if let Some(file) = &self.junit {
-            write(file, &report::junit(&report))?;
+            write(file, &arena_report::junit(&report))?;
         }
         if !report.is_whole() {
             note("the tournament is not finished: this is what there is so far");

@@ -1,5 +1,6 @@
 //! `arena run`
 
+use arena_report::units;
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -17,9 +18,7 @@ use crate::{
     ids,
     output::{Format, note},
     progress::{self, Progress},
-    report,
     signals::Interrupt,
-    units,
     workers::{Builtin, Fleet},
 };
 
@@ -128,7 +127,7 @@ async fn check_in_memory(plan: &Plan) -> Outcome {
 pub(crate) async fn play(plan: Plan, format: Format) -> Outcome<String> {
     let mut interrupt = Interrupt::listen()?;
     // What cannot be expected is refused before anything is done.
-    report::expected(
+    arena_report::expected(
         &Spec::parse(&plan.spec).map_err(Failure::usage)?,
         &plan.expect,
     )?;
@@ -174,7 +173,7 @@ async fn play_on(
     format: Format,
 ) -> Outcome<String> {
     let spec = Spec::parse(&plan.spec).map_err(Failure::usage)?;
-    let expectations = report::expected(&spec, &plan.expect)?;
+    let expectations = arena_report::expected(&spec, &plan.expect)?;
     let alone = plan.workers == 1;
     let seed_given = plan.seed.is_some() || spec.seed.is_some();
     let response = tournament::start(client, plan.spec, plan.seed, plan.again).await?;

@@ -1,13 +1,13 @@
 //! `arena standings`, and the standings at the end of `arena run`.
 
-mod csv;
-mod rounds;
 mod running;
-mod table;
-pub(crate) mod verdict;
-mod view;
 
 use arena_model::expect::Expectation;
+use arena_report::{
+    Verdict,
+    standings::{audits::format_audits, csv, rounds, table, verdict, view},
+    state,
+};
 use arena_wire::v1;
 use clap::Args;
 
@@ -15,15 +15,11 @@ use crate::{
     access::{AccessArgs, Client},
     failure::{Failure, Outcome},
     ids,
-    output::{self, Format},
-    progress,
-    report::{self, Verdict},
+    output::{self, Format, note},
 };
 
 use super::expect::{self, ExpectArgs};
 use running::Ratings;
-pub(crate) use table::{pairing_gain, swiss_tiebreaks};
-pub(super) use view::{AuditsView, PauseView};
 
 /// Show the standings of a tournament
 #[derive(Debug, Args)]
@@ -168,7 +164,7 @@ impl StandingsArgs {
             Format::Json => Format::Jsonl,
             other => other,
         };
-        expect::conclude(&report::check(&expectations, &standings), format)
+        expect::conclude(&arena_report::check(&expectations, &standings), format)
     }
 }
 
@@ -238,44 +234,10 @@ async fn ask(
 ) -> Outcome<v1::Standings> {
     let answer = client.get_standings(request).await?.into_inner();
     let standings = answer.standings.unwrap_or_default();
-    let verdicts = report::check(expectations, &standings);
+    let verdicts = arena_report::check(expectations, &standings);
     print(&standings, &verdicts, format, wanted)?;
     expect::conclude(&verdicts, format)?;
     Ok(standings)
-}
-
-/// An agent as `--output json` prints it.
-pub(super) fn as_json(agent: &v1::AgentStanding) -> serde_json::Value {
-    serde_json::to_value(view::agent(agent)).unwrap_or_default()
-}
-
-/// Agents as `--output csv` prints them.
-#[cfg(test)]
-pub(super) fn as_csv(standings: &v1::Standings) -> Outcome<String> {
-    csv::agents(standings)
-}
-
-/// The same in words.
-pub(crate) fn audits_text(audits: &v1::Audits) -> String {
-    let mut text = format!(
-        "audit: {} of {} games replayed, {} differ",
-        audits.agreed + audits.differing,
-        audits.due,
-        audits.differing
-    );
-    if audits.differing > 0 {
-        text += " (see arena audit list)";
-    }
-    if audits.waiting > 0 {
-        text += &format!("; {} waiting for a second worker", audits.waiting);
-    }
-    if audits.given_up > 0 {
-        text += &format!(
-            "; {} given up until the coordinator restarts, after failed attempts",
-            audits.given_up
-        );
-    }
-    text
 }
 
 /// Prints standings.
@@ -291,8 +253,19 @@ fn print(
             view.expectations = Some(verdicts).filter(|verdicts| !verdicts.is_empty());
             output::json(&view)
         }
-        Format::Jsonl if wanted.rounds => rounds::json_lines(standings),
-        Format::Csv if wanted.rounds => output::write(&rounds::csv(standings)?),
+        Format::Jsonl if wanted.rounds => {
+            let rows = rounds::rows(standings).unwrap_or_else(|absence| {
+                note(absence);
+                Vec::new()
+            });
+            rows.iter().try_for_each(output::json_line)
+        }
+        Format::Csv if wanted.rounds => {
+            if let Err(absence) = rounds::rows(standings) {
+                note(absence);
+            }
+            output::write(&rounds::csv(standings)?)
+        }
         Format::Jsonl if wanted.crosstable => {
             let mut pairs = standings.pairs.iter();
             pairs.try_for_each(|pair| output::json_line(&view::pair(pair)))
@@ -310,7 +283,7 @@ fn print(
                 let crosstable = table::crosstable(standings, wanted.wide, width);
                 text += &format!("\n{crosstable}\n");
             }
-            text += &rounds::people(standings, wanted.rounds, width);
+            text += &rounds::render(standings, wanted.rounds, width);
             output::write(&(text + &wrapped_lines(&table::remarks(standings))))?;
             print_remarks(standings, wanted.alone)
         }
@@ -327,7 +300,7 @@ fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
         );
     }
     if let Some(pause) = &standings.pause {
-        text += &format!("paused: {}\n", progress::pause_text(pause));
+        text += &format!("paused: {}\n", state::format_pause(pause));
     }
     if let Some(verdict) = verdict::text(&standings.verdict_json) {
         text += &format!("{verdict}\n");
@@ -359,7 +332,7 @@ fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
     let audits = standings.audits.as_ref();
     let audits = audits.filter(|audits| !alone || audits.agreed + audits.differing > 0);
     if let Some(audits) = audits {
-        text += &format!("{}\n", audits_text(audits));
+        text += &format!("{}\n", format_audits(audits));
     }
     for remark in &standings.notes {
         text += &format!("note: {remark}\n");
@@ -370,29 +343,4 @@ fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
 /// Lines as [`output::remark`] has them.
 fn wrapped_lines(text: &str) -> String {
     text.lines().map(output::remark).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn audits_that_are_given_up_are_distinguished_from_those_that_wait() {
-        let audits = v1::Audits {
-            due: 10,
-            agreed: 5,
-            differing: 1,
-            waiting: 3,
-            given_up: 1,
-        };
-        let text = audits_text(&audits);
-        for part in ["6 of 10", "1 differ", "3 waiting", "1 given up"] {
-            assert!(text.contains(part), "{text}");
-        }
-        let json = serde_json::to_value(AuditsView::from(audits)).expect("numbers");
-        assert_eq!(
-            (&json["waiting"], &json["given_up"]),
-            (&3.into(), &1.into())
-        );
-    }
 }

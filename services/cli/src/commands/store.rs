@@ -2,6 +2,7 @@
 
 mod records;
 
+use arena_report::whole_file;
 use std::{
     fs::{self, File},
     io::{self, BufWriter, Write},
@@ -18,7 +19,6 @@ use crate::{
     access::{AccessArgs, Client, DEFAULT_DATA},
     failure::{Failure, Outcome},
     output::{self, Format, note},
-    whole_file,
 };
 
 /// Verify, back up and restore a data folder

@@ -4,6 +4,11 @@ mod list;
 mod plan;
 mod sample;
 
+use arena_report::{
+    standings::{audits::format_audits, verdict, view},
+    state,
+};
+use arena_report::{state::state_name, units};
 use std::{
     path::{Path, PathBuf},
     time::Duration,
@@ -13,14 +18,14 @@ use arena_wire::v1;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{export, request_id, set::SetArgs, standings};
+use super::{request_id, set::SetArgs, standings};
 use crate::{
     access::{Access, AccessArgs, Client},
     failure::{Failure, Kind, Outcome},
     ids,
     output::{self, Format, note},
-    progress::{self, Progress, state_name},
-    units, workers,
+    progress::{self, Progress},
+    workers,
 };
 
 /// Plan, start, list, watch, pause, resume and cancel tournaments
@@ -172,7 +177,7 @@ impl TournamentCommand {
             Self::Start(args) => start_command(access, args).await,
             Self::List(args) => list::list(client, &args).await,
             Self::Show(args) => {
-                let tournament = export::tournament(client, &args.id).await?;
+                let tournament = arena_report::records::tournament(client, &args.id).await?;
                 show(&tournament, args.output)
             }
             Self::Watch(args) => watch(access, args).await,
@@ -308,7 +313,7 @@ fn row(tournament: &v1::Tournament) -> (Vec<String>, serde_json::Value) {
             "finished_unix_us": tournament.finished_unix_us,
             "generation": tournament.generation.max(1),
             "earlier": tournament.earlier.iter().map(generation).collect::<Vec<_>>(),
-            "pause": tournament.pause.as_ref().map(standings::PauseView::from),
+            "pause": tournament.pause.as_ref().map(view::PauseView::from),
         }),
     )
 }
@@ -321,7 +326,7 @@ fn generation(earlier: &v1::Generation) -> serde_json::Value {
         "unplayed": earlier.unplayed,
         "replaced": earlier.replaced,
         "ended_unix_us": earlier.ended_unix_us,
-        "verdict": standings::verdict::object(&earlier.verdict_json),
+        "verdict": verdict::object(&earlier.verdict_json),
     })
 }
 
@@ -370,7 +375,10 @@ fn csv_cells(tournament: &v1::Tournament) -> Vec<String> {
 
 /// One tournament as a header and a line.
 fn csv(tournament: &v1::Tournament) -> Outcome {
-    output::write(&(output::csv_line(&CSV_HEADER) + &output::csv_line(&csv_cells(tournament))))
+    output::write(
+        &(arena_report::text::csv_line(&CSV_HEADER)
+            + &arena_report::text::csv_line(&csv_cells(tournament))),
+    )
 }
 
 fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
@@ -379,8 +387,8 @@ fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
     }
     let (cells, mut value) = row(tournament);
     if format == Format::Table {
-        let audits = tournament.audits.as_ref().map(standings::audits_text);
-        let verdict = standings::verdict::text(&tournament.verdict_json);
+        let audits = tournament.audits.as_ref().map(format_audits);
+        let verdict = verdict::text(&tournament.verdict_json);
         return output::write(&format!(
             "{}: {}, {} of {} games\n{}{}{}{}\n{}",
             cells[0],
@@ -391,14 +399,14 @@ fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
             tournament
                 .pause
                 .as_ref()
-                .map_or_else(String::new, |why| progress::pause_text(why) + "\n"),
+                .map_or_else(String::new, |why| state::format_pause(why) + "\n"),
             verdict.map_or_else(String::new, |reported| reported + "\n"),
             audits.map_or_else(String::new, |reported| reported + "\n"),
             tournament.spec_toml
         ));
     }
-    value["verdict"] = json!(standings::verdict::object(&tournament.verdict_json));
-    value["audits"] = json!(tournament.audits.map(standings::AuditsView::from));
+    value["verdict"] = json!(verdict::object(&tournament.verdict_json));
+    value["audits"] = json!(tournament.audits.map(view::AuditsView::from));
     value["resolved"] = serde_json::from_str(&tournament.spec_json).unwrap_or_default();
     value["spec"] = tournament.spec_toml.clone().into();
     match format {
@@ -453,7 +461,7 @@ async fn note_unplayed(access: &mut Access, tournament: &v1::Tournament) -> Outc
 
 async fn watch(access: &mut Access, args: WatchArgs) -> Outcome {
     // An unknown id is reported at once.
-    let tournament = export::tournament(&mut access.client, &args.one.id).await?;
+    let tournament = arena_report::records::tournament(&mut access.client, &args.one.id).await?;
     let timeout = Duration::from_secs(args.connect_timeout);
     follow(access, &tournament, timeout, args.one.output).await
 }

@@ -3,13 +3,12 @@
 //! Nothing of the terminal is changed that would have to be put back: after
 //! each drawing the cursor stands below it, at the start of a line.
 
+use arena_report::state;
+use arena_report::{intervals, units};
 use std::fmt::Write;
 
 use arena_wire::v1;
 use console::{Term, measure_text_width, truncate_str};
-
-use super::state_name;
-use crate::{looks, units};
 
 /// Lines beside those of agents.
 const OTHER_LINES: usize = 8;
@@ -65,12 +64,12 @@ fn frame(event: &v1::WatchTournamentResponse, height: usize, width: usize) -> Ve
     let mut lines = vec![format!(
         "{}  {}",
         event.tournament_id,
-        state_name(event.state())
+        state::state_name(event.state())
     )];
     lines.push(progress(event, width));
     lines.push(pace(event));
     if let Some(pause) = &event.pause {
-        lines.extend(super::pause_text(pause).lines().map(str::to_owned));
+        lines.extend(state::format_pause(pause).lines().map(str::to_owned));
     }
     let Some(standings) = &event.standings else {
         return lines;
@@ -134,7 +133,7 @@ fn agents(standings: &v1::Standings, room: usize) -> Vec<String> {
     let rated = standings.ratings.is_some();
     // Whoever watches looks again and again.
     let cells = |agent: &v1::AgentStanding| {
-        let agent = &looks::at_any_time(agent);
+        let agent = &intervals::at_any_time(agent);
         let mut cells = vec![
             agent
                 .place

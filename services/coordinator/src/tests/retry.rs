@@ -148,7 +148,7 @@ async fn exactly_the_games_without_an_answer_are_played_again_and_both_generatio
 
 #[tokio::test]
 async fn a_tournament_of_rounds_goes_on_from_the_first_one_that_is_affected() {
-    for format in ["swiss", "ladder", "knockout"] {
+    for format in ["swiss", "ladder", "knockout", "sprt"] {
         let spec = stages::spec(format);
         let (expected, undisturbed) = straight(&spec).await;
         let mut arena = Fixture::with(options(memory())).await;

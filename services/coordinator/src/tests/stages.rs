@@ -9,11 +9,15 @@ use super::fixture::{Fixture, memory, options, won};
 
 /// Seven agents, so that there are byes and several rounds.
 pub(super) fn spec(format: &str) -> String {
+    let (names, blocks) = match format {
+        "sprt" => (&["a", "b"][..], 400),
+        _ => (&["a", "b", "c", "d", "e", "f", "g"][..], 5),
+    };
     let mut spec = format!(
-        "name = \"cup\"\nruleset = \"kalah\"\nseed = \"0x5eed\"\nblocks = 5\nformat = \"{format}\"\n\
-         agents = [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\"]\n"
+        "name = \"cup\"\nruleset = \"kalah\"\nseed = \"0x5eed\"\nblocks = {blocks}\nformat = \"{format}\"\n\
+         agents = {names:?}\n"
     );
-    for name in ["a", "b", "c", "d", "e", "f", "g"] {
+    for name in names {
         spec += &format!("[[agent]]\nname = \"{name}\"\nbot = \"random\"\n");
     }
     spec

@@ -3,6 +3,7 @@
 mod plays;
 mod rulesets;
 
+use arena_report::units;
 use std::{path::PathBuf, sync::Arc};
 
 use arena_wire::{convert, v1, v1::agent::Source};
@@ -15,7 +16,6 @@ use super::register::{FileCopy, Found, Target};
 use crate::{
     failure::{Failure, Outcome},
     output::{Format, note},
-    units,
 };
 
 /// Variables by which runtimes find more than the agent's own files.

@@ -1,5 +1,6 @@
 //! Listing, showing and removing agents.
 
+use arena_report::units;
 use std::fmt::Write;
 
 use arena_wire::v1::{self, agent::Source};
@@ -11,7 +12,6 @@ use crate::{
     commands::request_id,
     failure::Outcome,
     output::{self, Format, Listing},
-    units,
 };
 
 /// A list shows values of options of so many bytes.

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     access::{self, Client},
-    commands::{export, tournament},
+    commands::tournament,
     failure::{Failure, Outcome},
 };
 
@@ -218,7 +218,7 @@ impl Bench {
     async fn warm_up(&mut self, games: u64) -> Outcome {
         let limit = Instant::now() + Duration::from_secs(60);
         loop {
-            let tournament = export::tournament(&mut self.client, &self.id).await?;
+            let tournament = arena_report::records::tournament(&mut self.client, &self.id).await?;
             still_plays(&tournament)?;
             if tournament.state() != TournamentState::Running {
                 return Err(Failure::failed(
@@ -258,7 +258,7 @@ impl Bench {
 
     async fn sample(&mut self) -> Outcome<Sample> {
         let at = Instant::now();
-        let tournament = export::tournament(&mut self.client, &self.id).await?;
+        let tournament = arena_report::records::tournament(&mut self.client, &self.id).await?;
         still_plays(&tournament)?;
         let coordinator = of(&self.coordinator);
         let mut sample = Sample {

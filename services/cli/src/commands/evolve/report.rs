@@ -1,5 +1,6 @@
 //! What `arena evolve` prints.
 
+use arena_report::units;
 use std::time::{Duration, Instant};
 
 use arena_evolution::{Champion, EvolveSpec, Fitness};
@@ -9,7 +10,6 @@ use serde_json::json;
 use crate::{
     failure::Outcome,
     output::{self, Format, note},
-    units,
 };
 
 /// Minimum interval between lines for generations that an earlier run played.
@@ -89,9 +89,9 @@ impl<'a> Report<'a> {
             Format::Csv => {
                 let mut text = String::new();
                 if played.number == 0 {
-                    text += &output::csv_line(&HEADER);
+                    text += &arena_report::text::csv_line(&HEADER);
                 }
-                text += &output::csv_line(&[
+                text += &arena_report::text::csv_line(&[
                     played.number.to_string(),
                     played.tournament.to_owned(),
                     played.games.to_string(),

@@ -1,17 +1,16 @@
 //! Two games that should have been the same.
 
+use arena_report::records::TournamentRecords;
 use std::fmt::Write;
 
 use arena_engine::Event;
 use arena_model::GameRecord;
 use arena_wire::v1;
 
-use crate::model::Rules;
-
 /// Names the first difference, whose it is and what follows from it. `stable`
 /// tells that the agents played the new game once more.
 pub(super) fn explain(
-    rules: &Rules,
+    rules: &TournamentRecords,
     setup: &v1::TournamentSetup,
     stored: &GameRecord,
     again: &GameRecord,
@@ -118,7 +117,7 @@ struct Described {
 }
 
 /// One event of a game in words.
-fn describe(rules: &Rules, events: &[Event], place: usize) -> Described {
+fn describe(rules: &TournamentRecords, events: &[Event], place: usize) -> Described {
     let mut found = Described {
         seat: None,
         text: "the end of the game".to_owned(),

@@ -2,18 +2,19 @@
 
 use arena_engine::{FaultKind, options::nearest};
 use arena_model::GameRecord;
+use arena_report::{
+    records::{self, TournamentRecords},
+    units,
+};
 use arena_wire::v1;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use crate::{
     access::{AccessArgs, Client},
-    commands::export,
     failure::{Failure, Outcome},
     ids,
-    model::{self, Rules},
     output::{Format, Listing, note},
-    units,
 };
 
 /// Games asked for at a time where not all are shown.
@@ -193,8 +194,8 @@ impl ListArgs {
 
     async fn list(&self, client: &mut Client) -> Outcome {
         let id = ids::tournament(client, &self.id).await?;
-        let tournament = export::tournament(client, &id).await?;
-        let rules = Rules::of(&tournament.setup.unwrap_or_default())?;
+        let tournament = arena_report::records::tournament(client, &id).await?;
+        let rules = TournamentRecords::new(&tournament.setup.unwrap_or_default())?;
         let filter = self.filter(&rules.header.agents)?;
         let in_order = self.sort == Order::Index && !self.reverse;
         let limit = self.limit as usize;
@@ -216,7 +217,7 @@ impl ListArgs {
             };
             let page = client.list_games(request).await?.into_inner();
             for game in &page.games {
-                let record = model::record(game.record.as_ref())?;
+                let record = records::record(game.record.as_ref())?;
                 if filter.wants(&record) {
                     matching += 1;
                     found.push(record);
@@ -284,7 +285,7 @@ impl ListArgs {
     }
 }
 
-fn row(rules: &Rules, record: &GameRecord) -> (Vec<String>, serde_json::Value) {
+fn row(rules: &TournamentRecords, record: &GameRecord) -> (Vec<String>, serde_json::Value) {
     let id = format!("{}/{}", rules.header.tournament_id, record.index);
     let seats: Vec<&str> = record
         .seats

@@ -1,12 +1,12 @@
 //! What the agent of a seat printed.
 
 use arena_model::GameRecord;
+use arena_report::units;
 use arena_wire::v1;
 
 use crate::{
     failure::{Failure, Outcome},
     output::{self, note},
-    units,
 };
 
 /// What is kept of it, as `AgentOutput` says.

@@ -1,5 +1,9 @@
 //! `arena game rerun`: by id, or from a record alone.
 
+use arena_report::{
+    records::{self, TournamentRecords},
+    units,
+};
 use std::{path::PathBuf, sync::Arc};
 
 use arena_engine::{AnyGame, FaultKind, FaultPolicy, IllegalAction, Opening, Setup};
@@ -22,9 +26,7 @@ use super::{
 use crate::{
     access::{Access, AccessArgs, Client},
     failure::{Failure, Outcome},
-    model::{self, Rules},
     output::{self, Format, note},
-    units,
     workers::Builtin,
 };
 
@@ -116,8 +118,8 @@ impl RerunArgs {
         let id = self.game.as_deref().unwrap_or_default();
         let game = fetch(&mut access.client, id).await?;
         let mut setup = game.setup.unwrap_or_default();
-        let rules = Rules::of(&setup)?;
-        let stored = model::record(game.record.as_ref())?;
+        let rules = TournamentRecords::new(&setup)?;
+        let stored = records::record(game.record.as_ref())?;
         rules.check(&stored)?;
         check_endpoints(&mut access.client, id, &setup, &stored).await?;
         // The game that is played here is wanted whole.
@@ -160,7 +162,12 @@ impl RerunArgs {
     }
 
     /// Whether a game came out as before; prints it.
-    fn is_same(&self, before: &Before<'_>, again: &Played, rules: &Rules) -> Outcome<bool> {
+    fn is_same(
+        &self,
+        before: &Before<'_>,
+        again: &Played,
+        rules: &TournamentRecords,
+    ) -> Outcome<bool> {
         let Before {
             id,
             stored,
@@ -206,7 +213,7 @@ impl Before<'_> {
 
     fn differs(
         &self,
-        rules: &Rules,
+        rules: &TournamentRecords,
         setup: &v1::TournamentSetup,
         again: &Played,
         third: &Played,
@@ -285,7 +292,7 @@ fn assignment(record: &GameRecord, opening: Vec<u16>) -> v1::GameAssignment {
 struct Game {
     parsed: ParsedRecord,
     setup: v1::TournamentSetup,
-    rules: Rules,
+    rules: TournamentRecords,
     stored: GameRecord,
     assignment: v1::GameAssignment,
 }
@@ -304,7 +311,7 @@ impl Game {
             )));
         };
         let mut setup = setup(&parsed, play);
-        let rules = Rules::of(&setup).map_err(|failure| usage(&failure))?;
+        let rules = TournamentRecords::new(&setup).map_err(|failure| usage(&failure))?;
         let stored = if parsed.has_events() {
             let verified = parsed.verify(&*rules.game);
             verified.map_err(|error| differs(&error))?.1
@@ -322,7 +329,7 @@ impl Game {
             setup.agents.push(agent_setup(name, agent, source));
         }
         // The lines of what is played name the agents.
-        let rules = Rules::of(&setup)?;
+        let rules = TournamentRecords::new(&setup)?;
         Ok(Self {
             assignment: assignment(&stored, parsed.opening()),
             parsed,
@@ -377,7 +384,7 @@ fn agent_setup(name: &str, agent: &RecordAgent, source: v1::agent_setup::Source)
 }
 
 /// Whether this program has a bot of its own that the record names.
-fn check_native(rules: &Rules, name: &str, agent: &RecordAgent) -> Outcome {
+fn check_native(rules: &TournamentRecords, name: &str, agent: &RecordAgent) -> Outcome {
     if agent.program != Program::Native {
         return Ok(());
     }

@@ -1,5 +1,6 @@
 //! One game, so that a person can follow it.
 
+use arena_report::records::TournamentRecords;
 use std::fmt::Write;
 
 use arena_model::GameRecord;
@@ -12,13 +13,12 @@ use super::{
 use crate::{
     commands::export,
     failure::{Failure, Outcome},
-    model::Rules,
     output::{self, Format, note},
 };
 
 /// Prints a game: its record, or its events in words.
 pub(crate) fn print_record(
-    rules: &Rules,
+    rules: &TournamentRecords,
     record: &GameRecord,
     format: Format,
     watch: &WatchArgs,
@@ -53,12 +53,16 @@ pub(crate) fn print_record(
     output::write(&text)
 }
 
-fn print_csv(rules: &Rules, record: &GameRecord) -> Outcome {
+fn print_csv(rules: &TournamentRecords, record: &GameRecord) -> Outcome {
     output::write(&export::csv(rules, record))
 }
 
 /// Prints a game whose events are not kept.
-pub(super) fn print_short(rules: &Rules, record: &GameRecord, format: Format) -> Outcome {
+pub(super) fn print_short(
+    rules: &TournamentRecords,
+    record: &GameRecord,
+    format: Format,
+) -> Outcome {
     match format {
         Format::Csv => print_csv(rules, record),
         Format::Json | Format::Jsonl => output::write(&format!("{}\n", rules.short_line(record)?)),
@@ -71,7 +75,7 @@ pub(super) fn print_short(rules: &Rules, record: &GameRecord, format: Format) ->
     }
 }
 
-fn names<'a>(rules: &'a Rules, record: &GameRecord) -> Vec<&'a str> {
+fn names<'a>(rules: &'a TournamentRecords, record: &GameRecord) -> Vec<&'a str> {
     record
         .seats
         .iter()
@@ -79,7 +83,7 @@ fn names<'a>(rules: &'a Rules, record: &GameRecord) -> Vec<&'a str> {
         .collect()
 }
 
-fn heading(rules: &Rules, record: &GameRecord, names: &[&str]) -> String {
+fn heading(rules: &TournamentRecords, record: &GameRecord, names: &[&str]) -> String {
     let mut text = format!(
         "{}/{}: {}, seed {}\n",
         rules.header.tournament_id, record.index, rules.header.ruleset, record.seed
@@ -91,7 +95,7 @@ fn heading(rules: &Rules, record: &GameRecord, names: &[&str]) -> String {
 }
 
 /// The moves of a game with the boards before them, and the board at its end.
-fn frames(rules: &Rules, record: &GameRecord, names: &[&str]) -> Outcome<Vec<Frame>> {
+fn frames(rules: &TournamentRecords, record: &GameRecord, names: &[&str]) -> Outcome<Vec<Frame>> {
     let mut frames = Vec::new();
     let mut ply = 0;
     // Chance outcomes go on the line of the move that follows them.

@@ -1,12 +1,12 @@
 //! `arena paper list`
 
+use arena_report::units;
 use clap::Args;
 use serde::Serialize;
 
 use crate::{
     failure::Outcome,
     output::{Format, Listing},
-    units,
 };
 use arena_papers::{Paper, PublishedTable, tables};
 

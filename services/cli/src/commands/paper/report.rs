@@ -1,5 +1,6 @@
 //! What `arena paper run` prints.
 
+use arena_report::units;
 use serde::Serialize;
 
 use arena_papers::{Agreement, Expect, Finding, FindingCounts, TableResult, TableRunner};
@@ -8,7 +9,6 @@ use super::list::View;
 use crate::{
     failure::Outcome,
     output::{self, Format},
-    units,
 };
 
 /// All that was run, for programs. Nothing in it depends on how long it took
@@ -141,9 +141,9 @@ const CSV_HEADER: [&str; 18] = [
 fn csv(ran: &[TableResult]) -> String {
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     let count = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
-    let mut text = output::csv_line(&CSV_HEADER);
+    let mut text = arena_report::text::csv_line(&CSV_HEADER);
     for finding in findings(ran) {
-        text += &output::csv_line(&[
+        text += &arena_report::text::csv_line(&[
             finding.table.to_owned(),
             finding.row.clone(),
             finding.column.clone(),
@@ -403,7 +403,7 @@ fn figure(value: f64) -> String {
 /// Text in lines of at most 96 columns, all but the first indented.
 fn wrapped(text: &str, indent: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    output::wrapped(&words.join(" "), 96, indent)
+    arena_report::text::wrapped(&words.join(" "), 96, indent)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! `arena paper run`
 
+use arena_report::units;
 use std::{
     sync::{
         Arc,
@@ -18,7 +19,6 @@ use crate::{
     failure::{Failure, Kind, Outcome},
     output::{Format, interactive, note},
     signals::Interrupt,
-    units,
 };
 
 /// Unless the user names another: any will do, but the same one gives the same

@@ -1,5 +1,6 @@
 //! Running ratings, from the results in index order.
 
+use arena_report::{records, units};
 use arena_tournament::ratings::running::{Running, RunningRating, System};
 use arena_wire::v1;
 use clap::ValueEnum;
@@ -7,11 +8,8 @@ use serde::Serialize;
 
 use crate::{
     access::Client,
-    commands::export,
     failure::{Failure, Outcome},
-    model,
     output::{Format, Listing},
-    units,
 };
 
 /// How many games are asked for at once.
@@ -67,7 +65,7 @@ pub(super) async fn show(client: &mut Client, id: &str, system: System, format: 
         };
         let page = client.list_games(request).await?.into_inner();
         for game in &page.games {
-            let record = model::record(game.record.as_ref())?;
+            let record = records::record(game.record.as_ref())?;
             let seats = record.seats.len();
             if !system.takes(seats) {
                 return Err(Failure::usage(format!(
@@ -94,7 +92,7 @@ pub(super) async fn show(client: &mut Client, id: &str, system: System, format: 
 
 /// Names in the order of the spec, by which records name seats.
 async fn agents(client: &mut Client, id: &str) -> Outcome<Vec<String>> {
-    let tournament = export::tournament(client, id).await?;
+    let tournament = arena_report::records::tournament(client, id).await?;
     let setup = tournament.setup.unwrap_or_default();
     Ok(setup.agents.into_iter().map(|agent| agent.name).collect())
 }

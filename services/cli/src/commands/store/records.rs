@@ -1,5 +1,6 @@
 //! The records of a store, each checked against rules and seed.
 
+use arena_report::records::{self, TournamentRecords};
 use std::collections::BTreeMap;
 
 use arena_store::{Collection, Examine, StoredGame};
@@ -7,10 +8,7 @@ use arena_wire::v1;
 use prost::Message;
 use serde::Serialize;
 
-use crate::{
-    failure::Outcome,
-    model::{self, Rules},
-};
+use crate::failure::Outcome;
 
 /// Records that are named; further ones are counted.
 const NAMED_MAX: usize = 20;
@@ -34,7 +32,7 @@ pub(super) struct Checked {
 /// Checks records while a store is verified.
 #[derive(Default)]
 pub(super) struct Records {
-    tournaments: BTreeMap<String, Result<Rules, String>>,
+    tournaments: BTreeMap<String, Result<TournamentRecords, String>>,
     hash_only: BTreeMap<String, bool>,
     pub(super) checked: Checked,
 }
@@ -49,7 +47,7 @@ impl Examine for Records {
             .and_then(|document| document.setup)
             .unwrap_or_default();
         self.hash_only.insert(key.to_owned(), setup.hash_only);
-        let rules = Rules::of(&setup).map_err(|failure| failure.to_string());
+        let rules = TournamentRecords::new(&setup).map_err(|failure| failure.to_string());
         self.tournaments.insert(key.to_owned(), rules);
     }
 
@@ -85,11 +83,11 @@ impl Examine for Records {
     }
 }
 
-fn check(rules: &Rules, game: &StoredGame) -> Outcome {
+fn check(rules: &TournamentRecords, game: &StoredGame) -> Outcome {
     let mut message = v1::GameRecord::decode(game.record.as_slice())
         .map_err(|error| crate::failure::Failure::differs(format!("not a record: {error}")))?;
     if message.hash.is_empty() {
         message.hash = game.hash.to_vec();
     }
-    rules.verify(&model::record(Some(&message))?)
+    Ok(rules.verify(&records::record(Some(&message))?)?)
 }

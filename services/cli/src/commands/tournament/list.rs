@@ -1,5 +1,6 @@
 //! `arena tournament list`
 
+use arena_report::{state::state_name, units};
 use arena_wire::v1;
 use clap::Args;
 
@@ -9,8 +10,7 @@ use crate::{
     failure::Outcome,
     ids,
     output::{Format, Listing, note},
-    progress::{paused, state_name},
-    units,
+    progress::paused,
 };
 
 /// Of the table.

@@ -1,5 +1,6 @@
 //! `arena tournament plan`
 
+use arena_report::units;
 use std::path::PathBuf;
 
 use arena_model::{
@@ -22,7 +23,6 @@ use crate::{
     commands::set::SetArgs,
     failure::{Failure, Outcome},
     output::{self, Format},
-    units,
 };
 
 /// The longest measurement, in seconds.
@@ -282,7 +282,9 @@ impl<'a> Plan<'a> {
                         (key.as_str(), cell)
                     })
                     .unzip();
-                output::write(&(output::csv_line(&keys) + &output::csv_line(&cells)))
+                output::write(
+                    &(arena_report::text::csv_line(&keys) + &arena_report::text::csv_line(&cells)),
+                )
             }
             Format::Table => output::write(&self.text(id)),
         }

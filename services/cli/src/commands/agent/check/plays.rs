@@ -1,5 +1,6 @@
 //! The games of a check: what an agent is asked in play, in two processes.
 
+use arena_report::units;
 use std::collections::{BTreeMap, BTreeSet};
 
 use arena_engine::options::{Options, Value};
@@ -12,7 +13,6 @@ use super::super::register::Found;
 use crate::{
     failure::{Failure, Outcome},
     output::note,
-    units,
 };
 
 /// So many games that differ in their seeds alone show whether an agent uses them.
@@ -304,7 +304,7 @@ impl Games {
                     report.void_reason
                 )));
             }
-            let record = crate::model::record(report.record.as_ref())?;
+            let record = arena_report::records::record(report.record.as_ref())?;
             let printed = report.outputs.into_iter();
             games
                 .printed

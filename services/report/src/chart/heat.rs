@@ -1,0 +1,69 @@
+//! The crosstable, coloured.
+
+use super::{escape, put};
+use crate::{report::Pair, report::Report, units};
+
+/// The row's agent against the column's, as a table with a number in each cell.
+pub(crate) fn heat(report: &Report) -> String {
+    let mut out =
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Scores of all pairs\">\
+                   <table class=\"heat\"><colgroup><col class=\"who\">"
+            .to_owned();
+    out += &"<col>".repeat(report.agents.len());
+    out += "</colgroup><thead><tr><th scope=\"col\"><span class=\"out\">agent</span></th>";
+    for (place, agent) in report.agents.iter().enumerate() {
+        let name = escape(&agent.standing.agent);
+        put(
+            &mut out,
+            format_args!(
+                "<th scope=\"col\"><abbr title=\"{name}\" aria-label=\"against {name}\">{}</abbr></th>",
+                place + 1
+            ),
+        );
+    }
+    out += "</tr></thead><tbody>";
+    for (place, (agent, pairs)) in report.agents.iter().zip(&report.pairs).enumerate() {
+        let name = escape(&agent.standing.agent);
+        put(
+            &mut out,
+            format_args!(
+                "<tr><th scope=\"row\" title=\"{name}\"><span class=\"soft\">{}</span> {name}</th>",
+                place + 1
+            ),
+        );
+        for (column, pair) in pairs.iter().enumerate() {
+            match pair {
+                Some(pair) => {
+                    let other = &report.agents[column].standing.agent;
+                    cell(&mut out, &agent.standing.agent, other, pair);
+                }
+                None => out += "<td class=\"none\">·</td>",
+            }
+        }
+        out += "</tr>";
+    }
+    out + "</tbody></table></div>"
+}
+
+fn cell(out: &mut String, name: &str, other: &str, pair: &Pair) {
+    let score = pair.score;
+    let step = (score.value * 11.0).floor().clamp(0.0, 10.0) as u32;
+    let sure = score
+        .interval
+        .is_some_and(|(low, high)| low > 0.5 || high < 0.5);
+    let (low, high) = score.interval.unzip();
+    let [before, with, behind] = pair.results.map(units::count);
+    let text = escape(&format!(
+        "{name} against {other}: {} over {}; {before} won, {with} drawn, {behind} lost",
+        units::interval(Some(score.value), low, high),
+        units::plural(pair.games, "game"),
+    ));
+    put(
+        out,
+        format_args!(
+            "<td class=\"h{step}{}\" title=\"{text}\">{}</td>",
+            if sure { " sure" } else { "" },
+            units::percent(score.value, None)
+        ),
+    );
+}

@@ -1,0 +1,60 @@
+//! The log-likelihood ratio of a sequential test, look by look.
+
+use super::{Scale, put};
+use crate::{sequential::SequentialTest, units};
+
+/// Height of the drawing.
+const HEIGHT: f64 = 220.0;
+
+/// A line from the first block to the last look, between the two bounds; none before
+/// the first look.
+pub(crate) fn sequential_test(test: &SequentialTest) -> Option<String> {
+    let &(blocks, last) = test.looks.last()?;
+    let (low, high) = test.bounds;
+    let values = test.looks.iter().map(|&(_, llr)| llr);
+    let scale = Scale::around(
+        values.chain([0.0, low, high]),
+        (f64::MIN, f64::MAX),
+        high - low,
+    );
+    let y = |llr: f64| HEIGHT * (1.0 - scale.at(llr) / 100.0);
+    let mut out = format!(
+        "<figure class=\"course\"><svg width=\"100%\" height=\"{HEIGHT:.0}\" role=\"img\" \
+         aria-label=\"Log-likelihood ratio by blocks: {last:.2} after {}, between {low:.2} and {high:.2}\">",
+        units::plural(blocks, "block")
+    );
+    for (class, at, said) in [
+        ("fair", high, format!("accepted from {high:.2} on")),
+        ("grid", 0.0, "0".to_owned()),
+        ("fair", low, format!("rejected from {low:.2} on")),
+    ] {
+        let line = y(at);
+        let text = if line < 14.0 { line + 12.0 } else { line - 3.0 };
+        put(
+            &mut out,
+            format_args!(
+                "<line class=\"{class}\" x1=\"0\" x2=\"100%\" y1=\"{line:.1}\" y2=\"{line:.1}\"/>\
+                 <text x=\"0\" y=\"{text:.1}\">{said}</text>"
+            ),
+        );
+    }
+    put(
+        &mut out,
+        format_args!(
+            "<svg width=\"100%\" height=\"{HEIGHT}\" viewBox=\"0 0 {blocks} {HEIGHT}\" \
+             preserveAspectRatio=\"none\"><path class=\"c0\" d=\"M0 {:.1}",
+            y(0.0)
+        ),
+    );
+    for &(blocks, llr) in &test.looks {
+        put(&mut out, format_args!("L{blocks} {:.1}", y(llr)));
+    }
+    put(
+        &mut out,
+        format_args!(
+            "\"/></svg></svg><p class=\"ends\"><span>0 blocks</span><span>{}: LLR {last:.2}</span></p></figure>",
+            units::plural(blocks, "block")
+        ),
+    );
+    Some(out)
+}

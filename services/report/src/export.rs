@@ -1,0 +1,6 @@
+//! Exports: columns, rows and file formats.
+
+#[cfg(feature = "parquet")]
+pub mod parquet;
+pub mod sink;
+pub mod table;

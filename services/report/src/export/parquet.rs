@@ -1,0 +1,164 @@
+//! Tables as Parquet: every column may be null, zstd, groups of rows that bound
+//! memory.
+
+use std::{mem, sync::Arc};
+
+use parquet::{
+    basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel},
+    data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type},
+    errors::ParquetError,
+    file::{
+        properties::WriterProperties,
+        writer::{SerializedFileWriter, SerializedRowGroupWriter},
+    },
+    schema::types::Type,
+};
+use serde_json::Value;
+
+use super::{
+    sink::{Out, Sink},
+    table::{Cell, Column, Kind},
+};
+use crate::error::{ReportError, Result};
+
+/// Rows kept until they are written together.
+const GROUP_ROWS: usize = 1 << 14;
+
+/// A Parquet file.
+pub struct Parquet {
+    writer: SerializedFileWriter<Out>,
+    kinds: Vec<Kind>,
+    /// By column.
+    kept: Vec<Vec<Cell>>,
+}
+
+impl Parquet {
+    pub fn new(out: Out, columns: &[Column]) -> Result<Self> {
+        let fields = columns.iter().map(|column| field(column).map(Arc::new));
+        let fields = fields.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        let schema = Type::group_type_builder("arena")
+            .with_fields(fields)
+            .build()
+            .map_err(failed)?;
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_created_by(format!("arena {}", env!("CARGO_PKG_VERSION")))
+            .build();
+        let writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))
+            .map_err(failed)?;
+        Ok(Self {
+            writer,
+            kinds: columns.iter().map(|column| column.kind).collect(),
+            kept: vec![Vec::new(); columns.len()],
+        })
+    }
+
+    fn write_group(&mut self) -> Result {
+        let mut group = self.writer.next_row_group().map_err(failed)?;
+        for (kind, cells) in self.kinds.iter().zip(&mut self.kept) {
+            write_column(&mut group, *kind, &mem::take(cells)).map_err(failed)?;
+        }
+        group.close().map_err(failed)?;
+        Ok(())
+    }
+}
+
+impl Sink for Parquet {
+    fn row(&mut self, cells: Vec<Cell>) -> Result {
+        for (column, cell) in self.kept.iter_mut().zip(cells) {
+            column.push(cell);
+        }
+        match self.kept.first() {
+            Some(column) if column.len() >= GROUP_ROWS => self.write_group(),
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(mut self: Box<Self>) -> Result {
+        if self.kept.first().is_some_and(|column| !column.is_empty()) {
+            self.write_group()?;
+        }
+        self.writer.into_inner().map_err(failed)?.finish()
+    }
+}
+
+fn field(column: &Column) -> Result<Type, ParquetError> {
+    let (physical, logical) = match column.kind {
+        Kind::Int => (Physical::INT64, None),
+        Kind::Real => (Physical::DOUBLE, None),
+        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        Kind::Bool => (Physical::BOOLEAN, None),
+    };
+    Type::primitive_type_builder(&column.name, physical)
+        .with_logical_type(logical)
+        .with_repetition(Repetition::OPTIONAL)
+        .build()
+}
+
+fn write_column(
+    group: &mut SerializedRowGroupWriter<'_, Out>,
+    kind: Kind,
+    cells: &[Cell],
+) -> Result<(), ParquetError> {
+    let Some(mut column) = group.next_column()? else {
+        return Err(ParquetError::General("a column too many".to_owned()));
+    };
+    // Level 1 is there, 0 is null.
+    let levels: Vec<i16> = cells
+        .iter()
+        .map(|cell| i16::from(!cell.is_null()))
+        .collect();
+    let there = cells.iter().filter(|cell| !cell.is_null());
+    match kind {
+        Kind::Int => {
+            let values: Vec<i64> = there
+                .map(|cell| cell.as_i64().unwrap_or_default())
+                .collect();
+            column
+                .typed::<Int64Type>()
+                .write_batch(&values, Some(&levels), None)?;
+        }
+        Kind::Real => {
+            let values: Vec<f64> = there
+                .map(|cell| cell.as_f64().unwrap_or_default())
+                .collect();
+            column
+                .typed::<DoubleType>()
+                .write_batch(&values, Some(&levels), None)?;
+        }
+        Kind::Text => {
+            let text = |cell: &Value| match cell {
+                Value::String(text) => ByteArray::from(text.as_str()),
+                other => ByteArray::from(other.to_string().as_str()),
+            };
+            let values: Vec<ByteArray> = there.map(text).collect();
+            column
+                .typed::<ByteArrayType>()
+                .write_batch(&values, Some(&levels), None)?;
+        }
+        Kind::Bool => {
+            let values: Vec<bool> = there
+                .map(|cell| cell.as_bool().unwrap_or_default())
+                .collect();
+            column
+                .typed::<BoolType>()
+                .write_batch(&values, Some(&levels), None)?;
+        }
+    }
+    column.close()
+}
+
+fn failed(error: ParquetError) -> ReportError {
+    match error {
+        ParquetError::External(cause) => match cause.downcast::<std::io::Error>() {
+            Ok(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+                ReportError::failed(format!(
+                    "cannot write Parquet: {error}; the disk is full: make room, or name a file on another one"
+                ))
+            }
+            Ok(error) => ReportError::failed(format!("cannot write Parquet: {error}")),
+            Err(cause) => ReportError::failed(format!("cannot write Parquet: {cause}")),
+        },
+        other => ReportError::failed(format!("cannot write Parquet: {other}")),
+    }
+}

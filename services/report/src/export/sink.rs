@@ -1,0 +1,162 @@
+//! Where exports go: stdout, or a file that is written whole or not at all.
+
+use std::{
+    io::{self, BufWriter, IsTerminal, Write},
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use super::table::{Cell, Column};
+use crate::{
+    error::{ReportError, Result},
+    text::csv_line,
+    whole_file::{self, WholeFile},
+};
+
+/// The bytes of an export.
+pub enum Out {
+    Stdout(BufWriter<io::Stdout>),
+    File(PathBuf, WholeFile),
+}
+
+impl Out {
+    /// Begins an export; `binary` bytes are not for a terminal.
+    pub fn open(file: Option<&Path>, binary: bool) -> Result<Self> {
+        match file {
+            Some(file) => Ok(Self::File(file.to_owned(), WholeFile::create(file)?)),
+            None if binary && io::stdout().is_terminal() => Err(ReportError::usage(
+                "Parquet is not for terminals: name a file with --out FILE",
+            )),
+            None => Ok(Self::Stdout(BufWriter::new(io::stdout()))),
+        }
+    }
+
+    /// Appends text.
+    pub fn text(&mut self, text: &str) -> Result {
+        let written = self.write_all(text.as_bytes());
+        written.map_err(|error| self.failed(&error))
+    }
+
+    /// What went wrong, with the file's name. A reader of stdout that went
+    /// away is [`ReportError::Closed`].
+    pub fn failed(&self, error: &io::Error) -> ReportError {
+        match self {
+            Self::Stdout(_) if error.kind() == io::ErrorKind::BrokenPipe => ReportError::Closed,
+            Self::Stdout(_) => ReportError::failed(format!("cannot write to stdout: {error}")),
+            Self::File(path, _) => whole_file::failed(path, error),
+        }
+    }
+
+    /// All is written.
+    pub fn finish(mut self) -> Result {
+        let flushed = self.flush();
+        flushed.map_err(|error| self.failed(&error))?;
+        match self {
+            Self::Stdout(_) => Ok(()),
+            Self::File(_, file) => file.finish(),
+        }
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(out) => out.write(bytes),
+            Self::File(_, file) => Write::write(file, bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(out) => out.flush(),
+            Self::File(_, file) => file.flush(),
+        }
+    }
+}
+
+/// Takes the rows of a table.
+pub trait Sink {
+    /// Writes a row, a cell for each column.
+    fn row(&mut self, cells: Vec<Cell>) -> Result;
+
+    /// All rows are there.
+    fn finish(self: Box<Self>) -> Result;
+}
+
+/// The names of columns as a line.
+pub fn csv_header(columns: &[Column]) -> String {
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    csv_line(&names)
+}
+
+/// A row as a line; what is null is empty.
+pub fn csv_row(cells: Vec<Cell>) -> String {
+    let text = |cell| match cell {
+        Value::Null => String::new(),
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let cells: Vec<String> = cells.into_iter().map(text).collect();
+    csv_line(&cells)
+}
+
+/// Comma-separated values with a header.
+pub struct Csv(Out);
+
+impl Csv {
+    pub fn new(mut out: Out, columns: &[Column]) -> Result<Self> {
+        out.text(&csv_header(columns))?;
+        Ok(Self(out))
+    }
+}
+
+impl Sink for Csv {
+    fn row(&mut self, cells: Vec<Cell>) -> Result {
+        self.0.text(&csv_row(cells))
+    }
+
+    fn finish(self: Box<Self>) -> Result {
+        self.0.finish()
+    }
+}
+
+/// A JSON object a row.
+pub struct Jsonl {
+    out: Out,
+    /// Names of the columns as JSON.
+    names: Vec<String>,
+    line: String,
+}
+
+impl Jsonl {
+    pub fn new(out: Out, columns: &[Column]) -> Self {
+        Self {
+            out,
+            names: columns
+                .iter()
+                .map(|column| Value::from(column.name.as_str()).to_string())
+                .collect(),
+            line: String::new(),
+        }
+    }
+}
+
+impl Sink for Jsonl {
+    fn row(&mut self, cells: Vec<Cell>) -> Result {
+        self.line.clear();
+        for (name, cell) in self.names.iter().zip(cells) {
+            self.line
+                .push_str(if self.line.is_empty() { "{" } else { "," });
+            self.line.push_str(name);
+            self.line.push(':');
+            self.line.push_str(&cell.to_string());
+        }
+        self.line.push_str("}\n");
+        self.out.text(&self.line)
+    }
+
+    fn finish(self: Box<Self>) -> Result {
+        self.out.finish()
+    }
+}

@@ -1,0 +1,400 @@
+//! Tables of games, decisions and standings: columns, and the cells of rows.
+
+use arena_model::GameRecord;
+use arena_wire::v1;
+use serde_json::{Value, json};
+
+use crate::{
+    error::{ReportError, Result},
+    records::TournamentRecords,
+    standings,
+};
+
+/// What the cells of a column are, where they are not null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Int,
+    Real,
+    Text,
+    Bool,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    pub name: String,
+    pub kind: Kind,
+}
+
+/// A cell is null, a whole number, a real number, text, or true or false.
+pub type Cell = Value;
+
+fn columns(named: &[(&str, Kind)]) -> Vec<Column> {
+    named
+        .iter()
+        .map(|&(name, kind)| Column {
+            name: name.to_owned(),
+            kind,
+        })
+        .collect()
+}
+
+/// The last columns of every table: which tournament a row is of. Standings have
+/// [`SPEC`] after them.
+pub const SOURCE: [(&str, Kind); 4] = [
+    ("tournament_id", Kind::Text),
+    ("generation", Kind::Int),
+    ("tournament_seed", Kind::Text),
+    ("spec_sha256", Kind::Text),
+];
+const SPEC: (&str, Kind) = ("spec_json", Kind::Text);
+
+/// One column a seat.
+fn by_seat(columns: &mut Vec<Column>, name: &str, kind: Kind, seats: usize) {
+    columns.extend((0..seats).map(|seat| Column {
+        name: format!("{name}_{seat}"),
+        kind,
+    }));
+}
+
+/// The columns of [`game`].
+pub fn game_columns(seats: usize, with_timing: bool) -> Vec<Column> {
+    let mut all = columns(&[
+        ("game_id", Kind::Text),
+        ("index", Kind::Int),
+        ("block", Kind::Int),
+        ("seed", Kind::Text),
+    ]);
+    for (name, kind) in [
+        ("seat", Kind::Text),
+        ("placement", Kind::Int),
+        ("score", Kind::Int),
+        ("luck", Kind::Real),
+    ] {
+        by_seat(&mut all, name, kind, seats);
+    }
+    all.extend(columns(&[
+        ("plies", Kind::Int),
+        ("termination", Kind::Text),
+        ("faults", Kind::Text),
+        ("hash", Kind::Text),
+    ]));
+    if with_timing {
+        all.extend(columns(&[
+            ("worker", Kind::Text),
+            ("started_unix_us", Kind::Int),
+            ("duration_us", Kind::Int),
+        ]));
+    }
+    all.extend(columns(&SOURCE));
+    all
+}
+
+/// A game as a row of a table for so many seats, without the columns of [`SOURCE`];
+/// luck in shares of a game's score. `timing` is there where its columns are.
+pub fn game(
+    rules: &TournamentRecords,
+    record: &GameRecord,
+    seats: usize,
+    timing: Option<Option<&v1::GameTiming>>,
+) -> Vec<Cell> {
+    let mut cells = vec![
+        json!(format!("{}/{}", rules.header.tournament_id, record.index)),
+        json!(record.index),
+        json!(record.block),
+        json!(record.seed.to_string()),
+    ];
+    let seated = |seat: usize| record.seats.get(seat).map(|&agent| name(rules, agent));
+    cells.extend((0..seats).map(|seat| json!(seated(seat))));
+    cells.extend((0..seats).map(|seat| json!(record.placement.get(seat))));
+    cells.extend((0..seats).map(|seat| json!(record.scores.get(seat))));
+    let luck = |seat: usize| record.luck.get(seat).map(|&luck| f64::from(luck) / 1e6);
+    cells.extend((0..seats).map(|seat| json!(luck(seat))));
+    cells.extend([
+        json!(record.plies),
+        json!(record.termination.name()),
+        json!(faults(record)),
+        json!(hex::encode(record.hash)),
+    ]);
+    if let Some(timing) = timing {
+        cells.extend([
+            json!(timing.map(|timing| &timing.worker)),
+            json!(timing.map(|timing| timing.started_unix_us)),
+            json!(timing.map(|timing| timing.duration_us)),
+        ]);
+    }
+    cells
+}
+
+/// Faults of a game as `seat:kind`, with spaces between.
+pub fn faults(record: &GameRecord) -> String {
+    let faults: Vec<String> = record
+        .faults
+        .iter()
+        .map(|fault| format!("{}:{}", fault.seat, fault.kind.name()))
+        .collect();
+    faults.join(" ")
+}
+
+fn name(rules: &TournamentRecords, agent: u16) -> &str {
+    &rules.header.agents[usize::from(agent)]
+}
+
+/// The columns of [`decisions`].
+pub fn decision_columns() -> Vec<Column> {
+    let mut all = columns(&[
+        ("game_id", Kind::Text),
+        ("index", Kind::Int),
+        ("ply", Kind::Int),
+        ("seat", Kind::Int),
+        ("agent", Kind::Text),
+        ("action", Kind::Int),
+        ("move", Kind::Text),
+        ("drawn", Kind::Text),
+        ("opening", Kind::Bool),
+    ]);
+    all.extend(columns(&SOURCE));
+    all
+}
+
+/// The decisions of a game as rows; `drawn` are the chance outcomes since the
+/// one before.
+pub fn decisions(
+    rules: &TournamentRecords,
+    record: &GameRecord,
+    row: &mut dyn FnMut(Vec<Cell>) -> Result,
+) -> Result {
+    let id = format!("{}/{}", rules.header.tournament_id, record.index);
+    let mut drawn = String::new();
+    let mut ply = 0;
+    let mut outcome = Ok(());
+    let replayed = rules.game.replay(&record.events, &mut |described| {
+        if !described.event.is_action() {
+            if !drawn.is_empty() {
+                drawn.push(' ');
+            }
+            drawn.push_str(described.name);
+            return;
+        }
+        let seat = described.seat;
+        let agent = seat.and_then(|seat| record.seats.get(usize::from(seat)));
+        let cells = vec![
+            json!(id),
+            json!(record.index),
+            json!(ply),
+            json!(seat),
+            json!(agent.map(|&agent| name(rules, agent))),
+            json!(described.event.id()),
+            json!(described.name),
+            json!(drawn),
+            json!(ply < record.opening_plies),
+        ];
+        drawn.clear();
+        ply += 1;
+        if outcome.is_ok() {
+            outcome = row(cells);
+        }
+    });
+    replayed
+        .map_err(|error| ReportError::differs(format!("game {id} cannot be replayed: {error}")))?;
+    outcome
+}
+
+/// What an agent's standing has, in the order of the keys of its JSON; a list has
+/// a column for each seat.
+const STANDING: &[(&str, Kind)] = &[
+    ("agent", Kind::Text),
+    ("blocks", Kind::Int),
+    ("buchholz", Kind::Real),
+    ("byes", Kind::Int),
+    ("content", Kind::Text),
+    ("draws", Kind::Int),
+    ("faults", Kind::Int),
+    ("faults_by_kind", Kind::Text),
+    ("games", Kind::Int),
+    ("games_repeated", Kind::Int),
+    ("last_fault", Kind::Text),
+    ("latency_us_p50", Kind::Real),
+    ("latency_us_p99", Kind::Real),
+    ("losses", Kind::Int),
+    ("luck_games_saved", Kind::Int),
+    ("luck_games_saved_high", Kind::Int),
+    ("luck_games_saved_low", Kind::Int),
+    ("luck_mean", Kind::Real),
+    ("luck_share", Kind::Real),
+    ("luck_share_high", Kind::Real),
+    ("luck_share_low", Kind::Real),
+    ("nash", Kind::Real),
+    ("non_deterministic", Kind::Bool),
+    ("place", Kind::Int),
+    ("plies_mean", Kind::Real),
+    ("points", Kind::Real),
+    (RANKS, Kind::Int),
+    ("rating", Kind::Real),
+    ("rating_anytime_high", Kind::Real),
+    ("rating_anytime_low", Kind::Real),
+    ("rating_high", Kind::Real),
+    ("rating_low", Kind::Real),
+    ("registered_unix_us", Kind::Int),
+    ("score", Kind::Real),
+    ("score_adjusted", Kind::Real),
+    ("score_adjusted_anytime_high", Kind::Real),
+    ("score_adjusted_anytime_low", Kind::Real),
+    ("score_adjusted_high", Kind::Real),
+    ("score_adjusted_is_raw", Kind::Bool),
+    ("score_adjusted_low", Kind::Real),
+    ("score_anytime_high", Kind::Real),
+    ("score_anytime_low", Kind::Real),
+    ("score_high", Kind::Real),
+    ("score_low", Kind::Real),
+    ("swiss_points", Kind::Real),
+    ("unplayed", Kind::Int),
+    ("version", Kind::Text),
+    ("voids", Kind::Int),
+    ("waiting_us_p50", Kind::Real),
+    ("waiting_us_p99", Kind::Real),
+    ("win_rate", Kind::Real),
+    ("win_rate_high", Kind::Real),
+    ("win_rate_low", Kind::Real),
+    ("wins", Kind::Int),
+];
+/// How often each rank came, from the first on.
+const RANKS: &str = "ranks";
+
+/// The columns of [`standings`]: those of `arena standings --output csv`, and of which
+/// tournament they are.
+pub fn standing_columns(seats: usize) -> Vec<Column> {
+    let mut all = columns(&[("rank", Kind::Int)]);
+    for &(name, kind) in STANDING {
+        if name == RANKS {
+            all.extend((1..=seats).map(|rank| Column {
+                name: format!("{name}_{rank}"),
+                kind,
+            }));
+        } else {
+            all.extend(columns(&[(name, kind)]));
+        }
+    }
+    all.extend(columns(&SOURCE));
+    all.extend(columns(&[SPEC]));
+    all
+}
+
+/// The standings as rows: everything that `arena standings --output json` has of an
+/// agent, by name.
+pub fn standings(standings: &v1::Standings, seats: usize) -> Vec<Vec<Cell>> {
+    let agents = (1..).zip(&standings.agents);
+    let row = |(rank, agent): (u64, &v1::AgentStanding)| {
+        let json = standings::agent_json(agent);
+        let mut cells = vec![json!(rank)];
+        for &(name, _) in STANDING {
+            match &json[name] {
+                Value::Object(kinds) => {
+                    let kinds = kinds.iter().map(|(kind, count)| format!("{kind}={count}"));
+                    cells.push(json!(kinds.collect::<Vec<_>>().join(" ")));
+                }
+                ranks if name == RANKS => {
+                    cells.extend((0..seats).map(|rank| json!(ranks.get(rank))));
+                }
+                cell => cells.push(cell.clone()),
+            }
+        }
+        cells
+    };
+    agents.map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An agent of whom all is known.
+    fn known() -> v1::AgentStanding {
+        v1::AgentStanding {
+            agent: "one".to_owned(),
+            place: Some(1),
+            swiss_points: Some(13.5),
+            buchholz: Some(24.0),
+            byes: Some(1),
+            ranks: vec![3, 1],
+            score: Some(0.75),
+            score_low: Some(0.5),
+            score_high: Some(1.0),
+            score_anytime_low: Some(0.25),
+            score_anytime_high: Some(1.0),
+            score_adjusted: Some(0.7),
+            score_adjusted_low: Some(0.5),
+            score_adjusted_high: Some(0.9),
+            score_adjusted_anytime_low: Some(0.4),
+            score_adjusted_anytime_high: Some(1.0),
+            luck_mean: Some(0.0),
+            luck_share: Some(0.5),
+            luck_share_low: Some(0.25),
+            luck_share_high: Some(0.75),
+            luck_games_saved: Some(-3),
+            luck_games_saved_low: Some(-5),
+            luck_games_saved_high: Some(2),
+            rating: Some(10.0),
+            rating_low: Some(-10.0),
+            rating_high: Some(30.0),
+            rating_anytime_low: Some(-20.0),
+            rating_anytime_high: Some(40.0),
+            nash: Some(1.0),
+            plies_mean: Some(12.0),
+            win_rate: Some(0.75),
+            win_rate_low: Some(0.5),
+            win_rate_high: Some(1.0),
+            latency_us_p50: Some(1.0),
+            latency_us_p99: Some(2.0),
+            waiting_us_p50: Some(3.0),
+            waiting_us_p99: Some(4.0),
+            faults_by_kind: [("crash".to_owned(), 2), ("timeout".to_owned(), 1)].into(),
+            last_fault: "it died".to_owned(),
+            version: "1.0.0".to_owned(),
+            content: "5eed".to_owned(),
+            registered_unix_us: Some(1),
+            ..v1::AgentStanding::default()
+        }
+    }
+
+    /// Whether a cell may stand in a column.
+    fn fits(kind: Kind, cell: &Cell) -> bool {
+        match kind {
+            Kind::Int => cell.is_i64() || cell.is_u64(),
+            Kind::Real => cell.is_f64(),
+            Kind::Text => cell.is_string(),
+            Kind::Bool => cell.is_boolean(),
+        }
+    }
+
+    #[test]
+    fn standings_have_a_column_of_one_kind_for_everything_that_their_json_has() {
+        let all = v1::Standings {
+            agents: vec![known(), v1::AgentStanding::default()],
+            ..v1::Standings::default()
+        };
+        let json = standings::agent_json(&all.agents[0]);
+        let keys: Vec<&str> = json
+            .as_object()
+            .expect("an object")
+            .keys()
+            .map(String::as_str)
+            .collect();
+        let names: Vec<&str> = STANDING.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, keys);
+        // Those of the tournament come after them.
+        let columns = standing_columns(2);
+        let columns = &columns[..columns.len() - SOURCE.len() - 1];
+        let rows = standings(&all, 2);
+        for (place, column) in columns.iter().enumerate() {
+            let [first, second] = [0, 1].map(|row: usize| &rows[row][place]);
+            assert!(fits(column.kind, first), "{}: {first}", column.name);
+            let nothing = second.is_null() || fits(column.kind, second);
+            assert!(nothing, "{}: {second}", column.name);
+        }
+        assert_eq!(rows[0].len(), columns.len());
+        let csv = standings::csv::agents(&all).expect("csv");
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(csv.lines().next(), Some(names.join(",").as_str()));
+    }
+}

@@ -1,0 +1,330 @@
+//! From the coordinator to a report.
+
+use arena_model::{Tournament, expect::Expectation, spec::Spec};
+use arena_wire::v1::{self, agent_setup::Source};
+
+use crate::{
+    Client,
+    error::{ReportError, Result},
+    intervals,
+    records::{self, TournamentRecords},
+    units,
+};
+use crate::{
+    board::Boards,
+    lead,
+    rated::Rated,
+    report::{Agent, Estimate, Pair, Report},
+    sample::Sampler,
+    scan::Scan,
+    verdict,
+};
+
+/// Games asked for at a time.
+const PAGE: u32 = 1024;
+
+/// Everything that a report shows of a tournament, in one pass over its games.
+/// What its spec expects is checked, and these sentences beside it.
+pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<Report> {
+    let tournament = records::tournament(client, id).await?;
+    let expectations = expectations(&tournament, expect)?;
+    let standings = client
+        .get_standings(v1::GetStandingsRequest {
+            tournament_id: id.to_owned(),
+            pairs: true,
+            anchor: String::new(),
+            generation: 0,
+        })
+        .await?
+        .into_inner()
+        .standings
+        .unwrap_or_default();
+    let setup = tournament.setup.clone().unwrap_or_default();
+    let rules = TournamentRecords::new(&setup)?;
+    let spec: Tournament = serde_json::from_str(&tournament.spec_json).map_err(|error| {
+        ReportError::failed(format!("the spec of {id} cannot be read: {error}"))
+    })?;
+    // By place in the standings: the agent's number in the spec.
+    let order: Vec<u16> = standings
+        .agents
+        .iter()
+        .filter_map(|standing| {
+            let names = rules.header.agents.iter();
+            let found = names.zip(0u16..).find(|(name, _)| **name == standing.agent);
+            found.map(|(_, number)| number)
+        })
+        .collect();
+    let mut places = vec![0; rules.header.agents.len()];
+    for (place, &agent) in order.iter().enumerate() {
+        places[usize::from(agent)] = place;
+    }
+    let seats = rules.game.seats();
+    let mut scan = Scan::new(
+        id,
+        rules.header.agents.clone(),
+        seats,
+        tournament.games_total,
+        Rated::new(&spec),
+    );
+    let mut sampler = Sampler::new(places);
+    read_games(client, id, &rules, &mut scan, &mut sampler).await?;
+    scan.end();
+    let boards = Boards::of(&rules.header, seats);
+    let samples = sampler
+        .samples(id, &rules.header.agents, &boards, &*rules.game)
+        .map_err(|error| {
+            ReportError::differs(format!("a game of {id} cannot be replayed: {error}"))
+        })?;
+    let seats_of = standings.seats.iter();
+    let seat_scores = seats_of.map(|seat| seat_score(seat, &standings)).collect();
+    let names: Vec<&str> = standings
+        .agents
+        .iter()
+        .map(|one| one.agent.as_str())
+        .collect();
+    let opponents_differ = spec.opponents_differ();
+    let by_rating = opponents_differ && standings.ratings.is_some();
+    let pairs = crosstable(&names, &standings);
+    let verdicts = verdict::check(&expectations, &standings);
+    let agents = order
+        .iter()
+        .zip(intervals::at_the_end(&standings))
+        .map(|(&number, standing)| agent(number, standing, &spec, &setup, &scan))
+        .collect();
+    let registrations = registrations(&tournament.spec_toml, &setup);
+    Ok(Report {
+        id: tournament.tournament_id,
+        name: tournament.name,
+        state: standings.state.try_into().unwrap_or_default(),
+        games: scan.games,
+        games_total: standings.games_total,
+        created_unix_us: tournament.created_unix_us,
+        finished_unix_us: tournament.finished_unix_us,
+        format: spec.format.name(),
+        seed: spec.seed.to_string(),
+        ruleset: spec.ruleset,
+        rules_version: spec.rules_version,
+        options: spec.options,
+        seats,
+        spec_toml: tournament.spec_toml,
+        hash_only: setup.hash_only,
+        agents,
+        pairs,
+        seat_scores,
+        digest: scan.digest(),
+        measure: scan.measure(),
+        test: scan.test(),
+        lengths: scan.lengths,
+        terminations: scan.terminations,
+        faults: scan.faults.groups,
+        faults_unlisted: scan.faults.unlisted,
+        registrations,
+        samples,
+        board: boards.board(),
+        verdict: serde_json::from_str(&standings.verdict_json).ok(),
+        opponents_differ,
+        by_rating,
+        adaptive: standings.adaptive,
+        ahead: lead::least(&standings, by_rating),
+        starter_drawn: standings.starter_drawn,
+        verdicts,
+        pairing: standings.pairing,
+        ratings: standings.ratings,
+        notes: standings.notes,
+        audits: standings.audits,
+    })
+}
+
+async fn read_games(
+    client: &mut Client,
+    id: &str,
+    rules: &TournamentRecords,
+    scan: &mut Scan,
+    sampler: &mut Sampler,
+) -> Result {
+    let mut token = String::new();
+    loop {
+        let request = v1::ListGamesRequest {
+            tournament_id: id.to_owned(),
+            page_size: PAGE,
+            page_token: token,
+            with_timing: true,
+            from_index: 0,
+            generation: 0,
+        };
+        let page = client.list_games(request).await?.into_inner();
+        for game in &page.games {
+            let record = records::record(game.record.as_ref())?;
+            rules.check(&record)?;
+            scan.add(&record, game, &rules.short_line(&record)?);
+            sampler.add(&record);
+        }
+        token = page.next_page_token;
+        if token.is_empty() {
+            return Ok(());
+        }
+    }
+}
+
+fn agent(
+    number: u16,
+    standing: v1::AgentStanding,
+    spec: &Tournament,
+    setup: &v1::TournamentSetup,
+    scan: &Scan,
+) -> Agent {
+    let number = usize::from(number);
+    let known = spec.agents.get(number);
+    let source = setup
+        .agents
+        .get(number)
+        .and_then(|agent| agent.source.clone());
+    Agent {
+        version: known.map_or_else(String::new, |agent| agent.version.clone()),
+        bot: known.map_or_else(String::new, |agent| agent.bot.clone()),
+        options: known.map(|agent| agent.options.clone()).unwrap_or_default(),
+        source: match source {
+            Some(Source::Binary(binary)) if standing.content.is_empty() => {
+                format!("binary, SHA-256 {}", binary.sha256)
+            }
+            Some(Source::Binary(_)) => format!("binary, content {}", standing.content),
+            Some(Source::Endpoint(endpoint)) => {
+                let at = standing.registered_unix_us.map(units::utc);
+                let at = at.map_or_else(String::new, |at| format!(", registered {at}"));
+                format!("endpoint {}{at}", endpoint.url)
+            }
+            Some(Source::Native(_)) | None => "native".to_owned(),
+        },
+        latencies: scan.latencies(number),
+        course: scan.course(number),
+        seat_scores: scan.by_seat(number),
+        standing,
+    }
+}
+
+/// Commands that register the processes that a tournament's agents come from, each
+/// once, in the order of the spec.
+fn registrations(spec_toml: &str, setup: &v1::TournamentSetup) -> Vec<String> {
+    let variants = Spec::parse(spec_toml).map_or_else(|_| Vec::new(), |spec| spec.variants);
+    let mut commands: Vec<String> = Vec::new();
+    for agent in &setup.agents {
+        let variant = variants.iter().find(|one| one.name.as_str() == agent.name);
+        let from = variant.and_then(|variant| variant.from.as_ref());
+        let name = from.map_or(agent.name.as_str(), |from| from.as_str());
+        let at = match &agent.source {
+            Some(Source::Binary(binary)) => {
+                let mut at = format!("--binary {} --data again", quoted(&binary.file_name));
+                if !binary.args.is_empty() {
+                    let args: Vec<String> = binary.args.iter().map(|arg| quoted(arg)).collect();
+                    at += &format!(" -- {}", args.join(" "));
+                }
+                at
+            }
+            Some(Source::Endpoint(endpoint)) => {
+                format!("--endpoint {} --data again", quoted(&endpoint.url))
+            }
+            Some(Source::Native(_)) | None => continue,
+        };
+        let command = format!("arena agent register {name} {at}");
+        if !commands.contains(&command) {
+            commands.push(command);
+        }
+    }
+    commands
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// What a tournament's spec expects, and what its user expects beside it.
+pub fn expectations(tournament: &v1::Tournament, more: &[String]) -> Result<Vec<Expectation>> {
+    let id = &tournament.tournament_id;
+    let spec = Spec::parse(&tournament.spec_toml).map_err(|error| {
+        ReportError::failed(format!("the spec of {id} cannot be read: {error}"))
+    })?;
+    expected(&spec, more)
+}
+
+/// What a spec expects, and these sentences beside it.
+pub fn expected(spec: &Spec, more: &[String]) -> Result<Vec<Expectation>> {
+    let mut all = spec.expectations().map_err(ReportError::usage)?;
+    for text in more {
+        let read = spec.expectation(text);
+        all.push(read.map_err(ReportError::usage)?);
+    }
+    Ok(all)
+}
+
+fn seat_score(seat: &v1::SeatStanding, standings: &v1::Standings) -> Option<Estimate> {
+    let (low, high) = intervals::of_seat(seat, standings);
+    Some(Estimate {
+        value: seat.score?,
+        interval: low.zip(high),
+    })
+}
+
+/// By row and column, from each one's side; with the intervals that hold, also where
+/// results decided what was played.
+fn crosstable(names: &[&str], standings: &v1::Standings) -> Vec<Vec<Option<Pair>>> {
+    let mut table = vec![vec![None; names.len()]; names.len()];
+    for pair in &standings.pairs {
+        let place = |name: &str| names.iter().position(|known| *known == name);
+        let (Some(row), Some(column)) = (place(&pair.agent), place(&pair.opponent)) else {
+            continue;
+        };
+        let Some(value) = pair.score else {
+            continue;
+        };
+        let (interval, elo_interval) = if standings.adaptive {
+            (
+                pair.score_anytime_low.zip(pair.score_anytime_high),
+                pair.elo_difference_anytime_low
+                    .zip(pair.elo_difference_anytime_high),
+            )
+        } else {
+            (
+                pair.score_low.zip(pair.score_high),
+                pair.elo_difference_low.zip(pair.elo_difference_high),
+            )
+        };
+        table[row][column] = Some(Pair {
+            games: pair.games,
+            blocks: [pair.blocks, pair.blocks_played],
+            distinct: (pair.distinct_games, pair.distinct_games_more),
+            results: [pair.wins, pair.draws, pair.losses],
+            score: Estimate { value, interval },
+            elo: pair.elo_difference.map(|value| Estimate {
+                value,
+                interval: elo_interval,
+            }),
+            // It is for one look.
+            superiority: pair.superiority.filter(|_| !standings.adaptive),
+        });
+        table[column][row] = Some(Pair {
+            games: pair.games,
+            blocks: [pair.blocks, pair.blocks_played],
+            distinct: (pair.distinct_games, pair.distinct_games_more),
+            results: [pair.losses, pair.draws, pair.wins],
+            score: Estimate {
+                value: 1.0 - value,
+                interval: interval.map(|(low, high)| (1.0 - high, 1.0 - low)),
+            },
+            elo: pair.elo_difference.map(|value| Estimate {
+                value: -value,
+                interval: elo_interval.map(|(low, high)| (-high, -low)),
+            }),
+            superiority: pair
+                .superiority
+                .filter(|_| !standings.adaptive)
+                .map(|likely| 1.0 - likely),
+        });
+    }
+    table
+}

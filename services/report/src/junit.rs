@@ -1,0 +1,72 @@
+//! A report for continuous integration: JUnit's XML, a case an expectation.
+
+use crate::report::Report;
+use crate::{state::state_name, units};
+
+/// The XML of a report. The tournament's end is a case of its own.
+pub fn junit(report: &Report) -> String {
+    let failed = report.verdicts.iter().filter(|verdict| !verdict.holds);
+    let failures = failed.count() + usize::from(!report.is_whole());
+    let cases = report.verdicts.len() + 1;
+    let id = escape(&report.id);
+    let seconds = report
+        .finished_unix_us
+        .saturating_sub(report.created_unix_us) as f64
+        / 1e6;
+    let counts = format!("tests=\"{cases}\" failures=\"{failures}\" errors=\"0\" skipped=\"0\"");
+    let mut out = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"arena\" {counts}>\n  \
+         <testsuite name=\"{id}\" {counts} time=\"{seconds:.3}\">\n    <properties>\n"
+    );
+    let properties = [
+        ("ruleset", report.ruleset.clone()),
+        ("seed", report.seed.clone()),
+        ("games", report.games.to_string()),
+        ("games_sha256", report.digest.clone()),
+        ("arena", env!("CARGO_PKG_VERSION").to_owned()),
+    ];
+    for (name, value) in properties {
+        out += &format!(
+            "      <property name=\"{name}\" value=\"{}\"/>\n",
+            escape(&value)
+        );
+    }
+    out += "    </properties>\n";
+    let whole = (!report.is_whole()).then(|| {
+        format!(
+            "{}: {} of {} games",
+            state_name(report.state),
+            units::count(report.games),
+            units::count(report.games_total)
+        )
+    });
+    case(&mut out, &id, "the tournament is finished", None, whole);
+    for verdict in &report.verdicts {
+        let said = format!("{}: {}", verdict.expect, verdict.says);
+        let failure = (!verdict.holds).then(|| said.clone());
+        case(&mut out, &id, &verdict.name, Some(&said), failure);
+    }
+    out + "  </testsuite>\n</testsuites>\n"
+}
+
+fn case(out: &mut String, class: &str, name: &str, said: Option<&str>, failure: Option<String>) {
+    *out += &format!(
+        "    <testcase classname=\"{class}\" name=\"{}\" time=\"0\">\n",
+        escape(name)
+    );
+    if let Some(failure) = failure {
+        let text = escape(&failure);
+        *out += &format!("      <failure message=\"{text}\">{text}</failure>\n");
+    }
+    if let Some(said) = said {
+        *out += &format!("      <system-out>{}</system-out>\n", escape(said));
+    }
+    *out += "    </testcase>\n";
+}
+
+/// Text as it may stand in XML; what XML cannot have is left out.
+fn escape(text: &str) -> String {
+    let allowed = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+    let text: String = text.chars().filter(allowed).collect();
+    super::chart::escape(&text)
+}

@@ -1,0 +1,50 @@
+//! What a tournament showed: gathered once from a coordinator, and written as tables, as a
+//! page, and as files.
+//!
+//! - [`gather()`] collects a [`Report`]; [`html`], [`markdown`] and [`junit`] write it.
+//! - [`standings`] renders standings as tables, JSON and CSV; [`rounds`] the pairings of Swiss
+//!   tournaments and knockouts.
+//! - [`export`] has the columns of exports, and writes CSV, JSON lines and Parquet.
+//! - [`text`] fits tables to a terminal, [`units`] formats numbers.
+
+mod board;
+mod chart;
+mod error;
+pub mod export;
+mod faults;
+mod gather;
+pub mod intervals;
+mod junit;
+mod lead;
+mod markdown;
+mod page;
+mod rated;
+pub mod records;
+mod report;
+pub mod rounds;
+mod sample;
+mod scan;
+mod sequential;
+pub mod standings;
+pub mod state;
+#[cfg(test)]
+mod tests;
+pub mod text;
+pub mod units;
+mod verdict;
+pub mod whole_file;
+mod words;
+
+use arena_wire::v1::coordinator_service_client::CoordinatorServiceClient;
+use tonic::transport::Channel;
+
+pub use error::ReportError;
+pub use gather::{expectations, expected, gather};
+pub use junit::junit;
+pub use markdown::markdown;
+pub use page::html;
+pub use report::Report;
+pub use verdict::{Verdict, check};
+
+/// A client of a coordinator.
+pub type Client = CoordinatorServiceClient<Channel>;

@@ -1,0 +1,290 @@
+//! A report for a pull request, in GitHub's Markdown.
+
+use crate::{page::date, report::Report, words};
+use crate::{
+    rounds::{self, Kind, Rounds},
+    standings::table::swiss_tiebreaks,
+    units,
+};
+
+/// The most agents of a crosstable: wider ones cannot be read there.
+const CROSSTABLE_MAX: usize = 12;
+/// The most tables of rounds that are reported.
+const TABLES_MAX: usize = 255;
+/// Groups of faults that are listed.
+const FAULTS_MAX: usize = 10;
+
+/// The Markdown of a report.
+pub fn markdown(report: &Report) -> String {
+    let mut out = format!("## {}\n\n", escape(&words::headline(report)));
+    out += &format!(
+        "`{}`: {} of {} games, {}, {} seats, {}",
+        report.id,
+        units::count(report.games),
+        units::count(report.games_total),
+        report.ruleset,
+        report.seats,
+        report.format
+    );
+    if let Some(finished) = date(report.finished_unix_us) {
+        out += &format!(", {} {finished}", report.ended());
+    }
+    out += "\n\n";
+    out += &expectations(report);
+    let summary = words::summary(report);
+    let (first, more) = summary.split_at(summary.len().min(words::SHOWN));
+    let list = |said: &String| format!("- {}\n", escape(&units::unbroken(said)));
+    out.extend(first.iter().map(list));
+    out.push('\n');
+    if !more.is_empty() {
+        out += "<details><summary>More</summary>\n\n";
+        out.extend(more.iter().map(list));
+        out += "\n</details>\n\n";
+    }
+    if report.games > 0 {
+        out += &standings(report);
+        out += &rounds(report);
+        out += &crosstable(report);
+        out += &faults(report);
+    }
+    out + &again(report)
+}
+
+fn expectations(report: &Report) -> String {
+    if report.verdicts.is_empty() {
+        return String::new();
+    }
+    let mut out = "| | expected | result |\n| --- | --- | --- |\n".to_owned();
+    for verdict in &report.verdicts {
+        out += &format!(
+            "| {} | {} | {} |\n",
+            if verdict.holds {
+                "✅ holds"
+            } else {
+                "❌ does not hold"
+            },
+            escape(&verdict.expect),
+            escape(&units::unbroken(&verdict.says))
+        );
+    }
+    out + "\n"
+}
+
+fn standings(report: &Report) -> String {
+    let rated = report.ratings.is_some();
+    let mut agents = report.agents.iter().map(|agent| &agent.standing);
+    let swiss = agents.any(|standing| standing.swiss_points.is_some());
+    let mut heads = vec!["#", "agent"];
+    if swiss {
+        heads.extend(["Swiss points", "Buchholz", "byes"]);
+    }
+    if rated {
+        heads.push("rating [95%]");
+    }
+    heads.extend(["score [95%]", "games", "wins", "draws", "losses", "faults"]);
+    let rule = |head: &&str| if *head == "agent" { "---" } else { "---:" };
+    let rules: Vec<&str> = heads.iter().map(rule).collect();
+    let mut out = row(&heads) + &row(&rules);
+    for agent in &report.agents {
+        let standing = &agent.standing;
+        let mut cells = vec![units::place(standing.place), escape(&standing.agent)];
+        if swiss {
+            cells.extend([
+                units::swiss(standing.swiss_points),
+                units::swiss(standing.buchholz),
+                units::count(standing.byes.unwrap_or_default()),
+            ]);
+        }
+        if rated {
+            cells.push(words::rating(standing));
+        }
+        cells.push(units::interval(
+            standing.score,
+            standing.score_low,
+            standing.score_high,
+        ));
+        cells.extend(
+            [
+                standing.games,
+                standing.wins,
+                standing.draws,
+                standing.losses,
+                standing.faults,
+            ]
+            .map(units::count),
+        );
+        out += &row(&cells);
+    }
+    for agent in &report.agents {
+        if let Some(identity) = units::identity(&agent.standing) {
+            out += &format!(
+                "\n{}: {}\n",
+                escape(&agent.standing.agent),
+                escape(&identity)
+            );
+        }
+    }
+    if swiss {
+        out += &format!("\nPlaces are decided {}.\n", swiss_tiebreaks(report.seats));
+    }
+    if report.adaptive {
+        out += "\nIntervals are anytime-valid because results decided what was played or when it ended.\n";
+    }
+    out + "\n"
+}
+
+/// A row of a table.
+fn row(cells: &[impl AsRef<str>]) -> String {
+    let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Who met whom in each round, where the format has rounds and is over.
+fn rounds(report: &Report) -> String {
+    let Some(rounds) = report.verdict.as_ref().and_then(Rounds::of) else {
+        return String::new();
+    };
+    if rounds.tables() > TABLES_MAX {
+        let id = &report.id;
+        return format!("Pairings of each round: `arena standings {id} --rounds`\n\n");
+    }
+    let mut out = "<details><summary>Round by round</summary>\n\n".to_owned();
+    if rounds.kind == Kind::Swiss {
+        let agents = report.agents.iter();
+        let agents: Vec<&str> = agents.map(|it| it.standing.agent.as_str()).collect();
+        let cells = rounds::swiss_cells(&rounds, &agents, rounds::numbered);
+        let mut heads = vec!["".to_owned()];
+        heads.extend(rounds.titles());
+        out += &row(&heads);
+        out += &row(&vec!["---"; heads.len()]);
+        for (place, (agent, cells)) in agents.iter().zip(cells).enumerate() {
+            let mut line = vec![format!("{} {}", place + 1, escape(agent))];
+            line.extend(cells);
+            out += &row(&line);
+        }
+        out += "\nPoints in each round; opponents in brackets.\n";
+    } else {
+        for (title, lines) in rounds::lines(&rounds) {
+            out += &format!("**{}**\n\n", escape(&title));
+            for line in lines {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                out += &format!("- {}\n", escape(&words.join(" ")));
+            }
+            out.push('\n');
+        }
+        out += "Points: one for each opponent beaten, a half for each tied. Agents that advance come first.\n";
+    }
+    out + "\n</details>\n\n"
+}
+
+fn crosstable(report: &Report) -> String {
+    if !(3..=CROSSTABLE_MAX).contains(&report.agents.len()) {
+        return String::new();
+    }
+    let mut out = "<details><summary>Head to head, row against column, percent of the points</summary>\n\n| |".to_owned();
+    for place in 0..report.agents.len() {
+        out += &format!(" {} |", place + 1);
+    }
+    out += "\n| --- |";
+    out += &" ---: |".repeat(report.agents.len());
+    out.push('\n');
+    for (place, (agent, pairs)) in report.agents.iter().zip(&report.pairs).enumerate() {
+        out += &format!("| {} {} |", place + 1, escape(&agent.standing.agent));
+        for pair in pairs {
+            out += &match pair {
+                Some(pair) => format!(" {} |", units::percent(pair.score.value, None)),
+                None => " · |".to_owned(),
+            };
+        }
+        out.push('\n');
+    }
+    out + "\n</details>\n\n"
+}
+
+fn faults(report: &Report) -> String {
+    if report.faults.is_empty() {
+        return String::new();
+    }
+    let mut out = "<details><summary>Faults</summary>\n\n".to_owned();
+    for fault in report.faults.iter().take(FAULTS_MAX) {
+        out += &format!(
+            "- {}: {}, {}",
+            escape(&fault.agent),
+            escape(fault.kind),
+            fault.times(),
+        );
+        if let Some((game, ply)) = fault.games.first() {
+            out += &format!(", first at ply {ply} of `{game}`");
+        }
+        if !fault.message.is_empty() {
+            out += &format!(": {}", escape(&fault.message));
+        }
+        out.push('\n');
+    }
+    let unlisted = report
+        .faults
+        .iter()
+        .skip(FAULTS_MAX)
+        .map(|fault| fault.count);
+    let more = unlisted.sum::<u64>() + report.faults_unlisted;
+    if more > 0 {
+        out += &format!("- and {} more\n", units::count(more));
+    }
+    out + "\n</details>\n\n"
+}
+
+fn again(report: &Report) -> String {
+    let commands = report.commands();
+    let games = units::count(report.games);
+    let digest = &report.digest;
+    let hash = if report.is_whole() {
+        format!("SHA-256 of the {games} games in this report: `{digest}`.")
+    } else {
+        format!(
+            "SHA-256 of the {games} games so far: `{digest}`. The commands play all {} games, whose hash \
+             differs.",
+            units::count(report.games_total)
+        )
+    };
+    let fence = fence(&format!("{}\n{commands}", report.spec_toml));
+    let registrations = report.on_registrations();
+    let registrations = registrations.map_or_else(String::new, |text| format!("{text}\n\n"));
+    format!(
+        "<details><summary>Reproduce</summary>\n\nSave this spec as `spec.toml`:\n\n\
+         {fence}toml\n{}\n{fence}\n\n{registrations}\
+         {fence}sh\n{commands}\n{fence}\n\n{hash}\n\n</details>\n",
+        report.spec_toml.trim_end(),
+    )
+}
+
+/// A fence that the text does not close.
+fn fence(text: &str) -> String {
+    let mut longest = 2;
+    let mut run = 0;
+    for c in text.chars() {
+        run = if c == '`' { run + 1 } else { 0 };
+        longest = longest.max(run);
+    }
+    "`".repeat(longest + 1)
+}
+
+/// Text as it is, on one line: no markup, no HTML, no end of a table's cell.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            // So that nobody is called by it.
+            '@' => out.push_str("&#64;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}

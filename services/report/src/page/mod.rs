@@ -1,0 +1,433 @@
+//! A report as one page that needs nothing else: styles, script, drawings and
+//! games are in it, and its policy lets nothing be loaded.
+
+mod rounds;
+
+use arena_wire::v1;
+use std::{
+    collections::BTreeMap,
+    time::{Duration, UNIX_EPOCH},
+};
+
+use arena_tournament::ratings::expected_score;
+use askama::Template;
+use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    chart, report::Agent, report::Measure, report::Report, sequential::SequentialTest, words,
+};
+use crate::{
+    error::{ReportError, Result},
+    standings::table::swiss_tiebreaks,
+    state::state_name,
+    units,
+};
+
+const CSS: &str = include_str!("report.css");
+const JS: &str = include_str!("report.js");
+
+/// Pairs that are written out: of more a spreadsheet tells more.
+const PAIRS_MAX: usize = 500;
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    report: &'a Report,
+    headline: String,
+    summary: Vec<String>,
+    /// Sentences of it that are folded.
+    more: Vec<String>,
+    parts: Vec<(&'static str, &'static str)>,
+    state: &'static str,
+    games: String,
+    games_total: String,
+    started: Option<String>,
+    finished: Option<String>,
+    rows: Vec<Row<'a>>,
+    /// Rounds, where it is a Swiss tournament that is over.
+    swiss: Option<rounds::SwissRounds>,
+    /// What places go by there.
+    decided: String,
+    /// Rounds, where it is a knockout that is over.
+    bracket: Option<rounds::Bracket>,
+    /// Luck is known of somebody.
+    lucky: bool,
+    ratings: Option<String>,
+    /// The share of the points of who is rated a hundred points higher.
+    hundred: String,
+    /// Whether ties had a weight in that.
+    drawn: bool,
+    dots: String,
+    heat: String,
+    pairs: Vec<PairRow>,
+    /// How many there are beside those.
+    pairs_unlisted: String,
+    /// The sequential test that the tournament is.
+    test: Option<TestPart>,
+    /// The places of a game, where more than two play.
+    ranked: Vec<String>,
+    course: String,
+    /// Whether the course is of ratings.
+    rated: bool,
+    seats: String,
+    lengths: String,
+    endings: String,
+    latencies: String,
+    games_json: String,
+    css: &'static str,
+    js: &'static str,
+    css_hash: String,
+    js_hash: String,
+    version: &'static str,
+}
+
+/// An agent in the tables.
+struct Row<'a> {
+    place: String,
+    name: &'a str,
+    points: String,
+    buchholz: String,
+    byes: String,
+    games: String,
+    wins: String,
+    draws: String,
+    losses: String,
+    win_rate: String,
+    plies: String,
+    faults: String,
+    faulty: bool,
+    kinds: String,
+    by_seat: Vec<String>,
+    /// By place: how often it was there.
+    ranks: Vec<String>,
+    score: String,
+    luck: String,
+    adjusted: String,
+    saved: String,
+    bot: &'a str,
+    version: &'a str,
+    options: String,
+    source: &'a str,
+}
+
+/// A sequential test that was looked at.
+struct TestPart {
+    chart: String,
+    agent: String,
+    elo: (String, String),
+    bounds: (String, String),
+    /// Score of a block, blocks that had it, and which share of all that is.
+    outcomes: Vec<(String, String, String)>,
+    /// Whether a block is two games of two, so that these are five.
+    pentanomial: bool,
+}
+
+/// A pair in its table.
+struct PairRow {
+    names: String,
+    games: String,
+    distinct: String,
+    blocks: String,
+    score: String,
+    elo: String,
+    superiority: String,
+}
+
+/// The page of a report.
+pub fn html(report: &Report) -> Result<String> {
+    let lucky = report
+        .agents
+        .iter()
+        .any(|agent| agent.standing.score_adjusted.is_some());
+    let rounds = rounds::of(report);
+    let swiss = rounds.as_ref().and_then(|of| rounds::swiss(report, of));
+    let bracket = rounds.as_ref().and_then(rounds::bracket);
+    let test = report.test.as_ref().and_then(test_part);
+    let mut parts = vec![("summary", "Summary")];
+    if !report.verdicts.is_empty() {
+        parts.push(("expected", "Expected"));
+    }
+    if report.games > 0 {
+        parts.push(("standings", "Standings"));
+        if swiss.is_some() {
+            parts.push(("rounds", "Rounds"));
+        } else if bracket.is_some() {
+            parts.push(("rounds", "Bracket"));
+        }
+        if test.is_some() {
+            parts.push(("test", "Test"));
+        }
+        if lucky {
+            parts.push(("luck", "Luck"));
+        }
+        parts.extend([
+            ("pairs", "Head to head"),
+            ("course", "Progress"),
+            ("seats", "First move"),
+            ("lengths", "Lengths"),
+            ("latencies", "Thinking"),
+            ("faults", "Faults"),
+            ("samples", "Games"),
+        ]);
+    }
+    parts.push(("again", "Reproduce"));
+    let mut pairs = pairs(report);
+    let unlisted = pairs.len().saturating_sub(PAIRS_MAX) as u64;
+    pairs.truncate(PAIRS_MAX);
+    let tie = report.ratings.as_ref().and_then(|of| of.ties.first());
+    let tie = tie.copied().unwrap_or_default();
+    let mut summary: Vec<String> = words::summary(report)
+        .iter()
+        .map(|said| units::unbroken(said))
+        .collect();
+    let more = summary.split_off(summary.len().min(words::SHOWN));
+    let page = Page {
+        report,
+        headline: words::headline(report),
+        summary,
+        more,
+        parts,
+        state: state_name(report.state),
+        games: units::count(report.games),
+        games_total: units::count(report.games_total),
+        started: date(report.created_unix_us),
+        finished: date(report.finished_unix_us),
+        rows: report.agents.iter().map(row).collect(),
+        swiss,
+        decided: swiss_tiebreaks(report.seats),
+        bracket,
+        lucky,
+        ratings: chart::ratings(report),
+        hundred: format!("{:.0}%", 100.0 * expected_score(100.0, tie)),
+        drawn: tie > 0.0,
+        dots: chart::scores(report),
+        heat: chart::heat(report),
+        pairs,
+        pairs_unlisted: units::count(unlisted),
+        test,
+        ranked: match report.seats {
+            0..=2 => Vec::new(),
+            seats => (1..=seats).map(units::ordinal).collect(),
+        },
+        course: chart::course(report),
+        rated: report.measure == Measure::Rating,
+        seats: chart::seats(report),
+        lengths: chart::lengths(&report.lengths),
+        endings: endings(report),
+        latencies: chart::latencies(report),
+        games_json: script_json(&json!({ "board": report.board, "samples": report.samples })),
+        css: CSS,
+        js: JS,
+        css_hash: source_hash(CSS),
+        js_hash: source_hash(JS),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    page.render().map_err(ReportError::failed)
+}
+
+fn row(agent: &Agent) -> Row<'_> {
+    let standing = &agent.standing;
+    let options = agent.options.iter();
+    let options: Vec<String> = options
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    let share = |score: &Option<f64>| {
+        score.map_or_else(|| "–".to_owned(), |score| format!("{:.1}%", score * 100.0))
+    };
+    Row {
+        place: units::place(standing.place),
+        name: &standing.agent,
+        points: units::swiss(standing.swiss_points),
+        buchholz: units::swiss(standing.buchholz),
+        byes: units::count(standing.byes.unwrap_or_default()),
+        games: units::count(standing.games),
+        wins: units::count(standing.wins),
+        draws: units::count(standing.draws),
+        losses: units::count(standing.losses),
+        win_rate: units::interval(
+            standing.win_rate,
+            standing.win_rate_low,
+            standing.win_rate_high,
+        ),
+        plies: units::mean(standing.plies_mean),
+        faults: units::count(standing.faults),
+        faulty: standing.faults > 0,
+        kinds: kinds(&standing.faults_by_kind),
+        by_seat: agent.seat_scores.iter().map(share).collect(),
+        ranks: ranks(&standing.ranks),
+        score: units::interval(standing.score, standing.score_low, standing.score_high),
+        luck: standing
+            .luck_mean
+            .map_or_else(|| "–".to_owned(), units::signed_percent),
+        adjusted: units::interval(
+            standing.score_adjusted,
+            standing.score_adjusted_low,
+            standing.score_adjusted_high,
+        ) + units::raw(standing.score_adjusted_is_raw),
+        saved: saved(standing),
+        bot: &agent.bot,
+        version: &agent.version,
+        options: options.join(", "),
+        source: &agent.source,
+    }
+}
+
+/// How often each place was reached, with the share of all games.
+fn ranks(ranks: &[u64]) -> Vec<String> {
+    let all: u64 = ranks.iter().sum();
+    let cell = |&count: &u64| match all {
+        0 => "–".to_owned(),
+        all => format!(
+            "{} ({:.1}%)",
+            units::count(count),
+            100.0 * count as f64 / all as f64
+        ),
+    };
+    ranks.iter().map(cell).collect()
+}
+
+/// None before the first look.
+fn test_part(test: &SequentialTest) -> Option<TestPart> {
+    /// Outcomes of a block of two games of two: 0, ½, 1, 1½ and 2 points.
+    const PENTANOMIAL: usize = 5;
+    let chart = chart::sequential_test(test)?;
+    let pentanomial = test.outcomes.len() == PENTANOMIAL;
+    let most = test.outcomes.len().saturating_sub(1).max(1) as f64;
+    let all = test.outcomes.iter().sum::<u64>().max(1) as f64;
+    let outcomes = test.outcomes.iter().enumerate();
+    let outcomes = outcomes.filter(|(_, count)| pentanomial || **count > 0);
+    let row = |(got, &count): (usize, &u64)| {
+        let score = if pentanomial {
+            format!("{} of 2 points", units::points(got as f64 / 2.0))
+        } else {
+            format!("{:.1}%", 100.0 * got as f64 / most)
+        };
+        let share = format!("{:.1}%", 100.0 * count as f64 / all);
+        (score, units::count(count), share)
+    };
+    Some(TestPart {
+        chart,
+        agent: test.agent.clone(),
+        elo: (format!("{:+}", test.elo.0), format!("{:+}", test.elo.1)),
+        bounds: (
+            format!("{:.2}", test.bounds.0),
+            format!("{:.2}", test.bounds.1),
+        ),
+        outcomes: outcomes.map(row).collect(),
+        pentanomial,
+    })
+}
+
+/// Extra games that taking luck out is worth, with the ends of that.
+fn saved(standing: &v1::AgentStanding) -> String {
+    let ends = standing.luck_games_saved_low.map(|low| {
+        let high = standing.luck_games_saved_high;
+        let high = high.map_or_else(|| "∞".to_owned(), units::signed_count);
+        format!(" [{}, {high}]", units::signed_count(low))
+    });
+    standing.luck_games_saved.map_or_else(
+        || "–".to_owned(),
+        |saved| units::signed_count(saved) + &ends.unwrap_or_default(),
+    )
+}
+
+/// Each pair once, from the side of the one that stands before the other.
+fn pairs(report: &Report) -> Vec<PairRow> {
+    let mut rows = Vec::new();
+    for (row, pairs) in report.pairs.iter().enumerate() {
+        for (column, pair) in pairs.iter().enumerate().skip(row + 1) {
+            let Some(pair) = pair else {
+                continue;
+            };
+            let [one, other] = [row, column].map(|place| &report.agents[place].standing.agent);
+            let (low, high) = pair.score.interval.unzip();
+            let elo = pair.elo.and_then(|elo| elo.interval).unzip();
+            rows.push(PairRow {
+                names: format!("{one} against {other}"),
+                games: units::count(pair.games),
+                distinct: different(pair.distinct),
+                blocks: counting(pair.blocks),
+                score: units::interval(Some(pair.score.value), low, high),
+                elo: units::rating(pair.elo.map(|elo| elo.value), elo.0, elo.1),
+                superiority: likely(pair.superiority),
+            });
+        }
+    }
+    rows
+}
+
+/// Different games; more than are counted is said.
+fn different((games, more): (u64, bool)) -> String {
+    let above = if more { ">" } else { "" };
+    format!("{above}{}", units::count(games))
+}
+
+/// Blocks that count, and of how many, where others repeat games.
+fn counting([counted, played]: [u64; 2]) -> String {
+    if counted == played {
+        units::count(counted)
+    } else {
+        format!("{} of {}", units::count(counted), units::count(played))
+    }
+}
+
+/// A likelihood in percent, which is never all or nothing.
+fn likely(share: Option<f64>) -> String {
+    match share {
+        None => "–".to_owned(),
+        Some(0.9995..) => ">99.9%".to_owned(),
+        Some(share) if share < 0.0005 => "<0.1%".to_owned(),
+        Some(share) => format!("{:.1}%", share * 100.0),
+    }
+}
+
+fn kinds<'a>(counts: impl IntoIterator<Item = (&'a String, &'a u64)>) -> String {
+    let mut kinds: Vec<String> = counts
+        .into_iter()
+        .map(|(kind, count)| format!("{} {kind}", units::count(*count)))
+        .collect();
+    kinds.sort_unstable();
+    kinds.join(", ")
+}
+
+/// How games ended.
+fn endings(report: &Report) -> String {
+    let ended: Vec<String> = report
+        .terminations
+        .iter()
+        .map(|(how, count)| format!("{how} {}", units::count(*count)))
+        .collect();
+    format!("How games ended: {}.", ended.join(", "))
+}
+
+/// Day and time in UTC; none where there is none.
+pub(crate) fn date(unix_us: u64) -> Option<String> {
+    (unix_us > 0).then(|| {
+        let time = UNIX_EPOCH + Duration::from_micros(unix_us);
+        let text = humantime::format_rfc3339_seconds(time).to_string();
+        text.replace('T', " ").replace('Z', " UTC")
+    })
+}
+
+/// The length that this share of the games does not exceed.
+pub(crate) fn quantile(lengths: &BTreeMap<u32, u64>, share: f64) -> Option<u32> {
+    let games: u64 = lengths.values().sum();
+    let rank = ((games as f64 * share).ceil() as u64).max(1);
+    let mut seen = 0;
+    lengths.iter().find_map(|(&plies, &count)| {
+        seen += count;
+        (seen >= rank).then_some(plies)
+    })
+}
+
+/// JSON that may stand in a script element: nothing in it closes the element.
+fn script_json(value: &serde_json::Value) -> String {
+    value.to_string().replace('<', "\\u003c")
+}
+
+/// How a policy names what it lets through.
+fn source_hash(text: &str) -> String {
+    format!("sha256-{}", BASE64.encode(Sha256::digest(text)))
+}

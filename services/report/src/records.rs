@@ -1,0 +1,149 @@
+//! Tournaments and their records, from the coordinator.
+
+use std::sync::Arc;
+
+use arena_engine::AnyGame;
+use arena_games::GamesError;
+use arena_model::{GameRecord, RecordHeader, record::LineWriter};
+use arena_wire::{convert, v1};
+
+use crate::Client;
+use crate::error::{ReportError, Result};
+
+/// The game of a tournament, and what the lines of its records share.
+pub struct TournamentRecords {
+    /// The game.
+    pub game: Arc<dyn AnyGame>,
+    /// What its records share.
+    pub header: RecordHeader,
+    lines: LineWriter,
+    hash_only: bool,
+}
+
+impl TournamentRecords {
+    /// Builds the game of a setup.
+    ///
+    /// # Errors
+    /// [`ReportError::Failed`] if ruleset or options are unknown.
+    pub fn new(setup: &v1::TournamentSetup) -> Result<Self> {
+        let seats = setup.seats as usize;
+        let given = convert::options_from_wire(&setup.options);
+        let (ruleset, version) = (&setup.ruleset, setup.rules_version);
+        let (options, seats) = arena_games::resolve_version(ruleset, version, &given, Some(seats))
+            .map_err(|error| unknown_rules(setup, error))?;
+        let game = arena_games::build_version(ruleset, version, &options, seats)
+            .map_err(|error| unknown_rules(setup, error))?;
+        let agents = setup.agents.iter();
+        let header = RecordHeader {
+            tournament_id: setup.tournament_id.clone(),
+            ruleset: setup.ruleset.clone(),
+            rules_version: setup.rules_version,
+            options,
+            agents: agents.map(|agent| agent.name.clone()).collect(),
+            setup: convert::record_setup(setup),
+        };
+        Ok(Self {
+            game,
+            lines: LineWriter::new(&header),
+            hash_only: setup.hash_only,
+            header,
+        })
+    }
+
+    /// Checks a record against rules, seed and hash.
+    pub fn verify(&self, record: &GameRecord) -> Result {
+        self.header
+            .verify(record, &*self.game)
+            .map_err(ReportError::differs)
+    }
+
+    /// Checks a record's events against rules and seed, and its result and luck
+    /// against what follows from them. Where events are not kept there is nothing
+    /// to check.
+    pub fn check(&self, record: &GameRecord) -> Result {
+        if self.hash_only {
+            return Ok(());
+        }
+        record.check(&*self.game).map_err(|error| {
+            ReportError::differs(format!(
+                "game {}/{}: {error}",
+                self.header.tournament_id, record.index
+            ))
+        })
+    }
+
+    /// The record's line, with its hash, without a newline.
+    pub fn line(&self, record: &GameRecord) -> Result<String> {
+        let mut line = String::with_capacity(8192);
+        self.lines
+            .write(record, &*self.game, Some(&record.hash), &mut line)
+            .map_err(|error| {
+                ReportError::differs(format!(
+                    "game {}/{} cannot be replayed: {error}",
+                    self.header.tournament_id, record.index
+                ))
+            })?;
+        Ok(line)
+    }
+}
+
+impl TournamentRecords {
+    /// A record's line whose events are not kept, or not wanted: `null` in
+    /// their place, and the actions of an opening. Its hash is that of the whole
+    /// line.
+    pub fn short_line(&self, record: &GameRecord) -> Result<String> {
+        let short = GameRecord {
+            events: Vec::new(),
+            ..record.clone()
+        };
+        let line = self.line(&short)?;
+        let opening = record.opening();
+        let events = if opening.is_empty() {
+            "\"events\":null".to_owned()
+        } else {
+            let actions: Vec<String> = opening.iter().map(ToString::to_string).collect();
+            format!("\"events\":null,\"opening\":[{}]", actions.join(","))
+        };
+        Ok(line.replacen("\"events\":[]", &events, 1))
+    }
+}
+
+/// Error for a tournament whose ruleset is unknown.
+fn unknown_rules(setup: &v1::TournamentSetup, error: GamesError) -> ReportError {
+    ReportError::failed(format!("tournament {}: {error}", setup.tournament_id))
+}
+
+/// Error text for a game whose moves are not stored.
+#[must_use]
+pub fn not_kept(tournament: &str, game: &str) -> String {
+    format!(
+        "tournament {tournament} keeps no moves (records = \"hash\"): \
+         arena game rerun {game} plays a game again and compares its hash"
+    )
+}
+
+/// Asks for a tournament by its id.
+///
+/// # Errors
+/// [`ReportError::Status`] if the coordinator does not have it.
+pub async fn tournament(client: &mut Client, id: &str) -> Result<v1::Tournament> {
+    let request = v1::GetTournamentRequest {
+        tournament_id: id.to_owned(),
+    };
+    Ok(client
+        .get_tournament(request)
+        .await?
+        .into_inner()
+        .tournament
+        .unwrap_or_default())
+}
+
+/// A record from its message.
+pub fn record(message: Option<&v1::GameRecord>) -> Result<GameRecord> {
+    let Some(message) = message else {
+        return Err(ReportError::failed(
+            "the coordinator sent a game without its record",
+        ));
+    };
+    GameRecord::try_from(message).map_err(ReportError::failed)
+}

@@ -1,0 +1,126 @@
+//! Rounds in lines of text.
+
+use super::{Kind, Rounds, Table};
+use crate::units;
+
+/// Every round of a knockout with a heading, its tables, and who had a bye, is out or
+/// went on for which reason; who goes on comes first.
+pub fn lines(rounds: &Rounds) -> Vec<(String, Vec<String>)> {
+    let titles = rounds.titles();
+    let mut all = Vec::new();
+    for ((round, parts), title) in rounds.all.iter().zip(rounds.parts()).zip(titles) {
+        for part in parts {
+            let heading = match part.side {
+                Some(side) => format!("{title}, {}", side.title()),
+                None => title.clone(),
+            };
+            let mut lines = tables(rounds, &part.tables);
+            if !part.byes.is_empty() {
+                let byes = part.byes.iter().map(|agent| label(rounds, agent));
+                lines.push(format!("bye: {}", byes.collect::<Vec<_>>().join(", ")));
+            }
+            all.push((heading, lines));
+        }
+        // In a single elimination whoever does not go on is out.
+        if let Some((_, lines)) = all.last_mut()
+            && rounds.is_double()
+            && !round.out.is_empty()
+        {
+            lines.push(format!("out: {}", round.out.join(", ")));
+        }
+    }
+    all
+}
+
+/// An agent with its seed, where that is known.
+fn label(rounds: &Rounds, agent: &str) -> String {
+    match rounds.seed(agent) {
+        Some(seed) => format!("{agent} ({seed})"),
+        None => agent.to_owned(),
+    }
+}
+
+/// Tables, a line each; pairs in columns.
+fn tables(rounds: &Rounds, tables: &[&Table]) -> Vec<String> {
+    let labels = |table: &Table| -> Vec<String> {
+        let agents = table.agents.iter();
+        agents.map(|agent| label(rounds, agent)).collect()
+    };
+    let all: Vec<Vec<String>> = tables.iter().map(|table| labels(table)).collect();
+    let width = |of: &[String]| of.first().map_or(0, |first| first.chars().count());
+    let width = all.iter().map(|it| width(it)).max().unwrap_or_default();
+    let scores: Vec<String> = tables.iter().map(|table| score(table)).collect();
+    let score_width = scores.iter().map(|it| it.chars().count()).max();
+    let score_width = score_width.unwrap_or_default();
+    let line = |((table, names), score): ((&&Table, &Vec<String>), &String)| {
+        let mut line = match &names[..] {
+            [one, other] => format!("{one:width$}  {score:^score_width$}  {other}"),
+            _ => many(table, names),
+        };
+        if table.by_seed {
+            line += BY_SEED;
+        }
+        line
+    };
+    tables.iter().zip(&all).zip(&scores).map(line).collect()
+}
+
+/// Why somebody went on who has no more points than another one.
+const BY_SEED: &str = "; level, the better seed goes on";
+
+/// `12 – 8`
+fn score(table: &Table) -> String {
+    let points: Vec<String> = table.points.iter().map(|&it| units::points(it)).collect();
+    points.join(" – ")
+}
+
+/// A table of more than two.
+fn many(table: &Table, names: &[String]) -> String {
+    let text: Vec<String> = names
+        .iter()
+        .zip(&table.points)
+        .map(|(name, &points)| format!("{name} {}", units::points(points)))
+        .collect();
+    let (on, out) = text.split_at(table.go_on.min(text.len()));
+    format!("on: {}; out: {}", on.join(", "), out.join(", "))
+}
+
+/// Agents by their numbers in a list: `(2, 5)`.
+pub fn numbered(places: &[usize]) -> String {
+    let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
+    format!("({})", numbers.join(", "))
+}
+
+/// Of a Swiss tournament, by agent as listed and by round: what it got, and against
+/// whom, as their places in the list are `called`; or a bye.
+pub fn swiss_cells(
+    rounds: &Rounds,
+    agents: &[&str],
+    called: impl Fn(&[usize]) -> String,
+) -> Vec<Vec<String>> {
+    debug_assert_eq!(rounds.kind, Kind::Swiss);
+    let place = |name: &str| agents.iter().position(|known| *known == name);
+    let mut cells = vec![vec!["–".to_owned(); rounds.all.len()]; agents.len()];
+    for (number, round) in rounds.all.iter().enumerate() {
+        for bye in round.byes.iter().filter_map(|name| place(name)) {
+            cells[bye][number] = "bye".to_owned();
+        }
+        for table in &round.tables {
+            for (own, name) in table.agents.iter().enumerate() {
+                let Some(agent) = place(name) else { continue };
+                let others = (0..table.agents.len()).filter(|&other| other != own);
+                let names = others
+                    .clone()
+                    .filter_map(|other| place(&table.agents[other]));
+                let met = called(&names.collect::<Vec<_>>());
+                let got = |at: usize| units::points(table.points.get(at).copied().unwrap_or(0.0));
+                let mut score = got(own);
+                if let [other] = others.collect::<Vec<_>>()[..] {
+                    score += &format!("–{}", got(other));
+                }
+                cells[agent][number] = format!("{score} {met}");
+            }
+        }
+    }
+    cells
+}

@@ -1,0 +1,60 @@
+//! Rounds as data.
+
+use serde::Serialize;
+
+use super::{Kind, Rounds, Side};
+
+/// An agent in a round.
+#[derive(Debug, Serialize)]
+pub struct Row<'a> {
+    round: u64,
+    /// From 1; none for a bye.
+    table: Option<usize>,
+    part: Option<Side>,
+    agent: &'a String,
+    /// From 1; of a knockout.
+    seed: Option<usize>,
+    /// A seat beaten is one, a seat tied a half; none for a bye.
+    points: Option<f64>,
+    bye: bool,
+    /// Whether it is in a knockout's next round, or has won.
+    goes_on: Option<bool>,
+    /// The seed alone decided who of its table goes on.
+    by_seed: Option<bool>,
+}
+
+/// Everybody in every round, in the order of the tables.
+pub fn rows(rounds: &Rounds) -> Vec<Row<'_>> {
+    let knockout = rounds.kind == Kind::Knockout;
+    let mut rows = Vec::new();
+    for round in &rounds.all {
+        let row = |agent| Row {
+            round: round.round,
+            table: None,
+            part: None,
+            agent,
+            seed: rounds.seed(agent),
+            points: None,
+            bye: false,
+            goes_on: knockout.then(|| !round.out.contains(agent)),
+            by_seed: None,
+        };
+        for (number, table) in round.tables.iter().enumerate() {
+            for (agent, &points) in table.agents.iter().zip(&table.points) {
+                rows.push(Row {
+                    table: Some(number + 1),
+                    part: table.part,
+                    points: Some(points),
+                    by_seed: knockout.then_some(table.by_seed),
+                    ..row(agent)
+                });
+            }
+        }
+        let bye = |agent| Row {
+            bye: true,
+            ..row(agent)
+        };
+        rows.extend(round.byes.iter().map(bye));
+    }
+    rows
+}

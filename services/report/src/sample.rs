@@ -1,0 +1,225 @@
+//! Games to be stepped through: which ones, and their positions.
+
+use std::collections::BTreeMap;
+
+use arena_engine::{AnyGame, ReplayError, Termination};
+use arena_model::GameRecord;
+use serde::Serialize;
+
+use crate::board::{Boards, Step};
+
+/// The most games of a sample.
+const GAMES_MAX: usize = 12;
+/// The most steps of all of them together, which bounds the page.
+const STEPS_MAX: usize = 12_000;
+/// First games of pairs that are looked at.
+const PAIRS_MAX: usize = 64;
+
+/// Why games are chosen that stand out by nothing.
+const NEXT: &str = "two of the field";
+
+/// A game to be stepped through.
+#[derive(Debug, Serialize)]
+pub(crate) struct Sample {
+    pub(crate) game: String,
+    /// Why this one.
+    pub(crate) why: String,
+    pub(crate) seats: Vec<String>,
+    pub(crate) seed: String,
+    pub(crate) placement: Vec<u8>,
+    pub(crate) scores: Vec<i64>,
+    pub(crate) plies: u32,
+    pub(crate) termination: &'static str,
+    /// Ply, seat and kind.
+    pub(crate) faults: Vec<(u32, u8, &'static str)>,
+    /// The numbers, or lines, of the first position.
+    pub(crate) start: serde_json::Value,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// Candidates, while games come by in index order.
+pub(super) struct Sampler {
+    /// By agent of the spec: its place in the standings.
+    places: Vec<usize>,
+    first: Option<GameRecord>,
+    shortest: Option<GameRecord>,
+    longest: Option<GameRecord>,
+    closest: Option<(u64, GameRecord)>,
+    upset: Option<(usize, GameRecord)>,
+    /// By agent: its first game with a fault of its own.
+    faulty: BTreeMap<u16, GameRecord>,
+    /// By places in the standings: the first game of a pair.
+    pairs: BTreeMap<(usize, usize), GameRecord>,
+}
+
+impl Sampler {
+    /// `places` tells by agent of the spec its place in the standings.
+    pub(super) fn new(places: Vec<usize>) -> Self {
+        Self {
+            places,
+            first: None,
+            shortest: None,
+            longest: None,
+            closest: None,
+            upset: None,
+            faulty: BTreeMap::new(),
+            pairs: BTreeMap::new(),
+        }
+    }
+
+    /// Looks at a game.
+    pub(super) fn add(&mut self, record: &GameRecord) {
+        if record.termination == Termination::Void || record.events.is_empty() || !record.is_whole()
+        {
+            return;
+        }
+        for fault in &record.faults {
+            let agent = record.seats[usize::from(fault.seat)];
+            if self.faulty.len() < GAMES_MAX {
+                self.faulty.entry(agent).or_insert_with(|| record.clone());
+            }
+        }
+        self.first.get_or_insert_with(|| record.clone());
+        if record.termination == Termination::Forfeit {
+            return;
+        }
+        keep(&mut self.shortest, record, |kept| record.plies < kept.plies);
+        keep(&mut self.longest, record, |kept| record.plies > kept.plies);
+        self.add_closest(record);
+        self.add_upset(record);
+        self.add_pair(record);
+    }
+
+    fn add_closest(&mut self, record: &GameRecord) {
+        let (Some(most), Some(least)) = (record.scores.iter().max(), record.scores.iter().min())
+        else {
+            return;
+        };
+        let apart = most.abs_diff(*least);
+        if self.closest.as_ref().is_none_or(|(kept, _)| apart < *kept) {
+            self.closest = Some((apart, record.clone()));
+        }
+    }
+
+    /// An upset is a sole win of one far behind over all that are before it.
+    fn add_upset(&mut self, record: &GameRecord) {
+        let firsts = record.placement.iter().filter(|&&rank| rank == 1).count();
+        let winner = record.placement.iter().position(|&rank| rank == 1);
+        let (1, Some(winner)) = (firsts, winner) else {
+            return;
+        };
+        let place = |seat: usize| self.places.get(usize::from(record.seats[seat])).copied();
+        let best = (0..record.seats.len()).filter_map(place).min();
+        let (Some(winners), Some(best)) = (place(winner), best) else {
+            return;
+        };
+        let upset = winners.saturating_sub(best);
+        if upset > 0 && self.upset.as_ref().is_none_or(|(kept, _)| upset > *kept) {
+            self.upset = Some((upset, record.clone()));
+        }
+    }
+
+    fn add_pair(&mut self, record: &GameRecord) {
+        let mut places: Vec<usize> = record
+            .seats
+            .iter()
+            .filter_map(|&agent| self.places.get(usize::from(agent)).copied())
+            .collect();
+        places.sort_unstable();
+        let [first, second, ..] = places[..] else {
+            return;
+        };
+        self.pairs
+            .entry((first, second))
+            .or_insert_with(|| record.clone());
+        while self.pairs.len() > PAIRS_MAX {
+            self.pairs.pop_last();
+        }
+    }
+
+    /// Those that were chosen, each once, with the reason.
+    fn chosen(self) -> Vec<(String, GameRecord)> {
+        let mut found: Vec<(String, GameRecord)> = Vec::new();
+        let mut choose = |why: &str, record: Option<GameRecord>| {
+            let Some(record) = record else {
+                return;
+            };
+            let same = |(_, known): &(String, GameRecord)| known.index == record.index;
+            match found.iter().position(same) {
+                // The reason by which it came first says enough of its rank.
+                Some(_) if why == NEXT => {}
+                Some(place) => found[place].0 += &format!(", {why}"),
+                None if found.len() < GAMES_MAX => found.push((why.to_owned(), record)),
+                None => {}
+            }
+        };
+        let mut pairs = self.pairs.into_iter();
+        if let Some((_, record)) = pairs.next() {
+            choose("the best two", Some(record));
+        }
+        choose("closest score", self.closest.map(|(_, record)| record));
+        choose("greatest upset", self.upset.map(|(_, record)| record));
+        choose("shortest", self.shortest);
+        choose("longest", self.longest);
+        choose("first game", self.first);
+        for record in self.faulty.into_values().take(3) {
+            choose("with a fault", Some(record));
+        }
+        for (_, record) in pairs {
+            choose(NEXT, Some(record));
+        }
+        found
+    }
+
+    /// Replays those that were chosen.
+    pub(super) fn samples(
+        self,
+        tournament: &str,
+        names: &[String],
+        boards: &Boards,
+        game: &dyn AnyGame,
+    ) -> Result<Vec<Sample>, ReplayError> {
+        let mut samples = Vec::new();
+        let mut steps_left = STEPS_MAX;
+        for (why, record) in self.chosen() {
+            // What would not fit is left out; there are others.
+            if record.plies as usize > steps_left {
+                continue;
+            }
+            let (start, steps) = boards.steps(game, &record.events)?;
+            steps_left -= steps.len();
+            samples.push(Sample {
+                game: format!("{tournament}/{}", record.index),
+                why,
+                seats: record
+                    .seats
+                    .iter()
+                    .map(|&agent| names[usize::from(agent)].clone())
+                    .collect(),
+                seed: record.seed.to_string(),
+                placement: record.placement.clone(),
+                scores: record.scores.clone(),
+                plies: record.plies,
+                termination: record.termination.name(),
+                faults: record
+                    .faults
+                    .iter()
+                    .map(|fault| (fault.ply, fault.seat, fault.kind.name()))
+                    .collect(),
+                start,
+                steps,
+            });
+        }
+        Ok(samples)
+    }
+}
+
+fn keep(
+    kept: &mut Option<GameRecord>,
+    record: &GameRecord,
+    better: impl FnOnce(&GameRecord) -> bool,
+) {
+    if kept.as_ref().is_none_or(better) {
+        *kept = Some(record.clone());
+    }
+}

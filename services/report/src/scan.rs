@@ -1,0 +1,243 @@
+//! One pass over the games of a tournament, in index order. Memory grows with
+//! agents, not with games.
+
+use std::collections::BTreeMap;
+
+use arena_engine::Termination;
+use arena_model::GameRecord;
+use arena_telemetry::LatencyHistogram;
+use arena_wire::v1;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    faults::{Faults, Found},
+    rated::Rated,
+    report::Measure,
+    sequential::SequentialTest,
+};
+
+/// Points of a course.
+const STEPS: usize = 120;
+
+/// Sums over the games of a tournament. Agents are numbered as in its spec.
+pub(super) struct Scan {
+    tournament: String,
+    names: Vec<String>,
+    games_total: u64,
+    agents: Vec<Sums>,
+    rated: Option<Rated>,
+    digest: Sha256,
+    pub(super) games: u64,
+    pub(super) lengths: BTreeMap<u32, u64>,
+    pub(super) terminations: BTreeMap<&'static str, u64>,
+    pub(super) faults: Faults,
+}
+
+/// Of one agent.
+#[derive(Clone)]
+struct Sums {
+    latencies: LatencyHistogram,
+    /// By step of the index: share of the points and games there.
+    steps: Vec<(f64, u64)>,
+    /// By seat: the same.
+    seats: Vec<(f64, u64)>,
+}
+
+impl Scan {
+    pub(super) fn new(
+        tournament: &str,
+        names: Vec<String>,
+        seats: usize,
+        games_total: u64,
+        rated: Option<Rated>,
+    ) -> Self {
+        let sums = Sums {
+            latencies: LatencyHistogram::new(),
+            steps: vec![(0.0, 0); STEPS],
+            seats: vec![(0.0, 0); seats],
+        };
+        Self {
+            tournament: tournament.to_owned(),
+            games_total,
+            agents: vec![sums; names.len()],
+            names,
+            rated,
+            digest: Sha256::new(),
+            games: 0,
+            lengths: BTreeMap::new(),
+            terminations: BTreeMap::new(),
+            faults: Faults::default(),
+        }
+    }
+
+    /// Adds a game; `line` is its line in an export of hashes.
+    pub(super) fn add(&mut self, record: &GameRecord, side: &v1::GameReport, line: &str) {
+        self.digest.update(line.as_bytes());
+        self.digest.update(b"\n");
+        self.games += 1;
+        *self
+            .terminations
+            .entry(record.termination.name())
+            .or_default() += 1;
+        self.add_latencies(side);
+        self.add_faults(record, side);
+        if let Some(rated) = &mut self.rated {
+            rated.close(step(record.index, self.games_total));
+            rated.add(record);
+        }
+        if record.termination == Termination::Void || record.placement.is_empty() {
+            return;
+        }
+        *self.lengths.entry(record.plies).or_default() += 1;
+        self.add_scores(record);
+    }
+
+    fn add_scores(&mut self, record: &GameRecord) {
+        let step = step(record.index, self.games_total);
+        for (seat, &agent) in record.seats.iter().enumerate() {
+            let Some(sums) = self.agents.get_mut(usize::from(agent)) else {
+                continue;
+            };
+            let share = share(record, seat);
+            if let Some(sums) = sums.seats.get_mut(seat) {
+                add(sums, share);
+            }
+            // A game is one, however many of its seats an agent has.
+            if record.seats[..seat].contains(&agent) {
+                continue;
+            }
+            let own = record.seats.iter().enumerate();
+            let own: Vec<f64> = own
+                .filter(|&(_, &other)| other == agent)
+                .map(|(seat, _)| self::share(record, seat))
+                .collect();
+            add(
+                &mut sums.steps[step],
+                own.iter().sum::<f64>() / own.len() as f64,
+            );
+        }
+    }
+
+    fn add_latencies(&mut self, side: &v1::GameReport) {
+        for latency in side.timing.iter().flat_map(|timing| &timing.latency) {
+            let buckets = latency.buckets.iter().copied();
+            let counted =
+                LatencyHistogram::from_buckets(buckets.zip(latency.counts.iter().copied()));
+            if let (Some(sums), Ok(counted)) =
+                (self.agents.get_mut(latency.agent as usize), counted)
+            {
+                sums.latencies.merge(&counted);
+            }
+        }
+    }
+
+    fn add_faults(&mut self, record: &GameRecord, side: &v1::GameReport) {
+        for fault in &record.faults {
+            let agent = record.seats.get(usize::from(fault.seat)).copied();
+            let name = agent.and_then(|agent| self.names.get(usize::from(agent)));
+            let Some(name) = name else {
+                continue;
+            };
+            let detail = side
+                .fault_details
+                .iter()
+                .find(|detail| detail.seat == u32::from(fault.seat));
+            self.faults.add(Found {
+                agent: name,
+                game: format!("{}/{}", self.tournament, record.index),
+                ply: fault.ply,
+                kind: fault.kind.name(),
+                message: detail.map_or("", |detail| &detail.message),
+                stderr: detail.map_or("", |detail| &detail.stderr_tail),
+            });
+        }
+    }
+
+    /// An agent's latencies.
+    pub(super) fn latencies(&self, agent: usize) -> LatencyHistogram {
+        self.agents[agent].latencies.clone()
+    }
+
+    /// To be reported when all games are added.
+    pub(super) fn end(&mut self) {
+        if let Some(rated) = &mut self.rated {
+            rated.close(step(self.games, self.games_total) + 1);
+        }
+    }
+
+    /// The sequential test that the tournament is.
+    pub(super) fn test(&self) -> Option<SequentialTest> {
+        self.rated.as_ref()?.test().cloned()
+    }
+
+    /// What courses are of.
+    pub(super) fn measure(&self) -> Measure {
+        if self.rated.is_some() {
+            Measure::Rating
+        } else {
+            Measure::Score
+        }
+    }
+
+    /// An agent's rating after each step, or its mean score where there are too
+    /// many agents to rate, from its first game on.
+    pub(super) fn course(&self, agent: usize) -> Vec<Option<f64>> {
+        let played = step(self.games, self.games_total);
+        let mut ratings = self.rated.as_ref().map(|rated| rated.course(agent));
+        let mut sum = (0.0, 0);
+        let steps = self.agents[agent].steps.iter().enumerate();
+        steps
+            .map(|(step, &(points, games))| {
+                sum.0 += points;
+                sum.1 += games;
+                let rating = ratings.as_mut().map(Iterator::next);
+                if sum.1 == 0 || step > played {
+                    return None;
+                }
+                match rating {
+                    Some(rating) => rating.flatten(),
+                    None => Some(sum.0 / sum.1 as f64),
+                }
+            })
+            .collect()
+    }
+
+    /// An agent's score by seat.
+    pub(super) fn by_seat(&self, agent: usize) -> Vec<Option<f64>> {
+        let seats = self.agents[agent].seats.iter();
+        seats
+            .map(|&(points, games)| (games > 0).then(|| points / games as f64))
+            .collect()
+    }
+
+    /// SHA-256 of all lines that were added.
+    pub(super) fn digest(&self) -> String {
+        hex::encode(self.digest.clone().finalize())
+    }
+}
+
+/// The step of a game.
+fn step(index: u64, games_total: u64) -> usize {
+    (index * STEPS as u64 / games_total.max(1)).min(STEPS as u64 - 1) as usize
+}
+
+/// The share of the seats of other agents that a seat beat, with a half of those tied.
+fn share(record: &GameRecord, seat: usize) -> f64 {
+    let all = record.seats.iter().zip(&record.placement);
+    let others = all.filter(|&(agent, _)| *agent != record.seats[seat]);
+    let (mut got, mut of) = (0.0, 0.0);
+    for (_, rank) in others {
+        of += 1.0;
+        got += match record.placement[seat].cmp(rank) {
+            std::cmp::Ordering::Less => 1.0,
+            std::cmp::Ordering::Equal => 0.5,
+            std::cmp::Ordering::Greater => 0.0,
+        };
+    }
+    if of > 0.0 { got / of } else { 0.5 }
+}
+
+fn add(sums: &mut (f64, u64), share: f64) {
+    sums.0 += share;
+    sums.1 += 1;
+}

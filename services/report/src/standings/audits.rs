@@ -1,0 +1,53 @@
+//! The state of audits.
+
+use arena_wire::v1;
+
+/// The state of audits as text.
+#[must_use]
+pub fn format_audits(audits: &v1::Audits) -> String {
+    let mut text = format!(
+        "audit: {} of {} games replayed, {} differ",
+        audits.agreed + audits.differing,
+        audits.due,
+        audits.differing
+    );
+    if audits.differing > 0 {
+        text += " (see arena audit list)";
+    }
+    if audits.waiting > 0 {
+        text += &format!("; {} waiting for a second worker", audits.waiting);
+    }
+    if audits.given_up > 0 {
+        text += &format!(
+            "; {} given up until the coordinator restarts, after failed attempts",
+            audits.given_up
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::standings::view::AuditsView;
+
+    #[test]
+    fn audits_that_are_given_up_are_distinguished_from_those_that_wait() {
+        let audits = v1::Audits {
+            due: 10,
+            agreed: 5,
+            differing: 1,
+            waiting: 3,
+            given_up: 1,
+        };
+        let text = format_audits(&audits);
+        for part in ["6 of 10", "1 differ", "3 waiting", "1 given up"] {
+            assert!(text.contains(part), "{text}");
+        }
+        let json = serde_json::to_value(AuditsView::from(audits)).expect("numbers");
+        assert_eq!(
+            (&json["waiting"], &json["given_up"]),
+            (&3.into(), &1.into())
+        );
+    }
+}

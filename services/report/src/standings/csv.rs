@@ -1,0 +1,74 @@
+//! Standings and pairs as comma-separated values, with every key of the JSON.
+
+use arena_wire::v1;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::view;
+use crate::{
+    error::{ReportError, Result},
+    rounds::Row,
+    text::csv_line,
+};
+
+/// One line an agent; `rank` numbers the lines, while those who are level share a
+/// `place`.
+pub fn agents(standings: &v1::Standings) -> Result<String> {
+    let rows = standings.agents.iter().enumerate().map(|(place, agent)| {
+        let mut cells = vec![("rank".to_owned(), (place + 1).to_string())];
+        cells.extend(flat(&view::agent(agent))?);
+        Ok(cells)
+    });
+    text(rows.collect::<Result<_>>()?)
+}
+
+/// One line a pair.
+pub fn pairs(standings: &v1::Standings) -> Result<String> {
+    let rows = standings.pairs.iter().map(|pair| flat(&view::pair(pair)));
+    text(rows.collect::<Result<_>>()?)
+}
+
+/// One line for each agent of each round.
+pub fn rounds(rows: &[Row<'_>]) -> Result<String> {
+    text(rows.iter().map(flat).collect::<Result<_>>()?)
+}
+
+fn text(rows: Vec<Vec<(String, String)>>) -> Result<String> {
+    let mut text = String::new();
+    for (place, row) in rows.iter().enumerate() {
+        if place == 0 {
+            let names: Vec<&str> = row.iter().map(|(name, _)| name.as_str()).collect();
+            text += &csv_line(&names);
+        }
+        let cells: Vec<&str> = row.iter().map(|(_, cell)| cell.as_str()).collect();
+        text += &csv_line(&cells);
+    }
+    Ok(text)
+}
+
+/// Keys and values: what is not known is empty, a list has a column for each
+/// number, and an object is `key=value` after `key=value`.
+fn flat(value: &impl Serialize) -> Result<Vec<(String, String)>> {
+    let value = serde_json::to_value(value).map_err(ReportError::failed)?;
+    let mut cells = Vec::new();
+    for (key, value) in value.as_object().into_iter().flatten() {
+        match value {
+            Value::Array(numbers) => {
+                let numbers = numbers.iter().enumerate();
+                cells.extend(
+                    numbers.map(|(place, number)| {
+                        (format!("{key}_{}", place + 1), number.to_string())
+                    }),
+                );
+            }
+            Value::Object(kinds) => {
+                let kinds = kinds.iter().map(|(kind, count)| format!("{kind}={count}"));
+                cells.push((key.clone(), kinds.collect::<Vec<_>>().join(" ")));
+            }
+            Value::String(text) => cells.push((key.clone(), text.clone())),
+            Value::Null => cells.push((key.clone(), String::new())),
+            other => cells.push((key.clone(), other.to_string())),
+        }
+    }
+    Ok(cells)
+}

@@ -1,0 +1,595 @@
+//! Standings as people read them, and as spreadsheets do.
+
+use arena_wire::v1;
+
+use crate::{
+    intervals,
+    text::{Column, fitted, wrapped},
+    units,
+};
+
+/// What fits a page.
+const WIDTH: usize = 100;
+/// So many agents with one identity are named.
+const IDENTICAL_SHOWN: usize = 5;
+
+/// The table, no wider than that, or [`WIDTH`] where there is no terminal, unless
+/// all of it is wanted; with what is left out.
+pub fn people(standings: &v1::Standings, wide: bool, width: Option<usize>) -> String {
+    let agents = &intervals::at_the_end(standings);
+    // What the order follows gives way last of all: ratings where scores do not
+    // say it.
+    let scores = agents.iter().map(|agent| agent.score);
+    let by_score = scores.is_sorted_by(|one, next| one >= next);
+    let swiss = agents.iter().any(|agent| agent.swiss_points.is_some());
+    let mut columns = vec![Column {
+        head: "#".to_owned(),
+        cells: agents
+            .iter()
+            .map(|agent| units::place(agent.place))
+            .collect(),
+        spare: 0,
+    }];
+    let mut add = |head: &str, spare: usize, cell: &dyn Fn(&v1::AgentStanding) -> String| {
+        columns.push(Column {
+            head: head.to_owned(),
+            cells: agents.iter().map(cell).collect(),
+            spare,
+        });
+    };
+    let seats = agents.iter().map(|agent| agent.ranks.len()).max();
+    add("agent", 0, &|agent| agent.agent.clone());
+    if swiss {
+        add("Swiss", 0, &|agent| units::swiss(agent.swiss_points));
+        add("Buchholz", 0, &|agent| units::swiss(agent.buchholz));
+        add("byes", 2, &|agent| {
+            agent.byes.map_or_else(|| "–".to_owned(), units::count)
+        });
+    }
+    if agents.iter().any(|agent| agent.rating.is_some()) {
+        add("rating [95%]", usize::from(by_score || swiss), &|agent| {
+            units::rating(agent.rating, agent.rating_low, agent.rating_high)
+        });
+    }
+    let rated = agents.iter().any(|agent| agent.rating.is_some());
+    add(
+        "score [95%]",
+        usize::from(swiss || rated && !by_score),
+        &|agent| units::interval(agent.score, agent.score_low, agent.score_high),
+    );
+    if agents.iter().any(|agent| agent.score_adjusted.is_some()) {
+        add("adjusted [95%]", 4, &|agent| {
+            let shown = units::interval(
+                agent.score_adjusted,
+                agent.score_adjusted_low,
+                agent.score_adjusted_high,
+            );
+            shown + units::raw(agent.score_adjusted_is_raw)
+        });
+    }
+    if seats > Some(2) {
+        let heads = ["1st", "2nd", "3rd", "4th"];
+        let head = heads[..seats.unwrap_or_default().min(4)].join("/");
+        add(&head, 3, &|agent| {
+            let ranks = agent.ranks.iter().map(|&games| units::count(games));
+            ranks.collect::<Vec<_>>().join("/")
+        });
+    } else {
+        add("W/D/L", 3, &|agent| {
+            [agent.wins, agent.draws, agent.losses]
+                .map(units::count)
+                .join("/")
+        });
+    }
+    add("games", 2, &|agent| units::count(agent.games));
+    let mixed = |agent: &v1::AgentStanding| {
+        let share = agent.nash.unwrap_or_default();
+        (0.01..0.99).contains(&share)
+    };
+    if agents.iter().any(mixed) {
+        add("Nash", 5, &|agent| {
+            let share = agent.nash.map(|share| format!("{:.0}%", share * 100.0));
+            share.unwrap_or_else(|| "–".to_owned())
+        });
+    }
+    add("plies", 7, &|agent| units::mean(agent.plies_mean));
+    add("move p50", 9, &|agent| units::latency(agent.latency_us_p50));
+    add("move p99", 6, &|agent| units::latency(agent.latency_us_p99));
+    if wide {
+        add("wait p50", 0, &|agent| units::latency(agent.waiting_us_p50));
+        add("wait p99", 0, &|agent| units::latency(agent.waiting_us_p99));
+    }
+    // Noughts may give way; who reads that somebody fails must not have to ask.
+    let faulty = agents.iter().any(|agent| agent.faults > 0);
+    add("faults", if faulty { 0 } else { 8 }, &|agent| {
+        units::count(agent.faults)
+    });
+    if wide {
+        let head = if standings.adaptive {
+            "win rate"
+        } else {
+            "win rate [95%]"
+        };
+        add(head, 0, &|agent| {
+            units::interval(agent.win_rate, agent.win_rate_low, agent.win_rate_high)
+        });
+        // The other ones, which are not shown yet.
+        let looks = if standings.adaptive {
+            "fixed n"
+        } else {
+            "anytime"
+        };
+        if rated {
+            add(&format!("rating [95%, {looks}]"), 0, &|agent| {
+                units::rating(
+                    agent.rating,
+                    agent.rating_anytime_low,
+                    agent.rating_anytime_high,
+                )
+            });
+        }
+        add(&format!("score [95%, {looks}]"), 0, &|agent| {
+            units::interval(
+                agent.score,
+                agent.score_anytime_low,
+                agent.score_anytime_high,
+            )
+        });
+        add("blocks", 0, &|agent| units::count(agent.blocks));
+        add("voids", 0, &|agent| units::count(agent.voids));
+    }
+    let room = (!wide).then(|| width.unwrap_or(WIDTH));
+    let (mut text, left_out) = fitted(columns, room);
+    for line in identities(agents) {
+        text += &remark(&line, width);
+    }
+    if !left_out.is_empty() {
+        let left_out = left_out.join(", ");
+        let id = &standings.tournament_id;
+        text += &remark(
+            &format!("hidden columns: {left_out} (use arena standings {id} --wide)"),
+            width,
+        );
+    }
+    text
+}
+
+/// What identifies agents that are registered, those that share it in one line.
+fn identities(agents: &[v1::AgentStanding]) -> Vec<String> {
+    let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
+    for agent in agents {
+        let Some(identity) = units::identity(agent) else {
+            continue;
+        };
+        match lines.iter_mut().find(|(known, _)| *known == identity) {
+            Some((_, names)) => names.push(&agent.agent),
+            None => lines.push((identity, vec![&agent.agent])),
+        }
+    }
+    let line = |(identity, names): (String, Vec<&str>)| {
+        let (shown, more) = names.split_at(names.len().min(IDENTICAL_SHOWN));
+        let more = match more.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("{}{more}: {identity}", shown.join(", "))
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// A line below the table, broken between words where it is wider than a terminal.
+fn remark(text: &str, width: Option<usize>) -> String {
+    let text = match width {
+        Some(width) => wrapped(text, width, "  "),
+        None => text.to_owned(),
+    };
+    text + "\n"
+}
+
+/// Who scored what against whom: the row's score against the column's agent, in
+/// the order of the standings; and the same less luck, where that is known and
+/// fits, or all of it is wanted. Intervals are left out where they do not fit.
+pub fn crosstable(standings: &v1::Standings, wide: bool, width: Option<usize>) -> String {
+    let fits = |text: &str, width: usize| text.lines().all(|line| line.chars().count() <= width);
+    // As the report has it: where results decided what was played, one look is not
+    // what happened.
+    let head = if standings.adaptive {
+        "score in % against, anytime-valid"
+    } else {
+        "score in % against"
+    };
+    let room = width.filter(|_| !wide);
+    let table = |reported: bool| {
+        scores(standings, head, room, |pair| {
+            match (reported, standings.adaptive) {
+                (false, _) => (pair.score, None, None),
+                (true, true) => (pair.score, pair.score_anytime_low, pair.score_anytime_high),
+                (true, false) => (pair.score, pair.score_low, pair.score_high),
+            }
+        })
+    };
+    let mut text = table(true);
+    if room.is_some_and(|width| !fits(&text, width)) {
+        text = table(false);
+        text += &remark("intervals are hidden (use --crosstable --wide)", width);
+    }
+    let mut pairs = standings.pairs.iter();
+    if pairs.any(|pair| pair.score_adjusted.is_some()) {
+        let adjusted = scores(
+            standings,
+            "luck-adjusted score in % against",
+            room,
+            |pair| {
+                let (low, high) = if standings.adaptive {
+                    (
+                        pair.score_adjusted_anytime_low,
+                        pair.score_adjusted_anytime_high,
+                    )
+                } else {
+                    (pair.score_adjusted_low, pair.score_adjusted_high)
+                };
+                (pair.score_adjusted, low, high)
+            },
+        );
+        if wide || fits(&adjusted, width.unwrap_or(WIDTH)) {
+            text += &format!("\n{adjusted}");
+        }
+    }
+    text
+}
+
+/// A table of what each has against each other one, of the interval that a pair
+/// has from its first agent's side.
+fn scores(
+    standings: &v1::Standings,
+    head: &str,
+    width: Option<usize>,
+    of: impl Fn(&v1::PairStanding) -> (Option<f64>, Option<f64>, Option<f64>),
+) -> String {
+    let names: Vec<&str> = standings
+        .agents
+        .iter()
+        .map(|agent| agent.agent.as_str())
+        .collect();
+    let mut cells = vec![vec!["–".to_owned(); names.len()]; names.len()];
+    let place = |name: &str| names.iter().position(|known| *known == name);
+    for pair in &standings.pairs {
+        let (Some(one), Some(other)) = (place(&pair.agent), place(&pair.opponent)) else {
+            continue;
+        };
+        let (Some(score), low, high) = of(pair) else {
+            continue;
+        };
+        let interval = low.zip(high);
+        let turned = interval.map(|(low, high)| (1.0 - high, 1.0 - low));
+        cells[one][other] = units::percent(score, interval);
+        cells[other][one] = units::percent(1.0 - score, turned);
+    }
+    for (place, row) in cells.iter_mut().enumerate() {
+        row[place] = "·".to_owned();
+    }
+    let column = |head: String, cells: Vec<String>| Column {
+        head,
+        cells,
+        spare: 0,
+    };
+    let numbers = || (1..=names.len()).map(|number| number.to_string());
+    let mut columns = vec![
+        column("#".to_owned(), numbers().collect()),
+        column(
+            head.to_owned(),
+            names.iter().map(|&name| name.to_owned()).collect(),
+        ),
+    ];
+    columns.extend(numbers().enumerate().map(|(place, head)| {
+        let cells = cells.iter().map(|row| row[place].clone());
+        column(head, cells.collect())
+    }));
+    fitted(columns, width).0
+}
+
+/// What concerns all agents, a paragraph each.
+pub fn remarks(standings: &v1::Standings) -> String {
+    let mut text = String::new();
+    if standings
+        .agents
+        .iter()
+        .any(|agent| agent.swiss_points.is_some())
+    {
+        text += &format!("places: {}\n", swiss_tiebreaks(standings.seats.len()));
+    }
+    let seats: Vec<String> = standings
+        .seats
+        .iter()
+        .filter(|seat| seat.score.is_some())
+        .map(|seat| {
+            let (low, high) = intervals::of_seat(seat, standings);
+            let score = units::interval(seat.score, low, high);
+            format!("seat {} {score}", seat.seat)
+        })
+        .collect();
+    if !seats.is_empty() {
+        let begins = if standings.starter_drawn {
+            "the first player is drawn"
+        } else {
+            "seat 0 moves first"
+        };
+        text += &format!("mean score by seat: {} ({begins})\n", seats.join(", "));
+    }
+    if let Some(pairing) = &standings.pairing {
+        text += &format!("paired seats: {}\n", pairing_gain(pairing));
+    }
+    if standings
+        .agents
+        .iter()
+        .any(|agent| agent.score_low.is_some())
+    {
+        text += if standings.adaptive {
+            "intervals: pointwise 95 % confidence intervals over blocks, anytime-valid because results \
+             decide what is played or when it ends\n"
+        } else {
+            "intervals: pointwise 95 % confidence intervals over blocks, for a number of games fixed in \
+             advance; --wide adds anytime-valid intervals\n"
+        };
+        let mut agents = standings.agents.iter();
+        if agents.any(|agent| agent.score_adjusted_is_raw) {
+            text += "* too few blocks to adjust for luck: unadjusted score\n";
+        }
+    }
+    text
+}
+
+/// What the places of a Swiss tournament go by.
+pub fn swiss_tiebreaks(seats: usize) -> String {
+    let bye = if seats > 2 { "half a round" } else { "a round" };
+    format!(
+        "by points, then by Buchholz (the sum of all opponents' points); an opponent beaten is one \
+         point, a tie half a point; a bye counts as {bye} won, and not for Buchholz"
+    )
+}
+
+/// What it gained that games were played in blocks.
+pub fn pairing_gain(pairing: &v1::Pairing) -> String {
+    let games = |games: Option<i64>| {
+        games.map_or_else(|| "infinitely many".to_owned(), units::signed_count)
+    };
+    format!(
+        "variance {} % lower than unpaired games [95 % CI {} to {}], as if {} more games had been \
+         played [{} to {}]",
+        units::whole_percent(pairing.variance_reduction),
+        units::whole_percent(pairing.variance_reduction_low),
+        units::whole_percent(pairing.variance_reduction_high),
+        games(pairing.games_saved),
+        games(pairing.games_saved_low),
+        games(pairing.games_saved_high)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many agents with names of some length, the first two of which met.
+    fn standings(agents: usize) -> v1::Standings {
+        let name = |number: usize| format!("agent-{number:03}");
+        let agent = |number: usize| v1::AgentStanding {
+            agent: name(number),
+            ..Default::default()
+        };
+        v1::Standings {
+            agents: (0..agents).map(agent).collect(),
+            pairs: vec![v1::PairStanding {
+                agent: name(0),
+                opponent: name(1),
+                score: Some(0.75),
+                score_low: Some(0.65),
+                score_high: Some(0.85),
+                score_adjusted: Some(0.703),
+                score_adjusted_low: Some(0.65),
+                score_adjusted_high: Some(0.75),
+                ..Default::default()
+            }],
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn pairs_are_reported_less_luck_where_that_fits_or_all_is_wanted() {
+        let text = crosstable(&standings(2), false, None);
+        for part in ["score in % against", "75 ±10", "25 ±10"] {
+            assert!(text.contains(part), "{text}");
+        }
+        for part in ["luck-adjusted score in % against", "70 ±5", "30 ±5"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(!crosstable(&standings(60), false, None).contains("luck-adjusted"));
+        assert!(crosstable(&standings(60), true, None).contains("luck-adjusted"));
+        let mut skewed = standings(2);
+        skewed.pairs[0].score_low = Some(0.6);
+        let text = crosstable(&skewed, false, None);
+        for part in ["75 [60, 85]", "25 [15, 40]"] {
+            assert!(text.contains(part), "{text}");
+        }
+        // Cells are whole, or without the interval.
+        let text = crosstable(&skewed, false, Some(50));
+        assert!(text.contains("75 [60, 85]"), "{text}");
+        let text = crosstable(&skewed, false, Some(30));
+        assert!(text.contains("75") && !text.contains("[60"), "{text}");
+        assert!(text.contains("intervals are hidden"), "{text}");
+        let mut unknown = standings(2);
+        unknown.pairs[0].score_adjusted = None;
+        assert!(!crosstable(&unknown, true, None).contains("luck-adjusted"));
+    }
+
+    #[test]
+    fn gains_have_intervals_and_raw_scores_a_mark() {
+        let mut standings = standings(2);
+        standings.pairing = Some(v1::Pairing {
+            blocks: 50,
+            variance_reduction: 0.106,
+            games_saved: Some(12),
+            variance_reduction_low: -0.2,
+            variance_reduction_high: 0.35,
+            games_saved_low: Some(-17),
+            games_saved_high: None,
+        });
+        standings.agents[0].score_low = Some(0.4);
+        let text = remarks(&standings);
+        for part in [
+            "variance 11 % lower",
+            "[95 % CI -20 to 35]",
+            "12 more games had been played [-17 to infinitely many]",
+            "pointwise",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("unadjusted"), "{text}");
+        standings.agents[0].score_adjusted = Some(0.5);
+        standings.agents[0].score_adjusted_is_raw = true;
+        assert!(remarks(&standings).contains("* too few blocks"));
+        assert!(people(&standings, true, None).contains("50.0%*"));
+        // After results decided: intervals that hold then, and no figures of elsewhere.
+        standings.adaptive = true;
+        standings.seats = vec![v1::SeatStanding {
+            score: Some(0.5),
+            score_low: Some(0.45),
+            score_high: Some(0.55),
+            score_anytime_low: Some(0.4),
+            score_anytime_high: Some(0.6),
+            ..v1::SeatStanding::default()
+        }];
+        let text = remarks(&standings);
+        assert!(text.contains("50.0% [40.0, 60.0]"), "{text}");
+        assert!(text.contains("anytime-valid"), "{text}");
+        assert!(!people(&standings, true, None).contains("win rate ["));
+    }
+
+    /// Four agents that played enough for long numbers.
+    fn played() -> v1::Standings {
+        let agents = [
+            "random",
+            "aggressive",
+            "mixed-with-a-longer-name",
+            "defensive",
+        ];
+        let agent = |(place, name): (u64, &&str)| v1::AgentStanding {
+            agent: (*name).to_owned(),
+            place: Some(place),
+            games: 14_112,
+            wins: 2492,
+            ranks: vec![12_492, 1801, 1324, 248],
+            faults: 4321,
+            score: Some(0.512),
+            score_low: Some(0.48),
+            score_high: Some(0.544),
+            score_adjusted: Some(0.5),
+            score_adjusted_low: Some(0.481),
+            score_adjusted_high: Some(0.519),
+            rating: Some(-123.0),
+            rating_low: Some(-321.0),
+            rating_high: Some(-101.0),
+            plies_mean: Some(1012.5),
+            latency_us_p50: Some(1.5),
+            latency_us_p99: Some(123_000.0),
+            ..Default::default()
+        };
+        v1::Standings {
+            tournament_id: "cup-0123456789".to_owned(),
+            agents: (1..).zip(&agents).map(agent).collect(),
+            ..standings(0)
+        }
+    }
+
+    #[test]
+    fn standings_fit_every_terminal_and_no_number_is_cut() {
+        let cells = [
+            "mixed-with-a-longer-name",
+            "-123 [-321, -101]",
+            "51.2% [48.0, 54.4]",
+            "50.0% [48.1, 51.9]",
+            "12,492/1,801/1,324/248",
+            "14,112",
+            "1012.5",
+            "1.5 µs",
+            "123.0 ms",
+            "4,321",
+        ];
+        let standings = played();
+        let whole = people(&standings, true, Some(60));
+        let mut shown_before = 0;
+        for width in [60, 80, 100, 120, 200] {
+            let text = people(&standings, false, Some(width));
+            let wide = text.lines().find(|line| line.chars().count() > width);
+            assert_eq!(wide, None, "{width}: {text}");
+            let rows = text.lines().skip(2);
+            let rows: Vec<&str> = rows.take(4).collect();
+            let mut shown = 0;
+            for cell in cells {
+                assert!(whole.contains(cell), "{cell}: {whole}");
+                shown += usize::from(text.contains(cell));
+            }
+            // A row of a table is one line: what is in it is whole or not there.
+            for row in &rows {
+                let known = cells.iter().filter(|cell| row.contains(**cell)).count();
+                let name = usize::from(!row.contains(cells[0]));
+                assert_eq!(known + name, shown, "{width}: {row}");
+            }
+            assert!(shown >= shown_before, "{width}: {text}");
+            shown_before = shown;
+            assert_eq!(text.contains("--wide"), shown < cells.len(), "{text}");
+        }
+        assert_eq!(shown_before, cells.len());
+    }
+
+    #[test]
+    fn what_decides_the_places_of_a_swiss_tournament_is_shown_however_narrow_it_is() {
+        let mut standings = played();
+        let decided = [
+            (1012.5, 2000.0, 0),
+            (1012.5, 1999.5, 1),
+            (12.0, 3.0, 2),
+            (0.0, 0.0, 0),
+        ];
+        for (agent, (points, buchholz, byes)) in standings.agents.iter_mut().zip(decided) {
+            agent.swiss_points = Some(points);
+            agent.buchholz = Some(buchholz);
+            agent.byes = Some(byes);
+        }
+        for width in [60, 80, 100] {
+            let text = people(&standings, false, Some(width));
+            assert!(
+                text.lines().all(|line| line.chars().count() <= width),
+                "{text}"
+            );
+            for part in ["Swiss", "Buchholz", "1,012.5", "1,999.5", "2,000"] {
+                assert!(text.contains(part), "{width}: {part}: {text}");
+            }
+            assert!(text.contains("byes"), "{width}: {text}");
+        }
+        let remarks = remarks(&standings);
+        assert!(remarks.contains("by points, then by Buchholz"), "{remarks}");
+        assert!(!people(&played(), true, None).contains("Buchholz"));
+    }
+
+    #[test]
+    fn faults_give_way_only_where_nobody_has_one() {
+        let mut standings = played();
+        for agent in &mut standings.agents[1..] {
+            agent.faults = 0;
+        }
+        // Narrow, and on no terminal.
+        for width in [Some(60), Some(80), None] {
+            let text = people(&standings, false, width);
+            let (shown, left_out) = text.split_once("hidden columns:").expect("too much");
+            assert!(
+                shown.contains("faults") && shown.contains("4,321"),
+                "{text}"
+            );
+            assert!(!left_out.contains("faults"), "{text}");
+        }
+        standings.agents[0].faults = 0;
+        let text = people(&standings, false, Some(80));
+        let (_, left_out) = text.split_once("hidden columns:").expect("too much");
+        assert!(left_out.contains("faults"), "{text}");
+    }
+}

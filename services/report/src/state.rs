@@ -1,0 +1,25 @@
+//! States of tournaments as text.
+
+use arena_wire::v1::{self, TournamentState};
+
+/// The name of a state in output.
+#[must_use]
+pub fn state_name(state: TournamentState) -> &'static str {
+    match state {
+        TournamentState::Unspecified => "unknown",
+        TournamentState::Running => "running",
+        TournamentState::Paused => "paused",
+        TournamentState::Finished => "finished",
+        TournamentState::Cancelled => "cancelled",
+    }
+}
+
+/// Why a tournament paused itself, and what to do.
+#[must_use]
+pub fn format_pause(pause: &v1::Pause) -> String {
+    let mut text = pause.reason.clone();
+    for line in pause.error.lines() {
+        text += &format!("\n    {line}");
+    }
+    text + "\n" + &pause.advice
+}

@@ -1,0 +1,497 @@
+use arena_engine::{FaultKind, SeatFault, Termination};
+use arena_model::GameRecord;
+
+use std::collections::BTreeMap;
+
+use arena_engine::options::Options;
+use arena_telemetry::LatencyHistogram;
+use arena_wire::v1;
+
+use crate::{
+    board,
+    faults::Fault,
+    report::{Agent, Estimate, Measure, Pair, Report},
+    verdict::Verdict,
+    *,
+};
+
+mod rounds;
+
+const HOSTILE: &str = "<script>alert(1)</script></pre>]]>\u{1}`|";
+
+fn agent(name: &str, score: Option<f64>) -> Agent {
+    Agent {
+        standing: v1::AgentStanding {
+            agent: name.to_owned(),
+            games: 2,
+            score,
+            score_low: score.map(|score| score - 0.1),
+            score_high: score.map(|score| score + 0.1),
+            ..v1::AgentStanding::default()
+        },
+        version: HOSTILE.to_owned(),
+        bot: "random".to_owned(),
+        options: Options::from([("note".to_owned(), HOSTILE.into())]),
+        source: format!("endpoint {HOSTILE}"),
+        latencies: LatencyHistogram::new(),
+        course: vec![None; 4],
+        seat_scores: vec![None; 2],
+    }
+}
+
+/// A tournament without a single game.
+fn empty() -> Report {
+    Report {
+        id: "cup-0123456789".to_owned(),
+        name: "cup".to_owned(),
+        state: v1::TournamentState::Running,
+        games: 0,
+        games_total: 4,
+        created_unix_us: 0,
+        finished_unix_us: 0,
+        format: "round-robin",
+        seed: "0x5eed".to_owned(),
+        ruleset: "cowry".to_owned(),
+        rules_version: 1,
+        options: Options::new(),
+        seats: 2,
+        spec_toml: format!("# {HOSTILE}\n"),
+        hash_only: false,
+        agents: vec![agent("one", None), agent("two", None)],
+        pairs: vec![vec![None; 2]; 2],
+        seat_scores: vec![None; 2],
+        measure: Measure::Score,
+        lengths: BTreeMap::new(),
+        terminations: BTreeMap::new(),
+        test: None,
+        faults: Vec::new(),
+        faults_unlisted: 0,
+        registrations: Vec::new(),
+        samples: Vec::new(),
+        board: board::Board::Text,
+        digest: "00".to_owned(),
+        verdict: None,
+        opponents_differ: false,
+        by_rating: false,
+        adaptive: false,
+        ahead: Vec::new(),
+        starter_drawn: false,
+        verdicts: Vec::new(),
+        pairing: None,
+        ratings: None,
+        notes: Vec::new(),
+        audits: None,
+    }
+}
+
+/// One with games, faults and an expectation.
+fn played() -> Report {
+    let mut agents = vec![agent("one", Some(0.75)), agent("two", Some(0.25))];
+    for (agent, place) in agents.iter_mut().zip(1..) {
+        agent.standing.place = Some(place);
+    }
+    Report {
+        state: v1::TournamentState::Finished,
+        games: 4,
+        ahead: vec![Some(0.3)],
+        agents,
+        lengths: BTreeMap::from([(10, 3), (12, 1)]),
+        faults: vec![Fault {
+            agent: "two".to_owned(),
+            count: 1,
+            games: vec![("cup-0123456789/3".to_owned(), 7)],
+            kind: "crash",
+            message: format!("it said {HOSTILE}"),
+            stderr: HOSTILE.to_owned(),
+        }],
+        verdicts: vec![Verdict {
+            name: HOSTILE.to_owned(),
+            expect: HOSTILE.to_owned(),
+            holds: false,
+            measure: "faults",
+            value: Some(1.0),
+            low: None,
+            high: None,
+            level: None,
+            says: "1 fault".to_owned(),
+        }],
+        notes: vec![HOSTILE.to_owned()],
+        ..empty()
+    }
+}
+
+#[test]
+fn what_users_write_is_markup_nowhere() {
+    let report = played();
+    let page = html(&report).expect("a page");
+    assert_eq!(page.matches("<script").count(), 2, "ours alone");
+    assert!(page.contains("&#60;script&#62;alert(1)") || page.contains("&lt;script&gt;alert(1)"));
+    let xml = junit(&report);
+    assert!(!xml.contains("<script") && !xml.contains('\u{1}'), "{xml}");
+    let text = markdown(&report);
+    let (outside, _) = text.split_once("```toml").expect("the spec in a fence");
+    assert!(!outside.contains("<script"), "{outside}");
+}
+
+#[test]
+fn a_tournament_without_games_says_so_and_shows_no_number() {
+    let report = empty();
+    let page = html(&report).expect("a page");
+    for text in [&page, &markdown(&report)] {
+        assert!(text.contains("No game has finished yet"), "{text}");
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    }
+    assert!(page.contains("0</b> of 4 games"));
+    assert!(junit(&report).contains("failures=\"1\""));
+}
+
+#[test]
+fn an_unfinished_tournament_is_marked_as_such() {
+    let report = Report {
+        state: v1::TournamentState::Paused,
+        games: 2,
+        ..played()
+    };
+    for text in [html(&report).expect("a page"), markdown(&report)] {
+        assert!(
+            text.contains("The tournament is paused: 2 of 4 games"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_cancelled_tournament_is_not_said_to_be_finished() {
+    let report = Report {
+        state: v1::TournamentState::Cancelled,
+        finished_unix_us: 1_790_000_000_000_000,
+        games: 2,
+        ..played()
+    };
+    for text in [html(&report).expect("a page"), markdown(&report)] {
+        assert!(text.contains("cancelled 2026-"), "{text}");
+        assert!(!text.contains("finished 2026-"), "{text}");
+    }
+}
+
+#[test]
+fn how_to_play_it_again_names_agents_to_register_and_no_hash_of_other_games() {
+    let mut report = played();
+    report.registrations =
+        vec!["arena agent register mine --binary 'my agent' --data again".to_owned()];
+    for text in [html(&report).expect("a page"), markdown(&report)] {
+        assert!(text.contains("agent register mine --binary"), "{text}");
+        assert!(!text.contains("4 games so far"), "{text}");
+        assert!(text.contains("Save "), "{text}");
+        assert!(!text.contains("NAME.tar"), "{text}");
+    }
+    report.registrations =
+        vec!["arena agent register pits --binary pits.tar --data again".to_owned()];
+    for text in [html(&report).expect("a page"), markdown(&report)] {
+        assert!(text.contains("NAME.tar stands for the folder"), "{text}");
+    }
+    report.state = v1::TournamentState::Running;
+    for text in [html(&report).expect("a page"), markdown(&report)] {
+        assert!(text.contains("4 games so far"), "{text}");
+    }
+}
+
+#[test]
+fn the_headline_is_what_the_format_came_to() {
+    let test = |kind: &str| serde_json::json!({"kind": kind, "agents": ["one", "two"]});
+    let gauntlet = serde_json::json!({
+        "kind": "gauntlet",
+        "challengers": [{"agent": "two", "ahead_of": 0, "opponents": [{"agent": "one"}]}],
+    });
+    let cases = [
+        (
+            serde_json::json!({"kind": "winner", "winner": "two"}),
+            "two wins the knockout",
+        ),
+        (test("h1"), "one passes the test against two"),
+        (test("h0"), "one fails the test against two"),
+        (
+            test("inconclusive"),
+            "The test of one against two is inconclusive",
+        ),
+        (gauntlet, "two is ahead of 0 of the field of 1"),
+        (
+            serde_json::json!({"kind": "ranking", "winner": "one"}),
+            "one is first, with a significant lead",
+        ),
+    ];
+    for (verdict, expected) in cases {
+        let report = Report {
+            verdict: Some(verdict),
+            ..played()
+        };
+        assert_eq!(words::headline(&report), expected);
+    }
+    let mut shared = played();
+    for agent in &mut shared.agents {
+        agent.standing.place = Some(1);
+    }
+    assert_eq!(words::headline(&shared), "one and two share first place");
+}
+
+#[test]
+fn where_opponents_differ_ratings_are_reported_and_not_scores() {
+    let mut report = Report {
+        opponents_differ: true,
+        by_rating: true,
+        ahead: vec![Some(-5.0)],
+        ..played()
+    };
+    for (agent, rating) in report.agents.iter_mut().zip([20.0, 10.0]) {
+        agent.standing.rating = Some(rating);
+        agent.standing.rating_low = Some(rating - 15.0);
+        agent.standing.rating_high = Some(rating + 15.0);
+    }
+    assert_eq!(
+        words::headline(&report),
+        "one is first, without a significant lead"
+    );
+    let said = words::summary(&report).join(" ");
+    let reported =
+        "one is first with a rating of +20 [+5, +35] Elo over 2 games; two follows with +10";
+    assert!(said.contains(reported), "{said}");
+    assert!(!said.contains("has the best score"), "{said}");
+    let overlap = "If two intervals do not overlap, the difference is significant";
+    assert!(!html(&report).expect("a page").contains(overlap));
+    assert!(html(&played()).expect("a page").contains(overlap));
+    // No games link them: who is better nobody knows.
+    for agent in &mut report.agents {
+        agent.standing.place = None;
+    }
+    assert_eq!(words::headline(&report), "No agent is ranked");
+    let said = words::summary(&report).join(" ");
+    assert!(!said.contains("is first with"), "{said}");
+}
+
+#[test]
+fn what_a_note_says_is_reported_once() {
+    let beats = |value: f64| {
+        Some(Pair {
+            games: 100,
+            results: [0; 3],
+            score: Estimate {
+                value,
+                interval: Some((value - 0.1, value + 0.1)),
+            },
+            ..Pair::default()
+        })
+    };
+    let (better, worse) = (beats(0.8), beats(0.2));
+    let mut report = played();
+    report.agents = ["one", "two", "three"]
+        .map(|name| agent(name, Some(0.5)))
+        .into();
+    report.pairs = vec![
+        vec![None, better, worse],
+        vec![worse, None, better],
+        vec![better, worse, None],
+    ];
+    report.notes = vec!["one beats two, two beats three, and three beats one".to_owned()];
+    let summary = words::summary(&report);
+    let reported = summary.iter().filter(|said| said.contains("beats"));
+    assert_eq!(reported.count(), 1, "{summary:?}");
+}
+
+#[test]
+fn a_clear_first_place_and_pairs_that_are_open_are_informed_of_different_games() {
+    let even = Some(Pair {
+        games: 10,
+        results: [5, 0, 5],
+        score: Estimate {
+            value: 0.5,
+            interval: Some((0.2, 0.8)),
+        },
+        ..Pair::default()
+    });
+    let mut report = played();
+    report.agents.push(agent("three", Some(0.2)));
+    report.ahead.push(Some(0.3));
+    report.pairs = vec![
+        vec![None, even, even],
+        vec![even, None, even],
+        vec![even, even, None],
+    ];
+    let said = words::summary(&report).join(" ");
+    for part in [
+        "the lead over every other agent is significant",
+        "In 3 of 3 pairs, the head-to-head score does not differ",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn pairs_are_written_out_below_the_crosstable() {
+    let pair = |sign: f64| {
+        Some(Pair {
+            games: 1200,
+            blocks: [1, 600],
+            distinct: (2, false),
+            results: [600, 300, 300],
+            score: Estimate {
+                value: 0.5 + sign * 0.125,
+                interval: Some((0.6, 0.65)),
+            },
+            elo: Some(Estimate {
+                value: sign * 88.7,
+                interval: Some((70.0, 108.0)),
+            }),
+            superiority: Some(0.9999),
+        })
+    };
+    let mut report = played();
+    report.pairs = vec![vec![None, pair(1.0)], vec![pair(-1.0), None]];
+    let page = html(&report).expect("a page");
+    let (_, table) = page.split_once("id=\"pair-list\"").expect("a table");
+    let (table, _) = table.split_once("</details>").expect("its end");
+    for part in [
+        "one against two",
+        ">1 of 600<",
+        "1,200",
+        "62.5% [60.0, 65.0]",
+        "+89 ± 19",
+        "&gt;99.9%",
+    ] {
+        let part = part.replace("&gt;", "&#62;");
+        assert!(table.contains(&part), "{part}: {table}");
+    }
+    assert_eq!(table.matches("<tr>").count(), 2, "each pair once: {table}");
+    assert!(!html(&played()).expect("a page").contains("pair-list\""));
+}
+
+#[test]
+fn where_the_starter_is_drawn_no_seat_is_said_to_begin() {
+    let seat = Estimate {
+        value: 0.6,
+        interval: Some((0.55, 0.65)),
+    };
+    let report = |starter_drawn| Report {
+        seat_scores: vec![Some(seat), None],
+        starter_drawn,
+        ..played()
+    };
+    for (drawn, reported, page) in [
+        (
+            true,
+            "The first player is drawn",
+            "the first player is drawn",
+        ),
+        (false, "Moving first is an advantage", "seat 0 moves first"),
+    ] {
+        let report = report(drawn);
+        let said = words::summary(&report).join(" ");
+        assert!(said.contains(reported), "{said}");
+        assert_eq!(said.contains("Moving first"), !drawn, "{said}");
+        assert!(html(&report).expect("a page").contains(page));
+    }
+}
+
+#[test]
+fn no_interval_of_a_sentence_is_on_two_lines() {
+    let report = Report {
+        notes: vec!["it is rated +20 [+5, +35] Elo".to_owned()],
+        ..played()
+    };
+    let page = html(&report).expect("a page");
+    assert!(page.contains("rated +20 [+5,\u{a0}+35] Elo"));
+    assert!(markdown(&report).contains("rated +20 \\[+5,\u{a0}+35\\] Elo"));
+}
+
+#[test]
+fn nothing_in_a_page_is_loaded_from_elsewhere() {
+    let page = html(&played()).expect("a page");
+    for attribute in [
+        "src=",
+        "srcset=",
+        "url(",
+        "@import",
+        "<link rel=\"stylesheet",
+    ] {
+        assert!(!page.contains(attribute), "{attribute}");
+    }
+    assert!(page.contains("default-src 'none'"));
+    assert!(
+        !page.contains(" style=\""),
+        "the policy lets no such style through"
+    );
+}
+
+fn record(index: u64, seats: [u16; 2], placement: [u8; 2]) -> GameRecord {
+    GameRecord {
+        index,
+        block: index / 2,
+        seed: "0x0123456789abcdef".parse().expect("a seed"),
+        seats: seats.to_vec(),
+        events: Vec::new(),
+        opening_plies: 0,
+        placement: placement.to_vec(),
+        scores: vec![0, 0],
+        luck: Vec::new(),
+        plies: 10 + index as u32,
+        decisions: vec![5, 5],
+        termination: Termination::Normal,
+        faults: vec![SeatFault {
+            ply: 3,
+            seat: 1,
+            kind: FaultKind::Crash,
+        }],
+        hash: [0; 32],
+        course: 0,
+        beginning: arena_model::Beginning::default(),
+    }
+}
+
+#[test]
+fn a_pass_over_the_games_adds_up_courses_seats_lengths_and_faults() {
+    let names = vec!["one".to_owned(), "two".to_owned()];
+    let mut scan = scan::Scan::new("cup-0123456789", names, 2, 4, None);
+    let results = [
+        ([0, 1], [1, 2]),
+        ([1, 0], [1, 2]),
+        ([0, 1], [1, 1]),
+        ([1, 0], [2, 1]),
+    ];
+    for (index, (seats, placement)) in (0..).zip(results) {
+        let side = v1::GameReport {
+            fault_details: vec![v1::FaultDetail {
+                seat: 1,
+                message: "it died".to_owned(),
+                stderr_tail: "why\n".to_owned(),
+            }],
+            ..v1::GameReport::default()
+        };
+        scan.add(&record(index, seats, placement), &side, "line");
+    }
+    assert_eq!(scan.games, 4);
+    assert_eq!(scan.by_seat(0), [Some(0.75), Some(0.5)]);
+    assert_eq!(scan.by_seat(1), [Some(0.5), Some(0.25)]);
+    let course = scan.course(0);
+    let last = course.last().copied().flatten();
+    assert_eq!(
+        (course.first().copied().flatten(), last),
+        (Some(1.0), Some(0.625))
+    );
+    assert_eq!(
+        scan.lengths.keys().copied().collect::<Vec<_>>(),
+        [10, 11, 12, 13]
+    );
+    let groups = &scan.faults.groups;
+    let faulty: Vec<(&str, u64)> = groups
+        .iter()
+        .map(|fault| (fault.agent.as_str(), fault.count))
+        .collect();
+    assert_eq!(faulty, [("two", 2), ("one", 2)]);
+    assert_eq!(
+        (groups[0].message.as_str(), groups[0].stderr.as_str()),
+        ("it died", "why")
+    );
+    assert_eq!(
+        scan.digest(),
+        hex::encode(<sha2::Sha256 as sha2::Digest>::digest("line\n".repeat(4)))
+    );
+}

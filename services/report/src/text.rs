@@ -1,0 +1,270 @@
+//! Tables that fit where they are shown: no cell is cut in a number or a word,
+//! and columns that there is no room for are left out and named.
+
+use std::iter;
+
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use console::measure_text_width;
+
+use crate::units;
+
+/// A rule below the header and nothing else, so that rows can be grepped.
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+/// Room on both sides of a cell, and what stands between two.
+const PADDING: usize = 3;
+
+/// A column: its head, its cells, and how soon it gives way where the table is
+/// too wide; 0: never.
+pub struct Column {
+    pub head: String,
+    pub cells: Vec<String>,
+    pub spare: usize,
+}
+
+impl Column {
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        self.cells
+            .iter()
+            .chain(iter::once(&self.head))
+            .map(String::as_str)
+    }
+
+    /// Nothing but numbers, which stand to the right and on one line.
+    fn is_numeric(&self) -> bool {
+        self.cells.iter().all(|cell| {
+            cell.chars()
+                .all(|c| c.is_ascii_digit() || " .,-+%±µmsn–—·[]".contains(c))
+        })
+    }
+
+    /// Columns of the longest text.
+    fn width(&self) -> usize {
+        let lines = self.texts().flat_map(str::lines);
+        lines.map(measure_text_width).max().unwrap_or_default()
+    }
+
+    /// The same where it may go over several lines between words.
+    fn width_min(&self) -> usize {
+        if self.is_numeric() {
+            return self.width();
+        }
+        let words = self.texts().flat_map(str::split_whitespace);
+        words.map(measure_text_width).max().unwrap_or_default()
+    }
+}
+
+/// Draws a table within a width, if there is one: text goes over several lines,
+/// then columns that may be spared are left out. Gives their heads too.
+pub fn fitted(columns: Vec<Column>, width: Option<usize>) -> (String, Vec<String>) {
+    let Some(width) = width else {
+        return (draw(&columns, None), Vec::new());
+    };
+    let sum = |widths: &mut dyn Iterator<Item = usize>| {
+        let all: usize = widths.map(|width| PADDING + width).sum();
+        all.saturating_sub(1)
+    };
+    let least: Vec<usize> = columns.iter().map(Column::width_min).collect();
+    // The least spared first, so that what still fits stays beside what does not.
+    let mut order: Vec<usize> = (0..columns.len()).collect();
+    order.sort_by_key(|&place| columns[place].spare);
+    let mut kept: Vec<usize> = Vec::new();
+    for place in order {
+        kept.push(place);
+        let with = sum(&mut kept.iter().map(|&place| least[place]));
+        if columns[place].spare > 0 && with > width {
+            kept.pop();
+        }
+    }
+    let mut left_out = Vec::new();
+    let mut shown = Vec::new();
+    for (place, column) in columns.into_iter().enumerate() {
+        if kept.contains(&place) {
+            shown.push(column);
+        } else {
+            left_out.push(column.head);
+        }
+    }
+    let columns = shown;
+    let mut widths: Vec<usize> = columns.iter().map(Column::width).collect();
+    let least: Vec<usize> = columns.iter().map(Column::width_min).collect();
+    while sum(&mut widths.iter().copied()) > width {
+        let wider = widths.iter_mut().zip(&least);
+        let wider = wider.filter(|(width, least)| **width > **least);
+        let Some((widest, _)) = wider.max_by_key(|(width, _)| **width) else {
+            break;
+        };
+        *widest -= 1;
+    }
+    (draw(&columns, Some(&widths)), left_out)
+}
+
+/// Draws all of it, with text over several lines where it is wider than that.
+fn draw(columns: &[Column], widths: Option<&[usize]>) -> String {
+    let cell = |place: usize, text: &str| match widths {
+        Some(widths) if !columns[place].is_numeric() => wrapped(text, widths[place], ""),
+        _ => text.to_owned(),
+    };
+    let mut table = Table::new();
+    let heads = columns.iter().enumerate();
+    table
+        .load_style(STYLE)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(heads.map(|(place, column)| cell(place, &column.head)));
+    let rows = columns.first().map_or(0, |column| column.cells.len());
+    for row in 0..rows {
+        let cells = columns.iter().enumerate();
+        table.add_row(cells.map(|(place, column)| cell(place, &column.cells[row])));
+    }
+    for (place, column) in columns.iter().enumerate() {
+        if let Some(drawn) = table.column_mut(place).filter(|_| column.is_numeric()) {
+            drawn.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    format!("{table}\n")
+}
+
+/// Text whose lines are no wider than that, broken between words alone, of which an
+/// interval is one; what goes on is indented.
+pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
+    let mut lines = Vec::new();
+    for whole in text.split('\n') {
+        if measure_text_width(whole) <= width {
+            lines.push(whole.to_owned());
+            continue;
+        }
+        // What stands indented goes on so.
+        let lead = &whole[..whole.len() - whole.trim_start().len()];
+        let mut line = lead.to_owned();
+        for word in units::unbroken(whole).split_ascii_whitespace() {
+            let blank = if line.len() == lead.len() { "" } else { " " };
+            if !blank.is_empty() && measure_text_width(&line) + 1 + measure_text_width(word) > width
+            {
+                lines.push(std::mem::replace(
+                    &mut line,
+                    format!("{lead}{indent}{word}"),
+                ));
+            } else {
+                line += blank;
+                line += word;
+            }
+        }
+        lines.push(line);
+    }
+    lines.join("\n").replace(units::HELD, " ")
+}
+
+/// A line of comma-separated values, quoted where needed (RFC 4180).
+#[must_use]
+pub fn csv_line(cells: &[impl AsRef<str>]) -> String {
+    let mut line = String::new();
+    for (place, cell) in cells.iter().enumerate() {
+        let cell = cell.as_ref();
+        if place > 0 {
+            line.push(',');
+        }
+        if cell.contains([',', '"', '\n']) {
+            line += &format!("\"{}\"", cell.replace('"', "\"\""));
+        } else {
+            line += cell;
+        }
+    }
+    line + "\n"
+}
+
+/// Lines below a table, broken between words where they are longer than `width`.
+#[must_use]
+pub fn remark(text: &str, width: Option<usize>) -> String {
+    let text = match width {
+        Some(width) => wrapped(text, width, "  "),
+        None => text.to_owned(),
+    };
+    text + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(head: &str, spare: usize, cells: &[&str]) -> Column {
+        Column {
+            head: head.to_owned(),
+            cells: cells.iter().map(|cell| (*cell).to_owned()).collect(),
+            spare,
+        }
+    }
+
+    fn table() -> Vec<Column> {
+        vec![
+            column("agent", 0, &["one", "two-with-a-name"]),
+            column(
+                "score [95%]",
+                0,
+                &["51.2% [48.0, 54.4]", "48.8% [45.6, 52.0]"],
+            ),
+            column("1st/2nd/3rd", 3, &["2,492/180/1,324", "248/94/45"]),
+            column("came", 0, &["no fault in all games", "12 faults"]),
+            column("plies", 4, &["1,012.5", "–"]),
+            column("move p99", 5, &["1.5 µs", "12.3 ms"]),
+        ]
+    }
+
+    #[test]
+    fn text_goes_over_lines_and_columns_give_way_but_no_cell_is_cut() {
+        for width in [50, 60, 80, 100, 120] {
+            let (text, left_out) = fitted(table(), Some(width));
+            assert!(
+                text.lines().all(|line| measure_text_width(line) <= width),
+                "{width}: {text}"
+            );
+            for column in table() {
+                let shown = !left_out.contains(&column.head);
+                let whole = column.is_numeric();
+                for cell in column.texts() {
+                    if whole {
+                        assert_eq!(text.contains(cell), shown, "{width}: {cell}\n{text}");
+                    }
+                    for word in cell.split(' ').filter(|_| shown) {
+                        assert!(text.contains(word), "{width}: {word}\n{text}");
+                    }
+                }
+            }
+        }
+        let left_out = |width| fitted(table(), Some(width)).1;
+        assert_eq!(left_out(120), [""; 0]);
+        assert_eq!(left_out(80), ["move p99"]);
+        assert_eq!(left_out(60), ["1st/2nd/3rd", "move p99"]);
+    }
+
+    #[test]
+    fn what_may_not_be_left_out_stays_however_narrow_it_is() {
+        let (text, left_out) = fitted(table(), Some(10));
+        assert_eq!(left_out.len(), 3);
+        assert!(text.contains("51.2% [48.0, 54.4]"), "{text}");
+    }
+
+    #[test]
+    fn notes_are_broken_between_words() {
+        let text = "note: a word\n  averyveryverylongword is left whole, as it is";
+        let expected =
+            "note: a word\n  averyveryverylongword\n    is left\n    whole, as\n    it is";
+        assert_eq!(wrapped(text, 14, "  "), expected);
+        assert_eq!(wrapped(text, 80, "  "), text);
+    }
+
+    #[test]
+    fn lines_are_as_wide_as_they_look_and_no_interval_is_on_two() {
+        // Two columns a sign, and a mark that takes none.
+        let wide = "日本 日本 e\u{301}t e\u{301}t";
+        assert_eq!(wrapped(wide, 9, ""), "日本 日本\ne\u{301}t e\u{301}t");
+        for width in 12..40 {
+            let text = wrapped("it scores 51.2% [48.0, 54.4], which is so", width, "  ");
+            assert!(text.contains("[48.0, 54.4],"), "{width}: {text}");
+            assert!(
+                text.lines()
+                    .all(|line| measure_text_width(line) <= width.max(15)),
+                "{text}"
+            );
+        }
+    }
+}

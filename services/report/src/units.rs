@@ -1,0 +1,273 @@
+//! Numbers as people read them.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use arena_wire::v1;
+
+/// The first digits of a digest.
+pub fn digest(hex: &str) -> &str {
+    hex.get(..12).unwrap_or(hex)
+}
+
+/// A time in microseconds since 1970: `2026-01-31T12:00:00.000Z`.
+pub fn utc(unix_us: u64) -> String {
+    let time = UNIX_EPOCH.checked_add(Duration::from_micros(unix_us));
+    time.map_or_else(
+        || "–".to_owned(),
+        |time| humantime::format_rfc3339_millis(time).to_string(),
+    )
+}
+
+/// The minute of a time in microseconds since 1970, in UTC: `2026-01-31 12:00`.
+pub fn minute(unix_us: u64) -> String {
+    utc(unix_us)
+        .chars()
+        .take("2026-01-31T12:00".len())
+        .map(|c| if c == 'T' { ' ' } else { c })
+        .collect()
+}
+
+/// What identifies an agent of a tournament, with its version; none for a native bot.
+pub fn identity(agent: &v1::AgentStanding) -> Option<String> {
+    let version = match agent.version.as_str() {
+        "" => String::new(),
+        version => format!("version {version}, "),
+    };
+    match agent.registered_unix_us {
+        Some(at) => Some(format!("{version}endpoint registered {}", utc(at))),
+        None if agent.content.is_empty() => None,
+        None => Some(format!("{version}content {}", digest(&agent.content))),
+    }
+}
+
+/// A percentage with its interval: `51.2 [48.0, 54.4]`.
+pub fn interval(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    match (value, low, high) {
+        (Some(value), Some(low), Some(high)) => format!(
+            "{:.1}% [{:.1}, {:.1}]",
+            value * 100.0,
+            low * 100.0,
+            high * 100.0
+        ),
+        (Some(value), ..) => format!("{:.1}%", value * 100.0),
+        _ => "–".to_owned(),
+    }
+}
+
+/// A rating with its interval: `+51 ± 20`, or `+51 [+28, +80]` where one end is
+/// farther away than the other.
+pub fn rating(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
+    // No minus before a nought.
+    let whole = |value: f64| value.round() + 0.0;
+    match (value, low, high) {
+        (Some(value), Some(low), Some(high)) => match half(value, low, high) {
+            Some(half) => format!("{:+.0} ± {half:.0}", whole(value)),
+            None => format!(
+                "{:+.0} [{:+.0}, {:+.0}]",
+                whole(value),
+                whole(low),
+                whole(high)
+            ),
+        },
+        (Some(value), ..) => format!("{:+.0}", whole(value)),
+        _ => "–".to_owned(),
+    }
+}
+
+/// A share in whole percent with its interval: `75 ±10`, or `75 [63, 84]` where one
+/// end is farther away than the other.
+pub fn percent(value: f64, interval: Option<(f64, f64)>) -> String {
+    let whole = |percent: f64| percent.round() + 0.0;
+    let value = 100.0 * value;
+    let Some((low, high)) = interval.map(|(low, high)| (100.0 * low, 100.0 * high)) else {
+        return format!("{:.0}", whole(value));
+    };
+    match half(value, low, high) {
+        Some(half) => format!("{:.0} ±{half:.0}", whole(value)),
+        None => format!(
+            "{:.0} [{:.0}, {:.0}]",
+            whole(value),
+            whole(low),
+            whole(high)
+        ),
+    }
+}
+
+/// How far both ends are from the middle, where that is the same as whole numbers
+/// tell it.
+fn half(value: f64, low: f64, high: f64) -> Option<f64> {
+    let (up, down) = (high - value, value - low);
+    let alike = (up - down).abs() < f64::min(1.0, 0.1 * (up + down)) || up == down;
+    alike.then(|| f64::midpoint(up, down).round())
+}
+
+/// A mean with one decimal.
+pub fn mean(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.1}"))
+}
+
+/// A latency given in microseconds, in the unit that fits.
+pub fn latency(us: Option<f64>) -> String {
+    match us {
+        None => "–".to_owned(),
+        Some(us) if us < 1.0 => format!("{:.0} ns", us * 1e3),
+        Some(us) if us < 1e3 => format!("{us:.1} µs"),
+        Some(us) if us < 1e6 => format!("{:.1} ms", us / 1e3),
+        Some(us) => format!("{:.1} s", us / 1e6),
+    }
+}
+
+/// Seconds as `1h 02m`, `3m 20s`, `12s`.
+pub fn duration(seconds: f64) -> String {
+    let seconds = seconds.max(0.0).round() as u64;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds}s"),
+        (0, minutes, seconds) => format!("{minutes}m {seconds:02}s"),
+        (hours, minutes, _) => format!("{hours}h {minutes:02}m"),
+    }
+}
+
+/// A place in standings.
+pub fn place(place: Option<u64>) -> String {
+    place.map_or_else(|| "–".to_owned(), |place| place.to_string())
+}
+
+/// How many a second: whole, or with two digits where there are few.
+pub fn rate(value: f64) -> String {
+    match value {
+        10.0.. => count(value.round() as u64),
+        1.0.. => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// `12,345`
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `-12,345`
+pub fn signed_count(value: i64) -> String {
+    let sign = if value < 0 { "-" } else { "" };
+    format!("{sign}{}", count(value.unsigned_abs()))
+}
+
+/// Points, which come in halves: `12`, `1,012.5`.
+pub fn points(value: f64) -> String {
+    let half = if value.fract() < 0.25 { "" } else { ".5" };
+    count(value as u64) + half
+}
+
+/// Points of a Swiss tournament; a dash where they are not known.
+pub fn swiss(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), points)
+}
+
+/// The mark of a score from which luck could not be taken out.
+pub fn raw(is_raw: bool) -> &'static str {
+    if is_raw { "*" } else { "" }
+}
+
+/// A share of either sign in whole percent, without the sign of percent.
+pub fn whole_percent(share: f64) -> String {
+    // No minus before a nought.
+    format!("{:.0}", (100.0 * share).round() + 0.0)
+}
+
+/// A share of either sign as `+1.25%`.
+pub fn signed_percent(share: f64) -> String {
+    // No minus before a nought.
+    format!("{:+.2}%", (share * 1e4).round() / 100.0 + 0.0)
+}
+
+/// Text in which no line is to be broken inside an interval: blanks of `[a, b]` are such
+/// as hold together.
+pub fn unbroken(text: &str) -> String {
+    let number = |c: char| c.is_ascii_digit() || " .,+-%".contains(c);
+    let pieces = text.split_inclusive(']').map(|piece| {
+        let interval = piece.strip_suffix(']').and_then(|it| it.rsplit_once('['));
+        match interval.filter(|(_, inside)| inside.chars().all(number)) {
+            Some((before, inside)) => format!("{before}[{}]", inside.replace(' ', HELD)),
+            None => piece.to_owned(),
+        }
+    });
+    pieces.collect()
+}
+
+/// A blank at which no line is broken.
+pub const HELD: &str = "\u{a0}";
+
+/// `1st`, `2nd`, `3rd`, `4th`, …; of a place in a game.
+pub fn ordinal(place: usize) -> String {
+    match place {
+        1 => "1st".to_owned(),
+        2 => "2nd".to_owned(),
+        3 => "3rd".to_owned(),
+        _ => format!("{place}th"),
+    }
+}
+
+/// `1 game`, `2 games`
+pub fn plural(value: u64, noun: &str) -> String {
+    let ending = if value == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", count(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_as_people_read_them() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(
+            [1234.5, 10.0, 9.95, 0.25].map(rate),
+            ["1,235", "10", "9.9", "0.25"]
+        );
+        assert_eq!([2191, -2191, 0].map(signed_count), ["2,191", "-2,191", "0"]);
+        assert_eq!(
+            [0.0125, -0.000_01, -0.1].map(signed_percent),
+            ["+1.25%", "+0.00%", "-10.00%"]
+        );
+        assert_eq!([12.0, 1012.5, 0.0].map(points), ["12", "1,012.5", "0"]);
+        assert_eq!(duration(59.6), "1m 00s");
+        assert_eq!(duration(3725.0), "1h 02m");
+        assert_eq!(latency(Some(1500.0)), "1.5 ms");
+        assert_eq!(rating(Some(-0.2), Some(-10.2), Some(9.8)), "+0 ± 10");
+        assert_eq!(rating(Some(12.6), None, None), "+13");
+        assert_eq!(
+            rating(Some(120.0), Some(80.0), Some(200.0)),
+            "+120 [+80, +200]"
+        );
+        assert_eq!(percent(0.75, Some((0.646, 0.854))), "75 ±10");
+        assert_eq!(percent(0.75, Some((0.6, 0.85))), "75 [60, 85]");
+        assert_eq!(percent(0.996, None), "100");
+        assert_eq!(percent(0.625, None), "63");
+        assert_eq!(percent(0.996, Some((0.989, 0.999))), "100 [99, 100]");
+        // Both ends are 77.5 away, which three rounded numbers would not tell.
+        assert_eq!(rating(Some(7.6), Some(-69.9), Some(85.1)), "+8 ± 78");
+        assert_eq!(rating(Some(0.0), Some(0.0), Some(0.0)), "+0 ± 0");
+        assert_eq!(
+            interval(Some(0.5), Some(0.25), Some(0.75)),
+            "50.0% [25.0, 75.0]"
+        );
+    }
+
+    #[test]
+    fn blanks_of_intervals_alone_hold_together() {
+        assert_eq!(
+            unbroken("+5 [-1, +11] Elo, 51.2% [48.0, 54.4] of [two, three] [1, 2"),
+            "+5 [-1,\u{a0}+11] Elo, 51.2% [48.0,\u{a0}54.4] of [two, three] [1, 2"
+        );
+    }
+}

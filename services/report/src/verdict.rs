@@ -1,0 +1,389 @@
+//! Whether what a spec expects came out.
+
+use arena_model::expect::{Bound, Claim, Expectation, Place};
+use arena_tournament::interval::level::{self, Looks};
+use arena_wire::v1;
+use serde::{Deserialize, Serialize};
+
+use crate::{state::state_name, units};
+
+/// What came of an expectation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// Its name in the spec, else the sentence.
+    pub name: String,
+    /// The sentence.
+    pub expect: String,
+    pub holds: bool,
+    /// What is measured: `elo`, `score`, `place`, `verdict`, `faults` or
+    /// `voids`.
+    pub measure: &'static str,
+    pub value: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// Of the interval, from 0 to 1; with several lines that of Holm's method.
+    pub level: Option<f64>,
+    /// The same in words.
+    pub says: String,
+}
+
+/// What a sequential test came to, as far as is needed of it.
+#[derive(Deserialize)]
+struct SprtVerdict {
+    kind: String,
+    text: String,
+}
+
+/// A number with its interval.
+#[derive(Clone, Copy)]
+struct Measured {
+    value: f64,
+    interval: Option<(f64, f64)>,
+    /// A prior alone tells its farther end.
+    is_open: bool,
+}
+
+/// What came of each expectation.
+///
+/// Those that are to be sure share the error, so that all that hold are true as often
+/// as one alone (S. Holm, "A simple sequentially rejective multiple test procedure",
+/// Scandinavian Journal of Statistics 6, 1979): of k, each is judged with a k-th of its
+/// error; those that hold are taken out, until none of the others does.
+pub fn check(expectations: &[Expectation], standings: &v1::Standings) -> Vec<Verdict> {
+    let mut verdicts: Vec<Verdict> = expectations
+        .iter()
+        .map(|expectation| verdict(expectation, standings, 1))
+        .collect();
+    let claims = expectations.iter().enumerate();
+    let mut open: Vec<usize> = claims
+        .filter(|(_, expectation)| expectation.claim.confidence().is_some())
+        .map(|(place, _)| place)
+        .collect();
+    if open.len() > 1 {
+        loop {
+            let among = open.len();
+            for &place in &open {
+                verdicts[place] = verdict(&expectations[place], standings, among);
+            }
+            open.retain(|&place| !verdicts[place].holds);
+            if open.is_empty() || open.len() == among {
+                break;
+            }
+        }
+    }
+    verdicts
+}
+
+/// What came of one, which is judged as one of so many.
+fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -> Verdict {
+    let mut verdict = Verdict {
+        name: expectation.name.clone(),
+        expect: expectation.text.clone(),
+        holds: false,
+        measure: "",
+        value: None,
+        low: None,
+        high: None,
+        level: None,
+        says: String::new(),
+    };
+    let sure = |confidence| Sure::of(standings, confidence, among);
+    match &expectation.claim {
+        Claim::Beats {
+            agent,
+            opponent,
+            elo,
+            confidence,
+        } => {
+            let sure = sure(Some(*confidence));
+            let found = score(standings, agent, Some(opponent), sure);
+            verdict.measured("elo", found.map(Measured::as_elo), Some(sure));
+            let interval = found.and_then(|found| found.interval);
+            verdict.holds = interval.is_some_and(|(low, _)| low > expected_score(*elo));
+        }
+        Claim::Rated {
+            agent,
+            opponent,
+            elo,
+            confidence,
+        } => {
+            let sure = sure(Some(*confidence));
+            let found = elo_difference(standings, agent, opponent, sure);
+            verdict.measured("elo", found, Some(sure));
+            let interval = found.and_then(|found| found.interval);
+            // The far end of what went one way is reported by a prior alone.
+            let far = found.is_some_and(|found| found.is_open && found.value < 0.0);
+            verdict.holds = !far && interval.is_some_and(|(low, _)| low > *elo);
+            if far {
+                verdict.says += ", and no game says how far behind";
+            }
+        }
+        Claim::Scores {
+            agent,
+            opponent,
+            bound,
+            share,
+            confidence,
+        } => {
+            let found = score(standings, agent, opponent.as_deref(), sure(*confidence));
+            verdict.measured("score", found, confidence.map(|_| sure(*confidence)));
+            verdict.holds = found.is_some_and(|found| match (confidence, bound) {
+                (None, Bound::AtLeast) => found.value >= *share,
+                (None, Bound::AtMost) => found.value <= *share,
+                (Some(_), Bound::AtLeast) => found.interval.is_some_and(|(low, _)| low >= *share),
+                (Some(_), Bound::AtMost) => found.interval.is_some_and(|(_, high)| high <= *share),
+            });
+        }
+        Claim::Ranks { agent, place } => {
+            let found = rank(standings, agent);
+            verdict.counted("place", found.map(|(rank, _)| rank));
+            let holds = found.is_some_and(|(rank, last)| match place {
+                Place::Exactly(place) => rank == *place,
+                Place::OrBetter(place) => rank <= *place,
+                Place::Last => last,
+            });
+            verdict.holds = holds;
+        }
+        Claim::Passes { .. } => {
+            let came: Option<SprtVerdict> = serde_json::from_str(&standings.verdict_json).ok();
+            verdict.measure = "verdict";
+            verdict.holds = came.as_ref().is_some_and(|came| came.kind == "h1");
+            verdict.says = came.map_or_else(
+                || "the test has not ended".to_owned(),
+                |came| format!("{}: {}", came.kind, came.text.trim_end_matches('.')),
+            );
+            // It ends the tournament.
+            return verdict;
+        }
+        Claim::Faults { agent, most } => {
+            let of = standings
+                .agents
+                .iter()
+                .filter(|standing| agent.as_ref().is_none_or(|agent| *agent == standing.agent));
+            let faults = of.map(|standing| standing.faults).sum();
+            verdict.counted("faults", Some(faults));
+            verdict.holds = faults <= *most;
+        }
+        Claim::Voids { most } => {
+            let seats = standings.seats.len().max(1) as u64;
+            let voids = standings
+                .agents
+                .iter()
+                .map(|agent| agent.voids)
+                .sum::<u64>()
+                / seats;
+            verdict.counted("voids", Some(voids));
+            verdict.holds = voids <= *most;
+        }
+    }
+    // Who could choose when to look would choose what holds.
+    if verdict.value.is_some() && standings.state() != v1::TournamentState::Finished {
+        verdict.holds = false;
+        let state = state_name(standings.state());
+        verdict.says += &format!(" so far, and the tournament is {state}");
+    }
+    verdict
+}
+
+impl Verdict {
+    fn measured(&mut self, measure: &'static str, found: Option<Measured>, sure: Option<Sure>) {
+        self.measure = measure;
+        self.value = found.map(|found| found.value);
+        let (low, high) = found.and_then(|found| found.interval).unzip();
+        (self.low, self.high) = (low, high);
+        let sure = low.and(sure);
+        self.level = sure.map(|sure| sure.level);
+        self.says = match (found, measure) {
+            (None, _) => "there are no games to tell it from".to_owned(),
+            (Some(found), "elo") => match found.interval {
+                Some((low, high)) => format!("{:+.1} elo [{low:+.1}, {high:+.1}]", found.value),
+                None => format!("{:+.1} elo", found.value),
+            },
+            (Some(found), _) => units::interval(Some(found.value), low, high),
+        };
+        if let Some(sure) = sure {
+            let percent = format!("{:.2}", sure.level * 100.0);
+            let percent = percent.trim_end_matches('0').trim_end_matches('.');
+            self.says += &format!(" at {percent} %");
+            if sure.among > 1 {
+                self.says += &format!(" (Holm, one of {})", sure.among);
+            }
+            if sure.adaptive {
+                self.says += ", whenever it ended";
+            }
+        }
+    }
+
+    fn counted(&mut self, measure: &'static str, count: Option<u64>) {
+        self.measure = measure;
+        self.value = count.map(|count| count as f64);
+        self.says = match (count, measure) {
+            (None, _) => "there are no games to tell it from".to_owned(),
+            (Some(count), "place") => format!("place {count}"),
+            (Some(count), "faults") => units::plural(count, "fault"),
+            (Some(count), _) => units::plural(count, "void game"),
+        };
+    }
+}
+
+fn standing<'a>(standings: &'a v1::Standings, agent: &str) -> Option<&'a v1::AgentStanding> {
+    standings.agents.iter().find(|one| one.agent == agent)
+}
+
+/// The place of an agent that played, and whether it is behind all others.
+fn rank(standings: &v1::Standings, agent: &str) -> Option<(u64, bool)> {
+    let own = standing(standings, agent)?;
+    let place = own.score.and(own.place)?;
+    let places = standings.agents.iter().filter_map(|one| one.place);
+    let behind = places.filter(|other| *other >= place).count();
+    Some((place, behind == 1 && standings.agents.len() > 1))
+}
+
+/// How sure it is to be, and after how many looks: where games were chosen or
+/// ended by results, at any time.
+#[derive(Clone, Copy)]
+struct Sure {
+    level: f64,
+    adaptive: bool,
+    /// It is judged as one of so many.
+    among: usize,
+}
+
+impl Sure {
+    fn of(standings: &v1::Standings, confidence: Option<f64>, among: usize) -> Self {
+        let alone = confidence.unwrap_or(arena_model::expect::CONFIDENCE);
+        Self {
+            level: 1.0 - (1.0 - alone) / among as f64,
+            adaptive: standings.adaptive,
+            among,
+        }
+    }
+
+    fn looks(self, blocks: f64, horizon: f64) -> Looks {
+        if self.adaptive {
+            Looks::Any { blocks, horizon }
+        } else {
+            Looks::One
+        }
+    }
+
+    /// The interval that goes with it, of the two.
+    fn usual(
+        self,
+        one: (Option<f64>, Option<f64>),
+        any: (Option<f64>, Option<f64>),
+    ) -> Option<(f64, f64)> {
+        let (low, high) = if self.adaptive { any } else { one };
+        low.zip(high)
+    }
+}
+
+fn score(
+    standings: &v1::Standings,
+    agent: &str,
+    opponent: Option<&str>,
+    sure: Sure,
+) -> Option<Measured> {
+    let (value, usual, freedom, looks, turned) = match opponent {
+        None => {
+            let of = standing(standings, agent)?;
+            let usual = sure.usual(
+                (of.score_low, of.score_high),
+                (of.score_anytime_low, of.score_anytime_high),
+            );
+            let looks = sure.looks(of.blocks as f64, of.horizon);
+            (of.score?, usual, of.score_freedom, looks, false)
+        }
+        Some(opponent) => {
+            let (of, turned) = pair(standings, agent, opponent)?;
+            let usual = sure.usual(
+                (of.score_low, of.score_high),
+                (of.score_anytime_low, of.score_anytime_high),
+            );
+            let looks = sure.looks(of.blocks as f64, of.score_horizon);
+            (of.score?, usual, of.score_freedom, looks, turned)
+        }
+    };
+    let found = Measured {
+        value,
+        interval: usual.map(|usual| level::of_share(value, usual, freedom, (looks, sure.level))),
+        is_open: false,
+    };
+    Some(if turned { found.turned(1.0) } else { found })
+}
+
+fn pair<'a>(
+    standings: &'a v1::Standings,
+    agent: &str,
+    opponent: &str,
+) -> Option<(&'a v1::PairStanding, bool)> {
+    standings.pairs.iter().find_map(|pair| {
+        if pair.agent == agent && pair.opponent == opponent {
+            Some((pair, false))
+        } else if pair.agent == opponent && pair.opponent == agent {
+            Some((pair, true))
+        } else {
+            None
+        }
+    })
+}
+
+impl Measured {
+    /// As the other one sees it, where both have so much together.
+    fn turned(self, sum: f64) -> Self {
+        Self {
+            value: sum - self.value,
+            interval: self.interval.map(|(low, high)| (sum - high, sum - low)),
+            ..self
+        }
+    }
+
+    /// A score as the Elo that goes with it.
+    fn as_elo(self) -> Self {
+        Self {
+            value: elo(self.value),
+            interval: self.interval.map(|(low, high)| (elo(low), elo(high))),
+            ..self
+        }
+    }
+}
+
+/// How much stronger one is by the ratings, as the Elo of the score to expect.
+fn elo_difference(
+    standings: &v1::Standings,
+    agent: &str,
+    opponent: &str,
+    sure: Sure,
+) -> Option<Measured> {
+    let (of, turned) = pair(standings, agent, opponent)?;
+    let value = of.elo_difference?;
+    let usual = sure.usual(
+        (of.elo_difference_low, of.elo_difference_high),
+        (
+            of.elo_difference_anytime_low,
+            of.elo_difference_anytime_high,
+        ),
+    );
+    let at = (sure.looks(of.rating_blocks, of.rating_horizon), sure.level);
+    let found = Measured {
+        value,
+        interval: usual.map(|usual| level::of_elo(value, usual, of.rating_freedom, at)),
+        is_open: of.rating_is_open,
+    };
+    Some(if turned { found.turned(0.0) } else { found })
+}
+
+/// The score that goes with a difference of Elo.
+fn expected_score(elo: f64) -> f64 {
+    1.0 / (1.0 + 10_f64.powf(-elo / 400.0))
+}
+
+/// The difference in Elo with this expected score; a score of 0 or 1 has none,
+/// and is taken for one in ten thousand games less.
+fn elo(score: f64) -> f64 {
+    let score = score.clamp(1e-4, 1.0 - 1e-4);
+    400.0 * (score / (1.0 - score)).log10()
+}
+
+#[cfg(test)]
+mod tests;

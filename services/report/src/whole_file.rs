@@ -1,0 +1,189 @@
+//! Files that are written whole or not at all.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use tempfile::NamedTempFile;
+
+use crate::error::{ReportError, Result};
+
+/// A file under a temporary name in its folder, which gets its own name when
+/// it is finished; dropped before that, nothing of it stays. What is no regular file,
+/// such as /dev/stdout or a pipe, is written as it comes, and stays what it is.
+pub struct WholeFile {
+    path: PathBuf,
+    file: BufWriter<Target>,
+}
+
+enum Target {
+    Whole(NamedTempFile),
+    AsItComes(File),
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Whole(file) => file.write(bytes),
+            Self::AsItComes(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Whole(file) => file.flush(),
+            Self::AsItComes(file) => file.flush(),
+        }
+    }
+}
+
+impl WholeFile {
+    /// Begins a file.
+    pub fn create(path: &Path) -> Result<Self> {
+        let folder = check(path)?;
+        let made = if path.metadata().is_ok_and(|known| !known.is_file()) {
+            let opened = OpenOptions::new().write(true).open(path);
+            opened.map(Target::AsItComes)
+        } else {
+            let made = tempfile::Builder::new()
+                .prefix(".arena-")
+                .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))
+                .tempfile_in(folder);
+            made.map(Target::Whole)
+        };
+        match made {
+            Ok(file) => Ok(Self {
+                path: path.to_owned(),
+                file: BufWriter::with_capacity(1 << 18, file),
+            }),
+            Err(error) => Err(failed(path, &error)),
+        }
+    }
+
+    /// Appends.
+    pub fn write(&mut self, bytes: &[u8]) -> Result {
+        let written = self.file.write_all(bytes);
+        written.map_err(|error| failed(&self.path, &error))
+    }
+
+    /// Gives it its name, once all of it is on the disk.
+    pub fn finish(self) -> Result {
+        let path = self.path;
+        let file = self
+            .file
+            .into_inner()
+            .map_err(|error| failed(&path, error.error()))?;
+        let Target::Whole(file) = file else {
+            return Ok(());
+        };
+        file.as_file()
+            .sync_all()
+            .map_err(|error| failed(&path, &error))?;
+        file.persist(&path)
+            .map_err(|error| failed(&path, &error.error))?;
+        Ok(())
+    }
+}
+
+/// The folder of a file that may be written there, as far as names tell.
+pub fn check(path: &Path) -> Result<&Path> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        return Err(ReportError::usage(format!(
+            "cannot write {}: there is no folder {}",
+            path.display(),
+            folder.display()
+        )));
+    }
+    if path.is_dir() {
+        return Err(ReportError::usage(format!(
+            "cannot write {}: it is a folder, name a file in it",
+            path.display()
+        )));
+    }
+    Ok(folder)
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// What to do about it, where that is known.
+pub fn failed(path: &Path, error: &io::Error) -> ReportError {
+    let what = match error.kind() {
+        io::ErrorKind::StorageFull => {
+            "; the disk is full: make room, or name a file on another one".to_owned()
+        }
+        io::ErrorKind::QuotaExceeded => "; your quota is used up".to_owned(),
+        _ => String::new(),
+    };
+    ReportError::failed(format!("cannot write {}: {error}{what}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").file_name().display().to_string())
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[test]
+    fn a_file_has_its_name_only_when_all_of_it_is_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("page.html");
+        std::fs::write(&path, "old").expect("a file");
+        let mut file = WholeFile::create(&path).expect("a file");
+        WholeFile::write(&mut file, b"new").expect("room");
+        assert_eq!(std::fs::read_to_string(&path).expect("a file"), "old");
+        file.finish().expect("room");
+        assert_eq!(std::fs::read_to_string(&path).expect("a file"), "new");
+        assert_eq!(names(folder.path()), ["page.html"]);
+    }
+
+    #[test]
+    fn a_file_that_is_not_finished_leaves_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut file = WholeFile::create(&folder.path().join("page.html")).expect("a file");
+        WholeFile::write(&mut file, b"half").expect("room");
+        drop(file);
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn what_is_no_regular_file_stays_what_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("full");
+        std::os::unix::fs::symlink("/dev/full", &path).expect("a link");
+        let mut file = WholeFile::create(&path).expect("it is there");
+        WholeFile::write(&mut file, b"page").expect("kept back");
+        let error = file.finish().expect_err("no room").to_string();
+        assert!(error.contains("the disk is full"), "{error}");
+        assert!(path.is_symlink());
+        assert_eq!(names(folder.path()), ["full"]);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("nowhere/page.html");
+        let error = WholeFile::create(&path).err().expect("refused");
+        assert!(error.to_string().contains("there is no folder"), "{error}");
+    }
+}

@@ -1,0 +1,305 @@
+//! What a report says in sentences.
+
+use arena_wire::v1::{self, TournamentState};
+use serde_json::Value;
+
+use crate::report::{Estimate, Report};
+use crate::{
+    standings::{audits::format_audits, table::pairing_gain},
+    state::state_name,
+    units,
+};
+
+/// Sentences of a summary that are shown at once; the others are folded.
+pub(crate) const SHOWN: usize = 3;
+
+/// The points of a report that a reader should take home, most telling first.
+pub(crate) fn summary(report: &Report) -> Vec<String> {
+    let mut said = Vec::new();
+    said.extend(progress(report));
+    if report.games == 0 {
+        said.push("No game has finished yet.".to_owned());
+        said.extend(report.notes.iter().cloned());
+        return said;
+    }
+    let verdict = report.verdict.as_ref().and_then(|it| it.get("text"));
+    said.extend(verdict.and_then(Value::as_str).map(str::to_owned));
+    said.extend(expected(report));
+    let faults = faults(report);
+    let leader = leader(report);
+    // What went wrong comes before who is ahead.
+    if is_faulty(report) {
+        said.extend(faults);
+        said.extend(leader);
+    } else {
+        said.extend(leader);
+        said.extend(faults);
+    }
+    said.extend(undecided(report));
+    said.extend(first_seat(report));
+    said.extend(lengths(report));
+    said.extend(pairing(report));
+    said.extend(audits(report));
+    said.extend(report.notes.iter().cloned());
+    said
+}
+
+/// One sentence for the top of the page.
+pub(crate) fn headline(report: &Report) -> String {
+    let Some(best) = report.agents.first().filter(|_| report.games > 0) else {
+        return "No games yet".to_owned();
+    };
+    if let Some(reported) = report.verdict.as_ref().and_then(of_verdict) {
+        return reported;
+    }
+    let first = first(report);
+    if first.is_empty() {
+        "No agent is ranked".to_owned()
+    } else if first.len() > 1 {
+        format!("{} share first place", listed(&first))
+    } else if is_clear(report) {
+        format!("{} is first, with a significant lead", best.standing.agent)
+    } else {
+        format!(
+            "{} is first, without a significant lead",
+            best.standing.agent
+        )
+    }
+}
+
+/// The headline of a verdict that is more than an order.
+fn of_verdict(verdict: &Value) -> Option<String> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let kind = verdict.get("kind")?.as_str()?;
+    if kind == "winner" {
+        let winner = verdict.get("winner").and_then(text)?;
+        return Some(format!("{winner} wins the knockout"));
+    }
+    if kind == "gauntlet" {
+        let challengers = verdict.get("challengers")?.as_array()?;
+        let [challenger] = &challengers[..] else {
+            return None;
+        };
+        let name = challenger.get("agent").and_then(text)?;
+        let met = challenger.get("opponents")?.as_array()?.len();
+        let ahead = challenger.get("ahead_of")?.as_u64()?;
+        return Some(format!("{name} is ahead of {ahead} of the field of {met}"));
+    }
+    let agents = verdict.get("agents")?.as_array()?;
+    let [one, other] = [0, 1].map(|number| agents.get(number).and_then(text));
+    let (one, other) = (one?, other?);
+    match kind {
+        "h1" => Some(format!("{one} passes the test against {other}")),
+        "h0" => Some(format!("{one} fails the test against {other}")),
+        "inconclusive" => Some(format!("The test of {one} against {other} is inconclusive")),
+        _ => None,
+    }
+}
+
+/// Those at the first place.
+fn first(report: &Report) -> Vec<&str> {
+    let standings = report.agents.iter().map(|agent| &agent.standing);
+    let first = standings.filter(|standing| standing.place == Some(1));
+    first.map(|standing| standing.agent.as_str()).collect()
+}
+
+/// Names as people list them; the first few of many.
+fn listed(names: &[&str]) -> String {
+    const NAMED: usize = 5;
+    match names {
+        _ if names.len() > NAMED => {
+            let more = names.len() - NAMED;
+            format!("{} and {more} more", names[..NAMED].join(", "))
+        }
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// A rating with its interval, in Elo.
+pub(crate) fn rating(standing: &v1::AgentStanding) -> String {
+    // No minus before a nought.
+    let whole = |value: f64| format!("{:+.0}", value.round() + 0.0);
+    match (standing.rating, standing.rating_low, standing.rating_high) {
+        (Some(rating), Some(low), Some(high)) => {
+            format!("{} [{}, {}]", whole(rating), whole(low), whole(high))
+        }
+        (Some(rating), ..) => whole(rating),
+        _ => "–".to_owned(),
+    }
+}
+
+fn progress(report: &Report) -> Option<String> {
+    (!report.is_whole()).then(|| {
+        let rest = match report.state {
+            TournamentState::Running => "the figures below cover these games only",
+            TournamentState::Paused => "it continues when resumed",
+            _ => "it will not continue",
+        };
+        format!(
+            "The tournament is {}: {} of {} games are finished; {rest}.",
+            state_name(report.state),
+            units::count(report.games),
+            units::count(report.games_total),
+        )
+    })
+}
+
+fn expected(report: &Report) -> Option<String> {
+    let all = report.verdicts.len();
+    let failed = report.verdicts.iter().filter(|verdict| !verdict.holds);
+    let so_far = if report.is_whole() { "" } else { " so far" };
+    match (all, failed.count()) {
+        (0, _) => None,
+        (1, 0) => Some(format!("The expectation holds{so_far}.")),
+        (_, 0) => Some(format!("All {all} expectations hold{so_far}.")),
+        (_, failed) => Some(format!(
+            "{failed} of {all} expectations do not hold{so_far}."
+        )),
+    }
+}
+
+/// Whether the first one is ahead of every other one beyond luck.
+fn is_clear(report: &Report) -> bool {
+    !report.ahead.is_empty() && report.ahead.iter().all(|least| *least > Some(0.0))
+}
+
+fn leader(report: &Report) -> Option<String> {
+    let (first, rest) = report.agents.split_first()?;
+    let standing = &first.standing;
+    // Games do not say who is better.
+    standing.place?;
+    let shown = |standing: &v1::AgentStanding| {
+        if report.by_rating {
+            format!("{} Elo", rating(standing))
+        } else {
+            units::interval(standing.score, standing.score_low, standing.score_high)
+        }
+    };
+    let games = units::plural(standing.games, "game");
+    let mut text = if report.by_rating {
+        format!(
+            "{} is first with a rating of {} over {games}",
+            standing.agent,
+            shown(standing)
+        )
+    } else {
+        format!(
+            "{} has the best score: {} over {games}",
+            standing.agent,
+            shown(standing)
+        )
+    };
+    if let Some(second) = rest.first() {
+        let other = &second.standing;
+        text += &format!("; {} follows with {}", other.agent, shown(other));
+        text += if is_clear(report) {
+            "; the lead over every other agent is significant"
+        } else {
+            "; the lead is not significant"
+        };
+    }
+    Some(text + ".")
+}
+
+/// Pairs of which nobody can say who is better.
+fn undecided(report: &Report) -> Option<String> {
+    let mut all = 0;
+    let mut open = 0;
+    for (row, pairs) in report.pairs.iter().enumerate() {
+        for pair in pairs[row + 1..].iter().flatten() {
+            all += 1;
+            let decided = pair
+                .score
+                .interval
+                .is_some_and(|(low, high)| low > 0.5 || high < 0.5);
+            open += u64::from(!decided);
+        }
+    }
+    match (all, open) {
+        (0, _) => None,
+        (1, 0) => Some("The head-to-head score differs significantly from 50 %.".to_owned()),
+        (1, _) => {
+            Some("The head-to-head score does not differ significantly from 50 %.".to_owned())
+        }
+        (_, 0) => Some(format!(
+            "In all {all} pairs, the head-to-head score differs significantly from 50 %."
+        )),
+        _ => Some(format!(
+            "In {open} of {all} pairs, the head-to-head score does not differ significantly from 50 %."
+        )),
+    }
+}
+
+fn first_seat(report: &Report) -> Option<String> {
+    let first: Estimate = (*report.seat_scores.first()?)?;
+    let fair = 0.5;
+    let (low, high) = first.interval?;
+    let shown = units::interval(Some(first.value), Some(low), Some(high));
+    if report.starter_drawn {
+        return Some(format!(
+            "The first player is drawn and may have any seat; seat 0 scores {shown}."
+        ));
+    }
+    Some(if low > fair {
+        format!("Moving first is an advantage: seat 0 scores {shown}.")
+    } else if high < fair {
+        format!("Moving first is a disadvantage: seat 0 scores {shown}.")
+    } else {
+        format!("No significant first-move advantage: seat 0 scores {shown}.")
+    })
+}
+
+fn lengths(report: &Report) -> Option<String> {
+    let middle = super::page::quantile(&report.lengths, 0.5)?;
+    let shortest = report.lengths.keys().next()?;
+    let longest = report.lengths.keys().next_back()?;
+    Some(format!(
+        "The median game has {middle} plies (shortest {shortest}, longest {longest})."
+    ))
+}
+
+/// What it gained that games were played in blocks.
+fn pairing(report: &Report) -> Option<String> {
+    let pairing = report.pairing.as_ref()?;
+    Some(format!("Paired seats: {}.", pairing_gain(pairing)))
+}
+
+/// Whether an agent made a fault, or a game could not be played.
+fn is_faulty(report: &Report) -> bool {
+    let mut standings = report.agents.iter().map(|agent| &agent.standing);
+    standings.any(|standing| standing.faults > 0) || report.terminations.contains_key("void")
+}
+
+fn faults(report: &Report) -> Option<String> {
+    let faulty: Vec<String> = report
+        .agents
+        .iter()
+        .filter(|agent| agent.standing.faults > 0)
+        .map(|agent| {
+            format!(
+                "{} ({})",
+                agent.standing.agent,
+                units::count(agent.standing.faults)
+            )
+        })
+        .collect();
+    let void = report.terminations.get("void").copied().unwrap_or(0);
+    let mut text = if faulty.is_empty() {
+        "No agent made a fault".to_owned()
+    } else {
+        format!("Faults by {}", faulty.join(", "))
+    };
+    if void > 0 {
+        let games = units::plural(void, "game");
+        let count = if void == 1 { "is" } else { "are" };
+
+        text += &format!("; {games} could not be played and {count} void");
+    }
+    Some(text + ".")
+}
+
+fn audits(report: &Report) -> Option<String> {
+    let text = report.audits.as_ref().map(format_audits)?;
+    Some(format!("{}{}.", text[..1].to_uppercase(), &text[1..]))
+}
