@@ -83,7 +83,10 @@ fn set(command: Command, section: &str, key: &str, value: &toml::Value) -> Resul
     let Some(argument) = command
         .get_arguments()
         .filter(takes_value)
-        .find(|argument| argument.get_long() == Some(&flag))
+        .find(|argument| {
+            let aliases = argument.get_all_aliases().unwrap_or_default();
+            argument.get_long() == Some(&flag) || aliases.contains(&&*flag)
+        })
     else {
         return Err(match commands.first() {
             Some(first) if flags.is_empty() => format!(

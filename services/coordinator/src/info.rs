@@ -14,7 +14,7 @@ use arena_wire::v1;
 
 use crate::{
     error::{Error, StartError},
-    ledger::Patience,
+    ledger::ProgressTimeouts,
     openings,
 };
 
@@ -150,7 +150,7 @@ impl Info {
     }
 
     /// Extra time that its leases may go without progress.
-    pub(crate) fn patience(&self) -> Patience {
+    pub(crate) fn progress_timeouts(&self) -> ProgressTimeouts {
         let starts = self.setup.agents.iter().filter_map(|agent| {
             let Some(v1::agent_setup::Source::Binary(binary)) = &agent.source else {
                 return None;
@@ -176,7 +176,7 @@ impl Info {
         } else {
             timeout
         };
-        Patience {
+        ProgressTimeouts {
             first: between + starting,
             between,
         }

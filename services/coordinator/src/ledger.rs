@@ -10,19 +10,19 @@
 //! only for `done`. Leases live here alone; a restart forgets them, and what is
 //! neither pending nor done is waiting again.
 
+mod agent_starts;
 mod audits;
 mod bitmap;
-mod course;
 mod defects;
 mod failures;
+mod game_queue;
 mod leases;
 mod leasing;
-mod processes;
 mod reports;
-mod starts;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod worker_processes;
 
 use defects::is_injected;
 use std::{
@@ -30,30 +30,30 @@ use std::{
     time::Duration,
 };
 
+use agent_starts::AgentStarts;
 pub use audits::Audited;
 use audits::Audits;
 pub use bitmap::Bitmap;
-use course::Course;
 pub use defects::Defect;
 #[cfg(feature = "defects")]
 pub use defects::inject;
+use game_queue::GameQueue;
 use leases::Leases;
 pub use leasing::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};
 use leasing::{Pace, Worker};
-use processes::Processes;
 pub use reports::{Report, ReportId, Reports, Sorted, Taken, Written};
-use starts::Agents;
 pub use terms::{
-    Ask, Assigned, Came, Ended, Failed, Grant, LeaseId, Outlook, Patience, Player, Progress,
-    Settings, State, TournamentNo, Verdict, WorkerId, WorkerLoad,
+    AfterGame, Ask, Assigned, Continuation, Ended, Failed, Grant, LeaseId, Progress,
+    ProgressTimeouts, Settings, State, TournamentNo, Verdict, WorkerId, WorkerLoad, WorkerProcess,
 };
+use worker_processes::WorkerProcesses;
 
 #[derive(Debug)]
 struct Entry {
-    course: Course,
+    queue: GameQueue,
     state: State,
-    outlook: Outlook,
-    patience: Patience,
+    continuation: Continuation,
+    progress_timeouts: ProgressTimeouts,
     /// Number of the grant that served it last.
     served: u64,
     pace: Pace,
@@ -63,7 +63,7 @@ impl Entry {
     /// Whether all its known games are durable, and it is not over.
     fn is_played(&self) -> bool {
         matches!(self.state, State::Running | State::Paused)
-            && self.course.done() == self.course.games()
+            && self.queue.done() == self.queue.games()
     }
 }
 
@@ -84,8 +84,8 @@ pub struct Ledger {
     look: TournamentNo,
     workers: BTreeMap<WorkerId, Worker>,
     /// Processes that left: what they played may still be reported.
-    gone: BTreeMap<WorkerId, Player>,
-    processes: Processes,
+    gone: BTreeMap<WorkerId, WorkerProcess>,
+    processes: WorkerProcesses,
     leases: Leases,
     tournaments_ever: TournamentNo,
     workers_ever: WorkerId,
@@ -106,7 +106,7 @@ impl Ledger {
             look: 0,
             workers: BTreeMap::new(),
             gone: BTreeMap::new(),
-            processes: Processes::new(settings.host_patience),
+            processes: WorkerProcesses::new(settings.host_grace_period),
             leases: Leases::default(),
             tournaments_ever: 0,
             workers_ever: 0,
@@ -120,8 +120,8 @@ impl Ledger {
         &mut self,
         done: Bitmap,
         state: State,
-        outlook: Outlook,
-        patience: Patience,
+        continuation: Continuation,
+        progress_timeouts: ProgressTimeouts,
     ) -> TournamentNo {
         let number = self.tournaments_ever;
         self.tournaments_ever += 1;
@@ -134,10 +134,10 @@ impl Ledger {
         self.tournaments.insert(
             number,
             Entry {
-                course: Course::new(done, audits),
+                queue: GameQueue::new(done, audits),
                 state,
-                outlook,
-                patience,
+                continuation,
+                progress_timeouts,
                 served: 0,
                 pace: Pace::default(),
             },
@@ -150,23 +150,28 @@ impl Ledger {
     /// An earlier start had this tournament: who played it there may come back.
     pub fn goes_on(&mut self, tournament: TournamentNo) {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
-            entry.course.agents.resumed(self.now);
+            entry.queue.agents.resumed(self.now);
         }
     }
 
     /// Tells what follows the games of a tournament that were known: so many
     /// games there are now, never fewer than before. True where that finished it.
-    pub fn extend(&mut self, tournament: TournamentNo, games: u64, outlook: Outlook) -> bool {
+    pub fn extend(
+        &mut self,
+        tournament: TournamentNo,
+        games: u64,
+        continuation: Continuation,
+    ) -> bool {
         let Some(entry) = self.tournaments.get_mut(&tournament) else {
             return false;
         };
-        entry.outlook = outlook;
-        entry.course.extend(games);
+        entry.continuation = continuation;
+        entry.queue.extend(games);
         if is_injected(Defect::ForgetsAudits) {
-            entry.course.audits = Audits::new(0, 0, games);
+            entry.queue.audits = Audits::new(0, 0, games);
         }
         self.sort_in(tournament);
-        self.come(tournament) == Came::Finished
+        self.come(tournament) == AfterGame::Finished
     }
 
     /// Whether all known games of a tournament are durable, and it is to be reported
@@ -174,7 +179,7 @@ impl Ledger {
     #[must_use]
     pub fn is_due(&self, tournament: TournamentNo) -> bool {
         let entry = self.tournaments.get(&tournament);
-        entry.is_some_and(|entry| entry.is_played() && entry.outlook == Outlook::More)
+        entry.is_some_and(|entry| entry.is_played() && entry.continuation == Continuation::More)
     }
 
     /// Goes on with the audits of an earlier start. `key` names the tournament
@@ -187,7 +192,7 @@ impl Ledger {
         differing: Bitmap,
     ) {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
-            entry.course.restore_audits(key, audited, differing);
+            entry.queue.restore_audits(key, audited, differing);
         }
         self.sort_in(tournament);
     }
@@ -196,7 +201,7 @@ impl Ledger {
     #[must_use]
     pub fn audited(&self, tournament: TournamentNo) -> Option<Audited> {
         let entry = self.tournaments.get(&tournament)?;
-        Some(entry.course.audits.so_far())
+        Some(entry.queue.audits.so_far())
     }
 
     /// What came of the audit of a game: whether it differed; none where it was
@@ -204,7 +209,7 @@ impl Ledger {
     #[must_use]
     pub fn came_of_audit(&self, tournament: TournamentNo, index: u64) -> Option<bool> {
         let entry = self.tournaments.get(&tournament)?;
-        entry.course.audits.came_of(index)
+        entry.queue.audits.came_of(index)
     }
 
     /// The record that a worker brought was compared with the durable one; true
@@ -217,7 +222,7 @@ impl Ledger {
         differs: bool,
     ) -> bool {
         let entry = self.tournaments.get_mut(&tournament);
-        let audit = entry.is_some_and(|entry| entry.course.audits.settle(index, worker, differs));
+        let audit = entry.is_some_and(|entry| entry.queue.audits.settle(index, worker, differs));
         if audit {
             self.sort_in(tournament);
         }
@@ -228,7 +233,7 @@ impl Ledger {
     /// with: the game is left alone until the next start.
     pub fn abandon_audit(&mut self, tournament: TournamentNo, index: u64, worker: WorkerId) {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
-            entry.course.audits.abandon(index, worker);
+            entry.queue.audits.abandon(index, worker);
         }
         self.sort_in(tournament);
     }
@@ -238,7 +243,7 @@ impl Ledger {
     fn sort_in(&mut self, tournament: TournamentNo) {
         let entry = self.tournaments.get(&tournament);
         let state = entry.map(|entry| entry.state);
-        let audits = entry.is_some_and(|entry| entry.course.audits.so_far().waiting() > 0);
+        let audits = entry.is_some_and(|entry| entry.queue.audits.so_far().waiting() > 0);
         let (runs, finished) = (
             state == Some(State::Running),
             state == Some(State::Finished),
@@ -251,7 +256,7 @@ impl Ledger {
         if let Some(entry) = self.tournaments.get_mut(&tournament)
             && !matches!(entry.state, State::Paused | State::Held)
         {
-            entry.course.agents = Agents::default();
+            entry.queue.agents = AgentStarts::default();
         }
     }
 
@@ -260,17 +265,17 @@ impl Ledger {
     pub fn progress(&self, tournament: TournamentNo) -> Option<Progress> {
         self.tournaments.get(&tournament).map(|entry| Progress {
             state: entry.state,
-            games: entry.course.games(),
-            done: entry.course.done(),
-            leased: entry.course.leased(),
-            waiting: entry.course.waiting(),
+            games: entry.queue.games(),
+            done: entry.queue.done(),
+            leased: entry.queue.leased(),
+            waiting: entry.queue.waiting(),
         })
     }
 
     /// Games of running tournaments that wait for a worker.
     #[must_use]
     pub fn waiting(&self) -> u64 {
-        self.running().map(|entry| entry.course.waiting()).sum()
+        self.running().map(|entry| entry.queue.waiting()).sum()
     }
 
     fn running(&self) -> impl Iterator<Item = &Entry> {
@@ -309,11 +314,11 @@ impl Ledger {
 
     fn renew(&mut self, now: Duration, lease: LeaseId) {
         if let Some(held) = self.leases.get(lease) {
-            let patience = self
+            let progress_timeouts = self
                 .tournaments
                 .get(&held.tournament)
-                .map_or(Duration::ZERO, |entry| entry.patience.between);
-            let deadline = now + self.settings.lease_deadline + patience;
+                .map_or(Duration::ZERO, |entry| entry.progress_timeouts.between);
+            let deadline = now + self.settings.lease_deadline + progress_timeouts;
             self.leases.renew(lease, deadline);
         }
     }
@@ -322,13 +327,13 @@ impl Ledger {
     #[must_use]
     pub fn verdict(&self, tournament: TournamentNo, index: u64) -> Verdict {
         match self.tournaments.get(&tournament) {
-            Some(entry) if index < entry.course.games() => match entry.course.pending(index) {
+            Some(entry) if index < entry.queue.games() => match entry.queue.pending(index) {
                 _ if entry.state == State::Cancelled && !is_injected(Defect::CountsCancelled) => {
                     Verdict::Unwanted
                 }
                 _ if is_injected(Defect::Adds) => Verdict::New,
                 Some(first) => Verdict::Pending(first),
-                None if entry.course.is_settled(index) => Verdict::Done,
+                None if entry.queue.is_settled(index) => Verdict::Done,
                 None => Verdict::New,
             },
             _ => Verdict::Outside,
@@ -348,7 +353,7 @@ impl Ledger {
         let verdict = self.verdict(tournament, index);
         if verdict == Verdict::New
             && let Some(entry) = self.tournaments.get_mut(&tournament)
-            && let Some(holder) = entry.course.settle(index, hash)
+            && let Some(holder) = entry.queue.settle(index, hash)
         {
             if holder == lease
                 && let Some(lease) = self.leases.get(lease)
@@ -372,7 +377,7 @@ impl Ledger {
         if held.audit
             && let Some(entry) = self.tournaments.get_mut(&tournament)
         {
-            entry.course.audits.reported(index, held.worker);
+            entry.queue.audits.reported(index, held.worker);
         }
         if held.games.is_empty() {
             let worker = held.worker;
@@ -387,32 +392,37 @@ impl Ledger {
 
     /// A pending record is on the disk; tells what came of it for the
     /// tournament. `by` tells who played it.
-    pub fn durable(&mut self, tournament: TournamentNo, index: u64, by: Player) -> Came {
+    pub fn durable(
+        &mut self,
+        tournament: TournamentNo,
+        index: u64,
+        by: WorkerProcess,
+    ) -> AfterGame {
         let Some(entry) = self.tournaments.get_mut(&tournament) else {
-            return Came::Nothing;
+            return AfterGame::Nothing;
         };
-        match entry.course.durable(index) {
-            None => return Came::Nothing,
-            Some(true) => entry.course.audits.durable(index, by),
+        match entry.queue.durable(index) {
+            None => return AfterGame::Nothing,
+            Some(true) => entry.queue.audits.durable(index, by),
             Some(false) => {}
         }
         self.come(tournament)
     }
 
     /// Finishes a tournament whose games are all durable.
-    fn come(&mut self, tournament: TournamentNo) -> Came {
+    fn come(&mut self, tournament: TournamentNo) -> AfterGame {
         let Some(entry) = self.tournaments.get_mut(&tournament) else {
-            return Came::Nothing;
+            return AfterGame::Nothing;
         };
         if !entry.is_played() {
-            return Came::Nothing;
+            return AfterGame::Nothing;
         }
-        if entry.outlook == Outlook::More && !is_injected(Defect::EndsWithAStage) {
-            return Came::Due;
+        if entry.continuation == Continuation::More && !is_injected(Defect::EndsWithAStage) {
+            return AfterGame::Due;
         }
         entry.state = State::Finished;
         self.sort_in(tournament);
-        Came::Finished
+        AfterGame::Finished
     }
 
     /// Assigns no more of its games and takes back those leased.
@@ -431,12 +441,12 @@ impl Ledger {
 
     /// Assigns games again. After [`Ledger::hold`], agents and games are tried as if
     /// none had failed, and where all games are done, tells what follows.
-    pub fn resume(&mut self, tournament: TournamentNo) -> Came {
+    pub fn resume(&mut self, tournament: TournamentNo) -> AfterGame {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
             match entry.state {
-                State::Paused => entry.course.agents.wait_anew(self.now),
-                State::Held => entry.course.try_anew(),
-                State::Running | State::Finished | State::Cancelled => return Came::Nothing,
+                State::Paused => entry.queue.agents.wait_anew(self.now),
+                State::Held => entry.queue.try_anew(),
+                State::Running | State::Finished | State::Cancelled => return AfterGame::Nothing,
             }
             entry.state = State::Running;
         }

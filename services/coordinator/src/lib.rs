@@ -9,9 +9,9 @@
 mod accept;
 mod agents;
 mod checkpoint;
-mod compare;
 mod core;
 mod directory;
+mod divergence;
 mod error;
 mod handle;
 mod info;

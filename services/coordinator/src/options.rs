@@ -28,7 +28,7 @@ pub struct Options {
     pub lease_deadline: Duration,
     /// How long hosts may take to come back before games are charged or void because
     /// of what they lack: see `ARCHITECTURE.md`.
-    pub host_patience: Duration,
+    pub host_grace_period: Duration,
     /// Share of games played again on another worker and compared, 0 to 1.
     pub audit_share: f64,
     /// How long a stop waits for open reports.
@@ -58,7 +58,7 @@ impl Options {
             native,
             check_native: |_, _, _, _, _| Ok(()),
             lease_deadline: Duration::from_secs(10),
-            host_patience: Duration::from_secs(600),
+            host_grace_period: Duration::from_secs(600),
             audit_share: 0.01,
             drain_limit: Duration::from_secs(10),
             connections_max: CONNECTIONS_MAX,

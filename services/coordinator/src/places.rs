@@ -2,7 +2,7 @@
 
 use arena_tournament::{
     format::Verdict,
-    places::{self, By, Merit},
+    places::{self, By, RankKey},
 };
 use arena_wire::v1;
 
@@ -63,7 +63,7 @@ pub(crate) fn arrange(standings: &mut v1::Standings, by: By, verdict: Option<&Ve
     standings.agents = places::arrange(
         agents,
         by,
-        |standing| Merit {
+        |standing| RankKey {
             agent: &standing.agent,
             score: standing.score,
             rating: standing.rating,

@@ -160,7 +160,7 @@ async fn build_with<I>(
     let settings = Settings {
         lease_deadline: options.lease_deadline,
         audit_ppm: (share * 1e6) as u32,
-        host_patience: options.host_patience,
+        host_grace_period: options.host_grace_period,
     };
     let core = core::load(
         &options,

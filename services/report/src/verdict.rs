@@ -259,9 +259,12 @@ impl Sure {
         }
     }
 
-    fn looks(self, blocks: f64, horizon: f64) -> Looks {
+    fn looks(self, blocks: f64, tuning_horizon: f64) -> Looks {
         if self.adaptive {
-            Looks::Any { blocks, horizon }
+            Looks::Any {
+                blocks,
+                tuning_horizon,
+            }
         } else {
             Looks::One
         }
@@ -284,15 +287,15 @@ fn score(
     opponent: Option<&str>,
     sure: Sure,
 ) -> Option<Measured> {
-    let (value, usual, freedom, looks, turned) = match opponent {
+    let (value, usual, df, looks, turned) = match opponent {
         None => {
             let of = standing(standings, agent)?;
             let usual = sure.usual(
                 (of.score_low, of.score_high),
                 (of.score_anytime_low, of.score_anytime_high),
             );
-            let looks = sure.looks(of.blocks as f64, of.horizon);
-            (of.score?, usual, of.score_freedom, looks, false)
+            let looks = sure.looks(of.blocks as f64, of.tuning_horizon);
+            (of.score?, usual, of.score_df, looks, false)
         }
         Some(opponent) => {
             let (of, turned) = pair(standings, agent, opponent)?;
@@ -300,13 +303,13 @@ fn score(
                 (of.score_low, of.score_high),
                 (of.score_anytime_low, of.score_anytime_high),
             );
-            let looks = sure.looks(of.blocks as f64, of.score_horizon);
-            (of.score?, usual, of.score_freedom, looks, turned)
+            let looks = sure.looks(of.blocks as f64, of.score_tuning_horizon);
+            (of.score?, usual, of.score_df, looks, turned)
         }
     };
     let found = Measured {
         value,
-        interval: usual.map(|usual| level::of_share(value, usual, freedom, (looks, sure.level))),
+        interval: usual.map(|usual| level::of_share(value, usual, df, (looks, sure.level))),
         is_open: false,
     };
     Some(if turned { found.turned(1.0) } else { found })
@@ -364,10 +367,13 @@ fn elo_difference(
             of.elo_difference_anytime_high,
         ),
     );
-    let at = (sure.looks(of.rating_blocks, of.rating_horizon), sure.level);
+    let at = (
+        sure.looks(of.rating_blocks, of.rating_tuning_horizon),
+        sure.level,
+    );
     let found = Measured {
         value,
-        interval: usual.map(|usual| level::of_elo(value, usual, of.rating_freedom, at)),
+        interval: usual.map(|usual| level::of_elo(value, usual, of.rating_df, at)),
         is_open: of.rating_is_open,
     };
     Some(if turned { found.turned(0.0) } else { found })

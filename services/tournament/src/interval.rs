@@ -146,13 +146,13 @@ impl Blocks {
     /// With fewer than two blocks in a group on average their own variance is
     /// hardly known: the groups are taken as one, which can only widen.
     pub(crate) fn spread(&self) -> (f64, u64) {
-        let freedom = freedom(self.count, self.groups);
+        let df = df(self.count, self.groups);
         if self.count >= 2 * self.groups {
-            (self.within, freedom)
+            (self.within, df)
         } else {
             let n = self.count as f64;
             let all = self.squares - self.sum * self.sum / n;
-            (all.max(0.0), freedom)
+            (all.max(0.0), df)
         }
     }
 
@@ -165,18 +165,18 @@ impl Blocks {
     }
 
     /// An interval that holds the mean at all times at once in 95 % of
-    /// tournaments, however often one looks; narrowest around `horizon` blocks.
+    /// tournaments, however often one looks; narrowest around `tuning_horizon` blocks.
     #[must_use]
-    pub fn anytime(&self, horizon: f64) -> Option<(f64, f64)> {
-        self.within_errors(confidence::bound(self.count as f64, horizon, ALPHA))
+    pub fn anytime(&self, tuning_horizon: f64) -> Option<(f64, f64)> {
+        self.within_errors(confidence::bound(self.count as f64, tuning_horizon, ALPHA))
     }
 
     /// How likely it is that the true mean is above one half: by how many errors, as
     /// they are at one half, the mean is above it. None without two blocks.
     pub(crate) fn superiority(&self) -> Option<f64> {
         let mean = self.mean()?;
-        let (n, freedom) = self.effective()?;
-        let student = StudentsT::new(0.0, 1.0, freedom as f64).ok()?;
+        let (n, df) = self.effective()?;
+        let student = StudentsT::new(0.0, 1.0, df as f64).ok()?;
         Some(student.cdf(2.0 * (mean - 0.5) * n.sqrt()))
     }
 
@@ -184,19 +184,19 @@ impl Blocks {
     /// blocks.
     fn effective(&self) -> Option<(f64, u64)> {
         let mean = self.mean().filter(|_| self.count > 1)?;
-        let (spread, freedom) = self.spread();
+        let (spread, df) = self.spread();
         let n = self.count as f64;
-        let variance = spread / freedom as f64;
-        Some((n / share(n, variance, mean, self.most), freedom))
+        let variance = spread / df as f64;
+        Some((n / share(n, variance, mean, self.most), df))
     }
 
     /// What lies within so many standard errors of the mean, were they known.
     fn within_errors(&self, errors: f64) -> Option<(f64, f64)> {
         let mean = self.mean()?;
-        let Some((n, freedom)) = self.effective() else {
+        let Some((n, df)) = self.effective() else {
             return Some((0.0, 1.0));
         };
-        Some(wilson(mean, n, errors, freedom))
+        Some(wilson(mean, n, errors, df))
     }
 
     /// The highest possible sum of squared distances of blocks with this mean,
@@ -210,12 +210,12 @@ impl Blocks {
     /// What is added to the sum of squares of the blocks, as shares of the most
     /// that one can have; nothing without a variance.
     pub(crate) fn added(&self) -> f64 {
-        let (spread, freedom) = self.spread();
-        if freedom == 0 {
+        let (spread, df) = self.spread();
+        if df == 0 {
             return 0.0;
         }
         let n = self.count as f64;
-        added(n, spread / freedom as f64, self.most)
+        added(n, spread / df as f64, self.most)
     }
 }
 
@@ -237,13 +237,13 @@ pub(crate) struct Difference {
     variance: f64,
     /// The harmonic mean of both numbers of blocks.
     blocks: f64,
-    freedom: u64,
+    df: u64,
     /// The most units of a block.
     most: f64,
 }
 
 /// Degrees of freedom of the variance of so many blocks of so many groups.
-pub(crate) fn freedom(blocks: u64, groups: u64) -> u64 {
+pub(crate) fn df(blocks: u64, groups: u64) -> u64 {
     let means = if blocks >= 2 * groups { groups } else { 1 };
     blocks.saturating_sub(means)
 }
@@ -252,7 +252,7 @@ pub(crate) fn freedom(blocks: u64, groups: u64) -> u64 {
 /// that both were in once. Where one has far fewer, it has most of the variance, and
 /// the difference little more than its own (F. E. Satterthwaite, "An approximate
 /// distribution of estimates of variance components", 1946).
-pub(crate) fn freedom_of_both(of: [u64; 2], shared: u64) -> u64 {
+pub(crate) fn df_of_both(of: [u64; 2], shared: u64) -> u64 {
     let [first, second] = of;
     let least = first.min(second);
     if least == 0 {
@@ -278,7 +278,7 @@ pub(crate) struct Estimate {
     /// Of one block.
     pub(crate) variance: f64,
     pub(crate) blocks: f64,
-    pub(crate) freedom: u64,
+    pub(crate) df: u64,
 }
 
 /// The difference of two means, given the sum over the blocks they share of
@@ -286,14 +286,14 @@ pub(crate) struct Estimate {
 /// where one has no block.
 pub(crate) fn difference(of: [&Blocks; 2], covariance: f64, shared: u64) -> Option<Difference> {
     let estimate = |blocks: &Blocks| {
-        let (spread, freedom) = blocks.spread();
+        let (spread, df) = blocks.spread();
         let mean = blocks.mean()?;
         Some(Estimate {
             mean,
             observed: mean,
-            variance: spread / freedom.max(1) as f64,
+            variance: spread / df.max(1) as f64,
             blocks: blocks.count as f64,
-            freedom,
+            df,
         })
     };
     let estimates = [estimate(of[0])?, estimate(of[1])?];
@@ -319,7 +319,7 @@ pub(crate) fn difference_of(
         observed: first.observed - second.observed,
         variance,
         blocks: 2.0 * first.blocks * second.blocks / (first.blocks + second.blocks),
-        freedom: freedom_of_both([first.freedom, second.freedom], shared),
+        df: df_of_both([first.df, second.df], shared),
         most: most * 2.0 / steps.clamp(1.0, 2.0),
     }
 }
@@ -331,20 +331,20 @@ impl Difference {
     }
 
     /// As [`Blocks::anytime`].
-    pub(crate) fn anytime(self, horizon: f64) -> Option<(f64, f64)> {
-        self.within_errors(confidence::bound(self.blocks, horizon, ALPHA))
+    pub(crate) fn anytime(self, tuning_horizon: f64) -> Option<(f64, f64)> {
+        self.within_errors(confidence::bound(self.blocks, tuning_horizon, ALPHA))
     }
 
     /// Half the difference and a half is a mean of values from 0 to 1.
     fn within_errors(self, errors: f64) -> Option<(f64, f64)> {
-        if self.freedom == 0 {
+        if self.df == 0 {
             return Some((-1.0, 1.0));
         }
         let [middle, observed] =
             [self.mean, self.observed].map(|mean| f64::midpoint(mean, 1.0).clamp(0.0, 1.0));
         let variance = self.blocks * self.variance / 4.0;
         let share = share(self.blocks, variance, observed, self.most);
-        let (low, high) = wilson(middle, self.blocks / share, errors, self.freedom);
+        let (low, high) = wilson(middle, self.blocks / share, errors, self.df);
         Some((
             (2.0 * low - 1.0).min(self.mean),
             (2.0 * high - 1.0).max(self.mean),
@@ -370,14 +370,14 @@ pub(crate) fn around(of: Estimate) -> (f64, f64) {
 }
 
 /// The same for as many looks as one likes, narrowest around so many blocks.
-pub(crate) fn around_at_any_time(of: Estimate, horizon: f64) -> (f64, f64) {
-    around_within(of, confidence::bound(of.blocks, horizon, ALPHA))
+pub(crate) fn around_at_any_time(of: Estimate, tuning_horizon: f64) -> (f64, f64) {
+    around_within(of, confidence::bound(of.blocks, tuning_horizon, ALPHA))
 }
 
 fn around_within(of: Estimate, errors: f64) -> (f64, f64) {
     let share = share(of.blocks, of.variance, of.observed, UNITS_FINE);
     let mean = of.mean.clamp(0.0, 1.0);
-    let (low, high) = wilson(mean, of.blocks / share, errors, of.freedom);
+    let (low, high) = wilson(mean, of.blocks / share, errors, of.df);
     (low.min(of.mean), high.max(of.mean))
 }
 
@@ -397,19 +397,19 @@ fn added(n: f64, variance: f64, most: f64) -> f64 {
 
 /// Wilson's interval of a share observed in `n` trials, so many errors to each
 /// side of its centre, which are estimated with that freedom.
-fn wilson(mean: f64, n: f64, errors: f64, freedom: u64) -> (f64, f64) {
+fn wilson(mean: f64, n: f64, errors: f64, df: u64) -> (f64, f64) {
     let square = errors * errors;
     let centre = (mean + square / (2.0 * n)) / (1.0 + square / n);
     let one = (mean * (1.0 - mean) / n + square / (4.0 * n * n)).sqrt() / (1.0 + square / n);
-    let half = student(errors, freedom) * one;
+    let half = student(errors, df) * one;
     let low = (centre - half).clamp(0.0, mean);
     let high = (centre + half).clamp(mean, 1.0);
     (low, high)
 }
 
 /// The two-sided 95 % point of Student's distribution.
-pub(crate) fn critical(freedom: u64) -> f64 {
-    student(NORMAL, freedom)
+pub(crate) fn critical(df: u64) -> f64 {
+    student(NORMAL, df)
 }
 
 /// The point of Student's distribution that is as rarely exceeded as this point
@@ -423,9 +423,9 @@ pub(crate) fn critical(freedom: u64) -> f64 {
 /// E. A. Cornish, "The percentile points of distributions having known
 /// cumulants", Technometrics 2, 1960, which is good to 10⁻⁶ for 95 % and some
 /// hundred times faster.
-pub(crate) fn student(normal: f64, freedom: u64) -> f64 {
-    let v = freedom as f64;
-    if freedom < SERIES_MIN
+pub(crate) fn student(normal: f64, df: u64) -> f64 {
+    let v = df as f64;
+    if df < SERIES_MIN
         && let (Ok(gauss), Ok(student)) = (Normal::new(0.0, 1.0), StudentsT::new(0.0, 1.0, v))
     {
         let tail = gauss.cdf(-normal);

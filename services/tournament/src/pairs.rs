@@ -46,11 +46,11 @@ pub struct PairStanding {
     pub distinct_games_more: bool,
     /// Degrees of freedom of its variance.
     #[serde(default)]
-    pub score_freedom: u64,
+    pub score_df: u64,
     /// Around so many blocks the intervals of the score for any number of looks
     /// are narrowest.
     #[serde(default)]
-    pub score_horizon: f64,
+    pub score_tuning_horizon: f64,
     /// (wins + half the draws) / games.
     pub score: Option<f64>,
     /// Lower end of its 95 % interval, for one look.
@@ -186,9 +186,9 @@ impl Evidence {
         let ends = |interval| interval::stretched(interval, score);
         let together = &pair.together;
         let fixed = ends(pair.blocks.fixed());
-        let anytime = ends(pair.blocks.anytime(self.horizon_pair));
+        let anytime = ends(pair.blocks.anytime(self.tuning_horizon_pair));
         let luck = self.luck.iter().any(Option::is_some);
-        let computed = pair.adjusting.adjusted(self.horizon_pair);
+        let computed = pair.adjusting.adjusted(self.tuning_horizon_pair);
         let adjusted = computed.map_or_else(
             || (score, fixed, anytime),
             |of| {
@@ -199,13 +199,13 @@ impl Evidence {
         let adjusted = if luck { adjusted } else { Default::default() };
         let apart = tally::adjusted_difference(alone.map(|alone| &alone.adjusting), &pair.luck);
         let alone = alone.map(|alone| &alone.blocks);
-        let difference = interval::difference(alone, together.covariance(), together.freedom());
+        let difference = interval::difference(alone, together.covariance(), together.df());
         let raw_difference = luck && apart.is_none() && difference.is_some();
         let apart = if luck { apart.or(difference) } else { None };
         let without = apart.and_then(Difference::fixed);
         let apart_fixed = difference.and_then(Difference::fixed);
         let apart_anytime =
-            difference.and_then(|difference| difference.anytime(self.horizon_of(a, b)));
+            difference.and_then(|difference| difference.anytime(self.tuning_horizon_of(a, b)));
         PairStanding {
             agent: self.names[a].clone(),
             opponent: self.names[b].clone(),
@@ -217,8 +217,8 @@ impl Evidence {
             blocks_played: pair.played.blocks,
             distinct_games: pair.played.distinct,
             distinct_games_more: pair.played.more,
-            score_freedom: pair.blocks.spread().1,
-            score_horizon: self.horizon_pair,
+            score_df: pair.blocks.spread().1,
+            score_tuning_horizon: self.tuning_horizon_pair,
             score,
             score_low: fixed.0,
             score_high: fixed.1,
@@ -322,7 +322,7 @@ impl Together {
         if self.count < 2 {
             return 0.0;
         }
-        self.count as f64 * self.spread() / self.freedom() as f64
+        self.count as f64 * self.spread() / self.df() as f64
     }
 
     /// Sum of products of distances from means.
@@ -334,8 +334,8 @@ impl Together {
         }
     }
 
-    fn freedom(&self) -> u64 {
-        interval::freedom(self.count, self.groups)
+    fn df(&self) -> u64 {
+        interval::df(self.count, self.groups)
     }
 }
 

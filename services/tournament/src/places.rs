@@ -3,7 +3,7 @@
 
 /// What an agent's place is reported from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Merit<'a> {
+pub struct RankKey<'a> {
     /// Its name.
     pub agent: &'a str,
     /// Mean score of its games; none without one.
@@ -31,8 +31,8 @@ const RATING_STEP: f64 = 1e-6;
 /// Agents by their place in the list, the best first, each with its place. Who
 /// is as good shares a place, and comes in the order of scores, then of names;
 /// who cannot be reported has none, and comes last.
-fn order(agents: &[Merit<'_>], by: By) -> Vec<(usize, Option<u64>)> {
-    let worth = |agent: &Merit<'_>| match by {
+fn order(agents: &[RankKey<'_>], by: By) -> Vec<(usize, Option<u64>)> {
+    let worth = |agent: &RankKey<'_>| match by {
         By::Score => agent.score,
         By::Rating => agent
             .rating
@@ -66,11 +66,11 @@ fn order(agents: &[Merit<'_>], by: By) -> Vec<(usize, Option<u64>)> {
 pub fn arrange<T>(
     agents: Vec<T>,
     by: By,
-    merit: impl for<'a> Fn(&'a T) -> Merit<'a>,
+    rank_key: impl for<'a> Fn(&'a T) -> RankKey<'a>,
     place: impl Fn(&mut T, Option<u64>),
 ) -> Vec<T> {
-    let merits: Vec<Merit<'_>> = agents.iter().map(merit).collect();
-    let order = order(&merits, by);
+    let rank_keys: Vec<RankKey<'_>> = agents.iter().map(rank_key).collect();
+    let order = order(&rank_keys, by);
     let mut agents: Vec<Option<T>> = agents.into_iter().map(Some).collect();
     let placed = order.into_iter().filter_map(|(number, own)| {
         let mut agent = agents[number].take()?;
@@ -84,15 +84,15 @@ pub fn arrange<T>(
 mod tests {
     use super::*;
 
-    const AGENTS: [Merit<'static>; 4] = [
-        merit("dora", Some(0.5), 10.0, 3),
-        merit("ada", Some(0.5), -20.0, 1),
-        merit("cy", None, 0.0, 3),
-        merit("bob", Some(0.75), -20.000_000_01, 2),
+    const AGENTS: [RankKey<'static>; 4] = [
+        rank_key("dora", Some(0.5), 10.0, 3),
+        rank_key("ada", Some(0.5), -20.0, 1),
+        rank_key("cy", None, 0.0, 3),
+        rank_key("bob", Some(0.75), -20.000_000_01, 2),
     ];
 
-    const fn merit(agent: &str, score: Option<f64>, rating: f64, place: u64) -> Merit<'_> {
-        Merit {
+    const fn rank_key(agent: &str, score: Option<f64>, rating: f64, place: u64) -> RankKey<'_> {
+        RankKey {
             agent,
             score,
             rating: Some(rating),

@@ -75,11 +75,11 @@ pub struct Ratings {
     /// Where the weight of ties of two is among what was estimated.
     tie: Option<usize>,
     /// Of each agent's own blocks.
-    freedom: Vec<u64>,
+    df: Vec<u64>,
     /// Complete blocks of each agent.
     blocks: Vec<u64>,
     /// Blocks of each agent around which anytime intervals are narrowest.
-    horizons: Vec<f64>,
+    tuning_horizons: Vec<f64>,
     /// Of the blocks that two agents were in together, by both.
     shared: Vec<((u16, u16), u64)>,
 }
@@ -134,11 +134,11 @@ pub struct RatingDifference {
     /// Its 95 % interval for as many looks as one likes.
     pub elo_anytime: Option<(f64, f64)>,
     /// Degrees of freedom of all these.
-    pub freedom: u64,
+    pub df: u64,
     /// The harmonic mean of both agents' complete blocks.
     pub blocks: f64,
     /// Around so many of them intervals for any number of looks are narrowest.
-    pub horizon: f64,
+    pub tuning_horizon: f64,
     /// Whether a prior alone tells how far the farther ends lie: games of the weaker
     /// side against the stronger were all lost.
     pub is_open: bool,
@@ -269,9 +269,9 @@ impl Evidence {
             logs: logs.to_vec(),
             errors,
             tie: fit.ties[0],
-            freedom: alone.iter().map(|(blocks, _)| blocks.spread().1).collect(),
+            df: alone.iter().map(|(blocks, _)| blocks.spread().1).collect(),
             blocks: alone.iter().map(|(blocks, _)| blocks.count()).collect(),
-            horizons: self.horizons.clone(),
+            tuning_horizons: self.tuning_horizons.clone(),
             shared: self.shared(),
         };
         let tie = ratings.tie;
@@ -289,7 +289,7 @@ impl Evidence {
             let value = logs[agent] - origin;
             let around = |looks| {
                 let spread = spreads.as_ref()?[agent].divided(share);
-                let points = (looks, ratings.freedom[agent]);
+                let points = (looks, ratings.df[agent]);
                 let (low, high) = scale.around(value / share, spread, points)?;
                 Some((ELO * share * low, ELO * share * high))
             };
@@ -345,12 +345,12 @@ impl Evidence {
         }
         met.sort_unstable();
         let pairs = met.chunk_by(|one, other| one.0 == other.0);
-        let freedom = |same: &[((u16, u16), u64)]| {
+        let df = |same: &[((u16, u16), u64)]| {
             let blocks = same.iter().map(|(_, blocks)| blocks).sum();
             let groups = same.iter().filter(|&&(_, blocks)| blocks > 0).count();
-            (same[0].0, interval::freedom(blocks, groups as u64))
+            (same[0].0, interval::df(blocks, groups as u64))
         };
-        pairs.map(freedom).collect()
+        pairs.map(df).collect()
     }
 }
 
@@ -405,15 +405,18 @@ impl Ratings {
         let blocks = 2.0 * first * second / (first + second).max(1.0);
         (
             blocks,
-            f64::midpoint(self.horizons[one], self.horizons[other]),
+            f64::midpoint(self.tuning_horizons[one], self.tuning_horizons[other]),
         )
     }
 
     /// As many looks as one likes at the difference of two agents, or at one's from
     /// the mean of all.
     fn any_looks(&self, one: usize, other: usize) -> Looks {
-        let (blocks, horizon) = self.blocks_between(one, other);
-        Looks::Any { blocks, horizon }
+        let (blocks, tuning_horizon) = self.blocks_between(one, other);
+        Looks::Any {
+            blocks,
+            tuning_horizon,
+        }
     }
 
     /// One agent's rating beside another's.
@@ -423,34 +426,31 @@ impl Ratings {
         let pair = (one.min(other) as u16, one.max(other) as u16);
         let found = self.shared.binary_search_by(|(known, _)| known.cmp(&pair));
         let shared = found.map_or(0, |place| self.shared[place].1);
-        let freedom =
-            interval::freedom_of_both([one, other].map(|agent| self.freedom[agent]), shared);
+        let df = interval::df_of_both([one, other].map(|agent| self.df[agent]), shared);
         let scale = Scale::new(self.ties[0]);
         let odds = scale.odds(value);
         let errors = self.errors.as_ref();
         let spread = errors.map(|errors| errors.of_difference(one, other, self.tie));
         let of_odds = spread.map(|spread| spread.of_odds(scale.slopes(value)));
-        let superiority = of_odds.filter(|_| freedom > 0).and_then(|variance| {
-            let student = StudentsT::new(0.0, 1.0, freedom as f64).ok()?;
+        let superiority = of_odds.filter(|_| df > 0).and_then(|variance| {
+            let student = StudentsT::new(0.0, 1.0, df as f64).ok()?;
             // As many as an interval reaches that ends at nothing.
             let errors = 2.0 * libm::sinh(odds / 2.0) / variance.sqrt();
             errors.is_finite().then(|| student.cdf(errors))
         });
-        let (blocks, horizon) = self.blocks_between(one, other);
+        let (blocks, tuning_horizon) = self.blocks_between(one, other);
         let elo = |ends: Option<(f64, f64)>| ends.map(|(low, high)| (ELO * low, ELO * high));
-        let around = |looks| scale::around(odds, of_odds?, (looks, freedom));
+        let around = |looks| scale::around(odds, of_odds?, (looks, df));
         RatingDifference {
             value: ELO * value,
-            interval: elo(
-                spread.and_then(|spread| scale.around(value, spread, (Looks::One, freedom)))
-            ),
+            interval: elo(spread.and_then(|spread| scale.around(value, spread, (Looks::One, df)))),
             superiority,
             elo: ELO * odds,
             elo_interval: elo(around(Looks::One)),
             elo_anytime: elo(around(self.any_looks(one, other))),
-            freedom,
+            df,
             blocks,
-            horizon,
+            tuning_horizon,
             is_open: self.is_open(one, other),
         }
     }

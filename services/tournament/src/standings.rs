@@ -187,10 +187,10 @@ pub struct AgentStanding {
     pub games_repeated: u64,
     /// Degrees of freedom of the score's variance.
     #[serde(default)]
-    pub score_freedom: u64,
+    pub score_df: u64,
     /// Around so many blocks its intervals for any number of looks are narrowest.
     #[serde(default)]
-    pub horizon: f64,
+    pub tuning_horizon: f64,
     /// Median latency of an asked decision in microseconds, where measured.
     #[serde(default)]
     pub latency_us_p50: Option<f64>,

@@ -8,12 +8,12 @@
 mod courses;
 mod evidence;
 mod group;
-mod horizon;
 mod luck;
 mod notes;
 mod pairing;
 mod ranking;
 mod state;
+mod tuning_horizon;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,14 +22,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     interval::{Blocks, Moments, stretched},
-    places::{self, By, Merit},
+    places::{self, By, RankKey},
     schedule::{Schedule, ScheduleError},
     standings::{AgentStanding, OpeningsStanding, SeatStanding, Standings, TournamentState},
 };
 use courses::{Courses, Held, HeldSums};
 use group::{Block, UnitsBySeat};
-use horizon::Horizons;
 use ranking::{members, ranking, seat_units, units_against_others};
+use tuning_horizon::TuningHorizons;
 
 pub(crate) use courses::{BlockCourse, Sameness};
 pub use evidence::Evidence;
@@ -65,7 +65,7 @@ pub struct Tally {
     opponents_differ: bool,
     /// Some agent sits at some seats more than at others.
     confounded: bool,
-    horizons: Horizons,
+    tuning_horizons: TuningHorizons,
     /// Whether what is played depends on results.
     adaptive: bool,
 }
@@ -171,7 +171,7 @@ impl Tally {
             opening_plies: tournament.play.opening_plies.unwrap_or(0),
             opponents_differ: tournament.opponents_differ(),
             confounded: notes::confounded(tournament, seats),
-            horizons: Horizons::of(tournament, seats),
+            tuning_horizons: TuningHorizons::of(tournament, seats),
             adaptive: tournament.format.looks_at_results(),
         })
     }
@@ -379,16 +379,18 @@ impl Tally {
         let agents: Vec<AgentStanding> = self
             .names
             .iter()
-            .zip(self.agents.iter().zip(&self.horizons.agents))
+            .zip(self.agents.iter().zip(&self.tuning_horizons.agents))
             .zip(blocks.iter().zip(&held))
-            .map(|((name, (sums, &horizon)), ((blocks, shape), held))| {
-                let mut standing =
-                    self.standing(name, &sums.without(held), (blocks, *shape), horizon);
-                standing.games_repeated = held.games;
-                standing
-            })
+            .map(
+                |((name, (sums, &tuning_horizon)), ((blocks, shape), held))| {
+                    let mut standing =
+                        self.standing(name, &sums.without(held), (blocks, *shape), tuning_horizon);
+                    standing.games_repeated = held.games;
+                    standing
+                },
+            )
             .collect();
-        let agents = places::arrange(agents, By::Score, merit, |standing, place| {
+        let agents = places::arrange(agents, By::Score, rank_key, |standing, place| {
             standing.place = place;
         });
         let total = self.schedule.games();
@@ -423,7 +425,7 @@ impl Tally {
             let mut blocks = Blocks::default();
             blocks.add(sums.blocks, rotations * most);
             let (score_low, score_high) = stretched(blocks.fixed(), score);
-            let anytime = blocks.anytime(self.horizons.of_seat(self.seats.len()));
+            let anytime = blocks.anytime(self.tuning_horizons.of_seat(self.seats.len()));
             let (score_anytime_low, score_anytime_high) = stretched(anytime, score);
             SeatStanding {
                 seat: seat as u32,
@@ -449,16 +451,16 @@ impl Tally {
         name: &str,
         sums: &Sums,
         (blocks, shape): (&AgentBlocks, f64),
-        horizon: f64,
+        tuning_horizon: f64,
     ) -> AgentStanding {
         let games = sums.wins + sums.draws + sums.losses;
         let score = mean(sums.score, sums.sat * PARTS);
         let win_rate = mean(sums.won, sums.sat * PARTS);
         let (score_low, score_high) = stretched(blocks.score.fixed(), score);
         let (score_anytime_low, score_anytime_high) =
-            stretched(blocks.score.anytime(horizon), score);
+            stretched(blocks.score.anytime(tuning_horizon), score);
         let (win_rate_low, win_rate_high) = stretched(blocks.wins.fixed(), win_rate);
-        let adjusted = blocks.adjusting.adjusted(horizon);
+        let adjusted = blocks.adjusting.adjusted(tuning_horizon);
         let has_luck = !self.luck.is_empty();
         // Where luck cannot be taken out, the score as it came.
         let shown = adjusted.map_or(
@@ -505,8 +507,8 @@ impl Tally {
             plies_mean: mean(sums.plies, games),
             blocks: blocks.score.count(),
             games_repeated: 0,
-            score_freedom: blocks.score.spread().1,
-            horizon,
+            score_df: blocks.score.spread().1,
+            tuning_horizon,
             latency_us_p50: None,
             latency_us_p99: None,
             non_deterministic: false,
@@ -552,11 +554,11 @@ impl Sums {
     }
 }
 
-fn merit(standing: &AgentStanding) -> Merit<'_> {
-    Merit {
+fn rank_key(standing: &AgentStanding) -> RankKey<'_> {
+    RankKey {
         agent: &standing.agent,
         score: standing.score,
-        ..Merit::default()
+        ..RankKey::default()
     }
 }
 

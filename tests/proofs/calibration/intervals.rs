@@ -204,7 +204,7 @@ pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
         let between: RatingDifference = pair.rating.unwrap_or_default();
         let surer = between.elo_interval.map(|usual| {
             let at = (Looks::One, 0.99);
-            level::of_elo(between.elo, usual, between.freedom, at)
+            level::of_elo(between.elo, usual, between.df, at)
         });
         let seat = &standings.seats[0];
         let ends = [

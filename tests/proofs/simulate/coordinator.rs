@@ -2,8 +2,8 @@
 //! around them what the core does, in its order.
 
 mod audits;
-mod blame;
 mod calls;
+mod fault_attribution;
 mod reports;
 mod requests;
 mod ticks;
@@ -11,8 +11,8 @@ mod ticks;
 use std::{collections::VecDeque, rc::Rc, time::Duration};
 
 use arena_coordinator::ledger::{
-    Bitmap, Came, Ledger, Outlook, Patience, ReportId, Reports, Settings, State, TournamentNo,
-    WorkerId,
+    AfterGame, Bitmap, Continuation, Ledger, ProgressTimeouts, ReportId, Reports, Settings, State,
+    TournamentNo, WorkerId,
 };
 use arena_worker::protocol::{CallNo, Refusal, ReportNo, StayNo};
 
@@ -20,15 +20,15 @@ use super::{
     counts::Happening,
     disk::{Commit, Disk, Job, Kept},
     games::Spec,
-    net::{Down, Known, Life, Net, Played, SECOND, Up, tell},
+    net::{Down, Known, Life, Net, Played, SECOND, Up, trace_event},
     users::Request,
 };
 
 use audits::Comparison;
-use blame::Blame;
-pub(super) use blame::HOST_PATIENCE;
 use calls::refuse;
 pub(super) use calls::refused;
+use fault_attribution::FaultAttribution;
+pub(super) use fault_attribution::HOST_GRACE_PERIOD;
 
 /// What may wait while the state waits for the disk.
 const INBOX_MAX: usize = 24;
@@ -115,7 +115,7 @@ pub(super) struct Coordinator {
     present: Vec<Present>,
     /// Stays that ended: nobody waits for an answer to their requests to join.
     gone: Vec<(Life, StayNo)>,
-    blame: Blame,
+    fault_attribution: FaultAttribution,
     parked: Vec<Parked>,
     callers: Vec<Caller>,
     cancels: Vec<Request>,
@@ -133,15 +133,15 @@ pub(super) struct Coordinator {
 }
 
 /// How many games of a tournament are known by what is on the disk.
-fn known(spec: &Spec, kept: &Kept) -> (u64, Outlook) {
+fn known(spec: &Spec, kept: &Kept) -> (u64, Continuation) {
     // What follows a void game is what follows the game.
     let result = |index| match kept.games[index as usize] {
         0 => 0,
         _ => spec.result(index),
     };
     match spec.known(result) {
-        (known, true) => (known, Outlook::Last),
-        (known, false) => (known, Outlook::More),
+        (known, true) => (known, Continuation::Last),
+        (known, false) => (known, Continuation::More),
     }
 }
 
@@ -163,7 +163,7 @@ impl Coordinator {
         settings: Settings,
         boot: u32,
     ) -> Self {
-        tell!(net, "the coordinator starts");
+        trace_event!(net, "the coordinator starts");
         let epoch = net.random.next();
         let mut this = Self {
             boot,
@@ -181,7 +181,7 @@ impl Coordinator {
             answers: disk.answered.clone(),
             present: Vec::new(),
             gone: Vec::new(),
-            blame: Blame::new(specs),
+            fault_attribution: FaultAttribution::new(specs),
             parked: Vec::new(),
             callers: Vec::new(),
             cancels: Vec::new(),
@@ -217,7 +217,7 @@ impl Coordinator {
             return;
         };
         let spec = &account.spec;
-        let (known, outlook) = known(spec, kept);
+        let (known, continuation) = known(spec, kept);
         let mut done = Bitmap::new(known);
         for (index, _) in kept
             .games
@@ -227,11 +227,11 @@ impl Coordinator {
         {
             done.insert(index as u64);
         }
-        let patience = Patience {
+        let patience = ProgressTimeouts {
             first: Duration::from_micros(2 * spec.patience),
             between: Duration::from_micros(spec.patience),
         };
-        let number = self.ledger.add(done, account.state, outlook, patience);
+        let number = self.ledger.add(done, account.state, continuation, patience);
         account.number = Some(number);
         self.numbers.push(place);
         self.unpark = true;
@@ -248,23 +248,26 @@ impl Coordinator {
         let account = self.accounts[place].as_ref();
         if let Some(number) = account.and_then(|it| it.number) {
             self.ledger.goes_on(number);
-            self.blame.goes_on(place);
+            self.fault_attribution.goes_on(place);
         }
     }
 
     /// Tells the ledger what follows once all known games of a tournament are
     /// durable; true where that finished it.
-    fn came(&mut self, net: &mut Net, disk: &Disk, place: usize, came: Came) -> bool {
+    fn came(&mut self, net: &mut Net, disk: &Disk, place: usize, came: AfterGame) -> bool {
         let account = self.accounts[place].as_ref();
         match (came, account.and_then(|it| Some((it, it.number?)))) {
-            (Came::Due, Some((account, number))) => {
-                let (known, outlook) = known(&account.spec, &disk.kept[place]);
-                tell!(net, "tournament {place} has {known} games now, {outlook:?}");
+            (AfterGame::Due, Some((account, number))) => {
+                let (known, continuation) = known(&account.spec, &disk.kept[place]);
+                trace_event!(
+                    net,
+                    "tournament {place} has {known} games now, {continuation:?}"
+                );
                 net.counts.add(Happening::Stage);
                 self.unpark = true;
-                self.ledger.extend(number, known, outlook)
+                self.ledger.extend(number, known, continuation)
             }
-            (came, _) => came == Came::Finished,
+            (came, _) => came == AfterGame::Finished,
         }
     }
 

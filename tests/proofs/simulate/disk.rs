@@ -8,7 +8,7 @@ use arena_coordinator::ledger::{ReportId, State};
 
 use super::{
     counts::Happening,
-    net::{Event, MILLI, Net, Played, SECOND, tell},
+    net::{Event, MILLI, Net, Played, SECOND, trace_event},
 };
 
 /// Work that may wait for the writer.
@@ -162,14 +162,14 @@ impl Disk {
         match self.failure.take() {
             Some(Failure::Full) => {
                 net.counts.add(Happening::DiskFull);
-                tell!(net, "the disk is full");
+                trace_event!(net, "the disk is full");
                 self.queue.clear();
                 self.committing = 0;
                 return Err(Failure::Full);
             }
             Some(Failure::Sync) => {
                 net.counts.add(Happening::SyncFailed);
-                tell!(net, "the fsync failed");
+                trace_event!(net, "the fsync failed");
                 self.tear(net);
                 return Err(Failure::Sync);
             }

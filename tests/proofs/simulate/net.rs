@@ -193,14 +193,14 @@ pub(super) struct Net {
 }
 
 /// Tells what happens, where somebody wants to read it.
-macro_rules! tell {
+macro_rules! trace_event {
     ($net:expr, $($what:tt)+) => {
         if $net.trace {
             $net.tell(&format_args!($($what)+));
         }
     };
 }
-pub(super) use tell;
+pub(super) use trace_event;
 
 impl Net {
     pub(super) fn new(random: Random, workers: usize, weather: Weather, trace: bool) -> Self {
@@ -244,13 +244,13 @@ impl Net {
     }
 
     pub(super) fn up(&mut self, from: Life, message: Up) {
-        tell!(self, "worker {} -> {message:?}", from.place);
+        trace_event!(self, "worker {} -> {message:?}", from.place);
         let cut = self.links[from.place].up_cut;
         self.send(from.place, cut, Event::Up(from, message));
     }
 
     pub(super) fn down(&mut self, to: Life, message: Down) {
-        tell!(self, "coordinator -> worker {} {message:?}", to.place);
+        trace_event!(self, "coordinator -> worker {} {message:?}", to.place);
         let cut = self.links[to.place].down_cut;
         self.send(to.place, cut, Event::Down(to, message));
     }
@@ -270,7 +270,7 @@ impl Net {
         } = self.weather;
         if self.now < cut || self.random.permille(drop) {
             self.counts.add(Happening::Drop);
-            tell!(self, "  that is lost");
+            trace_event!(self, "  that is lost");
             return;
         }
         if self.random.permille(duplicate) {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use super::{
     counts::Happening,
-    net::{Event, Net, SECOND, tell},
+    net::{Event, Net, SECOND, trace_event},
     random::Random,
 };
 
@@ -87,7 +87,7 @@ impl User {
     fn send(&mut self, net: &mut Net) {
         if let Some((request, tries)) = &mut self.open {
             *tries += 1;
-            tell!(net, "a user asks: {request:?}");
+            trace_event!(net, "a user asks: {request:?}");
             net.user(Event::User(*request));
             net.after(3 * SECOND, Event::AskAgain(request.id, *tries));
         }

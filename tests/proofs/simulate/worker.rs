@@ -13,7 +13,7 @@ use arena_worker::protocol::{
 use super::{
     counts::Happening,
     games::{FORFEIT, Host, Spec, UNREADY, VOID},
-    net::{Down, Event, Known, Leased, Life, MILLI, Net, Played, SECOND, Up, tell},
+    net::{Down, Event, Known, Leased, Life, MILLI, Net, Played, SECOND, Up, trace_event},
 };
 
 use hand::{Game, Hand, Held};
@@ -59,7 +59,7 @@ pub(super) struct Worker {
 
 impl Worker {
     pub(super) fn start(net: &mut Net, who: Life, capacity: usize, host: Host) -> Self {
-        tell!(net, "worker {} starts", who.place);
+        trace_event!(net, "worker {} starts", who.place);
         let patient = !net.random.permille(200);
         let lingers = net.random.permille(400);
         let worker = Self {
@@ -143,7 +143,7 @@ impl Worker {
             FORFEIT => net.counts.add(Happening::Forfeit),
             _ => {}
         }
-        tell!(
+        trace_event!(
             net,
             "worker {} played {}/{index}: {hash:x}",
             self.who.place,
@@ -364,7 +364,7 @@ impl Worker {
             Action::AskNoMore => self.asking = None,
             Action::DropWaiting => self.hand.drop_waiting(),
             Action::Drop(lease) => {
-                tell!(net, "worker {} drops its lease {lease}", who.place);
+                trace_event!(net, "worker {} drops its lease {lease}", who.place);
                 self.hand.drop_lease(lease);
                 if self.hand.stuck.contains(&lease) {
                     self.hand.stuck.retain(|stuck| *stuck != lease);

@@ -11,11 +11,11 @@ use arena_wire::ATTEMPTS_MAX;
 use arena_worker::protocol::{Ending, Refusal};
 
 use super::{
-    coordinator::{Coordinator, HOST_PATIENCE, Wrong, refused},
+    coordinator::{Coordinator, HOST_GRACE_PERIOD, Wrong, refused},
     counts::{Counts, Happening},
     disk::{Disk, Job},
     games::{Host, Spec},
-    net::{Event, Life, MILLI, Net, SECOND, tell},
+    net::{Event, Life, MILLI, Net, SECOND, trace_event},
     random::Random,
     trouble::Trouble,
     users::{Op, User},
@@ -89,7 +89,7 @@ impl World {
         let settings = Settings {
             lease_deadline: Duration::from_secs(random.pick(&[2, 5, 10])),
             audit_ppm: random.pick(&[0, 0, 0, 200_000, 1_000_000]),
-            host_patience: HOST_PATIENCE,
+            host_grace_period: HOST_GRACE_PERIOD,
         };
         let disk = Disk::new(specs.iter().map(|spec| spec.games));
         let mut net = Net::new(random, places.len(), trouble.weather, trace);
@@ -163,7 +163,7 @@ impl World {
 
     /// The trouble ends.
     fn clear_up(&mut self) {
-        tell!(self.net, "the trouble is over");
+        trace_event!(self.net, "the trouble is over");
         self.calm = Some(self.net.now);
         while self.trouble.strike(u64::MAX).is_some() {}
         self.net.weather = super::net::Weather::default();
@@ -463,7 +463,7 @@ impl World {
         let Some(worker) = self.places[place].worker.take() else {
             return;
         };
-        tell!(self.net, "worker {place} ended");
+        trace_event!(self.net, "worker {place} ended");
         if let Some(stay) = worker.stay() {
             // Its connections end with it, unless nobody can be reported.
             let cut = self.net.now < self.net.links[place].up_cut;
@@ -495,7 +495,7 @@ impl World {
         let Some(coordinator) = self.coordinator.take() else {
             return;
         };
-        tell!(self.net, "the coordinator ended");
+        trace_event!(self.net, "the coordinator ended");
         self.disk.tear(&mut self.net);
         drop(coordinator);
         for place in 0..self.places.len() {

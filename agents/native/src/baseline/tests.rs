@@ -10,7 +10,7 @@ use crate::{
     testing::{game, options},
 };
 
-const YARDSTICKS: [(&str, &str); 5] = [
+const BASELINES: [(&str, &str); 5] = [
     ("greedy", "-"),
     ("expectimax", "nodes=500"),
     ("mcts", "iterations=60"),
@@ -21,7 +21,7 @@ const YARDSTICKS: [(&str, &str); 5] = [
 #[test]
 fn what_was_asked_before_changes_no_choice() {
     fn check<G: Game>(game: &G) {
-        for (name, given) in YARDSTICKS {
+        for (name, given) in BASELINES {
             let make = || -> Box<dyn Bot<G>> { bot(name, &options(given), game).expect("a bot") };
             let mut used = make();
             for (seed, state) in decisions(game, 5).iter().enumerate().step_by(5) {

@@ -270,15 +270,20 @@ impl Turn<'_> {
     }
 
     /// The move with the greatest merit; moves without any do not count.
-    fn best<M: Ord>(&mut self, merit: impl Fn(&Candidate) -> Option<M>) -> Option<Candidate> {
+    fn best<M: Ord>(&mut self, rank_key: impl Fn(&Candidate) -> Option<M>) -> Option<Candidate> {
         let mut greatest = None;
         self.best.clear();
         for step in self.moves {
-            let Some(merit) = merit(step) else { continue };
-            if greatest.as_ref().is_none_or(|greatest| merit > *greatest) {
+            let Some(rank_key) = rank_key(step) else {
+                continue;
+            };
+            if greatest
+                .as_ref()
+                .is_none_or(|greatest| rank_key > *greatest)
+            {
                 self.best.clear();
-                greatest = Some(merit);
-            } else if greatest.as_ref() != Some(&merit) {
+                greatest = Some(rank_key);
+            } else if greatest.as_ref() != Some(&rank_key) {
                 continue;
             }
             self.best.push(*step);

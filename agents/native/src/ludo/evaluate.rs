@@ -187,9 +187,9 @@ impl Evaluator {
         let mut best: Option<(ActionId, (i64, i8))> = None;
         for &action in legal {
             let plane = usize::from(action);
-            let merit = (self.looked_ahead(state, plane, effort), planes[plane]);
-            if best.is_none_or(|(_, best)| merit > best) {
-                best = Some((action, merit));
+            let rank_key = (self.looked_ahead(state, plane, effort), planes[plane]);
+            if best.is_none_or(|(_, best)| rank_key > best) {
+                best = Some((action, rank_key));
             }
         }
         best.map(|(plane, (value, _))| (plane, value))

@@ -70,11 +70,12 @@ pub(crate) struct CoordinatorArgs {
     /// the only worker, games are void after 30 % of this time.
     #[arg(
         long,
-        env = "ARENA_COORDINATOR_HOST_PATIENCE",
-        default_value_t = 600.0,
+        alias = "host-patience",
+        env = "ARENA_COORDINATOR_HOST_GRACE_PERIOD",
+        default_value_t = default_grace_period(),
         value_name = "SECONDS"
     )]
-    host_patience: f64,
+    host_grace_period: f64,
 
     /// Share of games to replay on another worker and compare
     ///
@@ -133,6 +134,12 @@ fn connections_max() -> usize {
     connections as usize
 }
 
+/// The default of `--host-grace-period`: the variable has had another name until 0.1.
+fn default_grace_period() -> f64 {
+    let before = std::env::var("ARENA_COORDINATOR_HOST_PATIENCE");
+    before.map_or(600.0, |text| text.parse().unwrap_or(f64::NAN))
+}
+
 impl CoordinatorArgs {
     pub(crate) async fn run(self) -> Outcome {
         if !(0.05..=86_400.0).contains(&self.lease_deadline) {
@@ -140,9 +147,9 @@ impl CoordinatorArgs {
                 "--lease-deadline must be from 0.05 to 86400 seconds",
             ));
         }
-        if !(1.0..=86_400.0).contains(&self.host_patience) {
+        if !(1.0..=86_400.0).contains(&self.host_grace_period) {
             return Err(Failure::usage(
-                "--host-patience must be from 1 to 86400 seconds",
+                "--host-grace-period must be from 1 to 86400 seconds",
             ));
         }
         if !(0.0..=1.0).contains(&self.audit_share) {
@@ -162,7 +169,7 @@ impl CoordinatorArgs {
         let mut options = options(store.clone(), self.listen);
         options.metrics = Some(self.metrics);
         options.lease_deadline = Duration::from_secs_f64(self.lease_deadline);
-        options.host_patience = Duration::from_secs_f64(self.host_patience);
+        options.host_grace_period = Duration::from_secs_f64(self.host_grace_period);
         options.audit_share = self.audit_share;
         options.connections_max = connections_max();
         options.report_queue_games = self.report_queue;

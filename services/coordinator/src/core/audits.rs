@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    ledger::{Audited, Bitmap, Outlook, State, Verdict},
+    ledger::{Audited, Bitmap, Continuation, State, Verdict},
     messages::{AuditStatus, Comparison, Reply},
 };
 
@@ -92,10 +92,13 @@ impl Core {
             return Ok(());
         }
         // One that lacks games is not finished any more: see `start`.
-        let (done, patience) = (Bitmap::full(entry.info.games()), entry.info.patience());
+        let (done, progress_timeouts) = (
+            Bitmap::full(entry.info.games()),
+            entry.info.progress_timeouts(),
+        );
         let number = self
             .ledger
-            .add(done, State::Finished, Outlook::Last, patience);
+            .add(done, State::Finished, Continuation::Last, progress_timeouts);
         entry.number = Some(number);
         self.numbers.insert(number, id.to_owned());
         self.restore_audits(id, before).await

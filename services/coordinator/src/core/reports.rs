@@ -73,7 +73,7 @@ impl Core {
         let accounted = ledger::Report {
             tournament,
             by,
-            player: self.find_player(&report.worker, report.boot_epoch),
+            process: self.find_process(&report.worker, report.boot_epoch),
             lease: report.lease,
             games: &games,
             voids: &voids,

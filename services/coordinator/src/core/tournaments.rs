@@ -15,7 +15,7 @@ use crate::{
     error::Error,
     handle::with_store,
     info::Info,
-    ledger::{Bitmap, Came, Ended},
+    ledger::{AfterGame, Bitmap, Ended},
     messages::StateChange,
     plan::Plan,
     random,
@@ -346,7 +346,7 @@ impl Core {
         id: &str,
         state: TournamentState,
         mut changes: Vec<Stored>,
-    ) -> Result<Came, Error> {
+    ) -> Result<AfterGame, Error> {
         let (document, change) = self.entry(id)?.stored_as(state);
         changes.push(change);
         self.persist(changes).await?;
@@ -354,7 +354,7 @@ impl Core {
         let held = document.pause.is_some();
         entry.document = document;
         let number = entry.number;
-        let mut came = Came::Nothing;
+        let mut came = AfterGame::Nothing;
         if let Some(number) = number {
             let ended = match state {
                 TournamentState::Paused if held => self.ledger.hold(number),

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use super::Core;
 use crate::{
     error::Error,
-    ledger::{Ask, Ended, Grant, LeaseId, Player, TournamentNo, WorkerId},
+    ledger::{Ask, Ended, Grant, LeaseId, TournamentNo, WorkerId, WorkerProcess},
     messages::{Presence, Reply},
 };
 
@@ -75,10 +75,10 @@ impl Core {
     }
 
     /// Who that worker is, or was before it left.
-    pub(super) fn find_player(&self, id: &str, boot_epoch: u64) -> Player {
+    pub(super) fn find_process(&self, id: &str, boot_epoch: u64) -> WorkerProcess {
         let number = worker_number(id);
-        number.map_or(Player::Unknown, |number| {
-            self.ledger.player(number, boot_epoch)
+        number.map_or(WorkerProcess::Unknown, |number| {
+            self.ledger.process(number, boot_epoch)
         })
     }
 
@@ -106,8 +106,8 @@ impl Core {
             return;
         }
         let player = match request.process {
-            0 => Player::Unknown,
-            process => Player::Process(process),
+            0 => WorkerProcess::Unknown,
+            process => WorkerProcess::Process(process),
         };
         let worker = self.ledger.join_as(player, request.capacity as usize);
         let (sender, notices) = mpsc::channel(NOTICES_MAX);

@@ -5,12 +5,12 @@
 //! restart.
 //!
 //! They are played by *another* worker: another process, however often either
-//! joined (see [`Player`]). Who played what is not stored, so that after a
+//! joined (see [`WorkerProcess`]). Who played what is not stored, so that after a
 //! restart of the coordinator anybody may audit what was played before it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Assigned, Bitmap, Player, WorkerId};
+use super::{Assigned, Bitmap, WorkerId, WorkerProcess};
 
 /// The most audits listed at a time; the rest is found when these are done.
 /// Games looked through at a time for more of them.
@@ -22,12 +22,12 @@ const FAILED_MAX: u32 = 3;
 /// Games that wait, by who played them first.
 #[derive(Debug, Default)]
 struct Waiting {
-    by: BTreeMap<Player, BTreeSet<u64>>,
+    by: BTreeMap<WorkerProcess, BTreeSet<u64>>,
     count: usize,
 }
 
 impl Waiting {
-    fn add(&mut self, index: u64, by: Player) {
+    fn add(&mut self, index: u64, by: WorkerProcess) {
         self.count += usize::from(self.by.entry(by).or_default().insert(index));
     }
 
@@ -36,14 +36,14 @@ impl Waiting {
     }
 
     /// How many another than this one played.
-    fn count_for(&self, player: Player) -> usize {
-        self.count - self.by.get(&player).map_or(0, BTreeSet::len)
+    fn count_for(&self, process: WorkerProcess) -> usize {
+        self.count - self.by.get(&process).map_or(0, BTreeSet::len)
     }
 
     /// Up to `count` games that others played, and who did.
-    fn take(&mut self, count: usize, player: Player) -> Vec<(u64, Player)> {
+    fn take(&mut self, count: usize, process: WorkerProcess) -> Vec<(u64, WorkerProcess)> {
         let mut taken = Vec::new();
-        for (&by, games) in self.by.iter_mut().filter(|(by, _)| **by != player) {
+        for (&by, games) in self.by.iter_mut().filter(|(by, _)| **by != process) {
             while taken.len() < count
                 && let Some(index) = games.pop_first()
             {
@@ -71,10 +71,10 @@ pub(super) struct Audits {
     /// loses its workers is given up.
     alone: Waiting,
     /// Leased, and who played them first.
-    out: BTreeMap<u64, Player>,
+    out: BTreeMap<u64, WorkerProcess>,
     /// Come back with a record that is being compared: who brought it, and who
     /// played them first.
-    compared: BTreeMap<u64, (WorkerId, Player)>,
+    compared: BTreeMap<u64, (WorkerId, WorkerProcess)>,
     failed: BTreeMap<u64, u32>,
     /// Where the search for more that is due goes on.
     cursor: u64,
@@ -152,14 +152,14 @@ impl Audits {
     }
 
     /// A game became durable.
-    pub(super) fn durable(&mut self, index: u64, by: Player) {
+    pub(super) fn durable(&mut self, index: u64, by: WorkerProcess) {
         if chosen(self.key, index, self.ppm) {
             self.due += 1;
             self.list(index, by);
         }
     }
 
-    fn list(&mut self, index: u64, by: Player) {
+    fn list(&mut self, index: u64, by: WorkerProcess) {
         if self.listed.count < LISTED_MAX {
             self.listed.add(index, by);
         }
@@ -185,7 +185,7 @@ impl Audits {
                 || self.alone.has(index)
                 || self.failed.get(&index).is_some_and(|&it| it >= FAILED_MAX);
             if !known && durable(index) {
-                self.list(index, Player::Unknown);
+                self.list(index, WorkerProcess::Unknown);
                 if self.listed.count == LISTED_MAX {
                     break;
                 }
@@ -199,28 +199,28 @@ impl Audits {
     }
 
     /// Games listed that another than this one played.
-    pub(super) fn listed_for(&self, player: Player) -> usize {
-        self.listed.count_for(player)
+    pub(super) fn listed_for(&self, process: WorkerProcess) -> usize {
+        self.listed.count_for(process)
     }
 
     /// Whether there is a game for this one that is to be leased alone.
-    pub(super) fn has_alone_for(&self, player: Player) -> bool {
-        self.alone.count_for(player) > 0
+    pub(super) fn has_alone_for(&self, process: WorkerProcess) -> bool {
+        self.alone.count_for(process) > 0
     }
 
     /// Assigns up to `count` games that others played.
-    pub(super) fn take(&mut self, count: usize, player: Player) -> Vec<Assigned> {
-        let taken = self.listed.take(count, player);
+    pub(super) fn take(&mut self, count: usize, process: WorkerProcess) -> Vec<Assigned> {
+        let taken = self.listed.take(count, process);
         self.assign(taken)
     }
 
     /// Assigns one game that is to be alone.
-    pub(super) fn take_alone(&mut self, player: Player) -> Vec<Assigned> {
-        let taken = self.alone.take(1, player);
+    pub(super) fn take_alone(&mut self, process: WorkerProcess) -> Vec<Assigned> {
+        let taken = self.alone.take(1, process);
         self.assign(taken)
     }
 
-    fn assign(&mut self, taken: Vec<(u64, Player)>) -> Vec<Assigned> {
+    fn assign(&mut self, taken: Vec<(u64, WorkerProcess)>) -> Vec<Assigned> {
         self.out.extend(taken.iter().copied());
         let assigned = |(index, _)| Assigned { index, attempts: 0 };
         taken.into_iter().map(assigned).collect()
@@ -261,7 +261,7 @@ impl Audits {
 
     /// A worker is gone: nobody may be there to hear how its records compare.
     pub(super) fn left(&mut self, worker: WorkerId) {
-        let of_worker = |_: &u64, (brought, _): &mut (WorkerId, Player)| *brought == worker;
+        let of_worker = |_: &u64, (brought, _): &mut (WorkerId, WorkerProcess)| *brought == worker;
         let again: Vec<_> = self.compared.extract_if(.., of_worker).collect();
         for (index, (_, by)) in again {
             self.list(index, by);
@@ -319,16 +319,16 @@ mod tests {
     use super::*;
 
     const GAMES: u64 = 10_000;
-    const ONE: Player = Player::Process(1);
-    const TWO: Player = Player::Process(2);
+    const ONE: WorkerProcess = WorkerProcess::Process(1);
+    const TWO: WorkerProcess = WorkerProcess::Process(2);
 
-    fn all(audits: &mut Audits, player: Player) -> BTreeSet<u64> {
+    fn all(audits: &mut Audits, process: WorkerProcess) -> BTreeSet<u64> {
         let worker = 9;
         let mut taken = BTreeSet::new();
         loop {
             audits.find(|_| true);
-            let mut some = audits.take(100, player);
-            some.extend(audits.take_alone(player));
+            let mut some = audits.take(100, process);
+            some.extend(audits.take_alone(process));
             if some.is_empty() {
                 return taken;
             }

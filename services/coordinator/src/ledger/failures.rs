@@ -4,9 +4,9 @@ use super::defects::{Defect, is_injected};
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    Ended, Failed, LeaseId, Ledger, Player, State, TournamentNo, WorkerId,
-    course::{Back, Returned},
-    starts::{Fate, is_given_up},
+    Ended, Failed, LeaseId, Ledger, State, TournamentNo, WorkerId, WorkerProcess,
+    agent_starts::{StartOutcome, is_given_up},
+    game_queue::{ReturnReason, Returned},
     terms::Attempt,
 };
 
@@ -20,18 +20,18 @@ impl Ledger {
         let late = self.leases.late(now);
         // Leases that end at one time are one failure of a process.
         let of = late.iter().filter_map(|id| self.leases.get(*id));
-        let of: BTreeSet<_> = of.map(|lease| (lease.tournament, lease.player)).collect();
-        for (tournament, player) in &of {
+        let of: BTreeSet<_> = of.map(|lease| (lease.tournament, lease.process)).collect();
+        for (tournament, process) in &of {
             if let Some(entry) = self.tournaments.get_mut(tournament) {
-                entry.course.agents.stuck(*player, now);
+                entry.queue.agents.stuck(*process, now);
             }
         }
-        for player in of
+        for process in of
             .iter()
-            .map(|(_, player)| *player)
+            .map(|(_, process)| *process)
             .collect::<BTreeSet<_>>()
         {
-            self.processes.hangs(player, now);
+            self.processes.hangs(process, now);
         }
         self.end(late, true)
     }
@@ -51,37 +51,39 @@ impl Ledger {
                 lease: id,
             });
             let why = if lost {
-                Back::Lost { alone: lease.alone }
+                ReturnReason::Lost { alone: lease.alone }
             } else {
-                Back::Unplayed
+                ReturnReason::Unplayed
             };
             let processes = &self.processes;
             if let Some(entry) = self.tournaments.get_mut(&lease.tournament)
                 && !is_injected(Defect::LosesReturned)
             {
-                let agents = &entry.course.agents;
-                let fates = agents.fates(self.now, processes);
-                let by = lease.player;
+                let agents = &entry.queue.agents;
+                let outcomes = agents.outcomes(self.now, processes);
+                let by = lease.process;
                 let back = Returned {
                     lease: id,
                     now: self.now,
                     attempt: Attempt { by, unready: None },
-                    fates: &fates,
+                    outcomes: &outcomes,
                     played: processes.played_last(by),
                     rest: processes.rest(),
-                    hopes: &|tried, agents| {
+                    can_others_try: &|tried, agents| {
                         !is_injected(Defect::ForgetsWhoFailed)
                             && processes.has_sound_beside(tried, |it| agents.suits(it))
                     },
                 };
                 for index in lease.games {
-                    let audits = &mut entry.course.audits;
+                    let audits = &mut entry.queue.audits;
                     match (lease.audit, why) {
-                        (false, _) => entry.course.give_back(index, why, &back),
+                        (false, _) => entry.queue.give_back(index, why, &back),
                         // A game that kills its workers is not audited for ever.
-                        (true, Back::Lost { alone: true } | Back::Failed) => audits.fail(index),
-                        (true, Back::Lost { alone: false }) => audits.lose(index),
-                        (true, Back::Unplayed) => audits.give_back(index),
+                        (true, ReturnReason::Lost { alone: true } | ReturnReason::Failed) => {
+                            audits.fail(index)
+                        }
+                        (true, ReturnReason::Lost { alone: false }) => audits.lose(index),
+                        (true, ReturnReason::Unplayed) => audits.give_back(index),
                     }
                 }
             }
@@ -108,7 +110,7 @@ impl Ledger {
     pub fn is_to_be_void(&self, tournament: TournamentNo, lease: LeaseId, index: u64) -> bool {
         let entry = self.tournaments.get(&tournament);
         is_injected(Defect::TakesAnyVoid)
-            || entry.is_some_and(|it| it.course.is_to_be_void(index, lease))
+            || entry.is_some_and(|it| it.queue.is_to_be_void(index, lease))
     }
 
     /// A worker could not play a game of its lease: it rests, then waits again.
@@ -129,27 +131,27 @@ impl Ledger {
             .leases
             .get_mut(lease)
             .filter(|held| held.tournament == tournament && held.games.contains(&index))?;
-        let (audit, player) = (held.audit, held.player);
+        let (audit, process) = (held.audit, held.process);
         let entry = self.tournaments.get_mut(&tournament)?;
-        let mut why = Back::Failed;
+        let mut why = ReturnReason::Failed;
         if let Some(agent) = unready {
-            entry.course.agents.fail(agent, player, now);
+            entry.queue.agents.fail(agent, process, now);
         }
-        let fates = entry.course.agents.fates(now, &self.processes);
-        if unready.is_some_and(|agent| is_given_up(&fates, agent)) {
-            why = Back::Unplayed;
+        let outcomes = entry.queue.agents.outcomes(now, &self.processes);
+        if unready.is_some_and(|agent| is_given_up(&outcomes, agent)) {
+            why = ReturnReason::Unplayed;
         }
-        if why == Back::Failed && !held.failed {
+        if why == ReturnReason::Failed && !held.failed {
             held.failed = true;
-            self.processes.failed(player, now);
+            self.processes.failed(process, now);
         }
         if unready.is_some() {
-            self.processes.tried(player);
+            self.processes.tried(process);
         }
         if audit {
             match why {
-                Back::Unplayed => entry.course.audits.give_back(index),
-                _ => entry.course.audits.fail(index),
+                ReturnReason::Unplayed => entry.queue.audits.give_back(index),
+                _ => entry.queue.audits.fail(index),
             }
         } else {
             let processes = &self.processes;
@@ -157,20 +159,20 @@ impl Ledger {
                 lease,
                 now,
                 attempt: Attempt {
-                    by: player,
+                    by: process,
                     unready,
                 },
-                fates: &fates,
-                played: processes.played_last(player),
+                outcomes: &outcomes,
+                played: processes.played_last(process),
                 rest: processes.rest(),
-                hopes: &|tried, agents| {
+                can_others_try: &|tried, agents| {
                     !is_injected(Defect::ForgetsWhoFailed)
                         && processes.has_sound_beside(tried, |it| agents.suits(it))
                 },
             };
-            entry.course.give_back(index, why, &back);
+            entry.queue.give_back(index, why, &back);
         }
-        let failed = entry.course.failed(index);
+        let failed = entry.queue.failed(index);
         self.strike(now, tournament, lease, index);
         if audit {
             self.sort_in(tournament);
@@ -181,7 +183,7 @@ impl Ledger {
     /// The record on its way is that of a void game, which nobody can play again.
     pub(super) fn is_void(&mut self, tournament: TournamentNo, index: u64) {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
-            entry.course.is_void(index);
+            entry.queue.is_void(index);
         }
     }
 
@@ -192,9 +194,11 @@ impl Ledger {
         let Some(entry) = self.tournaments.get(&tournament) else {
             return Vec::new();
         };
-        let agents = &entry.course.agents;
-        let fates = agents.fates(self.now, &self.processes);
-        let given_up = fates.iter().filter(|(_, fate)| *fate == Fate::GivenUp);
+        let agents = &entry.queue.agents;
+        let outcomes = agents.outcomes(self.now, &self.processes);
+        let given_up = outcomes
+            .iter()
+            .filter(|(_, outcome)| *outcome == StartOutcome::GivenUp);
         given_up.map(|&(agent, _)| agent).collect()
     }
 
@@ -206,20 +210,27 @@ impl Ledger {
         if entry.state != State::Running {
             return None;
         }
-        let fates = entry.course.agents.fates(now, &self.processes);
-        let is_stuck = |fate: &Fate| matches!(fate, Fate::GivenUp | Fate::Unknown);
-        let mut stuck = fates.iter().filter(|(_, fate)| is_stuck(fate));
+        let outcomes = entry.queue.agents.outcomes(now, &self.processes);
+        let is_stuck = |outcome: &StartOutcome| {
+            matches!(outcome, StartOutcome::GivenUp | StartOutcome::Unknown)
+        };
+        let mut stuck = outcomes.iter().filter(|(_, outcome)| is_stuck(outcome));
         stuck.next().map(|&(agent, _)| agent)
     }
 
     /// A worker played games of a tournament, and with them these agents.
-    pub(super) fn played(&mut self, tournament: TournamentNo, player: Player, agents: &[u16]) {
-        self.processes.played(player, self.now);
+    pub(super) fn played(
+        &mut self,
+        tournament: TournamentNo,
+        process: WorkerProcess,
+        agents: &[u16],
+    ) {
+        self.processes.played(process, self.now);
         // A report may come after who played is gone.
-        if self.processes.is_here(player)
+        if self.processes.is_here(process)
             && let Some(entry) = self.tournaments.get_mut(&tournament)
         {
-            entry.course.agents.run(agents, player);
+            entry.queue.agents.run(agents, process);
         }
     }
 }

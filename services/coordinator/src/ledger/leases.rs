@@ -5,12 +5,12 @@ use std::{
     time::Duration,
 };
 
-use super::{LeaseId, Player, TournamentNo, WorkerId};
+use super::{LeaseId, TournamentNo, WorkerId, WorkerProcess};
 
 #[derive(Debug)]
 pub(super) struct Lease {
     pub(super) worker: WorkerId,
-    pub(super) player: Player,
+    pub(super) process: WorkerProcess,
     pub(super) tournament: TournamentNo,
     pub(super) games: BTreeSet<u64>,
     pub(super) audit: bool,
@@ -100,7 +100,7 @@ mod tests {
     fn lease(tournament: TournamentNo) -> Lease {
         Lease {
             worker: 1,
-            player: Player::Unknown,
+            process: WorkerProcess::Unknown,
             tournament,
             games: BTreeSet::new(),
             audit: false,

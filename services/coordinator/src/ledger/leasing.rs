@@ -4,8 +4,9 @@ use super::defects::{Defect, is_injected};
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    Ask, Ended, Entry, Grant, LeaseId, Ledger, Player, State, TournamentNo, WorkerId, WorkerLoad,
-    course::{Asker, Course},
+    Ask, Ended, Entry, Grant, LeaseId, Ledger, State, TournamentNo, WorkerId, WorkerLoad,
+    WorkerProcess,
+    game_queue::{GameQueue, LeaseRequester},
     leases::Lease,
     terms::Attempt,
 };
@@ -27,7 +28,7 @@ const GONE_MAX: usize = 4096;
 /// A worker that is here.
 #[derive(Debug)]
 pub(super) struct Worker {
-    pub(super) player: Player,
+    pub(super) process: WorkerProcess,
     /// Games it plays at once.
     capacity: usize,
     pub(super) leases: BTreeSet<LeaseId>,
@@ -60,25 +61,27 @@ impl Pace {
 impl Ledger {
     /// A worker joins that plays so many games at once.
     pub fn join(&mut self, capacity: usize) -> WorkerId {
-        self.join_as(Player::Unknown, capacity)
+        self.join_as(WorkerProcess::Unknown, capacity)
     }
 
     /// As [`Ledger::join`], for one that tells who it is.
-    pub fn join_as(&mut self, player: Player, capacity: usize) -> WorkerId {
+    pub fn join_as(&mut self, process: WorkerProcess, capacity: usize) -> WorkerId {
         self.workers_ever += 1;
-        let player = match player {
-            Player::Process(_) => player,
-            Player::Unknown | Player::Join(_) => Player::Join(self.workers_ever),
+        let process = match process {
+            WorkerProcess::Process(_) => process,
+            WorkerProcess::Unknown | WorkerProcess::Join(_) => {
+                WorkerProcess::Join(self.workers_ever)
+            }
         };
         let worker = Worker {
-            player,
+            process,
             capacity: capacity.max(1),
             leases: BTreeSet::new(),
         };
         self.workers.insert(self.workers_ever, worker);
-        self.processes.joined(player, self.workers_ever, self.now);
+        self.processes.joined(process, self.workers_ever, self.now);
         for entry in self.tournaments.values_mut() {
-            entry.course.hope_again();
+            entry.queue.hope_again();
         }
         self.workers_ever
     }
@@ -94,23 +97,26 @@ impl Ledger {
     }
 
     fn part(&mut self, worker: WorkerId, lost: bool) -> Vec<Ended> {
-        let Some(Worker { player, leases, .. }) = self.workers.remove(&worker) else {
+        let Some(Worker {
+            process, leases, ..
+        }) = self.workers.remove(&worker)
+        else {
             return Vec::new();
         };
-        if matches!(player, Player::Process(_)) {
-            self.gone.insert(worker, player);
+        if matches!(process, WorkerProcess::Process(_)) {
+            self.gone.insert(worker, process);
             if self.gone.len() > GONE_MAX {
                 self.gone.pop_first();
             }
         }
         if !is_injected(Defect::ForgetsCompared) {
             for entry in self.tournaments.values_mut() {
-                entry.course.audits.left(worker);
+                entry.queue.audits.left(worker);
             }
         }
-        if self.processes.left(player) {
+        if self.processes.left(process) {
             for entry in self.tournaments.values_mut() {
-                entry.course.agents.left(player, self.now);
+                entry.queue.agents.left(process, self.now);
             }
         }
         let leases: Vec<LeaseId> = leases.into_iter().collect();
@@ -136,11 +142,11 @@ impl Ledger {
 
     /// Who the worker of a number and the start it joined is, or was.
     #[must_use]
-    pub fn player(&self, worker: WorkerId, boot_epoch: u64) -> Player {
+    pub fn process(&self, worker: WorkerId, boot_epoch: u64) -> WorkerProcess {
         if boot_epoch != self.boot_epoch {
-            return Player::Unknown;
+            return WorkerProcess::Unknown;
         }
-        let present = self.workers.get(&worker).map(|worker| worker.player);
+        let present = self.workers.get(&worker).map(|worker| worker.process);
         let gone = || self.gone.get(&worker).copied();
         present.or_else(gone).unwrap_or_default()
     }
@@ -183,25 +189,25 @@ impl Ledger {
         let holds = !here.leases.is_empty();
         let mut held = here.leases.iter().filter_map(|id| self.leases.get(*id));
         let alone_already = held.any(|lease| lease.alone);
-        let process = here.player;
-        let player = if is_injected(Defect::AuditsItself) {
+        let process = here.process;
+        let process = if is_injected(Defect::AuditsItself) {
             // Nobody's.
-            Player::Join(0)
+            WorkerProcess::Join(0)
         } else {
             process
         };
         let looked: Vec<TournamentNo> = self.looked_through();
         for number in &looked {
             if let Some(entry) = self.tournaments.get_mut(number) {
-                entry.course.wake(now);
-                entry.course.agents.asks(process, suits(worker, *number));
-                entry.course.find_audits();
+                entry.queue.wake(now);
+                entry.queue.agents.asks(process, suits(worker, *number));
+                entry.queue.find_audits();
             }
         }
-        let outranked = |number: TournamentNo, tried: &[Attempt]| {
+        let has_better_candidate = |number: TournamentNo, tried: &[Attempt]| {
             let suits = |worker| suits(worker, number);
             !is_injected(Defect::ForgetsWhoFailed)
-                && self.processes.outranked(process, tried, suits)
+                && self.processes.has_better_candidate(process, tried, suits)
         };
         // One in doubt is tried with a game at a time.
         let rests = |number: TournamentNo| {
@@ -209,37 +215,38 @@ impl Ledger {
             let rests = self.processes.rests(process, suits);
             rests.filter(|_| !is_injected(Defect::ForgetsWhoFailed))
         };
-        let charged = |course: &Course| {
-            let fates = course.agents.fates(now, &self.processes);
-            course.agents.charged_at(process, &fates)
+        let charged = |queue: &GameQueue| {
+            let outcomes = queue.agents.outcomes(now, &self.processes);
+            queue.agents.charged_at(process, &outcomes)
         };
         let chosen = looked
             .iter()
             .filter_map(|&number| Some((number, self.tournaments.get(&number)?)))
             .filter(|&(number, entry)| {
-                let course = &entry.course;
+                let queue = &entry.queue;
                 let rests = rests(number);
                 if rests.is_some_and(|until| holds || now < until) {
                     return false;
                 }
-                let outranked = |tried: &[Attempt]| outranked(number, tried);
-                let asker = Asker {
+                let has_better_candidate = |tried: &[Attempt]| has_better_candidate(number, tried);
+                let requester = LeaseRequester {
                     now,
-                    player: process,
-                    outranked: &outranked,
-                    charged: &charged(course),
+                    process: process,
+                    has_better_candidate: &has_better_candidate,
+                    charged: &charged(queue),
                 };
                 let assigns = entry.state == State::Running
-                    && (course.has_ready(&asker) || !alone_already && course.has_suspect(&asker))
+                    && (queue.has_ready(&requester)
+                        || !alone_already && queue.has_suspect(&requester))
                     && self.room(worker, number, entry) > 0;
                 let audits = matches!(entry.state, State::Running | State::Finished)
-                    && (course.audits.listed_for(player) > 0
-                        || course.audits.has_alone_for(player) && !alone_already);
+                    && (queue.audits.listed_for(process) > 0
+                        || queue.audits.has_alone_for(process) && !alone_already);
                 (assigns || audits) && suits(worker, number)
             })
             .min_by_key(|(number, entry)| {
                 let only_audits = entry.state != State::Running;
-                (only_audits, entry.course.leased(), entry.served, *number)
+                (only_audits, entry.queue.leased(), entry.served, *number)
             })
             .map(|(number, _)| number)?;
         let in_doubt = rests(chosen).is_some();
@@ -247,59 +254,60 @@ impl Ledger {
         let count = self.count(worker, chosen, wanted)?;
         let lease = self.leases_ever + 1;
         let entry = self.tournaments.get_mut(&chosen)?;
-        let course = &mut entry.course;
+        let queue = &mut entry.queue;
         let running = entry.state == State::Running;
         let processes = &self.processes;
-        let outranked = |tried: &[Attempt]| {
+        let has_better_candidate = |tried: &[Attempt]| {
             let suits = |worker| suits(worker, chosen);
-            !is_injected(Defect::ForgetsWhoFailed) && processes.outranked(process, tried, suits)
+            !is_injected(Defect::ForgetsWhoFailed)
+                && processes.has_better_candidate(process, tried, suits)
         };
-        let fates = course.agents.fates(now, processes);
-        let charged = course.agents.charged_at(process, &fates);
-        let due = |agent: &u16| course.agents.is_to_be_tried(*agent, process, now);
+        let outcomes = queue.agents.outcomes(now, processes);
+        let charged = queue.agents.charged_at(process, &outcomes);
+        let due = |agent: &u16| queue.agents.is_to_be_tried(*agent, process, now);
         let (probed, given_up): (Vec<u16>, Vec<u16>) = charged.iter().copied().partition(due);
         // One that hangs at its start holds the others of its lease up.
         let count = match probed.is_empty() {
             true => count,
             false => count.min(LEASE_GAMES_MIN),
         };
-        let asker = Asker {
+        let requester = LeaseRequester {
             now,
-            player: process,
-            outranked: &outranked,
+            process: process,
+            has_better_candidate: &has_better_candidate,
             charged: &charged,
         };
-        let idle = !running || count == 0 || !course.has_ready(&asker);
-        let audits = course.audits.listed_for(player);
+        let idle = !running || count == 0 || !queue.has_ready(&requester);
+        let audits = queue.audits.listed_for(process);
         let mut alone = false;
         let mut audit = false;
         let games = if !in_doubt && audits >= LEASE_GAMES_MIN || idle && audits > 0 {
             audit = true;
             let count = wanted.clamp(1, LEASE_GAMES_MIN);
-            course.audits.take(count, player)
+            queue.audits.take(count, process)
         } else if !idle {
-            course.take(count, lease, &asker)
-        } else if running && count > 0 && !alone_already && course.has_suspect(&asker) {
+            queue.take(count, lease, &requester)
+        } else if running && count > 0 && !alone_already && queue.has_suspect(&requester) {
             alone = true;
-            course.take_suspect(lease, &asker).into_iter().collect()
+            queue.take_suspect(lease, &requester).into_iter().collect()
         } else {
             (audit, alone) = (true, true);
-            course.audits.take_alone(player)
+            queue.audits.take_alone(process)
         };
         if games.is_empty() {
             return None;
         }
         for agent in probed {
-            course.agents.probe(agent, now);
+            queue.agents.probe(agent, now);
         }
         self.leases_ever = lease;
         entry.served = lease;
-        let deadline = now + self.settings.lease_deadline + entry.patience.first;
+        let deadline = now + self.settings.lease_deadline + entry.progress_timeouts.first;
         self.leases.insert(
             lease,
             Lease {
                 worker,
-                player: process,
+                process: process,
                 tournament: chosen,
                 games: games.iter().map(|game| game.index).collect(),
                 audit,
@@ -339,7 +347,7 @@ impl Ledger {
     /// How many games a lease is to have.
     fn count(&self, worker: WorkerId, tournament: TournamentNo, wanted: usize) -> Option<usize> {
         let entry = self.tournaments.get(&tournament)?;
-        let share = entry.course.waiting() / (2 * self.workers.len() as u64);
+        let share = entry.queue.waiting() / (2 * self.workers.len() as u64);
         let least = if entry.pace.is_slow() {
             1
         } else {

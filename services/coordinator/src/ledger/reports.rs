@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Came, Failed, LeaseId, Ledger, Player, TournamentNo, Verdict, WorkerId};
+use super::{AfterGame, Failed, LeaseId, Ledger, TournamentNo, Verdict, WorkerId, WorkerProcess};
 
 /// Number of a report, in order of being taken.
 pub type ReportId = u64;
@@ -20,7 +20,7 @@ pub struct Report<'a> {
     /// Who brings them; none where the worker is of another start, or gone.
     pub by: Option<WorkerId>,
     /// Who played them.
-    pub player: Player,
+    pub process: WorkerProcess,
     /// Under which lease.
     pub lease: LeaseId,
     /// Games with the hashes of their records.
@@ -66,7 +66,7 @@ pub struct Written {
     pub tournament: TournamentNo,
     /// Whether they were the last ones, which is to be made durable before it is
     /// reported, or the last of those that are known.
-    pub came: Came,
+    pub came: AfterGame,
     /// Reports to be acknowledged, and which of their games had a record
     /// before.
     pub acknowledged: Vec<(ReportId, Vec<u64>)>,
@@ -82,7 +82,7 @@ struct Waiting {
 #[derive(Debug)]
 struct Batch {
     tournament: TournamentNo,
-    by: Player,
+    by: WorkerProcess,
     games: Vec<u64>,
 }
 
@@ -144,7 +144,7 @@ impl Reports {
             let games = sorted.fresh.iter().map(|&place| report.games[place].0);
             let batch = Batch {
                 tournament: report.tournament,
-                by: report.player,
+                by: report.process,
                 games: games.collect(),
             };
             self.batches.insert(id, batch);
@@ -171,7 +171,7 @@ impl Reports {
             }
         }
         if report.games.len() > report.voids.len() {
-            ledger.played(tournament, report.player, report.agents);
+            ledger.played(tournament, report.process, report.agents);
         }
         if !is_injected(Defect::TrustsTheFirst) {
             open += sorted.pending.len();
@@ -195,13 +195,13 @@ impl Reports {
         let batch = self.batches.remove(&id)?;
         let mut written = Written {
             tournament: batch.tournament,
-            came: Came::Nothing,
+            came: AfterGame::Nothing,
             acknowledged: Vec::new(),
         };
         written.acknowledged.extend(self.served(id));
         for index in batch.games {
             match ledger.durable(batch.tournament, index, batch.by) {
-                Came::Nothing => {}
+                AfterGame::Nothing => {}
                 came => written.came = came,
             }
             let awaited = self.awaited.remove(&(batch.tournament, index));

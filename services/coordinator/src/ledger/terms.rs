@@ -8,7 +8,7 @@ pub type TournamentNo = u32;
 pub type WorkerId = u64;
 /// Who plays, as far as audits go: a game is audited by another than played it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Player {
+pub enum WorkerProcess {
     /// Nobody knows: it was played before this start, or long ago.
     #[default]
     Unknown,
@@ -33,12 +33,12 @@ pub struct Settings {
     pub audit_ppm: u32,
     /// How long hosts have to come back at which an agent ran; a tenth of it passes
     /// between attempts at a game where nothing else is played.
-    pub host_patience: Duration,
+    pub host_grace_period: Duration,
 }
 
 /// Whether more games may follow those that are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outlook {
+pub enum Continuation {
     /// These are all.
     Last,
     /// What follows depends on what they come to: see
@@ -48,7 +48,7 @@ pub enum Outlook {
 
 /// What became of a tournament when a game of it was durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Came {
+pub enum AfterGame {
     /// There is more to play.
     Nothing,
     /// All games that are known are durable: it is to be reported what follows.
@@ -76,7 +76,7 @@ pub enum State {
 /// How much longer than usual the leases of a tournament may go without
 /// progress.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Patience {
+pub struct ProgressTimeouts {
     /// Until the first progress: agents have to start.
     pub first: Duration,
     /// Between two signs of progress: agents may think.
@@ -181,7 +181,7 @@ pub struct WorkerLoad {
 /// A failed attempt at a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Attempt {
-    pub(super) by: Player,
+    pub(super) by: WorkerProcess,
     /// The agent that did not start there, if that was the reason.
     pub(super) unready: Option<u16>,
 }

@@ -1,6 +1,6 @@
 //! What the accounting promises, one by one; `histories` tries it all at once.
 
-mod blame;
+mod fault_attribution;
 mod histories;
 mod hosts;
 mod starts;
@@ -19,7 +19,7 @@ fn settings(audit_ppm: u32) -> Settings {
     Settings {
         lease_deadline: DEADLINE,
         audit_ppm,
-        host_patience: Duration::from_secs(600),
+        host_grace_period: Duration::from_secs(600),
     }
 }
 
@@ -31,8 +31,8 @@ fn running(ledger: &mut Ledger, games: u64) -> TournamentNo {
     ledger.add(
         Bitmap::new(games),
         State::Running,
-        Outlook::Last,
-        Patience::default(),
+        Continuation::Last,
+        ProgressTimeouts::default(),
     )
 }
 
@@ -86,7 +86,12 @@ fn done_games_are_not_leased_again_after_a_restart() {
     for index in (0..20).filter(|index| index % 3 == 0) {
         done.insert(index);
     }
-    ledger.add(done, State::Running, Outlook::Last, Patience::default());
+    ledger.add(
+        done,
+        State::Running,
+        Continuation::Last,
+        ProgressTimeouts::default(),
+    );
     let worker = ledger.join(usize::MAX);
     let mut leased = Vec::new();
     while let Some(grant) = grant(&mut ledger, START, worker) {
@@ -140,11 +145,16 @@ fn a_lease_lives_on_plies_not_on_calls() {
 fn patience_prolongs_the_deadline() {
     let mut ledger = ledger();
     let second = Duration::from_secs(1);
-    let patience = Patience {
+    let progress_timeouts = ProgressTimeouts {
         first: second * 30,
         between: second * 5,
     };
-    ledger.add(Bitmap::new(8), State::Running, Outlook::Last, patience);
+    ledger.add(
+        Bitmap::new(8),
+        State::Running,
+        Continuation::Last,
+        progress_timeouts,
+    );
     let worker = ledger.join(usize::MAX);
     let lease = grant(&mut ledger, START, worker).expect("a lease").lease;
     assert!(ledger.expire(second * 39).is_empty());
@@ -185,18 +195,18 @@ fn a_report_is_new_once_then_pending_then_done() {
     assert_eq!(report(&mut ledger, 0, 2), Verdict::Pending([1; 32]));
     assert_eq!(ledger.progress(tournament).expect("added").done, 0);
     assert_eq!(
-        ledger.durable(tournament, 0, Player::Unknown),
-        Came::Nothing
+        ledger.durable(tournament, 0, WorkerProcess::Unknown),
+        AfterGame::Nothing
     );
     assert_eq!(report(&mut ledger, 0, 2), Verdict::Done);
     assert_eq!(report(&mut ledger, 2, 1), Verdict::Outside);
     assert_eq!(report(&mut ledger, 1, 1), Verdict::New);
     assert!(
-        ledger.durable(tournament, 1, Player::Unknown) == Came::Finished,
+        ledger.durable(tournament, 1, WorkerProcess::Unknown) == AfterGame::Finished,
         "the last game finishes it"
     );
     assert!(
-        ledger.durable(tournament, 1, Player::Unknown) == Came::Nothing,
+        ledger.durable(tournament, 1, WorkerProcess::Unknown) == AfterGame::Nothing,
         "but only once"
     );
     assert_eq!(
@@ -220,7 +230,7 @@ fn a_game_that_kills_its_workers_is_leased_alone_and_reaches_the_cap() {
             }
             for index in indices(&lease) {
                 ledger.report(START, tournament, lease.lease, index, [0; 32]);
-                ledger.durable(tournament, index, Player::Unknown);
+                ledger.durable(tournament, index, WorkerProcess::Unknown);
             }
         }
         ledger.leave(worker);
@@ -271,7 +281,7 @@ fn the_last_games_are_spread_over_the_workers() {
 fn report_after(ledger: &mut Ledger, lease: &Grant, took: Duration) {
     let index = lease.games[0].index;
     ledger.report(START + took, lease.tournament, lease.lease, index, [0; 32]);
-    ledger.durable(lease.tournament, index, Player::Unknown);
+    ledger.durable(lease.tournament, index, WorkerProcess::Unknown);
 }
 
 #[test]
@@ -328,7 +338,7 @@ fn a_report_waits_for_its_own_games_and_for_those_another_one_has_on_the_way() {
         let report = Report {
             tournament,
             by: None,
-            player: Player::Unknown,
+            process: WorkerProcess::Unknown,
             lease: 0,
             games,
             voids: &[],
@@ -356,10 +366,10 @@ fn a_report_waits_for_its_own_games_and_for_those_another_one_has_on_the_way() {
     let written = reports.written(&mut ledger, second).expect("on the way");
     assert_eq!(
         (written.came, written.acknowledged),
-        (Came::Nothing, vec![])
+        (AfterGame::Nothing, vec![])
     );
     let written = reports.written(&mut ledger, first).expect("on the way");
-    assert_eq!(written.came, Came::Finished);
+    assert_eq!(written.came, AfterGame::Finished);
     assert_eq!(
         written.acknowledged,
         [(first, vec![0]), (second, vec![1])],
@@ -417,12 +427,12 @@ fn a_cancelled_tournament_takes_nothing() {
 fn audits_go_to_another_worker() {
     let mut ledger = Ledger::new(settings(1_000_000), 1);
     let tournament = running(&mut ledger, 16);
-    let player = ledger.join(usize::MAX);
-    while let Some(lease) = grant(&mut ledger, START, player) {
+    let process = ledger.join(usize::MAX);
+    while let Some(lease) = grant(&mut ledger, START, process) {
         assert!(!lease.audit, "nobody audits itself");
         for index in indices(&lease) {
             ledger.report(START, tournament, lease.lease, index, [0; 32]);
-            ledger.durable(tournament, index, ledger.player(player, 1));
+            ledger.durable(tournament, index, ledger.process(process, 1));
         }
     }
     let auditor = ledger.join(usize::MAX);
@@ -445,25 +455,25 @@ fn audits_go_to_another_worker() {
 fn a_process_that_joins_again_does_not_audit_what_it_played() {
     let mut ledger = Ledger::new(settings(1_000_000), 1);
     let tournament = running(&mut ledger, 16);
-    let process = Player::Process(7);
+    let process = WorkerProcess::Process(7);
     let before = ledger.join_as(process, usize::MAX);
     let lease = grant(&mut ledger, START, before).expect("a lease");
     ledger.leave(before);
-    assert_eq!(ledger.player(before, 1), process, "though it left");
+    assert_eq!(ledger.process(before, 1), process, "though it left");
     assert_eq!(
-        ledger.player(before, 2),
-        Player::Unknown,
+        ledger.process(before, 2),
+        WorkerProcess::Unknown,
         "of another start"
     );
     let after = ledger.join_as(process, usize::MAX);
     for index in indices(&lease) {
         ledger.report(START, tournament, 0, index, [0; 32]);
-        ledger.durable(tournament, index, ledger.player(before, 1));
+        ledger.durable(tournament, index, ledger.process(before, 1));
     }
     while let Some(lease) = grant(&mut ledger, START, after) {
         assert!(!lease.audit, "nobody audits itself");
     }
-    let other = ledger.join_as(Player::Process(8), usize::MAX);
+    let other = ledger.join_as(WorkerProcess::Process(8), usize::MAX);
     assert!(grant(&mut ledger, START, other).expect("a lease").audit);
 }
 
@@ -473,7 +483,7 @@ fn audits_lost_together_are_leased_alone_one_at_a_time() {
     let tournament = running(&mut ledger, 8);
     for index in 0..8 {
         ledger.report(START, tournament, 0, index, [0; 32]);
-        ledger.durable(tournament, index, Player::Unknown);
+        ledger.durable(tournament, index, WorkerProcess::Unknown);
     }
     let first = ledger.join(usize::MAX);
     let company = grant(&mut ledger, START, first).expect("a lease");

@@ -150,8 +150,8 @@ fn add(standings: &mut v1::Standings, evidence: &Evidence, compared: Comparison)
         fit: ratings.goodness.map(|of| v1::RatingFit {
             pairs: of.pairs,
             statistic: of.statistic,
-            df: of.freedom,
-            df_residual: of.freedom_residual,
+            df: of.df,
+            df_residual: of.df_residual,
             p: of.p,
             worst: of
                 .worst
@@ -206,16 +206,16 @@ fn pair(compared: Compared) -> v1::PairStanding {
         score_adjusted_anytime_high: pair.score_adjusted_anytime_high,
         score_adjusted_is_raw: pair.score_adjusted_is_raw,
         difference_adjusted_is_raw: pair.difference_adjusted_is_raw,
-        score_freedom: pair.score_freedom,
-        score_horizon: pair.score_horizon,
+        score_df: pair.score_df,
+        score_tuning_horizon: pair.score_tuning_horizon,
         elo_difference: rating.map(|rating| rating.elo),
         elo_difference_low: elo.map(|ends| ends.0),
         elo_difference_high: elo.map(|ends| ends.1),
         elo_difference_anytime_low: elo_anytime.map(|ends| ends.0),
         elo_difference_anytime_high: elo_anytime.map(|ends| ends.1),
-        rating_freedom: rating.map_or(0, |rating| rating.freedom),
+        rating_df: rating.map_or(0, |rating| rating.df),
         rating_blocks: rating.map_or(0.0, |rating| rating.blocks),
-        rating_horizon: rating.map_or(0.0, |rating| rating.horizon),
+        rating_tuning_horizon: rating.map_or(0.0, |rating| rating.tuning_horizon),
         rating_is_open: rating.is_some_and(|rating| rating.is_open),
     }
 }

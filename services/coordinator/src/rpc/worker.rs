@@ -17,7 +17,7 @@ use tonic::{Request, Response, Status};
 
 use super::{binaries, gate::Admitted};
 use crate::{
-    compare::{parting, tells},
+    divergence::{first_divergence, is_evidence},
     error::Error,
     handle::Handle,
     info::Info,
@@ -284,7 +284,7 @@ fn held_against(
         return Ok(Held::Alike);
     }
     let durable = stored_game::read_record(&game)?;
-    if tells(&durable, record) {
+    if is_evidence(&durable, record) {
         return Ok(Held::Differs(difference(info, worker, &durable, record)));
     }
     tracing::info!(
@@ -301,24 +301,24 @@ fn difference(
     durable: &GameRecord,
     other: &GameRecord,
 ) -> v1::Difference {
-    let parting = parting(info, durable, other);
-    let agent = parting
+    let divergence = first_divergence(info, durable, other);
+    let agent = divergence
         .agent
         .and_then(|agent| info.agents.get(usize::from(agent)).cloned())
         .unwrap_or_default();
     let game = format!("{}/{}", info.id, durable.index);
-    let dice = parting.dice.unwrap_or_default();
-    if parting.chance || !dice.is_empty() {
+    let dice = divergence.dice.unwrap_or_default();
+    if divergence.chance || !dice.is_empty() {
         tracing::error!(
             game,
-            event = parting.event,
+            event = divergence.event,
             dice,
             "DEFECT: the same game drew other chance events, please report it"
         );
     } else {
         tracing::warn!(
             game,
-            event = parting.event,
+            event = divergence.event,
             agent,
             "a game played twice differs"
         );
@@ -328,7 +328,7 @@ fn difference(
         durable_hash: hex::encode(durable.hash),
         other_hash: hex::encode(other.hash),
         worker: worker.to_owned(),
-        event: parting.event,
+        event: divergence.event,
         agent,
         hash_only: info.hash_only(),
         dice,

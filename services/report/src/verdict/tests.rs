@@ -11,8 +11,8 @@ fn pair() -> v1::PairStanding {
         score_high: Some(0.45),
         score_anytime_low: Some(0.32),
         score_anytime_high: Some(0.48),
-        score_freedom: 199,
-        score_horizon: 200.0,
+        score_df: 199,
+        score_tuning_horizon: 200.0,
         ..v1::PairStanding::default()
     }
 }
@@ -28,8 +28,8 @@ fn standings() -> v1::Standings {
         score_high: Some(score + 0.05),
         score_anytime_low: Some(score - 0.08),
         score_anytime_high: Some(score + 0.08),
-        score_freedom: 199,
-        horizon: 200.0,
+        score_df: 199,
+        tuning_horizon: 200.0,
         faults,
         voids: 1,
         ..v1::AgentStanding::default()
@@ -90,7 +90,7 @@ fn ratings_decide_who_is_rated_above_whom_and_games_who_beats_whom() {
     standings.pairs[0].elo_difference = Some(-80.0);
     standings.pairs[0].elo_difference_low = Some(-120.0);
     standings.pairs[0].elo_difference_high = Some(-40.0);
-    standings.pairs[0].rating_freedom = 3;
+    standings.pairs[0].rating_df = 3;
     let verdict = verdict_of("mine is rated above base by 39 elo", &standings);
     assert!(verdict.holds, "{}", verdict.says);
     assert_eq!((verdict.value, verdict.low), (Some(80.0), Some(40.0)));
@@ -145,7 +145,7 @@ fn how_far_behind_one_is_that_lost_every_game_is_not_reported() {
     standings.pairs[0].elo_difference = Some(-700.0);
     standings.pairs[0].elo_difference_low = Some(-900.0);
     standings.pairs[0].elo_difference_high = Some(-400.0);
-    standings.pairs[0].rating_freedom = 30;
+    standings.pairs[0].rating_df = 30;
     let behind = "base is rated above mine by -1000 elo";
     assert!(verdict_of(behind, &standings).holds);
     standings.pairs[0].rating_is_open = true;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Field, Units};
-use crate::places::{self, By, Merit};
+use crate::places::{self, By, RankKey};
 
 /// What a tournament came to: for people and for programs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -104,7 +104,7 @@ impl Verdict {
             rows.map(|row| (name(&row).unwrap_or_default(), rated(&row), row))
                 .collect(),
             By::Rating,
-            |(agent, rating, row)| Merit {
+            |(agent, rating, row)| RankKey {
                 agent,
                 // An agent without a game has no place.
                 score: row.get("score").and_then(Value::as_f64),

@@ -24,7 +24,7 @@ pub enum Looks {
         /// Complete blocks that it is of.
         blocks: f64,
         /// Around so many it is narrowest.
-        horizon: f64,
+        tuning_horizon: f64,
     },
 }
 
@@ -34,15 +34,16 @@ impl Looks {
         match self {
             Self::One if is_usual(level) => NORMAL,
             Self::One => Normal::standard().inverse_cdf(f64::midpoint(1.0, level)),
-            Self::Any { blocks, horizon } => {
-                confidence::bound(blocks.max(1.0), horizon, 1.0 - level)
-            }
+            Self::Any {
+                blocks,
+                tuning_horizon,
+            } => confidence::bound(blocks.max(1.0), tuning_horizon, 1.0 - level),
         }
     }
 
     /// The same where they are estimated with so much freedom, at least 1.
-    pub(crate) fn point(self, level: f64, freedom: u64) -> f64 {
-        student(self.errors(level), freedom.max(1))
+    pub(crate) fn point(self, level: f64, df: u64) -> f64 {
+        student(self.errors(level), df.max(1))
     }
 }
 
@@ -55,16 +56,11 @@ impl Looks {
 /// # Panics
 /// Where the level is not between 0 and 1.
 #[must_use]
-pub fn of_share(
-    mean: f64,
-    usual: (f64, f64),
-    freedom: u64,
-    (looks, level): (Looks, f64),
-) -> (f64, f64) {
+pub fn of_share(mean: f64, usual: (f64, f64), df: u64, (looks, level): (Looks, f64)) -> (f64, f64) {
     if is_usual(level) {
         return usual;
     }
-    let freedom = freedom.max(1);
+    let df = df.max(1);
     let inside = |end: f64| 0.0 < end && end < 1.0 && (end - mean).abs() > 1e-12;
     let high = match (inside(usual.0), inside(usual.1)) {
         (false, false) => return usual,
@@ -73,7 +69,7 @@ pub fn of_share(
     };
     let known = looks.errors(USUAL);
     let reach = |n: f64| {
-        let (low, top) = wilson(mean, n, known, freedom);
+        let (low, top) = wilson(mean, n, known, df);
         if high { top - mean } else { mean - low }
     };
     let wanted = if high { usual.1 - mean } else { mean - usual.0 };
@@ -86,7 +82,7 @@ pub fn of_share(
             many = middle;
         }
     }
-    wilson(mean, libm::exp(few), looks.errors(level), freedom)
+    wilson(mean, libm::exp(few), looks.errors(level), df)
 }
 
 /// The same of the Elo of a score to expect, whose interval reaches 2·asinh(t·σ/2)
@@ -95,16 +91,11 @@ pub fn of_share(
 /// # Panics
 /// Where the level is not between 0 and 1.
 #[must_use]
-pub fn of_elo(
-    value: f64,
-    usual: (f64, f64),
-    freedom: u64,
-    (looks, level): (Looks, f64),
-) -> (f64, f64) {
+pub fn of_elo(value: f64, usual: (f64, f64), df: u64, (looks, level): (Looks, f64)) -> (f64, f64) {
     if is_usual(level) {
         return usual;
     }
-    let [known, wanted] = [USUAL, level].map(|level| looks.point(level, freedom));
+    let [known, wanted] = [USUAL, level].map(|level| looks.point(level, df));
     let end = |end: f64| {
         let half = libm::sinh((end - value) / ELO / 2.0);
         value + ELO * 2.0 * libm::asinh(half * wanted / known)
@@ -161,11 +152,14 @@ mod tests {
     fn looking_at_any_time_costs_as_much_at_other_levels() {
         let blocks = blocks();
         let mean = blocks.mean().expect("blocks");
-        let (n, horizon) = (blocks.count() as f64, 40.0);
-        let looks = Looks::Any { blocks: n, horizon };
-        let usual = blocks.anytime(horizon).expect("blocks");
+        let (n, tuning_horizon) = (blocks.count() as f64, 40.0);
+        let looks = Looks::Any {
+            blocks: n,
+            tuning_horizon,
+        };
+        let usual = blocks.anytime(tuning_horizon).expect("blocks");
         for alpha in [0.2, 0.01] {
-            let expected = blocks.within_errors(confidence::bound(n, horizon, alpha));
+            let expected = blocks.within_errors(confidence::bound(n, tuning_horizon, alpha));
             let expected = expected.expect("blocks");
             let found = of_share(mean, usual, blocks.count() - 1, (looks, 1.0 - alpha));
             assert!(
@@ -182,10 +176,10 @@ mod tests {
     #[test]
     fn a_rating_of_few_blocks_has_students_points_at_any_level() {
         // Of 3 degrees of freedom: 3.182 and 5.841 (tables), of 30: 2.042 and 2.750.
-        for (freedom, usual, wanted) in [(3, 3.182_446, 5.840_909), (30, 2.042_272, 2.749_996)] {
+        for (df, usual, wanted) in [(3, 3.182_446, 5.840_909), (30, 2.042_272, 2.749_996)] {
             let half = |point: f64| ELO * 2.0 * (point * 0.01 / 2.0).asinh();
             let around = |half: f64| (10.0 - half, 10.0 + half);
-            let (low, high) = of_elo(10.0, around(half(usual)), freedom, (Looks::One, 0.99));
+            let (low, high) = of_elo(10.0, around(half(usual)), df, (Looks::One, 0.99));
             let expected = around(half(wanted));
             assert!((low - expected.0).abs() < 1e-3, "{low} {expected:?}");
             assert!((high - expected.1).abs() < 1e-3, "{high} {expected:?}");

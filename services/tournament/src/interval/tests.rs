@@ -60,8 +60,8 @@ fn intervals_hold_the_truth_about_as_often_as_they_say() {
 
 #[test]
 fn the_critical_value_is_that_of_the_tables() {
-    for (freedom, expected) in [(1, 12.706), (4, 2.776), (30, 2.042), (1_000_000, 1.960)] {
-        assert!((critical(freedom) - expected).abs() < 6e-4, "{freedom}");
+    for (df, expected) in [(1, 12.706), (4, 2.776), (30, 2.042), (1_000_000, 1.960)] {
+        assert!((critical(df) - expected).abs() < 6e-4, "{df}");
     }
 }
 
@@ -115,13 +115,13 @@ fn opponents_of_different_strength_do_not_widen_the_interval() {
 /// standard errors from the truth.
 #[test]
 fn students_points_are_finite_however_far_out() {
-    for freedom in 1..=40 {
+    for df in 1..=40 {
         for normal in [
             0.5, 1.96, 5.0, 12.0, 25.0, 27.5, 30.0, 38.0, 39.0, 60.0, 1e3, 1e6,
         ] {
-            let point = student(normal, freedom);
-            assert!(point.is_finite(), "{normal} with {freedom}: {point}");
-            assert!(point >= normal, "{normal} with {freedom}: {point}");
+            let point = student(normal, df);
+            assert!(point.is_finite(), "{normal} with {df}: {point}");
+            assert!(point >= normal, "{normal} with {df}: {point}");
         }
     }
 }

@@ -29,7 +29,7 @@ const DEPENDENT: f64 = 1e-9;
 /// By about so much the logarithm of a weight of ties may move.
 const TIE: f64 = 3.0;
 /// Beyond it degrees of freedom change nothing.
-const FREEDOM_MAX: f64 = 1e7;
+const DF_MAX: f64 = 1e7;
 /// A block that varies by less of what the model has does not vary.
 const STILL: f64 = 1e-12;
 
@@ -41,9 +41,9 @@ pub struct Goodness {
     /// F of what is left.
     pub statistic: f64,
     /// Its degrees of freedom: scores of groups less what ratings may move.
-    pub freedom: u64,
+    pub df: u64,
     /// Those of its variances.
-    pub freedom_residual: f64,
+    pub df_residual: f64,
     /// How often as much or more is left where the model is true.
     pub p: f64,
     /// The group whose scores are farthest from what the ratings expect.
@@ -55,7 +55,7 @@ pub struct Goodness {
 struct Rows {
     agents: Vec<usize>,
     rows: Vec<Row>,
-    freedom: f64,
+    df: f64,
 }
 
 struct Row {
@@ -79,7 +79,7 @@ pub(super) fn test(evidence: &Evidence, fit: &Fit) -> Option<Goodness> {
     let rows = || groups.iter().flat_map(|group| &group.rows);
     let count = rows().count();
     let mut columns = columns(rows(), agents);
-    let freedom = count
+    let df = count
         .checked_sub(columns.len())
         .filter(|of| *of > 0 && count <= ROWS_MAX)?;
     let strengths = columns.len();
@@ -126,7 +126,7 @@ pub(super) fn test(evidence: &Evidence, fit: &Fit) -> Option<Goodness> {
                 squares += cell * cell;
             }
         }
-        (squares + trace * trace) / 2.0 / group.freedom
+        (squares + trace * trace) / 2.0 / group.df
     };
     let unsure: f64 = groups.iter().map(unsure).sum();
     // What is left of a group at the best fit.
@@ -140,15 +140,15 @@ pub(super) fn test(evidence: &Evidence, fit: &Fit) -> Option<Goodness> {
     let worst = groups
         .iter()
         .max_by(|one, other| rest(one).total_cmp(&rest(other)))?;
-    let k = freedom as f64;
+    let k = df as f64;
     let statistic = left / (k + 2.0 * unsure - 6.0 * unsure / (k + 2.0));
-    let residual = (k * (k + 2.0) / (3.0 * unsure)).min(FREEDOM_MAX);
+    let residual = (k * (k + 2.0) / (3.0 * unsure)).min(DF_MAX);
     let fisher = FisherSnedecor::new(k, residual).ok()?;
     Some(Goodness {
         pairs: groups.len() as u64,
         statistic,
-        freedom: freedom as u64,
-        freedom_residual: residual,
+        df: df as u64,
+        df_residual: residual,
         p: fisher.sf(statistic),
         worst: worst.agents.clone(),
     })
@@ -200,7 +200,7 @@ fn rows(group: &GroupSums, rotations: u64, fit: &Fit) -> Option<Rows> {
     Some(Rows {
         agents: group.agents().iter().map(|&agent| agent.into()).collect(),
         rows: (0..size).map(row).collect(),
-        freedom: blocks - 1.0,
+        df: blocks - 1.0,
     })
 }
 
@@ -298,7 +298,7 @@ mod tests {
         let evidence = played((3, 60), circle, 0.2, &mut Draws(1));
         let found = evidence.ratings(None).expect("games").goodness;
         let found = found.expect("pairs");
-        assert_eq!((found.pairs, found.freedom), (3, 1));
+        assert_eq!((found.pairs, found.df), (3, 1));
         assert!(found.p < 1e-6, "{found:?}");
         let notes = evidence.compare(Wanted::default()).notes;
         let note = notes.iter().find(|note| note.contains("does not fit"));

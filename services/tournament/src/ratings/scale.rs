@@ -61,13 +61,13 @@ impl Scale {
         self,
         difference: f64,
         spread: Spread,
-        (looks, freedom): (Looks, u64),
+        (looks, df): (Looks, u64),
     ) -> Option<(f64, f64)> {
         let odds = self.odds(difference);
         let slopes = self.slopes(difference);
         let variance = spread.of_odds(slopes);
-        let ends = around(odds, variance, (looks, freedom))?;
-        let point = looks.point(interval::level::USUAL, freedom);
+        let ends = around(odds, variance, (looks, df))?;
+        let point = looks.point(interval::level::USUAL, df);
         let with_tie = slopes.0 * spread.with_tie + slopes.1 * spread.of_tie;
         let (share, left) = if variance > 0.0 {
             let share = with_tie / variance;
@@ -117,15 +117,11 @@ impl Spread {
 
 /// The 95 % interval of ln of the odds, given its variance, and the looks and
 /// the degrees of freedom that it has; none without any.
-pub(super) fn around(
-    odds: f64,
-    variance: f64,
-    (looks, freedom): (Looks, u64),
-) -> Option<(f64, f64)> {
-    if !variance.is_finite() || freedom == 0 {
+pub(super) fn around(odds: f64, variance: f64, (looks, df): (Looks, u64)) -> Option<(f64, f64)> {
+    if !variance.is_finite() || df == 0 {
         return None;
     }
-    let reach = looks.point(interval::level::USUAL, freedom) * variance.max(0.0).sqrt();
+    let reach = looks.point(interval::level::USUAL, df) * variance.max(0.0).sqrt();
     let half = 2.0 * libm::asinh(reach / 2.0);
     Some((odds - half, odds + half))
 }

@@ -364,7 +364,7 @@ fn a_rating_that_is_looked_at_often_has_the_errors_of_scores_looked_at_often() {
     let mut draws = Draws(7);
     let tally = played((2, 2, 60), |game| Some(drawn(&mut draws, &game.seats, 6)));
     let evidence = tally.evidence();
-    let horizon = evidence.horizons[0];
+    let tuning_horizon = evidence.tuning_horizons[0];
     for anchor in [None, Some(1)] {
         let ratings = evidence.ratings(anchor).expect("games");
         let rating = ratings.agents[0];
@@ -374,7 +374,7 @@ fn a_rating_that_is_looked_at_often_has_the_errors_of_scores_looked_at_often() {
         );
         let looks = Looks::Any {
             blocks: 60.0,
-            horizon,
+            tuning_horizon,
         };
         // About no difference and without draws ends are even: their half widths are as
         // far apart as the errors they reach.

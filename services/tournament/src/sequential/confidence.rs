@@ -8,11 +8,11 @@
 
 /// How many standard errors of the mean of `n` blocks the truth may lie away,
 /// were their variance known, and lies further away at some time with a chance of
-/// `alpha` at most; lowest around `horizon` blocks.
+/// `alpha` at most; lowest around `tuning_horizon` blocks.
 #[must_use]
-pub fn bound(n: f64, horizon: f64, alpha: f64) -> f64 {
+pub fn bound(n: f64, tuning_horizon: f64, alpha: f64) -> f64 {
     let log = -2.0 * libm::log(alpha);
-    let rho = (log + libm::log(1.0 + log)) / horizon.max(10.0);
+    let rho = (log + libm::log(1.0 + log)) / tuning_horizon.max(10.0);
     let spent = n * rho;
     ((1.0 + spent) / spent * (log + libm::log(1.0 + spent))).sqrt()
 }

@@ -20,9 +20,9 @@ pub struct Evidence {
     /// Of each group.
     pub(crate) played: Vec<Played>,
     /// Blocks that a pair of agents plays together if all goes by the spec.
-    pub(crate) horizon_pair: f64,
+    pub(crate) tuning_horizon_pair: f64,
     /// Blocks that each agent plays if all goes by the spec.
-    pub(crate) horizons: Vec<f64>,
+    pub(crate) tuning_horizons: Vec<f64>,
     /// Whether what was played, or when it ended, depended on results: then
     /// intervals for one look hold less often than they say.
     pub adaptive: bool,
@@ -42,8 +42,8 @@ pub(crate) struct Played {
 
 impl Evidence {
     /// Around so many blocks intervals of two agents' difference are narrowest.
-    pub(crate) fn horizon_of(&self, one: usize, other: usize) -> f64 {
-        f64::midpoint(self.horizons[one], self.horizons[other])
+    pub(crate) fn tuning_horizon_of(&self, one: usize, other: usize) -> f64 {
+        f64::midpoint(self.tuning_horizons[one], self.tuning_horizons[other])
     }
 
     /// Whether agents meet different opponents, so that ratings say who is
@@ -100,8 +100,8 @@ impl Tally {
             luck,
             played,
             opponents_differ: self.opponents_differ,
-            horizon_pair: self.horizons.pair,
-            horizons: self.horizons.agents.clone(),
+            tuning_horizon_pair: self.tuning_horizons.pair,
+            tuning_horizons: self.tuning_horizons.agents.clone(),
             adaptive: self.adaptive,
         }
     }

@@ -36,7 +36,7 @@ use shape::{Line, ShapeSums};
 const POINT: f64 = 1e6;
 /// With fewer degrees of freedom in a half its slope is hardly known, and nothing
 /// is adjusted.
-const FREEDOM_MIN: u64 = 7;
+const DF_MIN: u64 = 7;
 /// With fewer blocks of an agent nothing is said of how much luck explains.
 const BLOCKS_MIN: u64 = 30;
 /// Variance of what is left, times the square of the number of blocks, that comes of
@@ -173,12 +173,12 @@ impl Adjusting {
 
     /// The score without luck, whose interval for any number of looks is narrowest
     /// around so many blocks; none where luck is not known or blocks are few.
-    pub(crate) fn adjusted(&self, horizon: f64) -> Option<Adjusted> {
+    pub(crate) fn adjusted(&self, tuning_horizon: f64) -> Option<Adjusted> {
         let Left { estimate, .. } = self.left()?;
         Some(Adjusted {
             score: estimate.mean,
             fixed: interval::around(estimate),
-            anytime: interval::around_at_any_time(estimate, horizon),
+            anytime: interval::around_at_any_time(estimate, tuning_horizon),
         })
     }
 
@@ -192,9 +192,9 @@ impl Adjusting {
             return None;
         }
         let ratio = left.ratio();
-        let squares = left.before * left.estimate.freedom as f64;
+        let squares = left.before * left.estimate.df as f64;
         let variance = shape / (squares * squares) + SLOPES * (ratio / n).powi(2);
-        let half = interval::critical(left.estimate.freedom) * variance.sqrt();
+        let half = interval::critical(left.estimate.df) * variance.sqrt();
         Some(Explained {
             left: [ratio, (ratio - half).max(0.0), ratio + half],
         })
@@ -239,7 +239,7 @@ impl Adjusting {
     /// None where luck is not known or blocks are few: that does not depend on what
     /// came, so that what is shown is not chosen by it.
     fn left(&self) -> Option<Left> {
-        let few = |half: &Products<1, 2>| half.freedom() < FREEDOM_MIN;
+        let few = |half: &Products<1, 2>| half.df() < DF_MIN;
         if self.unknown || self.halves.iter().any(few) {
             return None;
         }
@@ -250,17 +250,17 @@ impl Adjusting {
         let [even, odd] = self.halves.map(slope);
         let slopes = [odd, even];
         let n = self.own.blocks as f64;
-        let freedom = self.own.freedom();
+        let df = self.own.df();
         Some(Left {
             estimate: Estimate {
                 mean: self.own.sum_left(slopes) / n,
                 observed: self.own.rows[0] / n,
-                variance: self.own.left([slopes; 2]).max(0.0) / freedom as f64,
+                variance: self.own.left([slopes; 2]).max(0.0) / df as f64,
                 blocks: n,
-                freedom,
+                df,
             },
             slopes,
-            before: self.own.first() / freedom as f64,
+            before: self.own.first() / df as f64,
         })
     }
 }

@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// With fewer degrees of freedom nothing is said: those of 30 blocks of one group.
-const FREEDOM_MIN: u64 = 29;
+const DF_MIN: u64 = 29;
 
 /// Sums of squares of some blocks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,8 +58,8 @@ impl Tally {
                 apart + many * squares.apart,
             )
         });
-        let freedom: u64 = groups.iter().map(|group| group.blocks - 1).sum();
-        if rotations < 2 || freedom < FREEDOM_MIN || apart <= 0.0 {
+        let df: u64 = groups.iter().map(|group| group.blocks - 1).sum();
+        if rotations < 2 || df < DF_MIN || apart <= 0.0 {
             return None;
         }
         let ratio = together / apart;
@@ -71,7 +71,7 @@ impl Tally {
             observed: share,
             variance: blocks as f64 * variance / (most * most),
             blocks: blocks as f64,
-            freedom: freedom.min(clusters.saturating_sub(1)).max(1),
+            df: df.min(clusters.saturating_sub(1)).max(1),
         });
         let games = (blocks * rotations) as f64;
         let saved =

@@ -8,7 +8,7 @@ use crate::proofs::simulate::{
     counts::Happening,
     disk::{Disk, Job, Kept},
     games::{FORFEIT, VOID},
-    net::{Event, Life, MILLI, Net, SECOND, tell},
+    net::{Event, Life, MILLI, Net, SECOND, trace_event},
 };
 
 /// Games of a report that are being compared.
@@ -133,7 +133,7 @@ impl Coordinator {
             if !self.ledger.settle_audit(number, index, worker, differs) {
                 continue;
             }
-            tell!(net, "game {place}/{index} was audited: differs {differs}");
+            trace_event!(net, "game {place}/{index} was audited: differs {differs}");
             net.counts.add(Happening::Audited);
             if account.by[index as usize] == Some(caller.who.process()) {
                 return Err(format!("game {place}/{index} was audited by who played it"));

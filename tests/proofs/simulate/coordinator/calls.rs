@@ -2,7 +2,7 @@
 
 use std::{rc::Rc, time::Duration};
 
-use arena_coordinator::ledger::{Ask, Player, TournamentNo, WorkerId};
+use arena_coordinator::ledger::{Ask, TournamentNo, WorkerId, WorkerProcess};
 use arena_wire::ATTEMPTS_MAX;
 use arena_worker::protocol::{CallNo, Refusal, StayNo};
 
@@ -10,7 +10,7 @@ use super::{
     super::{
         counts::Happening,
         disk::Disk,
-        net::{Down, Event, Known, Leased, Life, MILLI, Net, Up, tell},
+        net::{Down, Event, Known, Leased, Life, MILLI, Net, Up, trace_event},
     },
     Coordinator, Parked, Present, Wrong,
 };
@@ -25,7 +25,7 @@ impl Coordinator {
         let Self {
             present,
             ledger,
-            blame,
+            fault_attribution,
             gone,
             parked,
             unpark,
@@ -38,7 +38,7 @@ impl Coordinator {
         while let Some(place) = present.iter().position(is_it) {
             let left = present.remove(place);
             ledger.leave(left.number);
-            blame.left(present, (ledger.now(), who.process()), false);
+            fault_attribution.left(present, (ledger.now(), who.process()), false);
             parked.retain(|parked| parked.worker != left.number);
             *unpark = true;
         }
@@ -52,7 +52,7 @@ impl Coordinator {
         let gone = self.present.remove(place);
         self.ledger.take_leave(worker);
         let left = (self.ledger.now(), gone.who.process());
-        if self.blame.left(&self.present, left, true) {
+        if self.fault_attribution.left(&self.present, left, true) {
             net.counts.add(Happening::Leave);
         }
         self.parked.retain(|parked| parked.worker != worker);
@@ -83,7 +83,9 @@ impl Coordinator {
             // Nobody waits for the answer: the stream is not even opened.
             Up::Join(stay, ..) if self.gone.contains(&(who, stay)) => {}
             Up::Join(stay, process, capacity) => {
-                let number = self.ledger.join_as(Player::Process(process), capacity);
+                let number = self
+                    .ledger
+                    .join_as(WorkerProcess::Process(process), capacity);
                 let before = self.present.iter().find(|it| it.who == who);
                 let since = before.map_or(self.ledger.now(), |it| it.since);
                 self.present.push(Present {
@@ -170,11 +172,14 @@ impl Coordinator {
     ) -> Result<(), Wrong> {
         let held: Vec<u64> = leases.iter().map(|(lease, _)| *lease).collect();
         for ended in self.ledger.holds(worker, settled, &held) {
-            tell!(net, "lease {} is nowhere", ended.lease);
+            trace_event!(net, "lease {} is nowhere", ended.lease);
             net.counts.add(Happening::Missing);
             self.unpark = true;
         }
-        for lease in self.blame.missing(who.process(), settled, leases) {
+        for lease in self
+            .fault_attribution
+            .missing(who.process(), settled, leases)
+        {
             if self.ledger.own(Some(worker), lease) == lease {
                 return Err(format!("lease {lease} is kept, and nobody has it"));
             }
@@ -216,7 +221,7 @@ impl Coordinator {
         if present.iter().any(|it| !suits(it.number, grant.tournament)) {
             net.counts.add(Happening::BesideUnsuited);
         }
-        self.blame.leased(
+        self.fault_attribution.leased(
             &self.present,
             (now, parked.process),
             place,

@@ -86,7 +86,7 @@ impl Coordinator {
         let accounted = Report {
             tournament: number,
             by: self.find(known)?,
-            player: self.ledger.player(known.0, known.1),
+            process: self.ledger.process(known.0, known.1),
             lease,
             games: &played,
             voids: &voids,
@@ -115,7 +115,7 @@ impl Coordinator {
                     continue;
                 }
                 let excused = match hash {
-                    VOID => self.blame.was_void(tournament, index),
+                    VOID => self.fault_attribution.was_void(tournament, index),
                     FORFEIT => net.charged.contains(&(tournament, spec.agent(index))),
                     _ => false,
                 };
@@ -136,21 +136,23 @@ impl Coordinator {
             net.counts.add(Happening::PendingReport);
         }
         for &place in &sorted.fresh {
-            self.blame.came(tournament, played[place].0);
+            self.fault_attribution.came(tournament, played[place].0);
         }
         let now = self.now(net);
         if accounted.by.is_some() {
             let process = who.process();
             for failed in &failed {
                 if let Some(agent) = failed.unready {
-                    self.blame.unready(now, (tournament, agent), process);
+                    self.fault_attribution
+                        .unready(now, (tournament, agent), process);
                 }
             }
             let games = (tournament, &*games);
-            self.blame
+            self.fault_attribution
                 .reported(&self.present, process, lease, &spec, games);
         }
-        self.blame.ran(who.process(), &spec, (tournament, &games));
+        self.fault_attribution
+            .ran(who.process(), &spec, (tournament, &games));
         let taken = self.reports.take(&mut self.ledger, now, &accounted, sorted);
         self.unpark = true;
         match taken.answer {

@@ -7,7 +7,7 @@ use crate::proofs::simulate::{
     counts::Happening,
     disk::{Disk, Job},
     games::Spec,
-    net::{Event, Net, tell},
+    net::{Event, Net, trace_event},
     users::{Op, Request},
 };
 
@@ -19,7 +19,7 @@ impl Coordinator {
         place: usize,
         acknowledged: Vec<(ReportId, Vec<u64>)>,
     ) {
-        tell!(net, "tournament {place} is finished");
+        trace_event!(net, "tournament {place} is finished");
         let job = Job::Document {
             tournament: place,
             state: Some(State::Finished),
@@ -74,7 +74,7 @@ impl Coordinator {
         disk: &Disk,
     ) {
         let place = request.tournament;
-        tell!(net, "tournament {place} is {state:?}");
+        trace_event!(net, "tournament {place} is {state:?}");
         let Some(account) = &mut self.accounts[place] else {
             self.accounts[place] = Some(Account::new(
                 &specs[place],

@@ -8,7 +8,7 @@ use arena_coordinator::ledger::Ended;
 use super::{Coordinator, Wrong};
 use crate::proofs::simulate::{
     counts::Happening,
-    net::{Down, Event, MILLI, Net, SECOND, tell},
+    net::{Down, Event, MILLI, Net, SECOND, trace_event},
 };
 
 /// How often leases are looked after while there are any, and how often else.
@@ -25,7 +25,7 @@ impl Coordinator {
             let ended = self.ledger.expire(now);
             for ended in &ended {
                 net.counts.add(Happening::Expired);
-                self.blame.expired(&self.present, *ended, now);
+                self.fault_attribution.expired(&self.present, *ended, now);
             }
             self.tell_ended(net, &ended);
         }
@@ -61,7 +61,7 @@ impl Coordinator {
 
     pub(super) fn tell_ended(&self, net: &mut Net, ended: &[Ended]) {
         for Ended { worker, lease } in ended {
-            tell!(net, "the coordinator takes lease {lease} back");
+            trace_event!(net, "the coordinator takes lease {lease} back");
             let to = self.present.iter().find(|to| to.number == *worker);
             if let Some(to) = to {
                 net.down(to.who, Down::Ended(to.stay, *lease));

@@ -5,14 +5,14 @@ use crate::proofs::simulate::{
     counts::Happening,
     disk::Failure,
     games::{Host, Spec},
-    net::{Event, MILLI, SECOND, tell},
+    net::{Event, MILLI, SECOND, trace_event},
     trouble::Blow,
     users::User,
 };
 
 impl World {
     pub(super) fn strike(&mut self, blow: Blow) -> Result<(), Wrong> {
-        tell!(self.net, "trouble: {blow:?}");
+        trace_event!(self.net, "trouble: {blow:?}");
         let place = self.net.random.below(self.places.len() as u64) as usize;
         match blow {
             Blow::CrashCoordinator => self.crash_coordinator(),

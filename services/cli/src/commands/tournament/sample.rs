@@ -71,14 +71,14 @@ impl Sample {
     /// Standard deviation of an agent's score over blocks of one group; none
     /// where no group has two.
     pub(super) fn spread(&self) -> Option<f64> {
-        let (mut squares, mut freedom) = (0.0, 0.0);
+        let (mut squares, mut df) = (0.0, 0.0);
         for scores in self.scores.values() {
             let mean = scores.iter().sum::<f64>() / scores.len() as f64;
             let away = scores.iter().map(|score| (score - mean) * (score - mean));
             squares += away.sum::<f64>();
-            freedom += (scores.len() - 1) as f64;
+            df += (scores.len() - 1) as f64;
         }
-        (freedom > 0.0).then(|| (squares / freedom).sqrt())
+        (df > 0.0).then(|| (squares / df).sqrt())
     }
 }
 

@@ -9,7 +9,7 @@ use rand_chacha::{
 
 use super::{START, grant, running, settings};
 use crate::ledger::{
-    Bitmap, Failed, Grant, LEASE_GAMES_MAX, LeaseId, Ledger, Outlook, Patience, State,
+    Bitmap, Continuation, Failed, Grant, LEASE_GAMES_MAX, LeaseId, Ledger, ProgressTimeouts, State,
     TournamentNo, Verdict, WorkerId,
 };
 
@@ -157,8 +157,8 @@ impl World {
     fn write(&mut self) {
         if let Some((index, worker)) = self.pick(|world| &mut world.writing) {
             *self.disk.entry(index).or_insert(0) += 1;
-            let player = self.ledger.player(worker, 1);
-            self.ledger.durable(self.tournament, index, player);
+            let process = self.ledger.process(worker, 1);
+            self.ledger.durable(self.tournament, index, process);
         }
     }
 
@@ -176,9 +176,12 @@ impl World {
             done.insert(index);
         }
         self.ledger = Ledger::new(settings(200_000), 1);
-        self.tournament = self
-            .ledger
-            .add(done, State::Running, Outlook::Last, Patience::default());
+        self.tournament = self.ledger.add(
+            done,
+            State::Running,
+            Continuation::Last,
+            ProgressTimeouts::default(),
+        );
     }
 
     fn check(&self) {

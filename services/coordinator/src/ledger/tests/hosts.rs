@@ -28,7 +28,7 @@ pub(super) fn not_started(
 }
 
 pub(super) fn process(ledger: &mut Ledger, number: u64) -> WorkerId {
-    ledger.join_as(Player::Process(number), usize::MAX)
+    ledger.join_as(WorkerProcess::Process(number), usize::MAX)
 }
 
 /// A report of a present worker about one lease.
@@ -42,7 +42,7 @@ pub(super) fn report<'a>(
     let mut report = Report {
         tournament: grant.tournament,
         by: Some(by),
-        player: ledger.player(by, 1),
+        process: ledger.process(by, 1),
         lease: grant.lease,
         games: &[],
         voids: &[],

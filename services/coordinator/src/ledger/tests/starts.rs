@@ -154,7 +154,7 @@ fn a_report_of_who_is_gone_does_not_make_an_agent_run() {
     let games = [(late.games[0].index, [1; 32])];
     report(&mut ledger, START, gone, &late, |it| {
         (it.games, it.agents) = (&games, &[3]);
-        it.player = Player::Process(1);
+        it.process = WorkerProcess::Process(1);
     });
     assert_eq!(unready(&mut ledger, bad), Some(0), "it starts nowhere");
     assert_eq!(given_up(&mut ledger, bad), [3]);

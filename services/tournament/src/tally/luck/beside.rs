@@ -193,17 +193,17 @@ impl TogetherLuck {
 /// The difference of two adjusted scores. None where one is not adjusted.
 pub(crate) fn difference(of: [&Adjusting; 2], luck: &TogetherLuck) -> Option<Difference> {
     let of = [of[0].left()?, of[1].left()?];
-    let freedom = luck.0.freedom();
-    let covariance = if freedom == 0 {
+    let df = luck.0.df();
+    let covariance = if df == 0 {
         0.0
     } else {
         let left = luck.0.left(of.map(|left| left.slopes));
-        luck.0.blocks as f64 * left / freedom as f64
+        luck.0.blocks as f64 * left / df as f64
     };
     Some(interval::difference_of(
         of.map(|left| left.estimate),
         covariance,
-        freedom,
+        df,
         interval::UNITS_FINE,
     ))
 }

@@ -100,8 +100,8 @@ impl<const ROWS: usize, const COLUMNS: usize> Products<ROWS, COLUMNS> {
     }
 
     /// Degrees of freedom of the spread.
-    pub(super) fn freedom(&self) -> u64 {
-        interval::freedom(self.blocks, self.groups)
+    pub(super) fn df(&self) -> u64 {
+        interval::df(self.blocks, self.groups)
     }
 }
 

@@ -26,11 +26,11 @@ const BROKEN: u32 = 3;
 const SCATTERED: u32 = 20;
 /// So long those have to come back at which an agent ran, and those who may have been
 /// here before a start.
-pub(in crate::proofs::simulate) const HOST_PATIENCE: Duration = Duration::from_secs(30);
+pub(in crate::proofs::simulate) const HOST_GRACE_PERIOD: Duration = Duration::from_secs(30);
 const REJOIN: Duration = Duration::from_secs(6);
 /// So long somebody who has not tried an agent is waited for, and one who comes
 /// later.
-const PATIENCE: Duration = Duration::from_secs(600);
+const UNTRIED_GRACE_PERIOD: Duration = Duration::from_secs(600);
 const NEWCOMER: Duration = Duration::from_secs(120);
 
 #[derive(Default)]
@@ -57,7 +57,7 @@ struct Leased {
 
 /// What this start of the coordinator has seen.
 #[derive(Default)]
-pub(super) struct Blame {
+pub(super) struct FaultAttribution {
     /// Processes that played since something failed at them.
     plays: BTreeSet<u64>,
     /// How many leases in a row failed at a process, and not because of their agent,
@@ -80,7 +80,7 @@ pub(super) struct Blame {
     specs: Vec<Spec>,
 }
 
-impl Blame {
+impl FaultAttribution {
     pub(super) fn new(specs: &[Spec]) -> Self {
         Self {
             specs: specs.to_vec(),
@@ -173,7 +173,7 @@ impl Blame {
             }
             let gone = self.gone.get(&(tournament, agent)).copied();
             let start = self.resumed.contains(&tournament) && now < REJOIN;
-            if start || gone.is_some_and(|since| now < since + HOST_PATIENCE) {
+            if start || gone.is_some_and(|since| now < since + HOST_GRACE_PERIOD) {
                 return Err(format!(
                     "agent {agent} of tournament {tournament} is charged before those can be back \
                      at which it ran"
@@ -185,7 +185,7 @@ impl Blame {
                 let broken = self.broken.get(&process).is_some_and(|it| it.1 >= BROKEN);
                 let since = tried.map_or(Duration::ZERO, |(since, _)| *since);
                 !broken
-                    && now < (since + PATIENCE).max(here.since + NEWCOMER)
+                    && now < (since + UNTRIED_GRACE_PERIOD).max(here.since + NEWCOMER)
                     && tried.is_none_or(|(_, tried)| !tried.contains(&process))
             };
             if tried.is_none_or(|(_, tried)| !tried.contains(&process)) {

@@ -273,7 +273,7 @@ fn hosts_that_lack_an_agent_make_no_game_void_that_one_who_is_busy_can_play() {
     let mut ledger = ledger();
     let tournament = running(&mut ledger, 40);
     let bad = [1, 2, 3, 4].map(|number| process(&mut ledger, number));
-    let good = ledger.join_as(Player::Process(9), 8);
+    let good = ledger.join_as(WorkerProcess::Process(9), 8);
     let mut held: Vec<(Duration, Grant)> = Vec::new();
     for tick in 0..8 * 3600 {
         let now = SECOND * tick;

@@ -11,7 +11,7 @@ use crate::info::Info;
 
 /// Where two records part.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Parting {
+pub(crate) struct Divergence {
     /// First event that differs, from 0.
     pub(crate) event: u32,
     /// The agent whose choice differs, where one does.
@@ -29,13 +29,17 @@ pub(crate) struct Parting {
 /// they are applied to the durable record, as far as needed. Where events are
 /// not kept, no event can be named. Where one of the records has dice that
 /// its seed does not draw, that is the reason, and no agent is named.
-pub(crate) fn parting(info: &Info, durable: &GameRecord, other: &GameRecord) -> Parting {
-    let parting = first_difference(info, durable, other);
+pub(crate) fn first_divergence(
+    info: &Info,
+    durable: &GameRecord,
+    other: &GameRecord,
+) -> Divergence {
+    let divergence = first_difference(info, durable, other);
     let dice = wrong_dice(info, durable, other);
-    Parting {
-        agent: parting.agent.filter(|_| dice.is_none()),
+    Divergence {
+        agent: divergence.agent.filter(|_| dice.is_none()),
         dice,
-        ..parting
+        ..divergence
     }
 }
 
@@ -55,7 +59,7 @@ fn wrong_dice(info: &Info, durable: &GameRecord, other: &GameRecord) -> Option<S
     (!wrong.is_empty()).then(|| wrong.join("; "))
 }
 
-fn first_difference(info: &Info, durable: &GameRecord, other: &GameRecord) -> Parting {
+fn first_difference(info: &Info, durable: &GameRecord, other: &GameRecord) -> Divergence {
     let same = durable
         .events
         .iter()
@@ -63,30 +67,30 @@ fn first_difference(info: &Info, durable: &GameRecord, other: &GameRecord) -> Pa
         .take_while(|(durable, other)| durable == other)
         .count();
     let event = same as u32;
-    let nobody = Parting {
+    let nobody = Divergence {
         event,
         agent: None,
         chance: false,
         dice: None,
     };
     if info.hash_only() {
-        return Parting {
+        return Divergence {
             event: 0,
             agent: faulty(durable, other).and_then(|seat| durable.seats.get(seat).copied()),
             ..nobody
         };
     }
     match (durable.events.get(same), other.events.get(same)) {
-        (Some(ours), Some(theirs)) if ours.is_action() && theirs.is_action() => Parting {
+        (Some(ours), Some(theirs)) if ours.is_action() && theirs.is_action() => Divergence {
             agent: seat_at(info, durable, same).and_then(|seat| durable.seats.get(seat).copied()),
             ..nobody
         },
-        (Some(_), Some(_)) => Parting {
+        (Some(_), Some(_)) => Divergence {
             chance: true,
             ..nobody
         },
         // One ended sooner, or both ended alike but for their faults.
-        _ => Parting {
+        _ => Divergence {
             agent: faulty(durable, other).and_then(|seat| durable.seats.get(seat).copied()),
             ..nobody
         },
@@ -116,7 +120,7 @@ fn seat_at(info: &Info, record: &GameRecord, event: usize) -> Option<usize> {
 
 /// Whether two records that differ tell anything of who played: not where one is
 /// void, and not where they part at a fault that hangs on time or on the host.
-pub(crate) fn tells(durable: &GameRecord, other: &GameRecord) -> bool {
+pub(crate) fn is_evidence(durable: &GameRecord, other: &GameRecord) -> bool {
     let void = |record: &GameRecord| record.termination == Termination::Void;
     if void(durable) || void(other) {
         return false;
@@ -197,20 +201,23 @@ mod tests {
             FaultKind::Crash,
         ] {
             let ended = record(&[1, 2], Some((2, kind)));
-            assert!(!tells(&whole, &ended), "{kind:?}");
-            assert!(!tells(&ended, &whole), "{kind:?}");
+            assert!(!is_evidence(&whole, &ended), "{kind:?}");
+            assert!(!is_evidence(&ended, &whole), "{kind:?}");
             let went_on = record(&[1, 2, 9, 4], Some((2, kind)));
-            assert!(!tells(&whole, &went_on), "a random move in its place");
+            assert!(!is_evidence(&whole, &went_on), "a random move in its place");
             let before = record(&[1, 9], Some((2, kind)));
-            assert!(tells(&whole, &before), "another move before the fault");
+            assert!(
+                is_evidence(&whole, &before),
+                "another move before the fault"
+            );
         }
         let void = GameRecord {
             termination: Termination::Void,
             ..record(&[], None)
         };
-        assert!(!tells(&whole, &void) && !tells(&void, &whole));
+        assert!(!is_evidence(&whole, &void) && !is_evidence(&void, &whole));
         let illegal = record(&[1, 2], Some((2, FaultKind::IllegalMove)));
-        assert!(tells(&whole, &illegal));
-        assert!(tells(&whole, &record(&[1, 2, 3, 5], None)));
+        assert!(is_evidence(&whole, &illegal));
+        assert!(is_evidence(&whole, &record(&[1, 2, 3, 5], None)));
     }
 }

@@ -8,7 +8,7 @@ use arena_wire::v1::TournamentState;
 use super::{Core, bits::Documents};
 use crate::{
     error::Error,
-    ledger::{Bitmap, Came, LeaseId, Outlook, Player, State},
+    ledger::{AfterGame, Bitmap, Continuation, LeaseId, State, WorkerProcess},
     results::Results,
 };
 
@@ -31,11 +31,13 @@ impl Core {
             _ => State::Running,
         };
         let info = Arc::clone(&entry.info);
-        let outlook = match results.stages.verdict() {
-            Some(_) => Outlook::Last,
-            None => Outlook::More,
+        let continuation = match results.stages.verdict() {
+            Some(_) => Continuation::Last,
+            None => Continuation::More,
         };
-        let number = self.ledger.add(done, state, outlook, info.patience());
+        let number = self
+            .ledger
+            .add(done, state, continuation, info.progress_timeouts());
         if goes_on {
             self.ledger.goes_on(number);
         }
@@ -61,14 +63,14 @@ impl Core {
     }
 
     /// Goes on after games of a tournament were durable, and added up.
-    pub(super) async fn came(&mut self, id: &str, came: Came) -> Result<(), Error> {
+    pub(super) async fn came(&mut self, id: &str, came: AfterGame) -> Result<(), Error> {
         if self.hold_unplayed(id).await? {
             return Ok(());
         }
         let finished = match came {
-            Came::Nothing => false,
-            Came::Due => self.extend(id)?,
-            Came::Finished => true,
+            AfterGame::Nothing => false,
+            AfterGame::Due => self.extend(id)?,
+            AfterGame::Finished => true,
         };
         if finished {
             self.finish(id).await?;
@@ -86,18 +88,23 @@ impl Core {
         };
         let durable = results.go_on(&entry.info)?;
         let schedule = results.stages.schedule();
-        let (games, outlook) = match results.stages.verdict() {
-            Some(_) => (schedule.games(), Outlook::Last),
-            None => (schedule.games(), Outlook::More),
+        let (games, continuation) = match results.stages.verdict() {
+            Some(_) => (schedule.games(), Continuation::Last),
+            None => (schedule.games(), Continuation::More),
         };
         entry.info.follow(schedule);
-        tracing::debug!(tournament = id, games, ?outlook, "more games are known");
+        tracing::debug!(
+            tournament = id,
+            games,
+            ?continuation,
+            "more games are known"
+        );
         self.unpark = true;
-        let mut finished = self.ledger.extend(number, games, outlook);
+        let mut finished = self.ledger.extend(number, games, continuation);
         for (index, hash) in durable {
             self.ledger.report(now, number, NO_LEASE, index, hash);
-            let came = self.ledger.durable(number, index, Player::Unknown);
-            finished |= came == Came::Finished;
+            let came = self.ledger.durable(number, index, WorkerProcess::Unknown);
+            finished |= came == AfterGame::Finished;
         }
         Ok(finished)
     }

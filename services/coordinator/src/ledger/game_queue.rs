@@ -8,9 +8,9 @@ use std::{
 use arena_wire::ATTEMPTS_MAX;
 
 use super::{
-    Assigned, Bitmap, LeaseId, Player,
+    Assigned, Bitmap, LeaseId, WorkerProcess,
+    agent_starts::{AgentStarts, StartOutcome, StartOutcomes, is_given_up},
     audits::Audits,
-    starts::{Agents, Fate, Fates, is_given_up},
     terms::Attempt,
 };
 
@@ -39,7 +39,7 @@ const LOOK_MAX: usize = 64;
 
 /// What befell a game before.
 #[derive(Clone, Debug, Default)]
-struct Tries {
+struct AttemptHistory {
     /// Attempts that count towards the cap.
     failed: Vec<Attempt>,
     /// Leases in company that ended without it.
@@ -54,7 +54,7 @@ struct Tries {
 
 /// Why a game comes back without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Back {
+pub(super) enum ReturnReason {
     /// Its worker could not play it.
     Failed,
     /// Its worker went away, or made no progress.
@@ -67,11 +67,11 @@ pub(super) enum Back {
 }
 
 /// Who asks for games.
-pub(super) struct Asker<'a> {
+pub(super) struct LeaseRequester<'a> {
     pub(super) now: Duration,
-    pub(super) player: Player,
+    pub(super) process: WorkerProcess,
     /// Whether another is likelier to play a game that failed at these.
-    pub(super) outranked: &'a dyn Fn(&[Attempt]) -> bool,
+    pub(super) has_better_candidate: &'a dyn Fn(&[Attempt]) -> bool,
     /// Agents that it charges without asking: what failed because of them need not
     /// fail again.
     pub(super) charged: &'a [u16],
@@ -84,19 +84,19 @@ pub(super) struct Returned<'a> {
     /// Who had it, and which agent did not start there.
     pub(super) attempt: Attempt,
     /// Of agents that did not start somewhere.
-    pub(super) fates: &'a Fates,
+    pub(super) outcomes: &'a StartOutcomes,
     /// When who had it played another one last.
     pub(super) played: Option<Duration>,
     /// How long it rests where that was before it failed last: trouble of a host that
     /// ends within minutes is to make no game void.
     pub(super) rest: Duration,
     /// Whether somebody else is left to try a game after these.
-    pub(super) hopes: &'a dyn Fn(&[Attempt], &Agents) -> bool,
+    pub(super) can_others_try: &'a dyn Fn(&[Attempt], &AgentStarts) -> bool,
 }
 
 /// The games of one tournament.
 #[derive(Debug)]
-pub(super) struct Course {
+pub(super) struct GameQueue {
     /// Durable, or on the way to it.
     settled: Bitmap,
     /// On the way to the disk, with the hash of the record.
@@ -113,18 +113,18 @@ pub(super) struct Course {
     resting: BTreeSet<(Duration, u64)>,
     /// Where in `again` the next one is looked for.
     look: u64,
-    tries: BTreeMap<u64, Tries>,
+    attempts_of: BTreeMap<u64, AttemptHistory>,
     /// Leased now.
     out: BTreeMap<u64, LeaseId>,
     /// On the way to the disk, and void.
     voids: BTreeSet<u64>,
     /// Where agents started, and where not.
-    pub(super) agents: Agents,
+    pub(super) agents: AgentStarts,
     /// Durable games to be played again.
     pub(super) audits: Audits,
 }
 
-impl Course {
+impl GameQueue {
     pub(super) fn new(done: Bitmap, audits: Audits) -> Self {
         Self {
             settled: done,
@@ -135,10 +135,10 @@ impl Course {
             suspects: BTreeSet::new(),
             resting: BTreeSet::new(),
             look: 0,
-            tries: BTreeMap::new(),
+            attempts_of: BTreeMap::new(),
             out: BTreeMap::new(),
             voids: BTreeSet::new(),
-            agents: Agents::default(),
+            agents: AgentStarts::default(),
             audits,
         }
     }
@@ -186,13 +186,16 @@ impl Course {
     pub(super) fn hope_again(&mut self) {
         let waiting = |index: &u64| !self.out.contains_key(index);
         let void = self
-            .tries
+            .attempts_of
             .iter_mut()
             .filter(|(index, it)| it.void && waiting(index));
-        for (&index, tries) in void {
-            tries.hope_again();
-            if !tries.void && tries.lost >= LOSSES_IN_COMPANY && self.again.remove(&index) {
-                self.suspects.insert((tries.count(), index));
+        for (&index, attempts_of) in void {
+            attempts_of.hope_again();
+            if !attempts_of.void
+                && attempts_of.lost >= LOSSES_IN_COMPANY
+                && self.again.remove(&index)
+            {
+                self.suspects.insert((attempts_of.count(), index));
             }
         }
     }
@@ -205,22 +208,22 @@ impl Course {
         let again = std::mem::take(&mut self.again);
         let failed = resting.into_iter().map(|(_, index)| index).chain(again);
         for index in failed {
-            self.tries.remove(&index);
+            self.attempts_of.remove(&index);
             self.returned.insert(index);
         }
     }
 
     fn requeue(&mut self, index: u64, now: Duration) {
-        let Some(tries) = self.tries.get_mut(&index) else {
+        let Some(attempts_of) = self.attempts_of.get_mut(&index) else {
             self.returned.insert(index);
             return;
         };
-        tries.since = now;
-        if tries.void {
+        attempts_of.since = now;
+        if attempts_of.void {
             self.again.insert(index);
-        } else if tries.lost >= LOSSES_IN_COMPANY {
-            self.suspects.insert((tries.count(), index));
-        } else if !tries.failed.is_empty() {
+        } else if attempts_of.lost >= LOSSES_IN_COMPANY {
+            self.suspects.insert((attempts_of.count(), index));
+        } else if !attempts_of.failed.is_empty() {
             self.again.insert(index);
         } else {
             self.returned.insert(index);
@@ -228,41 +231,42 @@ impl Course {
     }
 
     /// Whether a game that failed before is this one's to try.
-    fn may_try(&self, index: u64, asker: &Asker<'_>) -> bool {
-        self.tries.get(&index).is_none_or(|tries| {
-            let counts = |it: &&Attempt| it.unready.is_none_or(|of| !asker.charged.contains(&of));
-            let failed = tries.failed.iter().filter(counts).copied();
+    fn may_try(&self, index: u64, requester: &LeaseRequester<'_>) -> bool {
+        self.attempts_of.get(&index).is_none_or(|attempts_of| {
+            let counts =
+                |it: &&Attempt| it.unready.is_none_or(|of| !requester.charged.contains(&of));
+            let failed = attempts_of.failed.iter().filter(counts).copied();
             let failed: Vec<Attempt> = failed.collect();
-            let again = failed.iter().any(|it| it.by == asker.player);
+            let again = failed.iter().any(|it| it.by == requester.process);
             let claim = if again { CLAIM_AGAIN } else { CLAIM };
-            tries.void
-                || failed.len() < tries.failed.len() && failed.is_empty()
-                || asker.now.saturating_sub(tries.since) >= claim
-                || !(asker.outranked)(&failed)
+            attempts_of.void
+                || failed.len() < attempts_of.failed.len() && failed.is_empty()
+                || requester.now.saturating_sub(attempts_of.since) >= claim
+                || !(requester.has_better_candidate)(&failed)
         })
     }
 
     /// Games to be tried again in company.
-    fn again<'a>(&'a self, asker: &'a Asker<'_>) -> impl Iterator<Item = u64> + 'a {
+    fn again<'a>(&'a self, requester: &'a LeaseRequester<'_>) -> impl Iterator<Item = u64> + 'a {
         let (before, behind) = (self.again.range(..self.look), self.again.range(self.look..));
         let again = behind.chain(before).copied().take(LOOK_MAX);
-        again.filter(|&index| self.may_try(index, asker))
+        again.filter(|&index| self.may_try(index, requester))
     }
 
-    fn suspect(&self, asker: &Asker<'_>) -> Option<(u32, u64)> {
+    fn suspect(&self, requester: &LeaseRequester<'_>) -> Option<(u32, u64)> {
         let mut suspects = self.suspects.iter().copied().take(LOOK_MAX);
-        suspects.find(|&(_, index)| self.may_try(index, asker))
+        suspects.find(|&(_, index)| self.may_try(index, requester))
     }
 
     /// Whether a game may be leased in company.
-    pub(super) fn has_ready(&self, asker: &Asker<'_>) -> bool {
+    pub(super) fn has_ready(&self, requester: &LeaseRequester<'_>) -> bool {
         !self.returned.is_empty()
             || self.settled.next_absent(self.cursor).is_some()
-            || self.again(asker).next().is_some()
+            || self.again(requester).next().is_some()
     }
 
-    pub(super) fn has_suspect(&self, asker: &Asker<'_>) -> bool {
-        self.suspect(asker).is_some()
+    pub(super) fn has_suspect(&self, requester: &LeaseRequester<'_>) -> bool {
+        self.suspect(requester).is_some()
     }
 
     /// Assigns up to `count` games, those that came back first.
@@ -270,9 +274,9 @@ impl Course {
         &mut self,
         count: usize,
         lease: LeaseId,
-        asker: &Asker<'_>,
+        requester: &LeaseRequester<'_>,
     ) -> Vec<Assigned> {
-        let mut taken: Vec<u64> = self.again(asker).take(count).collect();
+        let mut taken: Vec<u64> = self.again(requester).take(count).collect();
         for index in &taken {
             self.again.remove(index);
         }
@@ -294,8 +298,12 @@ impl Course {
     }
 
     /// Assigns one game that is to be alone.
-    pub(super) fn take_suspect(&mut self, lease: LeaseId, asker: &Asker<'_>) -> Option<Assigned> {
-        let suspect = self.suspect(asker)?;
+    pub(super) fn take_suspect(
+        &mut self,
+        lease: LeaseId,
+        requester: &LeaseRequester<'_>,
+    ) -> Option<Assigned> {
+        let suspect = self.suspect(requester)?;
         self.suspects.remove(&suspect);
         Some(self.assign(suspect.1, lease))
     }
@@ -304,7 +312,10 @@ impl Course {
         self.out.insert(index, lease);
         Assigned {
             index,
-            attempts: self.tries.get(&index).map_or(0, Tries::reported_attempts),
+            attempts: self
+                .attempts_of
+                .get(&index)
+                .map_or(0, AttemptHistory::reported_attempts),
         }
     }
 
@@ -324,41 +335,49 @@ impl Course {
     }
 
     /// Takes a game back from a lease; nothing where the lease has it no more.
-    pub(super) fn give_back(&mut self, index: u64, why: Back, back: &Returned<'_>) {
+    pub(super) fn give_back(&mut self, index: u64, why: ReturnReason, back: &Returned<'_>) {
         if self.out.get(&index) != Some(&back.lease) {
             return;
         }
         self.out.remove(&index);
-        if let Some(tries) = self.tries.get_mut(&index) {
-            tries.forgive(back.fates);
+        if let Some(attempts_of) = self.attempts_of.get_mut(&index) {
+            attempts_of.forgive(back.outcomes);
             // Somebody may have come while it was out.
-            if tries.void && (back.hopes)(&tries.failed, &self.agents) {
-                tries.hope_again();
+            if attempts_of.void && (back.can_others_try)(&attempts_of.failed, &self.agents) {
+                attempts_of.hope_again();
             }
         }
-        let failed = matches!(why, Back::Failed | Back::Lost { alone: true });
+        let failed = matches!(
+            why,
+            ReturnReason::Failed | ReturnReason::Lost { alone: true }
+        );
         if failed {
-            let tries = self.tries.entry(index).or_default();
-            let rest = tries.fail(back, &self.agents);
-            if why == Back::Failed && !tries.void {
-                tries.since = back.now + rest;
-                self.resting.insert((tries.since, index));
+            let attempts_of = self.attempts_of.entry(index).or_default();
+            let rest = attempts_of.fail(back, &self.agents);
+            if why == ReturnReason::Failed && !attempts_of.void {
+                attempts_of.since = back.now + rest;
+                self.resting.insert((attempts_of.since, index));
                 return;
             }
-        } else if why == (Back::Lost { alone: false }) {
-            self.tries.entry(index).or_default().lost += 1;
+        } else if why == (ReturnReason::Lost { alone: false }) {
+            self.attempts_of.entry(index).or_default().lost += 1;
         }
         self.requeue(index, back.now);
     }
 
     /// Attempts at a game that failed so far.
     pub(super) fn failed(&self, index: u64) -> u32 {
-        self.tries.get(&index).map_or(0, Tries::count)
+        self.attempts_of
+            .get(&index)
+            .map_or(0, AttemptHistory::count)
     }
 
     /// Whether a lease has this game to report it as void.
     pub(super) fn is_to_be_void(&self, index: u64, lease: LeaseId) -> bool {
-        let void = self.tries.get(&index).is_some_and(|tries| tries.void);
+        let void = self
+            .attempts_of
+            .get(&index)
+            .is_some_and(|attempts_of| attempts_of.void);
         void && self.out.get(&index) == Some(&lease)
     }
 
@@ -374,11 +393,11 @@ impl Course {
     pub(super) fn settle(&mut self, index: u64, hash: [u8; 32]) -> Option<LeaseId> {
         self.settled.insert(index);
         self.pending.insert(index, hash);
-        let tries = self.tries.remove(&index).unwrap_or_default();
+        let attempts_of = self.attempts_of.remove(&index).unwrap_or_default();
         self.returned.remove(&index);
         self.again.remove(&index);
-        self.suspects.remove(&(tries.count(), index));
-        self.resting.remove(&(tries.since, index));
+        self.suspects.remove(&(attempts_of.count(), index));
+        self.resting.remove(&(attempts_of.since, index));
         self.out.remove(&index)
     }
 
@@ -409,22 +428,22 @@ fn is_enough<'a>(attempts: impl Iterator<Item = &'a Attempt>, alone: bool) -> bo
     count >= ATTEMPTS_MAX && (at.len() >= PROCESSES || count >= 2 * ATTEMPTS_MAX || alone)
 }
 
-impl Tries {
+impl AttemptHistory {
     /// An attempt failed. Too many are enough where they were at several
     /// processes, and not because an agent did not start there, or where nobody
     /// else is left to try. An agent that did not start counts where nobody will
     /// ever know whose fault that was. Tells how long the game rests.
-    fn fail(&mut self, back: &Returned<'_>, agents: &Agents) -> Duration {
+    fn fail(&mut self, back: &Returned<'_>, agents: &AgentStarts) -> Duration {
         let before = std::mem::replace(&mut self.tried, back.now);
         let idle = !self.failed.is_empty() && back.played.is_none_or(|at| at <= before);
         if self.failed.len() < ATTEMPTS_KEPT || !self.failed.contains(&back.attempt) {
             self.failed.push(back.attempt);
         }
-        let unknown = |agent| back.fates.contains(&(agent, Fate::Unknown));
+        let unknown = |agent| back.outcomes.contains(&(agent, StartOutcome::Unknown));
         let counts = |it: &&Attempt| it.unready.is_none_or(unknown);
         let counting = self.failed.iter().filter(counts);
-        let alone = !(back.hopes)(&self.failed, agents);
-        let awaited = |agent| back.fates.contains(&(agent, Fate::Waits));
+        let alone = !(back.can_others_try)(&self.failed, agents);
+        let awaited = |agent| back.outcomes.contains(&(agent, StartOutcome::Waits));
         let awaits = self.failed.iter().any(|it| it.unready.is_some_and(awaited));
         let scattered = self.failed.len() >= SCATTERED && alone && !awaits;
         self.void |= scattered || is_enough(counting, alone && !awaits);
@@ -440,8 +459,8 @@ impl Tries {
 
     /// Those agents are charged without being asked: the game can be played where
     /// they did not start.
-    fn forgive(&mut self, fates: &Fates) {
-        let counts = |it: &Attempt| it.unready.is_none_or(|agent| !is_given_up(fates, agent));
+    fn forgive(&mut self, outcomes: &StartOutcomes) {
+        let counts = |it: &Attempt| it.unready.is_none_or(|agent| !is_given_up(outcomes, agent));
         self.failed.retain(counts);
         self.void &= self.count() >= ATTEMPTS_MAX;
     }

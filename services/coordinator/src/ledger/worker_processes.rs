@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Player, WorkerId, terms::Attempt};
+use super::{WorkerId, WorkerProcess, terms::Attempt};
 
 /// For how long a process gets nothing after attempts that came to nothing,
 /// doubled each time.
@@ -20,7 +20,7 @@ const REST_MAX: Duration = Duration::from_secs(30);
 const GONE_MAX: usize = 4096;
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Process {
+struct ProcessState {
     /// Its joins that are not over.
     here: u32,
     /// When it came.
@@ -43,25 +43,25 @@ struct Process {
 
 /// All that are here, and those that left in doubt.
 #[derive(Debug, Default)]
-pub(super) struct Processes {
+pub(super) struct WorkerProcesses {
     /// How long trouble of a host may last.
-    pub(super) patience: Duration,
-    all: BTreeMap<Player, Process>,
+    pub(super) grace_period: Duration,
+    all: BTreeMap<WorkerProcess, ProcessState>,
     /// Those that are here and in no doubt.
-    sound: BTreeSet<Player>,
+    sound: BTreeSet<WorkerProcess>,
     gone: usize,
 }
 
-impl Processes {
-    pub(super) fn new(patience: Duration) -> Self {
+impl WorkerProcesses {
+    pub(super) fn new(grace_period: Duration) -> Self {
         Self {
-            patience,
+            grace_period,
             ..Self::default()
         }
     }
 
-    pub(super) fn joined(&mut self, player: Player, worker: WorkerId, now: Duration) {
-        let process = self.all.entry(player).or_default();
+    pub(super) fn joined(&mut self, id: WorkerProcess, worker: WorkerId, now: Duration) {
+        let process = self.all.entry(id).or_default();
         if process.here == 0 {
             process.since = now;
         }
@@ -72,22 +72,23 @@ impl Processes {
         process.worker = worker;
         process.hangs = false;
         if process.failed == 0 {
-            self.sound.insert(player);
+            self.sound.insert(id);
         }
     }
 
     /// One of its joins is over; true where that was the last.
-    pub(super) fn left(&mut self, player: Player) -> bool {
-        let Some(process) = self.all.get_mut(&player) else {
+    pub(super) fn left(&mut self, id: WorkerProcess) -> bool {
+        let Some(process) = self.all.get_mut(&id) else {
             return false;
         };
         process.here -= 1;
         if process.here > 0 {
             return false;
         }
-        self.sound.remove(&player);
-        if process.failed == 0 || self.gone >= GONE_MAX || !matches!(player, Player::Process(_)) {
-            self.all.remove(&player);
+        self.sound.remove(&id);
+        if process.failed == 0 || self.gone >= GONE_MAX || !matches!(id, WorkerProcess::Process(_))
+        {
+            self.all.remove(&id);
         } else {
             self.gone += 1;
         }
@@ -95,81 +96,81 @@ impl Processes {
     }
 
     /// A lease came to nothing.
-    pub(super) fn failed(&mut self, player: Player, now: Duration) {
-        if let Some(process) = self.here_mut(player) {
+    pub(super) fn failed(&mut self, id: WorkerProcess, now: Duration) {
+        if let Some(process) = self.here_mut(id) {
             process.broken += 1;
             process.proven = false;
             let rest = REST * (1 << process.failed.min(6));
             process.until = now + rest.min(REST_MAX);
             process.failed += 1;
-            self.sound.remove(&player);
+            self.sound.remove(&id);
         }
     }
 
     /// A lease made no progress.
-    pub(super) fn hangs(&mut self, player: Player, now: Duration) {
-        self.failed(player, now);
-        if let Some(process) = self.here_mut(player) {
+    pub(super) fn hangs(&mut self, id: WorkerProcess, now: Duration) {
+        self.failed(id, now);
+        if let Some(process) = self.here_mut(id) {
             process.hangs = true;
         }
     }
 
     /// It came to trying to start an agent.
-    pub(super) fn tried(&mut self, player: Player) {
-        if let Some(process) = self.here_mut(player) {
+    pub(super) fn tried(&mut self, id: WorkerProcess) {
+        if let Some(process) = self.here_mut(id) {
             process.broken = 0;
             process.hangs = false;
         }
     }
 
     /// A game was played.
-    pub(super) fn played(&mut self, player: Player, now: Duration) {
-        if let Some(process) = self.here_mut(player) {
+    pub(super) fn played(&mut self, id: WorkerProcess, now: Duration) {
+        if let Some(process) = self.here_mut(id) {
             process.proven = true;
             process.hangs = false;
             process.played = Some(now);
             process.failed = 0;
             process.broken = 0;
-            self.sound.insert(player);
+            self.sound.insert(id);
         }
     }
 
     /// How long a game rests that failed where nothing else is played.
     pub(super) fn rest(&self) -> Duration {
-        self.patience / 10
+        self.grace_period / 10
     }
 
     /// When a game of one that is here came last.
-    pub(super) fn played_last(&self, player: Player) -> Option<Duration> {
-        self.all.get(&player)?.played
+    pub(super) fn played_last(&self, id: WorkerProcess) -> Option<Duration> {
+        self.all.get(&id)?.played
     }
 
-    fn here_mut(&mut self, player: Player) -> Option<&mut Process> {
-        self.all.get_mut(&player).filter(|it| it.here > 0)
+    fn here_mut(&mut self, id: WorkerProcess) -> Option<&mut ProcessState> {
+        self.all.get_mut(&id).filter(|it| it.here > 0)
     }
 
-    fn sound(&self) -> impl Iterator<Item = (Player, WorkerId)> {
+    fn sound(&self) -> impl Iterator<Item = (WorkerProcess, WorkerId)> {
         let sound = self.sound.iter();
-        sound.filter_map(|player| Some((*player, self.all.get(player)?.worker)))
+        sound.filter_map(|id| Some((*id, self.all.get(id)?.worker)))
     }
 
-    fn others(&self, player: Player) -> impl Iterator<Item = (Player, &Process)> {
+    fn others(&self, id: WorkerProcess) -> impl Iterator<Item = (WorkerProcess, &ProcessState)> {
         let all = self.all.iter().map(|(&other, process)| (other, process));
-        all.filter(move |(other, process)| *other != player && process.here > 0)
+        all.filter(move |(other, process)| *other != id && process.here > 0)
     }
 
-    pub(super) fn is_here(&self, player: Player) -> bool {
-        self.all.get(&player).is_some_and(|it| it.here > 0)
+    pub(super) fn is_here(&self, id: WorkerProcess) -> bool {
+        self.all.get(&id).is_some_and(|it| it.here > 0)
     }
 
     /// Until when a process in doubt rests; none where it is in no doubt, or no
     /// other is that `suits`.
     pub(super) fn rests(
         &self,
-        player: Player,
+        id: WorkerProcess,
         suits: impl Fn(WorkerId) -> bool,
     ) -> Option<Duration> {
-        let process = self.all.get(&player).filter(|it| it.failed > 0)?;
+        let process = self.all.get(&id).filter(|it| it.failed > 0)?;
         let mut sound = self.sound();
         sound
             .any(|(_, worker)| suits(worker))
@@ -178,25 +179,25 @@ impl Processes {
 
     /// Whether another that `suits` is likelier to play a game after these
     /// attempts.
-    pub(super) fn outranked(
+    pub(super) fn has_better_candidate(
         &self,
-        player: Player,
+        id: WorkerProcess,
         tried: &[Attempt],
         suits: impl Fn(WorkerId) -> bool,
     ) -> bool {
-        let Some(process) = self.all.get(&player) else {
+        let Some(process) = self.all.get(&id) else {
             return false;
         };
-        let mine = rank(player, process, tried);
+        let mine = rank(id, process, tried);
         // Mostly one of those in no doubt is, and is found among the first.
         let sound = |(other, worker)| !has_tried(other, tried) && suits(worker);
         if mine.0 > 1 && self.sound().any(sound) {
             return true;
         }
-        let better = |(other, process): (Player, &Process)| {
+        let better = |(other, process): (WorkerProcess, &ProcessState)| {
             rank(other, process, tried) < mine && suits(process.worker)
         };
-        mine > (0, 0) && self.others(player).any(better)
+        mine > (0, 0) && self.others(id).any(better)
     }
 
     /// Whether somebody that `suits` is here in no doubt who made none of these
@@ -204,10 +205,10 @@ impl Processes {
     pub(super) fn has_sound_beside(
         &self,
         tried: &[Attempt],
-        suits: impl Fn(Player) -> bool,
+        suits: impl Fn(WorkerProcess) -> bool,
     ) -> bool {
-        let mut sound = self.sound().map(|(player, _)| player);
-        sound.any(|player| !has_tried(player, tried) && suits(player))
+        let mut sound = self.sound().map(|(id, _)| id);
+        sound.any(|id| !has_tried(id, tried) && suits(id))
     }
 
     /// How many are here.
@@ -219,25 +220,25 @@ impl Processes {
     /// plays; so many are excused.
     pub(super) fn has_other(
         &self,
-        (count, excused): (usize, impl Fn(Player) -> bool),
+        (count, excused): (usize, impl Fn(WorkerProcess) -> bool),
         came_after: impl Fn(Duration) -> bool,
     ) -> bool {
-        let able = |process: &Process| {
+        let able = |process: &ProcessState| {
             process.here > 0 && process.broken < BROKEN && came_after(process.since)
         };
         let mut all = self.all.iter();
-        count < self.here() && all.any(|(&player, process)| able(process) && !excused(player))
+        count < self.here() && all.any(|(&id, process)| able(process) && !excused(id))
     }
 }
 
-fn has_tried(player: Player, tried: &[Attempt]) -> bool {
-    tried.iter().any(|attempt| attempt.by == player)
+fn has_tried(id: WorkerProcess, tried: &[Attempt]) -> bool {
+    tried.iter().any(|attempt| attempt.by == id)
 }
 
 /// How unlikely a process is to play a game after these attempts, and how many of
 /// them were its own: who is as unlikely takes turns.
-fn rank(player: Player, process: &Process, tried: &[Attempt]) -> (u8, usize) {
-    let own = || tried.iter().filter(|attempt| attempt.by == player);
+fn rank(id: WorkerProcess, process: &ProcessState, tried: &[Attempt]) -> (u8, usize) {
+    let own = || tried.iter().filter(|attempt| attempt.by == id);
     let attempts = own().count();
     let useless = process.hangs || process.broken >= BROKEN;
     let rank = if useless || own().any(|attempt| attempt.unready.is_some()) {

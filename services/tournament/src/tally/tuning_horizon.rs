@@ -8,14 +8,14 @@ use arena_model::{
 
 /// Blocks that agents play if all goes by the spec.
 #[derive(Clone, Debug)]
-pub(super) struct Horizons {
+pub(super) struct TuningHorizons {
     /// Of each agent.
     pub(super) agents: Vec<f64>,
     /// Of two that meet.
     pub(super) pair: f64,
 }
 
-impl Horizons {
+impl TuningHorizons {
     pub(super) fn of(tournament: &Tournament, seats: usize) -> Self {
         let agents = tournament.agents.len();
         let blocks = tournament.blocks as f64;
@@ -56,7 +56,7 @@ impl Horizons {
     }
 }
 
-impl Horizons {
+impl TuningHorizons {
     /// Of a seat: each block counts for as many agents as there are seats.
     pub(super) fn of_seat(&self, seats: usize) -> f64 {
         self.agents.iter().sum::<f64>() / seats as f64

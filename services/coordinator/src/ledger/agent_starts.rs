@@ -19,13 +19,13 @@ use std::{
     time::Duration,
 };
 
-use super::{Player, processes::Processes};
+use super::{WorkerProcess, worker_processes::WorkerProcesses};
 
 /// Those who may have been here before a start or a pause have this part of the time
 /// of those at which an agent is known to have run.
 const REJOIN: u32 = 5;
 /// How long somebody who is here and has not tried is waited for.
-const PATIENCE: Duration = Duration::from_secs(600);
+const UNTRIED_GRACE_PERIOD: Duration = Duration::from_secs(600);
 /// The same of one who comes later.
 const NEWCOMER: Duration = Duration::from_secs(120);
 /// How long after it was given up, or tried, an agent is tried again.
@@ -35,7 +35,7 @@ const GONE_MAX: usize = 64;
 
 /// What is to become of the games of an agent that did not start somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum StartOutcome {
     /// Others may play them.
     Waits,
     /// It runs at somebody who is here.
@@ -48,21 +48,21 @@ pub(super) enum Fate {
 }
 
 /// Agents that did not start somewhere, and what is to become of their games.
-pub(super) type Fates = Vec<(u16, Fate)>;
+pub(super) type StartOutcomes = Vec<(u16, StartOutcome)>;
 
 /// What is known of an agent, by those who are here.
 #[derive(Debug, Default)]
-struct Starts {
+struct StartHistory {
     /// Where it started, and did not fail since.
-    runs: BTreeSet<Player>,
+    runs: BTreeSet<WorkerProcess>,
     /// Where it did not start.
-    fails: BTreeMap<Player, Failed>,
+    fails: BTreeMap<WorkerProcess, Failed>,
     /// Since when those are waited for who were here and have not tried.
     since: Duration,
     /// When the last one went, or made no progress, at which it ran.
     gone: Option<Duration>,
     /// Those at which it ran and of whom nobody knows whether it does.
-    ran: BTreeSet<Player>,
+    ran: BTreeSet<WorkerProcess>,
     /// When it was given up, or tried again since.
     probed: Option<Duration>,
 }
@@ -76,35 +76,35 @@ struct Failed {
     at: Duration,
 }
 
-impl Starts {
-    fn fate(&self, untried: impl FnOnce() -> bool, when: &When) -> Fate {
+impl StartHistory {
+    fn outcome(&self, untried: impl FnOnce() -> bool, when: &When) -> StartOutcome {
         if !self.runs.is_empty() {
-            return Fate::Runs;
+            return StartOutcome::Runs;
         }
         if is_injected(Defect::NeverCharges) {
-            return Fate::Unknown;
+            return StartOutcome::Unknown;
         }
         if untried() {
-            return Fate::Waits;
+            return StartOutcome::Waits;
         }
         let since = |since: Option<Duration>, wait| since.is_some_and(|it| when.now < it + wait);
         let awaited =
-            since(self.gone, when.patience) || since(when.resumed, when.patience / REJOIN);
+            since(self.gone, when.grace_period) || since(when.resumed, when.grace_period / REJOIN);
         if awaited && !is_injected(Defect::AwaitsNobody) {
-            return Fate::Waits;
+            return StartOutcome::Waits;
         }
         let broke = self.fails.values().any(|it| it.ran);
         if self.gone.is_some() && !broke && !is_injected(Defect::ChargesElsewhere) {
-            Fate::Unknown
+            StartOutcome::Unknown
         } else {
-            Fate::GivenUp
+            StartOutcome::GivenUp
         }
     }
 
     /// It ran at a process, which may come back.
-    fn remember(&mut self, player: Player) {
-        if matches!(player, Player::Process(_)) && self.ran.len() < GONE_MAX {
-            self.ran.insert(player);
+    fn remember(&mut self, process: WorkerProcess) {
+        if matches!(process, WorkerProcess::Process(_)) && self.ran.len() < GONE_MAX {
+            self.ran.insert(process);
         }
     }
 }
@@ -113,20 +113,20 @@ struct When {
     now: Duration,
     resumed: Option<Duration>,
     /// How long those have to come back at which an agent ran.
-    patience: Duration,
+    grace_period: Duration,
 }
 
 /// The agents of a tournament, by their place in it.
 #[derive(Debug, Default)]
-pub(super) struct Agents {
-    all: BTreeMap<u16, Starts>,
+pub(super) struct AgentStarts {
+    all: BTreeMap<u16, StartHistory>,
     /// Processes that are here and cannot play the tournament.
-    unsuited: BTreeSet<Player>,
+    unsuited: BTreeSet<WorkerProcess>,
     /// When the coordinator went on with the tournament, or a user did.
     resumed: Option<Duration>,
 }
 
-impl Agents {
+impl AgentStarts {
     /// Of a tournament that an earlier start of the coordinator had.
     pub(super) fn resumed(&mut self, now: Duration) {
         self.resumed = Some(now);
@@ -146,106 +146,108 @@ impl Agents {
     }
 
     /// Whether a process that asks for games can play the tournament at all.
-    pub(super) fn asks(&mut self, player: Player, suits: bool) {
+    pub(super) fn asks(&mut self, process: WorkerProcess, suits: bool) {
         if suits {
-            self.unsuited.remove(&player);
+            self.unsuited.remove(&process);
         } else {
-            self.unsuited.insert(player);
+            self.unsuited.insert(process);
         }
     }
 
     /// Whether a process can play the tournament, as far as is known.
-    pub(super) fn suits(&self, player: Player) -> bool {
-        !self.unsuited.contains(&player)
+    pub(super) fn suits(&self, process: WorkerProcess) -> bool {
+        !self.unsuited.contains(&process)
     }
 
     /// Agents played at a process that is here.
-    pub(super) fn run(&mut self, agents: &[u16], player: Player) {
+    pub(super) fn run(&mut self, agents: &[u16], process: WorkerProcess) {
         for &agent in agents {
             let starts = self.all.entry(agent).or_default();
-            if starts.runs.insert(player) {
-                starts.fails.remove(&player);
+            if starts.runs.insert(process) {
+                starts.fails.remove(&process);
                 starts.probed = None;
             }
         }
     }
 
     /// An agent did not start at a process.
-    pub(super) fn fail(&mut self, agent: u16, player: Player, now: Duration) {
+    pub(super) fn fail(&mut self, agent: u16, process: WorkerProcess, now: Duration) {
         let starts = self.all.entry(agent).or_default();
         if starts.fails.is_empty() || !starts.runs.is_empty() {
             starts.since = now;
         }
-        let ran = starts.runs.remove(&player) || starts.ran.contains(&player);
-        let failed = starts.fails.entry(player).or_default();
+        let ran = starts.runs.remove(&process) || starts.ran.contains(&process);
+        let failed = starts.fails.entry(process).or_default();
         failed.ran |= ran;
         failed.at = now;
     }
 
     /// A process made no progress with what it was leased: whether anything still runs
     /// there nobody knows.
-    pub(super) fn stuck(&mut self, player: Player, now: Duration) {
+    pub(super) fn stuck(&mut self, process: WorkerProcess, now: Duration) {
         for starts in self.all.values_mut() {
-            if starts.runs.remove(&player) {
-                starts.remember(player);
+            if starts.runs.remove(&process) {
+                starts.remember(process);
                 (starts.since, starts.gone) = (now, Some(now));
             }
         }
     }
 
     /// A process is gone.
-    pub(super) fn left(&mut self, player: Player, now: Duration) {
-        self.unsuited.remove(&player);
+    pub(super) fn left(&mut self, process: WorkerProcess, now: Duration) {
+        self.unsuited.remove(&process);
         for starts in self.all.values_mut() {
-            let ran = starts.runs.remove(&player);
-            if starts.fails.remove(&player).map_or(ran, |it| it.ran) {
+            let ran = starts.runs.remove(&process);
+            if starts.fails.remove(&process).map_or(ran, |it| it.ran) {
                 starts.gone = Some(now);
-                starts.remember(player);
+                starts.remember(process);
             }
         }
     }
 
     /// Of all that did not start somewhere.
-    pub(super) fn fates(&self, now: Duration, processes: &Processes) -> Fates {
+    pub(super) fn outcomes(&self, now: Duration, processes: &WorkerProcesses) -> StartOutcomes {
         let when = When {
             now,
             resumed: self.resumed,
-            patience: processes.patience,
+            grace_period: processes.grace_period,
         };
         let failed = self.all.iter().filter(|(_, it)| !it.fails.is_empty());
-        let fates = failed.map(|(&agent, starts)| {
-            let fate = if is_injected(Defect::ChargesAtOnce) {
-                Fate::GivenUp
+        let outcomes = failed.map(|(&agent, starts)| {
+            let outcome = if is_injected(Defect::ChargesAtOnce) {
+                StartOutcome::GivenUp
             } else {
                 let untried = || {
                     !is_injected(Defect::ChargesUntried)
                         && self.is_untried(starts, &when, processes)
                 };
-                starts.fate(untried, &when)
+                starts.outcome(untried, &when)
             };
-            (agent, fate)
+            (agent, outcome)
         });
-        fates.collect()
+        outcomes.collect()
     }
 
     /// Whether somebody is here who can play the tournament and has not tried, though
     /// not for too long.
-    fn is_untried(&self, starts: &Starts, when: &When, processes: &Processes) -> bool {
-        let fails = |player: &Player| starts.fails.contains_key(player);
+    fn is_untried(&self, starts: &StartHistory, when: &When, processes: &WorkerProcesses) -> bool {
+        let fails = |process: &WorkerProcess| starts.fails.contains_key(process);
         let unsuited = self.unsuited.iter().filter(|it| !fails(it)).count();
-        let excused = |player| fails(&player) || self.unsuited.contains(&player);
+        let excused = |process| fails(&process) || self.unsuited.contains(&process);
         processes.has_other((starts.fails.len() + unsuited, excused), |came| {
-            when.now < (starts.since + PATIENCE).max(came + NEWCOMER)
+            when.now < (starts.since + UNTRIED_GRACE_PERIOD).max(came + NEWCOMER)
         })
     }
 
     /// Those that a process is to charge without asking: it has tried.
-    pub(super) fn charged_at(&self, player: Player, fates: &Fates) -> Vec<u16> {
+    pub(super) fn charged_at(&self, process: WorkerProcess, outcomes: &StartOutcomes) -> Vec<u16> {
         let tried = |agent: u16| {
             let starts = self.all.get(&agent);
-            starts.is_some_and(|it| it.fails.contains_key(&player))
+            starts.is_some_and(|it| it.fails.contains_key(&process))
         };
-        let given_up = fates.iter().filter(|(_, fate)| *fate == Fate::GivenUp);
+        let given_up = outcomes
+            .iter()
+            .filter(|(_, outcome)| *outcome == StartOutcome::GivenUp);
         let given_up = given_up.map(|&(agent, _)| agent);
         given_up
             .filter(|&agent| is_injected(Defect::ChargesAtOnce) || tried(agent))
@@ -254,14 +256,19 @@ impl Agents {
 
     /// Whether a process is to try one now that was given up: whose last attempt is
     /// longest ago, or anybody where that one does not come.
-    pub(super) fn is_to_be_tried(&mut self, agent: u16, player: Player, now: Duration) -> bool {
+    pub(super) fn is_to_be_tried(
+        &mut self,
+        agent: u16,
+        process: WorkerProcess,
+        now: Duration,
+    ) -> bool {
         let Some(starts) = self.all.get_mut(&agent) else {
             return false;
         };
         let since = *starts.probed.get_or_insert(now);
         let at = |it: &Failed| it.at;
         let oldest = starts.fails.values().map(at).min();
-        let first = starts.fails.get(&player).map(at) == oldest;
+        let first = starts.fails.get(&process).map(at) == oldest;
         now >= since + PROBE && (first || now >= since + 2 * PROBE)
     }
 
@@ -274,6 +281,6 @@ impl Agents {
 }
 
 /// Whether an agent is given up.
-pub(super) fn is_given_up(fates: &Fates, agent: u16) -> bool {
-    fates.contains(&(agent, Fate::GivenUp))
+pub(super) fn is_given_up(outcomes: &StartOutcomes, agent: u16) -> bool {
+    outcomes.contains(&(agent, StartOutcome::GivenUp))
 }
