@@ -2,24 +2,19 @@
 //! data folder that nobody uses.
 
 use std::{
-    net::SocketAddr,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use clap::Args;
-use tokio::{sync::oneshot, task::JoinHandle};
 use tonic::transport::Endpoint;
 
 use crate::{
-    commands::coordinator::{self, Held},
+    embedded::{self, DEFAULT_DATA, Embedded, Held},
     failure::{Failure, Outcome},
 };
 
 pub(crate) use arena_report::Client;
-
-/// Where results are kept when nobody says.
-pub(crate) const DEFAULT_DATA: &str = "arena-data";
 
 /// Exports ask for pages of hundreds of long games.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
@@ -56,14 +51,6 @@ pub(crate) struct Access {
     embedded: Option<Embedded>,
 }
 
-/// A coordinator inside this process.
-pub(crate) struct Embedded {
-    pub(crate) listen: SocketAddr,
-    drain: Option<oneshot::Sender<()>>,
-    /// None once it has ended and was informed of.
-    task: Option<JoinHandle<Outcome>>,
-}
-
 impl AccessArgs {
     /// Opens what exists.
     pub(crate) async fn open(&self) -> Outcome<Access> {
@@ -81,7 +68,7 @@ impl AccessArgs {
         if self.leads_somewhere() {
             return self.open().await;
         }
-        let embedded = coordinator::hold_memory().await?;
+        let embedded = embedded::hold_memory().await?;
         Access::embedded(embedded).await
     }
 
@@ -132,7 +119,7 @@ impl AccessArgs {
                 data.display()
             )));
         }
-        match Embedded::start(&data, ([127, 0, 0, 1], 0).into()).await? {
+        match embedded::hold(&data, ([127, 0, 0, 1], 0).into()).await? {
             Held::Ours(embedded) => Access::embedded(embedded).await,
             Held::Other { listen } => Access::remote(&format!("http://{listen}")).await,
         }
@@ -176,57 +163,6 @@ impl Access {
         match self.embedded {
             Some(embedded) => embedded.stop().await,
             None => Ok(()),
-        }
-    }
-}
-
-impl Embedded {
-    pub(crate) async fn start(data: &Path, listen: SocketAddr) -> Outcome<Held> {
-        coordinator::hold(data, listen).await
-    }
-
-    pub(crate) fn new(
-        listen: SocketAddr,
-        drain: oneshot::Sender<()>,
-        task: JoinHandle<Outcome>,
-    ) -> Self {
-        Self {
-            listen,
-            drain: Some(drain),
-            task: Some(task),
-        }
-    }
-
-    pub(crate) fn url(&self) -> String {
-        format!("http://{}", self.listen)
-    }
-
-    /// Waits until it ends by itself, which only happens when it fails.
-    pub(crate) async fn failed(&mut self) -> Failure {
-        let Some(task) = &mut self.task else {
-            return Failure::failed("the coordinator ended");
-        };
-        let ended = task.await;
-        self.task = None;
-        match ended {
-            Ok(Ok(())) => Failure::failed("the coordinator ended"),
-            Ok(Err(failure)) => failure,
-            Err(error) => Failure::failed(format!("the coordinator crashed: {error}")),
-        }
-    }
-
-    /// Lets it finish what it does.
-    pub(crate) async fn stop(mut self) -> Outcome {
-        if let Some(drain) = self.drain.take() {
-            // An error means that it is gone already; its result tells.
-            let _ = drain.send(());
-        }
-        let Some(task) = self.task else {
-            return Ok(());
-        };
-        match task.await {
-            Ok(outcome) => outcome,
-            Err(error) => Err(Failure::failed(format!("the coordinator crashed: {error}"))),
         }
     }
 }

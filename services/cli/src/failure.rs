@@ -1,13 +1,11 @@
 //! What a command can end with. The numbers are a contract.
 
-use std::{fmt, process::ExitCode};
+use std::fmt;
 
 use arena_evolution::EvolutionError;
 use arena_papers::PaperError;
 use arena_report::ReportError;
 use tonic::{Code, Status};
-
-use crate::output::note;
 
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
@@ -57,19 +55,6 @@ impl Failure {
 
     pub(crate) fn kind(&self) -> Kind {
         self.kind
-    }
-
-    /// Tells the user, on stderr.
-    pub(crate) fn report(&self) -> ExitCode {
-        if !self.message.is_empty() {
-            let start = if self.kind == Kind::Interrupted {
-                ""
-            } else {
-                "error: "
-            };
-            note(format!("{start}{}", self.message));
-        }
-        ExitCode::from(self.kind as u8)
     }
 }
 

@@ -4,6 +4,7 @@
 mod access;
 mod commands;
 mod config;
+mod embedded;
 mod failure;
 mod ids;
 mod output;
@@ -82,7 +83,7 @@ fn main() -> ExitCode {
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+        Err(failure) => output::report(&failure),
     }
 }
 

@@ -1,11 +1,14 @@
 //! Data on stdout, in the form that was asked for.
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    io::{self, IsTerminal, Write},
+    process::ExitCode,
+};
 
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Kind, Outcome};
 use arena_report::text::{self, Column, csv_line, fitted, wrapped};
 
 /// How data is printed.
@@ -137,6 +140,19 @@ pub(crate) fn note(text: impl std::fmt::Display) {
     }
     // A reader of stderr that went away must not end a tournament.
     let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Prints why a command failed, on stderr. Returns its exit code.
+pub(crate) fn report(failure: &Failure) -> ExitCode {
+    let text = failure.to_string();
+    if !text.is_empty() {
+        let start = match failure.kind() {
+            Kind::Interrupted => "",
+            _ => "error: ",
+        };
+        note(format!("{start}{text}"));
+    }
+    ExitCode::from(failure.kind() as u8)
 }
 
 /// True where more may be drawn on stderr than one line: nobody asks for plain

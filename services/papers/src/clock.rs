@@ -11,10 +11,10 @@ use arena_games::Visitor;
 use arena_model::spec::Spec;
 
 use crate::error::{PaperError, Result};
-use crate::{play, tables::Matchup};
-
-/// Games whose positions are timed, one after the other.
-const GAMES: u64 = 10;
+use crate::{
+    play,
+    tables::{Matchup, TIMED_GAMES},
+};
 
 /// How often each agent is asked each question on end, so that reading the clock
 /// costs nothing beside it.
@@ -34,7 +34,7 @@ pub(crate) fn move_times(
     played: &dyn Fn(),
 ) -> Result<Vec<Option<f64>>> {
     let mut spec = spec.clone();
-    spec.blocks = GAMES;
+    spec.blocks = TIMED_GAMES;
     let timed = Timed {
         spec: &spec,
         play,
@@ -43,11 +43,6 @@ pub(crate) fn move_times(
     };
     arena_games::visit(&spec.ruleset, &play.options, play.seats, timed)
         .map_err(PaperError::failed)?
-}
-
-/// Games that [`move_times`] plays.
-pub(crate) fn games(play: &Matchup) -> u64 {
-    GAMES * play.games_of_a_block()
 }
 
 struct Timed<'a> {

@@ -1,58 +1,17 @@
-//! The published tables: data files that are part of the program.
+//! Published tables, ready to be run.
 
-use std::{collections::BTreeSet, sync::LazyLock};
-
-use arena_engine::options::{self, Options};
-use arena_model::{
-    AgentName, TournamentSeed, seat,
-    spec::{Play as PlaySettings, Spec, Variant},
-};
+use arena_engine::options::Options;
+use arena_model::{TournamentSeed, spec::Spec};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    clock,
-    error::{PaperError, Result},
-    fields::{CellFields, Expect, File, Kind, PlayFields},
-    play,
+    fields::{Expect, Kind},
     quantity::{Measure, Source},
-    repeats,
 };
 
-/// Makes the list of tables: one line a file.
-macro_rules! files {
-    ($($id:literal,)*) => {
-        pub(crate) const FILES: &[(&str, &str)] =
-            &[$(($id, include_str!(concat!("../tables/", $id, ".toml"))),)*];
-    };
-}
-
-files! {
-    "000-i",
-    "000-ii",
-    "000-iii",
-    "000-iv",
-    "000-vii",
-    "000-viii",
-    "001-i",
-    "001-ii",
-    "001-iii",
-    "001-iv",
-    "001-v",
-    "001-vi",
-    "001-vii",
-    "002-matches",
-    "002-weights",
-    "003-2",
-    "003-3",
-    "003-cost",
-    "003-example",
-    "003-matches",
-    "004-4-1",
-}
-
-/// What is known of the papers.
-const PAPERS: &str = include_str!("../tables/papers.toml");
+/// Games whose decisions are timed, one after the other.
+pub(crate) const TIMED_GAMES: u64 = 10;
 
 /// One of the papers.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -150,133 +109,7 @@ pub struct Cell {
     pub(crate) repeats: bool,
 }
 
-/// All tables, in the order of the papers.
-///
-/// # Errors
-/// [`PaperError::Failed`] if a data file is invalid.
-pub fn tables() -> Result<&'static [PublishedTable]> {
-    static TABLES: LazyLock<Result<Vec<PublishedTable>, String>> = LazyLock::new(|| {
-        let mut tables: Vec<PublishedTable> = FILES
-            .iter()
-            .map(|&(id, text)| read(id, text))
-            .collect::<Result<_, _>>()?;
-        repeats::mark(&mut tables);
-        Ok(tables)
-    });
-    TABLES.as_deref().map_err(PaperError::failed)
-}
-
-/// The table of an id, in any case.
-///
-/// # Errors
-/// [`PaperError::Usage`] if there is none.
-pub fn table(id: &str) -> Result<&'static PublishedTable> {
-    let tables = tables()?;
-    let wanted = id.to_lowercase();
-    tables
-        .iter()
-        .find(|table| table.id == wanted)
-        .ok_or_else(|| {
-            let known = tables.iter().map(|table| table.id).chain(["all"]);
-            let hint = options::nearest(&wanted, known).map_or_else(
-                || "; `arena paper list` shows what there is".to_owned(),
-                |nearest| format!(", did you mean \"{nearest}\"?"),
-            );
-            PaperError::usage(format!("there is no published table \"{id}\"{hint}"))
-        })
-}
-
-fn papers() -> Result<Vec<Paper>, String> {
-    #[derive(Deserialize)]
-    struct Papers {
-        paper: Vec<Paper>,
-    }
-    let papers: Papers = toml::from_str(PAPERS).map_err(|error| format!("papers: {error}"))?;
-    Ok(papers.paper)
-}
-
-/// Reads one file; the message of what is wrong names it.
-pub(crate) fn read(id: &'static str, text: &str) -> Result<PublishedTable, String> {
-    let wrong = |what: String| format!("published table {id}: {what}");
-    let file: File = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
-    let paper = papers()?
-        .into_iter()
-        .find(|paper| paper.id == file.paper)
-        .ok_or_else(|| wrong(format!("there is no paper {}", file.paper)))?;
-    let columns: BTreeSet<&str> = file.column.iter().map(|column| &*column.name).collect();
-    let mut table = PublishedTable {
-        id,
-        paper,
-        name: file.table,
-        title: file.title,
-        protocol: file.protocol,
-        published: file.published,
-        plays: Vec::new(),
-        cells: Vec::new(),
-    };
-    for row in &file.row {
-        if let Some(column) = row.cells.keys().find(|name| !columns.contains(&***name)) {
-            return Err(wrong(format!("row {}: no column {column}", row.name)));
-        }
-        let fields = row.play.over(&file.play);
-        let play =
-            played(id, &fields).map_err(|what| wrong(format!("row {}: {what}", row.name)))?;
-        let place = play.map(|play| table.place_of(play));
-        for column in &file.column {
-            let Some(entry) = row.cells.get(&column.name) else {
-                continue;
-            };
-            let fields = entry
-                .fields()
-                .over(&row.cell)
-                .over(&column.cell)
-                .over(&file.cell);
-            let cell = cell(&row.name, &column.name, fields, place);
-            let cell = cell.and_then(|cell| table.checked(cell));
-            let wrong = |what| wrong(format!("{}, {}: {what}", row.name, column.name));
-            table.cells.push(cell.map_err(wrong)?);
-        }
-    }
-    Ok(table)
-}
-
 impl PublishedTable {
-    fn place_of(&mut self, play: Matchup) -> usize {
-        let known = self.plays.iter().position(|known| *known == play);
-        known.unwrap_or_else(|| {
-            self.plays.push(play);
-            self.plays.len() - 1
-        })
-    }
-
-    /// Refuses a measure that the cell's play has nothing for.
-    fn checked(&self, mut cell: Cell) -> Result<Cell, String> {
-        let Some(measure) = &cell.measure else {
-            return Ok(cell);
-        };
-        let play = cell.play.map(|place| &self.plays[place]);
-        cell.exact = match measure.quantity.source() {
-            Source::Rules => true,
-            Source::Games => play.is_some_and(|play| play.deterministic),
-            Source::Clock => false,
-        };
-        let agents = play.map_or(0, |play| play.spec.agents.len());
-        if measure.is_played() && agents == 0 {
-            if cell.expect != Expect::None {
-                return Err("nothing is played".to_owned());
-            }
-            // As where people played.
-            cell.measure = None;
-            cell.exact = false;
-            return Ok(cell);
-        }
-        let wanted = [measure.agent, measure.versus];
-        match wanted.into_iter().flatten().find(|&agent| agent >= agents) {
-            Some(agent) => Err(format!("there is no agent {agent}")),
-            None => Ok(cell),
-        }
-    }
-
     /// Number of games for its figures: as requested, or else as in the data file.
     #[must_use]
     pub fn games(&self, games: Option<u64>) -> u64 {
@@ -297,7 +130,7 @@ impl PublishedTable {
             0
         };
         let timed = if from(Source::Clock) {
-            clock::games(play)
+            TIMED_GAMES * play.games_of_a_block()
         } else {
             0
         };
@@ -345,101 +178,4 @@ impl Matchup {
         spec.blocks = self.blocks(games);
         spec
     }
-}
-
-/// What a row plays; none where it plays nothing.
-fn played(id: &str, fields: &PlayFields) -> Result<Option<Matchup>, String> {
-    let Some(ruleset) = &fields.ruleset else {
-        return Ok(None);
-    };
-    let given = fields.options.clone().unwrap_or_default();
-    let texts = fields.agents.as_deref().unwrap_or_default();
-    let seats = (!texts.is_empty()).then_some(texts.len());
-    let (options, seats) =
-        arena_games::resolve(ruleset, &given, seats).map_err(|error| error.to_string())?;
-    let mut agents: Vec<AgentName> = Vec::new();
-    let mut variants = Vec::new();
-    for text in texts {
-        let (name, table) = seat::parse(text).map_err(|error| error.to_string())?;
-        agents.push(name.parse().map_err(|error| format!("{error}"))?);
-        if let Some(table) = table {
-            let variant: Variant = table.try_into().map_err(|error| format!("{error}"))?;
-            variants.push(variant);
-        }
-    }
-    let mut play = Matchup {
-        spec: Spec {
-            name: format!("paper-{id}")
-                .parse()
-                .map_err(|error| format!("{error}"))?,
-            ruleset: ruleset.clone(),
-            seed: None,
-            format: arena_model::spec::Format::RoundRobin,
-            tables: Default::default(),
-            blocks: 0,
-            seats: Some(seats),
-            records: arena_model::spec::Records::default(),
-            unplayed_limit: arena_model::spec::UNPLAYED_LIMIT,
-            agents,
-            expect: Default::default(),
-            options: given,
-            variants,
-            play: PlaySettings {
-                rotate: fields.rotate.unwrap_or(false),
-                opening_plies: Some(fields.opening_plies.unwrap_or(0)),
-                ..PlaySettings::default()
-            },
-        },
-        options,
-        seats,
-        deterministic: fields.deterministic.unwrap_or(false),
-    };
-    if !play.spec.agents.is_empty() {
-        let games = fields.games.ok_or("it says of no number of games")?;
-        play.spec.blocks = games.div_ceil(play.games_of_a_block());
-        play::check(&play).map_err(|failure| failure.to_string())?;
-    }
-    Ok(Some(play))
-}
-
-fn cell(row: &str, column: &str, fields: CellFields, play: Option<usize>) -> Result<Cell, String> {
-    let kind = fields.kind.ok_or("it says of no kind")?;
-    let expect = fields.expect.ok_or("it does not say what to expect")?;
-    let measure = Measure::new(&fields)?;
-    let bounded = fields.within.is_some() || fields.at_least.is_some() || fields.at_most.is_some();
-    match expect {
-        Expect::None if fields.reason.is_none() => {
-            return Err("it gives no reason why not".to_owned());
-        }
-        Expect::None => {}
-        _ if measure.is_none() => return Err("there is nothing to compare with".to_owned()),
-        _ if bounded => {}
-        _ if kind == Kind::Value => return Err("it has no bounds".to_owned()),
-        _ if fields.of.is_none() => return Err("it says of how many".to_owned()),
-        _ => {}
-    }
-    if kind == Kind::Count && fields.of.is_none() {
-        return Err("a count without the number of games".to_owned());
-    }
-    Ok(Cell {
-        row: row.to_owned(),
-        column: column.to_owned(),
-        published: fields.published,
-        kind,
-        of: fields.of,
-        measure,
-        play,
-        above: fields.above,
-        times: fields.times,
-        expect,
-        reason: fields.reason,
-        within: fields.within,
-        at_least: fields.at_least,
-        at_most: fields.at_most,
-        z_max: fields.z_max,
-        exact: false,
-        given: fields.given.unwrap_or(false),
-        printed: fields.printed,
-        repeats: false,
-    })
 }

@@ -13,13 +13,14 @@ use crate::{
     FindingCounts, PaperError, TableResult, TableRunner,
     fields::Expect,
     finding::{Agreement, Finding, TOO_FEW, UNDECIDED},
+    library::{self, FILES},
     quantity::Quantity,
     repeats,
-    tables::{self, FILES, PublishedTable},
+    tables::PublishedTable,
 };
 
 fn tables() -> &'static [PublishedTable] {
-    tables::tables().expect("the data files are as they should be")
+    library::tables().expect("the data files are as they should be")
 }
 
 fn runner(games: u64, threads: usize) -> TableRunner {
@@ -32,7 +33,7 @@ fn runner(games: u64, threads: usize) -> TableRunner {
 }
 
 fn run(id: &str, games: u64, threads: usize) -> TableResult {
-    let table = tables::table(id).expect("a table");
+    let table = library::table(id).expect("a table");
     runner(games, threads)
         .run(table, &|| ())
         .expect("it can be run")
@@ -175,7 +176,7 @@ fn counts_that_do_not_add_up_are_figures_of_their_own() {
                 "[[column]]\nname = \"lost\"\ncell = { agent = 1 }\n[[row]]",
             )
             .replace("won = 25", &format!("won = {won}, lost = {lost}"));
-        let mut tables = [tables::read("test", &text).expect("a table")];
+        let mut tables = [library::read("test", &text).expect("a table")];
         repeats::mark(&mut tables);
         let [table] = tables;
         table
@@ -223,7 +224,7 @@ fn figures_are_the_same_for_any_number_of_threads_and_differ_by_seed() {
             seed: "0x7".parse().expect("a seed"),
             ..runner(60, 2)
         };
-        let table = tables::table(id).expect("a table");
+        let table = library::table(id).expect("a table");
         assert_ne!(
             one,
             figures(&other.run(table, &|| ()).expect("it can be run"))
@@ -236,7 +237,7 @@ fn a_table_that_is_stopped_is_interrupted_and_not_judged() {
     for id in ["000-ii", "003-cost"] {
         let runner = runner(6, 2);
         runner.stop.store(true, Ordering::Relaxed);
-        let table = tables::table(id).expect("a table");
+        let table = library::table(id).expect("a table");
         let outcome = runner.run(table, &|| ()).map(|ran| ran.table.id);
         assert_eq!(outcome, Err(PaperError::Interrupted));
     }
@@ -247,7 +248,7 @@ fn the_games_reported_beforehand_are_those_that_are_played() {
     for ran in quick() {
         assert_eq!(ran.games, ran.table.games(Some(6)), "{}", ran.table.id);
     }
-    let games = |id| tables::table(id).map(|table| table.games(None)).ok();
+    let games = |id| library::table(id).map(|table| table.games(None)).ok();
     // Ten games of each of the pairs that are timed.
     assert_eq!(games("001-vi"), Some(50));
     assert_eq!(games("003-cost"), Some(20));
@@ -256,7 +257,7 @@ fn the_games_reported_beforehand_are_those_that_are_played() {
 
 #[test]
 fn more_games_begin_with_the_same_ones() {
-    let table = tables::table("000-ii").expect("a table");
+    let table = library::table("000-ii").expect("a table");
     let spec = |games| table.plays[0].spec(&runner(games, 1).seed, Some(games));
     assert_eq!(spec(10).seed, spec(1000).seed);
     assert_eq!((spec(10).blocks, spec(1000).blocks), (10, 1000));
@@ -265,14 +266,14 @@ fn more_games_begin_with_the_same_ones() {
 #[test]
 fn a_table_is_found_in_any_case_and_a_misspelt_one_named() {
     assert_eq!(
-        tables::table("000-II").map(|table| table.id).ok(),
+        library::table("000-II").map(|table| table.id).ok(),
         Some("000-ii")
     );
-    let text = tables::table("000-iix")
+    let text = library::table("000-iix")
         .expect_err("no such table")
         .to_string();
     assert!(text.contains("did you mean \"000-ii"), "{text}");
-    let text = tables::table("nonsense")
+    let text = library::table("nonsense")
         .expect_err("no such table")
         .to_string();
     assert!(text.contains("arena paper list"), "{text}");
@@ -302,7 +303,7 @@ cells = { won = 25 }
 
 #[test]
 fn a_data_file_that_is_wrong_is_refused_and_says_where() {
-    assert!(tables::read("test", SMALL).is_ok());
+    assert!(library::read("test", SMALL).is_ok());
     for (from, to, word) in [
         ("paper = \"004\"", "paper = \"009\"", "paper 009"),
         ("ruleset = \"kalah\"", "ruleset = \"kallah\"", "kalah"),
@@ -316,7 +317,7 @@ fn a_data_file_that_is_wrong_is_refused_and_says_where() {
         ("agent = 0", "agent = 2", "agent"),
     ] {
         assert!(SMALL.contains(from), "{from}");
-        let reported = tables::read("test", &SMALL.replace(from, to)).expect_err(to);
+        let reported = library::read("test", &SMALL.replace(from, to)).expect_err(to);
         assert!(
             reported.contains(word) && reported.contains("test"),
             "{to}: {reported}"
@@ -328,7 +329,7 @@ fn a_data_file_that_is_wrong_is_refused_and_says_where() {
 fn a_bound_in_standard_errors_is_just_that() {
     let verdict = |more: &str| {
         let text = SMALL.replace("of = 50", &format!("of = 50{more}"));
-        let table = tables::read("test", &text.replace("won = 25", "won = 37")).expect("a table");
+        let table = library::read("test", &text.replace("won = 25", "won = 37")).expect("a table");
         let ours = Estimate {
             value: 0.8745,
             interval: None,
@@ -354,7 +355,7 @@ fn a_bound_in_standard_errors_is_just_that() {
 #[test]
 fn verdicts_do_not_depend_on_the_seed() {
     let text = SMALL.replace("of = 50", "of = 50\nz_max = 2.7");
-    let table = tables::read("test", &text.replace("won = 25", "won = 37")).expect("a table");
+    let table = library::read("test", &text.replace("won = 25", "won = 37")).expect("a table");
     let cell = &table.cells[0];
     // Solves (37 - 50 p)^2 = 2.7^2 * 50 p (1 - p).
     let bound = 0.868_882;

@@ -251,7 +251,7 @@ fn first_seat(report: &Report) -> Option<String> {
 }
 
 fn lengths(report: &Report) -> Option<String> {
-    let middle = super::page::quantile(&report.lengths, 0.5)?;
+    let middle = crate::chart::lengths::quantile(&report.lengths, 0.5)?;
     let shortest = report.lengths.keys().next()?;
     let longest = report.lengths.keys().next_back()?;
     Some(format!(

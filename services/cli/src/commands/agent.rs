@@ -1,9 +1,11 @@
 //! `arena agent …`
 
 mod check;
+mod describe;
 mod list;
 mod register;
 mod serve;
+mod target;
 
 use std::{ffi::OsString, process::ExitCode};
 

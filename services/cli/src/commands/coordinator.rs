@@ -1,21 +1,13 @@
 //! `arena coordinator`, and the coordinators that other commands bring along.
 
-use std::{
-    net::SocketAddr,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
-use arena_coordinator::{Options, Service};
-use arena_store::{MemoryStore, SledStore, Store, StoreError};
+use arena_store::{SledStore, Store};
 use clap::Args;
-use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::sync::oneshot;
 
 use crate::{
-    access::{DEFAULT_DATA, Embedded},
+    embedded::{self, DEFAULT_DATA},
     failure::{Failure, Outcome},
     output::{self, note},
     signals::Interrupt,
@@ -166,7 +158,7 @@ impl CoordinatorArgs {
         };
         let store = SledStore::open(&self.data, &queue).map_err(Failure::failed)?;
         let store: Arc<dyn Store> = Arc::new(store);
-        let mut options = options(store.clone(), self.listen);
+        let mut options = embedded::options(store.clone(), self.listen);
         options.metrics = Some(self.metrics);
         options.lease_deadline = Duration::from_secs_f64(self.lease_deadline);
         options.host_grace_period = Duration::from_secs_f64(self.host_grace_period);
@@ -177,7 +169,7 @@ impl CoordinatorArgs {
             options.checkpoint_games = games;
         }
         let service = options.build().await.map_err(Failure::failed)?;
-        let address = Address::write(&self.data, service.listen)?;
+        let address = embedded::Address::write(&self.data, service.listen)?;
         output::json_line(&json!({
             "listen": service.listen.to_string(),
             "metrics": service.metrics.map(|address| address.to_string()),
@@ -191,120 +183,5 @@ impl CoordinatorArgs {
             summary.tournaments_open
         ));
         Ok(())
-    }
-}
-
-fn options(store: Arc<dyn Store>, listen: SocketAddr) -> Options {
-    Options {
-        check_native: |bot, bot_options, ruleset, options, seats| {
-            arena_agents::check(bot, bot_options, ruleset, options, seats)
-                .map_err(|error| error.to_string())
-        },
-        ..Options::new(store, listen, arena_agents::serve::describe())
-    }
-}
-
-/// What came of wanting a data folder.
-pub(crate) enum Held {
-    /// A coordinator of our own runs on it.
-    Ours(Embedded),
-    /// Another process holds it and answers here.
-    Other { listen: SocketAddr },
-}
-
-/// Starts a coordinator on a data folder, or finds the one that has it.
-pub(crate) async fn hold(data: &Path, listen: SocketAddr) -> Outcome<Held> {
-    let known = Address::read(data);
-    let mut options = arena_store::Options::default();
-    if known.is_some() {
-        // Whoever holds the folder is there to stay, and can be asked.
-        options.lock_wait = Duration::from_millis(100);
-    }
-    match SledStore::open(data, &options) {
-        Ok(store) => embed(Arc::new(store), Some(data), listen)
-            .await
-            .map(Held::Ours),
-        Err(error @ StoreError::Locked { .. }) => match known.or_else(|| Address::read(data)) {
-            Some(listen) => Ok(Held::Other { listen }),
-            None => Err(Failure::failed(error)),
-        },
-        Err(error) => Err(Failure::failed(error)),
-    }
-}
-
-/// Starts a coordinator that keeps nothing.
-pub(crate) async fn hold_memory() -> Outcome<Embedded> {
-    let store = MemoryStore::new().map_err(Failure::failed)?;
-    embed(Arc::new(store), None, ([127, 0, 0, 1], 0).into()).await
-}
-
-/// Its workers play what this command starts, and no other tournament of the folder.
-async fn embed(
-    store: Arc<dyn Store>,
-    data: Option<&Path>,
-    listen: SocketAddr,
-) -> Outcome<Embedded> {
-    let options = Options {
-        only_started: true,
-        ..options(store.clone(), listen)
-    };
-    let service: Service = options.build().await.map_err(Failure::failed)?;
-    let listen = service.listen;
-    let address = data.map(|data| Address::write(data, listen)).transpose()?;
-    let (drain, drained) = oneshot::channel::<()>();
-    let task = tokio::spawn(async move {
-        let result = service
-            .run(async move {
-                // A dropped sender means the same as a message.
-                let _ = drained.await;
-            })
-            .await;
-        drop(address);
-        store.close().map_err(Failure::failed)?;
-        result.map(drop).map_err(Failure::failed)
-    });
-    Ok(Embedded::new(listen, drain, task))
-}
-
-/// A file beside the data that tells where its coordinator listens, so that
-/// commands on the same folder find it.
-struct Address {
-    path: PathBuf,
-}
-
-#[derive(Serialize, Deserialize)]
-struct AddressFile {
-    listen: SocketAddr,
-}
-
-impl Address {
-    fn path(data: &Path) -> PathBuf {
-        data.join("coordinator.json")
-    }
-
-    fn write(data: &Path, listen: SocketAddr) -> Outcome<Self> {
-        let path = Self::path(data);
-        let mut reachable = listen;
-        if listen.ip().is_unspecified() {
-            reachable.set_ip([127, 0, 0, 1].into());
-        }
-        let text =
-            serde_json::to_string(&AddressFile { listen: reachable }).map_err(Failure::failed)?;
-        std::fs::write(&path, text).map_err(|error| {
-            Failure::failed(format!("cannot write {}: {error}", path.display()))
-        })?;
-        Ok(Self { path })
-    }
-
-    fn read(data: &Path) -> Option<SocketAddr> {
-        let text = std::fs::read_to_string(Self::path(data)).ok()?;
-        Some(serde_json::from_str::<AddressFile>(&text).ok()?.listen)
-    }
-}
-
-impl Drop for Address {
-    fn drop(&mut self) {
-        // A file that stays behind is only believed while the folder is held.
-        let _ = std::fs::remove_file(&self.path);
     }
 }

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::run::{self, Plan};
 use crate::{
-    access::DEFAULT_DATA,
+    embedded::DEFAULT_DATA,
     failure::Outcome,
     output::{Format, note},
     workers::Builtin,

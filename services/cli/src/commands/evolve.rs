@@ -20,7 +20,6 @@ use tonic::Code;
 use self::{generations::Generations, report::Report};
 use crate::{
     access::{self, Access, AccessArgs, Client},
-    commands::coordinator,
     failure::{Failure, Kind as FailureKind, Outcome},
     output::{Format, note},
     signals::Interrupt,
@@ -133,7 +132,7 @@ impl EvolveArgs {
         };
         if self.access.creates().is_some() {
             // A spec that is refused leaves no folder behind.
-            let embedded = coordinator::hold_memory().await?;
+            let embedded = crate::embedded::hold_memory().await?;
             let mut client = access::dial(&embedded.url()).await?;
             let checked = prepare(&mut client, &spec, seed).await;
             drop(client);

@@ -12,8 +12,9 @@ use clap::Args;
 
 use super::{set::SetArgs, standings, tournament};
 use crate::{
-    access::{self, Client, DEFAULT_DATA, Embedded},
-    commands::coordinator::{self, Held},
+    access::{self, Client},
+    embedded::DEFAULT_DATA,
+    embedded::{self, Embedded, Held},
     failure::{Failure, Kind, Outcome},
     ids,
     output::{Format, note},
@@ -110,7 +111,7 @@ pub(crate) struct Plan {
 
 /// Resolves the spec with a coordinator that keeps nothing.
 async fn check_in_memory(plan: &Plan) -> Outcome {
-    let embedded = coordinator::hold_memory().await?;
+    let embedded = crate::embedded::hold_memory().await?;
     let mut client = access::dial(&embedded.url()).await?;
     let request = PlanTournamentRequest {
         spec_toml: plan.spec.clone(),
@@ -136,7 +137,7 @@ pub(crate) async fn play(plan: Plan, format: Format) -> Outcome<String> {
         // A spec that is refused leaves no folder behind.
         check_in_memory(&plan).await?;
     }
-    let mut coordinator = match Embedded::start(&data, ([127, 0, 0, 1], 0).into()).await? {
+    let mut coordinator = match embedded::hold(&data, ([127, 0, 0, 1], 0).into()).await? {
         Held::Ours(embedded) => embedded,
         Held::Other { listen } => {
             return Err(Failure::failed(format!(

@@ -16,7 +16,8 @@ use serde::Serialize;
 
 use self::records::{Checked, Records};
 use crate::{
-    access::{AccessArgs, Client, DEFAULT_DATA},
+    access::{AccessArgs, Client},
+    embedded::DEFAULT_DATA,
     failure::{Failure, Outcome},
     output::{self, Format, note},
 };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::put;
-use crate::{page::quantile, units};
+use crate::units;
 
 /// The most bars.
 const BARS: u32 = 48;
@@ -61,4 +61,15 @@ pub(crate) fn lengths(lengths: &BTreeMap<u32, u64>) -> String {
         ),
     );
     out
+}
+
+/// The shortest length that at least this share of the games does not exceed.
+pub(crate) fn quantile(lengths: &BTreeMap<u32, u64>, share: f64) -> Option<u32> {
+    let games: u64 = lengths.values().sum();
+    let rank = ((games as f64 * share).ceil() as u64).max(1);
+    let mut seen = 0;
+    lengths.iter().find_map(|(&plies, &count)| {
+        seen += count;
+        (seen >= rank).then_some(plies)
+    })
 }

@@ -6,7 +6,7 @@ mod course;
 mod dots;
 mod heat;
 mod latencies;
-mod lengths;
+pub(crate) mod lengths;
 mod sequential;
 
 use std::fmt::Write;

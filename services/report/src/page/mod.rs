@@ -4,10 +4,7 @@
 mod rounds;
 
 use arena_wire::v1;
-use std::{
-    collections::BTreeMap,
-    time::{Duration, UNIX_EPOCH},
-};
+use std::time::{Duration, UNIX_EPOCH};
 
 use arena_tournament::ratings::expected_score;
 use askama::Template;
@@ -408,17 +405,6 @@ pub(crate) fn date(unix_us: u64) -> Option<String> {
         let time = UNIX_EPOCH + Duration::from_micros(unix_us);
         let text = humantime::format_rfc3339_seconds(time).to_string();
         text.replace('T', " ").replace('Z', " UTC")
-    })
-}
-
-/// The length that this share of the games does not exceed.
-pub(crate) fn quantile(lengths: &BTreeMap<u32, u64>, share: f64) -> Option<u32> {
-    let games: u64 = lengths.values().sum();
-    let rank = ((games as f64 * share).ceil() as u64).max(1);
-    let mut seen = 0;
-    lengths.iter().find_map(|(&plies, &count)| {
-        seen += count;
-        (seen >= rank).then_some(plies)
     })
 }
 

@@ -348,14 +348,15 @@ pub fn swiss_tiebreaks(seats: usize) -> String {
     )
 }
 
-/// What it gained that games were played in blocks.
+/// The gain of playing games in blocks.
+#[must_use]
 pub fn pairing_gain(pairing: &v1::Pairing) -> String {
     let games = |games: Option<i64>| {
         games.map_or_else(|| "infinitely many".to_owned(), units::signed_count)
     };
     format!(
-        "variance {} % lower than unpaired games [95 % CI {} to {}], as if {} more games had been \
-         played [{} to {}]",
+        "variance reduction {} % over unpaired games [95 % CI {} to {}], equivalent to {} more \
+         games [{} to {}]",
         units::whole_percent(pairing.variance_reduction),
         units::whole_percent(pairing.variance_reduction_low),
         units::whole_percent(pairing.variance_reduction_high),
@@ -436,9 +437,9 @@ mod tests {
         standings.agents[0].score_low = Some(0.4);
         let text = remarks(&standings);
         for part in [
-            "variance 11 % lower",
+            "variance reduction 11 %",
             "[95 % CI -20 to 35]",
-            "12 more games had been played [-17 to infinitely many]",
+            "12 more games [-17 to infinitely many]",
             "pointwise",
         ] {
             assert!(text.contains(part), "{part}: {text}");

@@ -4,15 +4,17 @@ mod plays;
 mod rulesets;
 
 use arena_report::units;
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use arena_wire::{convert, v1, v1::agent::Source};
-use arena_worker::{AgentOptions, BinaryError, BinaryProvider, DescribeError, Provided};
 use clap::Args;
 
 use self::plays::Checked;
 pub(super) use self::rulesets::unknown_rulesets;
-use super::register::{FileCopy, Found, Target};
+use super::{
+    describe::describe,
+    target::{Found, Target},
+};
 use crate::{
     failure::{Failure, Outcome},
     output::{Format, note},
@@ -46,27 +48,6 @@ pub(crate) struct CheckArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
-}
-
-/// Asks an agent what it offers, started as a worker starts it; the error is ready to
-/// be shown.
-pub(super) async fn describe(found: &Found) -> Result<v1::DescribeResponse, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let options = AgentOptions::of_executable(program);
-    arena_worker::describe(found.setup_source(), found.provider(), options)
-        .await
-        .map_err(|error| shown(&error))
-}
-
-fn shown(error: &DescribeError) -> String {
-    let mut text = error
-        .kind
-        .map_or_else(String::new, |kind| format!("{}: ", kind.name()));
-    text += &error.message;
-    for line in error.stderr_tail.lines() {
-        text += &format!("\n    {line}");
-    }
-    text
 }
 
 impl CheckArgs {
@@ -161,34 +142,5 @@ fn note_search_paths(found: &Found) {
                 "warning: {name} is set here: the agent may need it, and workers must set it too"
             ));
         }
-    }
-}
-
-/// The file that is checked.
-struct LocalBinary(Option<PathBuf>);
-
-impl BinaryProvider for LocalBinary {
-    fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a> {
-        let path = self
-            .0
-            .clone()
-            .ok_or_else(|| BinaryError::new(binary, "it is not on this machine".to_owned()));
-        Box::pin(async { path })
-    }
-}
-
-impl Found {
-    /// How a setup says where the agent is.
-    fn setup_source(&self) -> v1::agent_setup::Source {
-        match &self.source {
-            Source::Binary(binary) => v1::agent_setup::Source::Binary(binary.clone()),
-            Source::Endpoint(endpoint) => v1::agent_setup::Source::Endpoint(endpoint.clone()),
-            Source::Native(native) => v1::agent_setup::Source::Native(*native),
-        }
-    }
-
-    /// Gives the content that is registered, and nothing else.
-    fn provider(&self) -> Arc<dyn BinaryProvider> {
-        Arc::new(LocalBinary(self.file.as_ref().map(FileCopy::path)))
     }
 }

@@ -9,7 +9,7 @@ use arena_model::GameRecord;
 use arena_wire::{convert, v1};
 use arena_worker::{AgentOptions, play_games, supervise::Outputs};
 
-use super::super::register::Found;
+use super::super::target::Found;
 use crate::{
     failure::{Failure, Outcome},
     output::note,

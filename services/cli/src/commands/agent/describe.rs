@@ -1,0 +1,27 @@
+//! Asking an agent for its description.
+
+use arena_wire::v1;
+use arena_worker::{AgentOptions, DescribeError};
+
+use super::target::Found;
+
+/// Asks an agent what it offers, started as a worker starts it; the error is ready to
+/// be shown.
+pub(super) async fn describe(found: &Found) -> Result<v1::DescribeResponse, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let options = AgentOptions::of_executable(program);
+    arena_worker::describe(found.setup_source(), found.provider(), options)
+        .await
+        .map_err(|error| shown(&error))
+}
+
+fn shown(error: &DescribeError) -> String {
+    let mut text = error
+        .kind
+        .map_or_else(String::new, |kind| format!("{}: ", kind.name()));
+    text += &error.message;
+    for line in error.stderr_tail.lines() {
+        text += &format!("\n    {line}");
+    }
+    text
+}

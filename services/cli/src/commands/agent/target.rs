@@ -1,0 +1,170 @@
+//! The agent that a command is about: a binary, a package or an endpoint.
+
+use std::{
+    fs::Permissions,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use arena_model::Package;
+use arena_wire::v1::{self, agent::Source};
+use arena_worker::{BinaryError, BinaryProvider, Provided};
+use clap::Args;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    failure::{Failure, Outcome},
+    package::{self, Content},
+};
+
+/// Where an agent is.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(super) struct Target {
+    /// Executable file, or a folder or archive (.tar, .tar.gz, .tar.zst, .zip) that
+    /// contains an arena-agent.toml
+    #[arg(long, value_name = "PATH", conflicts_with = "endpoint")]
+    pub(super) binary: Option<PathBuf>,
+
+    /// Address of a running agent: http://HOST:PORT or unix:PATH
+    #[arg(long, value_name = "URL")]
+    pub(super) endpoint: Option<String>,
+
+    /// Seconds a binary may take to become ready
+    #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600), requires = "program", conflicts_with = "endpoint")]
+    pub(super) start_timeout: u64,
+
+    /// Memory limit of a binary, in MiB [default: no limit]
+    #[arg(
+        long,
+        value_name = "MIB",
+        requires = "program",
+        conflicts_with = "endpoint"
+    )]
+    pub(super) memory: Option<u64>,
+
+    /// Arguments to start the binary with
+    #[arg(
+        last = true,
+        value_name = "ARGS",
+        requires = "program",
+        conflicts_with = "endpoint"
+    )]
+    pub(super) args: Vec<String>,
+}
+
+/// A target that exists.
+pub(super) struct Found {
+    pub(super) source: Source,
+    pub(super) file: Option<FileCopy>,
+}
+
+/// A binary's or package's bytes, in a file of our own: what is asked and checked is what
+/// is registered, also where the user's file changes meanwhile or needs files next to it.
+pub(super) struct FileCopy {
+    pub(super) bytes: Vec<u8>,
+    folder: tempfile::TempDir,
+    name: String,
+}
+
+impl FileCopy {
+    fn new(bytes: Vec<u8>, file_name: &str) -> Outcome<Self> {
+        let copy = Self {
+            bytes,
+            folder: tempfile::tempdir()?,
+            name: Package::path(file_name),
+        };
+        std::fs::write(copy.path(), &copy.bytes)?;
+        std::fs::set_permissions(copy.path(), Permissions::from_mode(0o755))?;
+        Ok(copy)
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        self.folder.path().join(&self.name)
+    }
+}
+
+impl Target {
+    /// Checks what can be checked without starting anything.
+    pub(super) fn find(&self) -> Outcome<Found> {
+        if let Some(url) = &self.endpoint {
+            check_url(url)?;
+            return Ok(Found {
+                source: Source::Endpoint(v1::EndpointSource {
+                    url: url.clone(),
+                    ..v1::EndpointSource::default()
+                }),
+                file: None,
+            });
+        }
+        let path = self.binary.as_deref().unwrap_or(Path::new(""));
+        let content = package::read(path)?;
+        content.check_executable(path)?;
+        let Content {
+            bytes, file_name, ..
+        } = content;
+        if bytes.is_empty() {
+            return Err(Failure::usage(format!(
+                "binary {} is empty",
+                path.display()
+            )));
+        }
+        let file = FileCopy::new(bytes, &file_name)?;
+        Ok(Found {
+            source: Source::Binary(v1::BinarySource {
+                sha256: hex::encode(Sha256::digest(&file.bytes)),
+                file_name,
+                args: self.args.clone(),
+                limits: Some(v1::AgentLimits {
+                    start_timeout_us: Duration::from_secs(self.start_timeout).as_micros() as u64,
+                    memory_bytes: self.memory.unwrap_or(0) << 20,
+                    processes: 0,
+                    output_bytes: 0,
+                }),
+            }),
+            file: Some(file),
+        })
+    }
+}
+
+fn check_url(url: &str) -> Outcome {
+    let known = ["http://", "unix:"];
+    let rest = known.iter().find_map(|scheme| url.strip_prefix(scheme));
+    if rest.is_some_and(|rest| !rest.is_empty()) && !url.contains(char::is_whitespace) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "\"{url}\" is no endpoint: write http://HOST:PORT or unix:PATH"
+    )))
+}
+
+/// The file that is checked.
+struct LocalBinary(Option<PathBuf>);
+
+impl BinaryProvider for LocalBinary {
+    fn provide<'a>(&'a self, binary: &'a v1::BinarySource) -> Provided<'a> {
+        let path = self
+            .0
+            .clone()
+            .ok_or_else(|| BinaryError::new(binary, "it is not on this machine".to_owned()));
+        Box::pin(async { path })
+    }
+}
+
+impl Found {
+    /// How a setup says where the agent is.
+    pub(super) fn setup_source(&self) -> v1::agent_setup::Source {
+        match &self.source {
+            Source::Binary(binary) => v1::agent_setup::Source::Binary(binary.clone()),
+            Source::Endpoint(endpoint) => v1::agent_setup::Source::Endpoint(endpoint.clone()),
+            Source::Native(native) => v1::agent_setup::Source::Native(*native),
+        }
+    }
+
+    /// Gives the content that is registered, and nothing else.
+    pub(super) fn provider(&self) -> Arc<dyn BinaryProvider> {
+        Arc::new(LocalBinary(self.file.as_ref().map(FileCopy::path)))
+    }
+}

@@ -1,0 +1,187 @@
+//! A coordinator inside this process, and the one that uses a data folder.
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use arena_coordinator::{Options, Service};
+use arena_store::{MemoryStore, SledStore, Store, StoreError};
+use serde::{Deserialize, Serialize};
+use tokio::{sync::oneshot, task::JoinHandle};
+
+use crate::failure::{Failure, Outcome};
+
+/// The default data folder.
+pub(crate) const DEFAULT_DATA: &str = "arena-data";
+
+/// A coordinator inside this process.
+pub(crate) struct Embedded {
+    pub(crate) listen: SocketAddr,
+    drain: Option<oneshot::Sender<()>>,
+    /// None once it has ended.
+    task: Option<JoinHandle<Outcome>>,
+}
+
+impl Embedded {
+    pub(crate) fn new(
+        listen: SocketAddr,
+        drain: oneshot::Sender<()>,
+        task: JoinHandle<Outcome>,
+    ) -> Self {
+        Self {
+            listen,
+            drain: Some(drain),
+            task: Some(task),
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.listen)
+    }
+
+    /// Waits until it ends by itself, which only happens when it fails.
+    pub(crate) async fn failed(&mut self) -> Failure {
+        let Some(task) = &mut self.task else {
+            return Failure::failed("the coordinator ended");
+        };
+        let ended = task.await;
+        self.task = None;
+        match ended {
+            Ok(Ok(())) => Failure::failed("the coordinator ended"),
+            Ok(Err(failure)) => failure,
+            Err(error) => Failure::failed(format!("the coordinator crashed: {error}")),
+        }
+    }
+
+    /// Lets it finish what it does.
+    pub(crate) async fn stop(mut self) -> Outcome {
+        if let Some(drain) = self.drain.take() {
+            // An error means that it is gone already; its result tells.
+            let _ = drain.send(());
+        }
+        let Some(task) = self.task else {
+            return Ok(());
+        };
+        match task.await {
+            Ok(outcome) => outcome,
+            Err(error) => Err(Failure::failed(format!("the coordinator crashed: {error}"))),
+        }
+    }
+}
+
+pub(crate) fn options(store: Arc<dyn Store>, listen: SocketAddr) -> Options {
+    Options {
+        check_native: |bot, bot_options, ruleset, options, seats| {
+            arena_agents::check(bot, bot_options, ruleset, options, seats)
+                .map_err(|error| error.to_string())
+        },
+        ..Options::new(store, listen, arena_agents::serve::describe())
+    }
+}
+
+/// The coordinator of a data folder.
+pub(crate) enum Held {
+    /// A coordinator in this process.
+    Ours(Embedded),
+    /// A coordinator in another process.
+    Other { listen: SocketAddr },
+}
+
+/// Starts a coordinator on a data folder, or finds the one that uses it.
+pub(crate) async fn hold(data: &Path, listen: SocketAddr) -> Outcome<Held> {
+    let known = Address::read(data);
+    let mut options = arena_store::Options::default();
+    if known.is_some() {
+        // A coordinator uses the folder: do not wait for the lock.
+        options.lock_wait = Duration::from_millis(100);
+    }
+    match SledStore::open(data, &options) {
+        Ok(store) => embed(Arc::new(store), Some(data), listen)
+            .await
+            .map(Held::Ours),
+        Err(error @ StoreError::Locked { .. }) => match known.or_else(|| Address::read(data)) {
+            Some(listen) => Ok(Held::Other { listen }),
+            None => Err(Failure::failed(error)),
+        },
+        Err(error) => Err(Failure::failed(error)),
+    }
+}
+
+/// Starts a coordinator without a data folder.
+pub(crate) async fn hold_memory() -> Outcome<Embedded> {
+    let store = MemoryStore::new().map_err(Failure::failed)?;
+    embed(Arc::new(store), None, ([127, 0, 0, 1], 0).into()).await
+}
+
+/// Starts a coordinator whose workers play only tournaments that this command starts.
+async fn embed(
+    store: Arc<dyn Store>,
+    data: Option<&Path>,
+    listen: SocketAddr,
+) -> Outcome<Embedded> {
+    let options = Options {
+        only_started: true,
+        ..options(store.clone(), listen)
+    };
+    let service: Service = options.build().await.map_err(Failure::failed)?;
+    let listen = service.listen;
+    let address = data.map(|data| Address::write(data, listen)).transpose()?;
+    let (drain, drained) = oneshot::channel::<()>();
+    let task = tokio::spawn(async move {
+        let result = service
+            .run(async move {
+                // A dropped sender means the same as a message.
+                let _ = drained.await;
+            })
+            .await;
+        drop(address);
+        store.close().map_err(Failure::failed)?;
+        result.map(drop).map_err(Failure::failed)
+    });
+    Ok(Embedded::new(listen, drain, task))
+}
+
+/// A file in the data folder with its coordinator's address, for other commands.
+pub(crate) struct Address {
+    path: PathBuf,
+}
+
+#[derive(Serialize, Deserialize)]
+struct AddressFile {
+    listen: SocketAddr,
+}
+
+impl Address {
+    fn path(data: &Path) -> PathBuf {
+        data.join("coordinator.json")
+    }
+
+    pub(crate) fn write(data: &Path, listen: SocketAddr) -> Outcome<Self> {
+        let path = Self::path(data);
+        let mut reachable = listen;
+        if listen.ip().is_unspecified() {
+            reachable.set_ip([127, 0, 0, 1].into());
+        }
+        let text =
+            serde_json::to_string(&AddressFile { listen: reachable }).map_err(Failure::failed)?;
+        std::fs::write(&path, text).map_err(|error| {
+            Failure::failed(format!("cannot write {}: {error}", path.display()))
+        })?;
+        Ok(Self { path })
+    }
+
+    fn read(data: &Path) -> Option<SocketAddr> {
+        let text = std::fs::read_to_string(Self::path(data)).ok()?;
+        Some(serde_json::from_str::<AddressFile>(&text).ok()?.listen)
+    }
+}
+
+impl Drop for Address {
+    fn drop(&mut self) {
+        // A stale file is ignored while no coordinator uses the folder.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
