@@ -1,6 +1,8 @@
 //! Compose, Kubernetes, systemd, Grafana's provisioning and the table of
 //! metrics in the README.
 
+mod units;
+
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use arena_telemetry::catalogue;
@@ -348,122 +350,6 @@ fn the_image_is_built_of_what_is_copied_with_the_pinned_toolchain() {
             let_in.contains(top.expect("a path")),
             "{member} is left out"
         );
-    }
-}
-
-#[test]
-fn kubernetes_has_one_coordinator_and_scales_workers_on_the_queue() {
-    for folder in ["kubernetes", "kubernetes/monitoring"] {
-        let kustomization = match folder {
-            "kubernetes" => yaml("kubernetes/kustomization.yaml"),
-            _ => yaml("kubernetes/monitoring/kustomization.yaml"),
-        };
-        for resource in list(&kustomization["resources"]) {
-            assert!(
-                deploy(folder).join(text(resource)).exists(),
-                "{folder}: {resource}"
-            );
-        }
-    }
-    let coordinator = yamls("kubernetes/coordinator.yaml");
-    let workers = yamls("kubernetes/worker.yaml");
-    let [service, set] = &coordinator[..] else {
-        panic!("service and set")
-    };
-    assert_eq!(
-        (&service["kind"], &set["kind"]),
-        (&json!("Service"), &json!("StatefulSet"))
-    );
-    assert_eq!(set["spec"]["replicas"], 1);
-    assert_eq!(service["spec"]["ports"][0]["port"], 7600);
-    assert_eq!(workers[0]["kind"], "Deployment");
-    for (pods, port) in [(set, 7601), (&workers[0], 7602)] {
-        let labels = &pods["spec"]["template"]["metadata"]["labels"];
-        assert_eq!(&pods["spec"]["selector"]["matchLabels"], labels);
-        let pod = &pods["spec"]["template"]["spec"];
-        assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
-        let container = &pod["containers"][0];
-        assert_eq!(
-            container["securityContext"]["allowPrivilegeEscalation"],
-            false
-        );
-        assert!(container["resources"]["limits"]["memory"].is_string());
-        let named = list(&container["ports"])
-            .iter()
-            .find(|port| port["name"] == "metrics");
-        assert_eq!(named.expect("a port for metrics")["containerPort"], port);
-        for (probe, path) in [
-            ("readinessProbe", "/healthz"),
-            ("livenessProbe", "/metrics"),
-        ] {
-            assert_eq!(
-                container[probe]["httpGet"],
-                json!({"path": path, "port": "metrics"})
-            );
-        }
-    }
-
-    let scaler = yaml("kubernetes/monitoring/autoscaling.yaml");
-    assert_eq!(
-        scaler["spec"]["scaleTargetRef"]["name"],
-        workers[0]["metadata"]["name"]
-    );
-    let metric = &scaler["spec"]["metrics"][0]["external"]["metric"]["name"];
-    let gauge = catalogue::COORDINATOR
-        .iter()
-        .find(|known| metric == known.name);
-    assert_eq!(
-        gauge.map(|gauge| gauge.kind),
-        Some(catalogue::Kind::Gauge),
-        "{metric}"
-    );
-    let adapter = yaml("kubernetes/monitoring/adapter-values.yaml");
-    assert_eq!(&adapter["rules"]["external"][0]["name"]["as"], metric);
-    let series = text(&adapter["rules"]["external"][0]["seriesQuery"]);
-    assert!(series.starts_with(text(metric)));
-    assert_eq!(
-        yaml("kubernetes/namespace.yaml")["metadata"]["name"],
-        "arena"
-    );
-    let policies = yamls("kubernetes/network-policy.yaml");
-    for (policy, pods) in policies.iter().zip([&workers[0], set]) {
-        assert_eq!(
-            policy["spec"]["podSelector"]["matchLabels"],
-            pods["spec"]["selector"]["matchLabels"]
-        );
-    }
-}
-
-#[test]
-fn units_are_valid_and_shut_what_is_not_needed() {
-    let folder = tempfile::tempdir().expect("a folder");
-    for file in UNITS {
-        let unit = read(&deploy(file));
-        for line in [
-            "DynamicUser=yes",
-            "NoNewPrivileges=yes",
-            "ProtectSystem=strict",
-            "ProtectHome=yes",
-            "CapabilityBoundingSet=",
-            "SystemCallFilter=@system-service",
-            "RestrictSUIDSGID=yes",
-            "TimeoutStopSec=20s",
-        ] {
-            assert!(unit.lines().any(|found| found == line), "{file}: no {line}");
-        }
-        // systemd wants the program to be there, which it is once installed.
-        let installed = unit.replace("/usr/local/bin/arena", "/bin/true");
-        let name = file.rsplit('/').next().expect("a name");
-        fs::write(folder.path().join(name), installed).expect("a file can be written");
-    }
-    for file in UNITS {
-        let name = file.rsplit('/').next().expect("a name");
-        let path = folder.path().join(name).display().to_string();
-        if let Some(output) = tool("systemd-analyze", &["verify", &path], "") {
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{file}: {said}");
-            assert!(!said.contains(name), "{file}: {said}");
-        }
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod active;
 mod agents;
+mod events;
 mod lease;
 mod open_games;
 mod outputs;
@@ -423,122 +424,6 @@ impl Driver {
                 self.leases.remove(&lease);
             }
         }
-    }
-
-    fn handle(&mut self, event: Event) {
-        match event {
-            Event::Moves(moves) => {
-                let first = moves.first().map(|&(token, _)| token);
-                self.measured(first, moves.len(), |this| {
-                    for (token, action) in moves {
-                        this.answer(token, action);
-                    }
-                });
-            }
-            Event::Unanswered(tokens) => {
-                for token in tokens {
-                    self.ask_alone(token);
-                }
-            }
-            Event::Alone(token, verdict) => {
-                self.measured(Some(token), 1, |this| this.judge(token, verdict));
-            }
-            Event::NativeAnswers(answers) => {
-                let first = answers.first().map(|&(token, _)| token);
-                self.measured(first, answers.len(), |this| {
-                    for (token, verdict) in answers {
-                        this.judge(token, verdict);
-                    }
-                });
-            }
-            Event::Games {
-                tournament,
-                lease,
-                count,
-                reports,
-            } => {
-                self.pooled -= count;
-                if let Some(tournament) = self.tournaments.get(&tournament) {
-                    self.environment
-                        .metrics
-                        .games_played(&tournament.context().wire().ruleset, reports.len() as u64);
-                    let records = reports.iter().filter_map(|report| report.record.as_ref());
-                    let decisions = records.flat_map(|record| &record.decisions);
-                    tournament.count_decisions(decisions.map(|&count| u64::from(count)).sum());
-                }
-                self.settle(lease, count);
-                let done = |report| Done { lease, report };
-                self.done.extend(reports.into_iter().map(done));
-            }
-            // Games would wait for ever; the coordinator assigns them to others.
-            Event::Panicked(panic) => resume_unwind(panic),
-        }
-    }
-
-    /// Handles moves of one tournament, and counts what one of them costs here.
-    fn measured(&mut self, first: Option<Token>, moves: usize, handle: impl FnOnce(&mut Self)) {
-        let active = first.and_then(|token| self.games.get_mut(token));
-        let tournament = active.map(|active| active.tournament.clone());
-        let start = Instant::now();
-        handle(self);
-        if let Some(tournament) = tournament {
-            let each = start.elapsed().as_secs_f64() / moves as f64;
-            tournament.overhead().observe(each, moves as u64);
-        }
-    }
-
-    /// An answer of a batch: one that is not legal is asked for again alone.
-    fn answer(&mut self, token: Token, action: u32) {
-        let Some(active) = self.games.get_mut(token) else {
-            return;
-        };
-        if active.answer(action).is_err() {
-            return self.ask_alone(token);
-        }
-        active.plies.count();
-        active.tournament.count_decisions(1);
-        if !active.ask(token) {
-            self.end(token);
-        }
-    }
-
-    fn ask_alone(&mut self, token: Token) {
-        let Some(active) = self.games.get_mut(token) else {
-            return;
-        };
-        active.ask_alone(token);
-    }
-
-    /// What came of a solitary question stands.
-    fn judge(&mut self, token: Token, verdict: Verdict) {
-        let Some(active) = self.games.get_mut(token) else {
-            return;
-        };
-        match verdict {
-            Verdict::Move(action, took) => {
-                active.time(took);
-                if let Err(error) = active.answer(action) {
-                    active.fault(FaultReport {
-                        kind: FaultKind::IllegalMove,
-                        message: error.to_string(),
-                        tail: String::new(),
-                    });
-                }
-            }
-            Verdict::Fault(fault_report, took) => {
-                active.time(took);
-                active.fault(fault_report);
-            }
-            Verdict::Unready(fault_report) if self.alone => {
-                active.time(Duration::ZERO);
-                active.fault(fault_report);
-            }
-            Verdict::Unready(fault_report) => return self.unready(token, fault_report),
-            Verdict::Void(why) => return self.void(token, why),
-        }
-        active.plies.count();
-        active.tournament.count_decisions(1);
-        self.go_on(token);
     }
 
     fn flush(&self) {

@@ -1,0 +1,108 @@
+use super::*;
+
+fn agent(options: Vec<v1::BotOption>) -> v1::Agent {
+    v1::Agent {
+        description: Some(v1::DescribeResponse {
+            bots: vec![v1::Bot {
+                name: "deep".to_owned(),
+                options,
+                ..v1::Bot::default()
+            }],
+            ..v1::DescribeResponse::default()
+        }),
+        ..v1::Agent::default()
+    }
+}
+
+fn option(kind: v1::OptionType, default: &str, min: &str, max: &str) -> v1::BotOption {
+    v1::BotOption {
+        name: "depth".to_owned(),
+        r#type: kind.into(),
+        default_value: default.to_owned(),
+        min: min.to_owned(),
+        max: max.to_owned(),
+        ..v1::BotOption::default()
+    }
+}
+
+#[test]
+fn what_options_may_be_has_their_type() {
+    use v1::OptionType::{Bool, Choice, Integer, Numbers, Real, Text};
+    let none = serde_json::Value::Null;
+    for (given, default, min, max) in [
+        (
+            option(Integer, "3", "1", "15"),
+            json!(3),
+            json!(1),
+            json!(15),
+        ),
+        (
+            option(Real, "0.5", "-1.0", "1.0"),
+            json!(0.5),
+            json!(-1.0),
+            json!(1.0),
+        ),
+        (
+            option(Bool, "true", "", ""),
+            json!(true),
+            none.clone(),
+            none.clone(),
+        ),
+        (
+            option(Numbers, "[0.2, 1.0]", "0.0", "9.0"),
+            json!([0.2, 1.0]),
+            json!(0.0),
+            json!(9.0),
+        ),
+        // To the last bit.
+        (
+            option(Real, "-1.2435865769793337", "-9.0", "9.0"),
+            json!(-1.2435865769793337),
+            json!(-9.0),
+            json!(9.0),
+        ),
+        (
+            option(Numbers, "score", "0.0", "9.0"),
+            json!("score"),
+            json!(0.0),
+            json!(9.0),
+        ),
+        (
+            option(Choice, "1", "", ""),
+            json!("1"),
+            none.clone(),
+            none.clone(),
+        ),
+        (
+            option(Text, "true", "", ""),
+            json!("true"),
+            none.clone(),
+            none.clone(),
+        ),
+        (
+            option(Integer, "many", "", ""),
+            json!("many"),
+            none.clone(),
+            none.clone(),
+        ),
+    ] {
+        let shown = &describe(&agent(vec![given]))["bots"][0]["options"][0];
+        assert_eq!(
+            (&shown["default"], &shown["min"], &shown["max"]),
+            (&default, &min, &max)
+        );
+    }
+}
+
+#[test]
+fn as_lines_for_programs_an_agent_shows_its_options() {
+    let listing = options(&agent(vec![option(
+        v1::OptionType::Integer,
+        "3",
+        "1",
+        "15",
+    )]));
+    let (cells, _) = &listing.rows[0];
+    assert_eq!(cells[..6], ["deep", "depth", "integer", "3", "1", "15"]);
+    assert_eq!(cells.len(), listing.header.len());
+}

@@ -1,0 +1,225 @@
+use super::*;
+
+/// So many agents with names of some length, the first two of which met.
+fn standings(agents: usize) -> v1::Standings {
+    let name = |number: usize| format!("agent-{number:03}");
+    let agent = |number: usize| v1::AgentStanding {
+        agent: name(number),
+        ..Default::default()
+    };
+    v1::Standings {
+        agents: (0..agents).map(agent).collect(),
+        pairs: vec![v1::PairStanding {
+            agent: name(0),
+            opponent: name(1),
+            score: Some(0.75),
+            score_low: Some(0.65),
+            score_high: Some(0.85),
+            score_adjusted: Some(0.703),
+            score_adjusted_low: Some(0.65),
+            score_adjusted_high: Some(0.75),
+            ..Default::default()
+        }],
+        ..Default::default()
+    }
+}
+
+#[test]
+fn pairs_are_reported_less_luck_where_that_fits_or_all_is_wanted() {
+    let text = crosstable(&standings(2), false, None);
+    for part in ["score in % against", "75 ±10", "25 ±10"] {
+        assert!(text.contains(part), "{text}");
+    }
+    for part in ["luck-adjusted score in % against", "70 ±5", "30 ±5"] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert!(!crosstable(&standings(60), false, None).contains("luck-adjusted"));
+    assert!(crosstable(&standings(60), true, None).contains("luck-adjusted"));
+    let mut skewed = standings(2);
+    skewed.pairs[0].score_low = Some(0.6);
+    let text = crosstable(&skewed, false, None);
+    for part in ["75 [60, 85]", "25 [15, 40]"] {
+        assert!(text.contains(part), "{text}");
+    }
+    // Cells are whole, or without the interval.
+    let text = crosstable(&skewed, false, Some(50));
+    assert!(text.contains("75 [60, 85]"), "{text}");
+    let text = crosstable(&skewed, false, Some(30));
+    assert!(text.contains("75") && !text.contains("[60"), "{text}");
+    assert!(text.contains("intervals are hidden"), "{text}");
+    let mut unknown = standings(2);
+    unknown.pairs[0].score_adjusted = None;
+    assert!(!crosstable(&unknown, true, None).contains("luck-adjusted"));
+}
+
+#[test]
+fn gains_have_intervals_and_raw_scores_a_mark() {
+    let mut standings = standings(2);
+    standings.pairing = Some(v1::Pairing {
+        blocks: 50,
+        variance_reduction: 0.106,
+        games_saved: Some(12),
+        variance_reduction_low: -0.2,
+        variance_reduction_high: 0.35,
+        games_saved_low: Some(-17),
+        games_saved_high: None,
+    });
+    standings.agents[0].score_low = Some(0.4);
+    let text = remarks(&standings);
+    for part in [
+        "variance reduction 11 %",
+        "[95 % CI -20 to 35]",
+        "12 more games [-17 to infinitely many]",
+        "pointwise",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("unadjusted"), "{text}");
+    standings.agents[0].score_adjusted = Some(0.5);
+    standings.agents[0].score_adjusted_is_raw = true;
+    assert!(remarks(&standings).contains("* too few blocks"));
+    assert!(people(&standings, true, None).contains("50.0%*"));
+    // After results decided: intervals that hold then, and no figures of elsewhere.
+    standings.adaptive = true;
+    standings.seats = vec![v1::SeatStanding {
+        score: Some(0.5),
+        score_low: Some(0.45),
+        score_high: Some(0.55),
+        score_anytime_low: Some(0.4),
+        score_anytime_high: Some(0.6),
+        ..v1::SeatStanding::default()
+    }];
+    let text = remarks(&standings);
+    assert!(text.contains("50.0% [40.0, 60.0]"), "{text}");
+    assert!(text.contains("anytime-valid"), "{text}");
+    assert!(!people(&standings, true, None).contains("win rate ["));
+}
+
+/// Four agents that played enough for long numbers.
+fn played() -> v1::Standings {
+    let agents = [
+        "random",
+        "aggressive",
+        "mixed-with-a-longer-name",
+        "defensive",
+    ];
+    let agent = |(place, name): (u64, &&str)| v1::AgentStanding {
+        agent: (*name).to_owned(),
+        place: Some(place),
+        games: 14_112,
+        wins: 2492,
+        ranks: vec![12_492, 1801, 1324, 248],
+        faults: 4321,
+        score: Some(0.512),
+        score_low: Some(0.48),
+        score_high: Some(0.544),
+        score_adjusted: Some(0.5),
+        score_adjusted_low: Some(0.481),
+        score_adjusted_high: Some(0.519),
+        rating: Some(-123.0),
+        rating_low: Some(-321.0),
+        rating_high: Some(-101.0),
+        plies_mean: Some(1012.5),
+        latency_us_p50: Some(1.5),
+        latency_us_p99: Some(123_000.0),
+        ..Default::default()
+    };
+    v1::Standings {
+        tournament_id: "cup-0123456789".to_owned(),
+        agents: (1..).zip(&agents).map(agent).collect(),
+        ..standings(0)
+    }
+}
+
+#[test]
+fn standings_fit_every_terminal_and_no_number_is_cut() {
+    let cells = [
+        "mixed-with-a-longer-name",
+        "-123 [-321, -101]",
+        "51.2% [48.0, 54.4]",
+        "50.0% [48.1, 51.9]",
+        "12,492/1,801/1,324/248",
+        "14,112",
+        "1012.5",
+        "1.5 µs",
+        "123.0 ms",
+        "4,321",
+    ];
+    let standings = played();
+    let whole = people(&standings, true, Some(60));
+    let mut shown_before = 0;
+    for width in [60, 80, 100, 120, 200] {
+        let text = people(&standings, false, Some(width));
+        let wide = text.lines().find(|line| line.chars().count() > width);
+        assert_eq!(wide, None, "{width}: {text}");
+        let rows = text.lines().skip(2);
+        let rows: Vec<&str> = rows.take(4).collect();
+        let mut shown = 0;
+        for cell in cells {
+            assert!(whole.contains(cell), "{cell}: {whole}");
+            shown += usize::from(text.contains(cell));
+        }
+        // A row of a table is one line: what is in it is whole or not there.
+        for row in &rows {
+            let known = cells.iter().filter(|cell| row.contains(**cell)).count();
+            let name = usize::from(!row.contains(cells[0]));
+            assert_eq!(known + name, shown, "{width}: {row}");
+        }
+        assert!(shown >= shown_before, "{width}: {text}");
+        shown_before = shown;
+        assert_eq!(text.contains("--wide"), shown < cells.len(), "{text}");
+    }
+    assert_eq!(shown_before, cells.len());
+}
+
+#[test]
+fn what_decides_the_places_of_a_swiss_tournament_is_shown_however_narrow_it_is() {
+    let mut standings = played();
+    let decided = [
+        (1012.5, 2000.0, 0),
+        (1012.5, 1999.5, 1),
+        (12.0, 3.0, 2),
+        (0.0, 0.0, 0),
+    ];
+    for (agent, (points, buchholz, byes)) in standings.agents.iter_mut().zip(decided) {
+        agent.swiss_points = Some(points);
+        agent.buchholz = Some(buchholz);
+        agent.byes = Some(byes);
+    }
+    for width in [60, 80, 100] {
+        let text = people(&standings, false, Some(width));
+        assert!(
+            text.lines().all(|line| line.chars().count() <= width),
+            "{text}"
+        );
+        for part in ["Swiss", "Buchholz", "1,012.5", "1,999.5", "2,000"] {
+            assert!(text.contains(part), "{width}: {part}: {text}");
+        }
+        assert!(text.contains("byes"), "{width}: {text}");
+    }
+    let remarks = remarks(&standings);
+    assert!(remarks.contains("by points, then by Buchholz"), "{remarks}");
+    assert!(!people(&played(), true, None).contains("Buchholz"));
+}
+
+#[test]
+fn faults_give_way_only_where_nobody_has_one() {
+    let mut standings = played();
+    for agent in &mut standings.agents[1..] {
+        agent.faults = 0;
+    }
+    // Narrow, and on no terminal.
+    for width in [Some(60), Some(80), None] {
+        let text = people(&standings, false, width);
+        let (shown, left_out) = text.split_once("hidden columns:").expect("too much");
+        assert!(
+            shown.contains("faults") && shown.contains("4,321"),
+            "{text}"
+        );
+        assert!(!left_out.contains("faults"), "{text}");
+    }
+    standings.agents[0].faults = 0;
+    let text = people(&standings, false, Some(80));
+    let (_, left_out) = text.split_once("hidden columns:").expect("too much");
+    assert!(left_out.contains("faults"), "{text}");
+}

@@ -1,0 +1,207 @@
+//! Ratings with little evidence, and of many agents.
+
+use super::*;
+
+#[test]
+fn notes_have_no_figures_of_other_tournaments() {
+    let tally = played((2, 2, 4), |_| Some(vec![1, 2]));
+    let mut evidence = tally.evidence();
+    let notes = evidence.compare(crate::Wanted::default()).notes;
+    evidence.adaptive = true;
+    // Which intervals hold is said by which ones are shown.
+    let adaptive = evidence.compare(crate::Wanted::default()).notes;
+    assert_eq!(adaptive, notes);
+}
+
+#[test]
+fn a_rating_that_is_looked_at_often_has_the_errors_of_scores_looked_at_often() {
+    let mut draws = Draws(7);
+    let tally = played((2, 2, 60), |game| Some(drawn(&mut draws, &game.seats, 6)));
+    let evidence = tally.evidence();
+    let tuning_horizon = evidence.tuning_horizons[0];
+    for anchor in [None, Some(1)] {
+        let ratings = evidence.ratings(anchor).expect("games");
+        let rating = ratings.agents[0];
+        let (once, any) = (
+            rating.interval.expect("blocks"),
+            rating.anytime.expect("blocks"),
+        );
+        let looks = Looks::Any {
+            blocks: 60.0,
+            tuning_horizon,
+        };
+        // About no difference and without draws ends are even: their half widths are as
+        // far apart as the errors they reach.
+        let reach = |(low, high): (f64, f64)| {
+            let scale = if anchor.is_some() { 1.0 } else { 0.5 };
+            libm::sinh((high - low) / ELO / scale / 4.0)
+        };
+        let expected = looks.point(0.95, 59) / Looks::One.point(0.95, 59);
+        let found = reach(any) / reach(once);
+        assert!((found / expected - 1.0).abs() < 0.02, "{found} {expected}");
+        assert!(expected > 1.3, "{expected}");
+    }
+}
+
+#[test]
+fn an_interval_for_any_number_of_looks_that_reaches_too_far_is_none() {
+    let mut draws = Draws(3);
+    let (mut reported, mut unreported) = (0, 0);
+    for blocks in [1, 1, 1, 1, 30] {
+        let tally = played((4, 2, blocks), |game| {
+            Some(drawn(&mut draws, &game.seats, 6))
+        });
+        for rating in tally.evidence().ratings(None).expect("games").agents {
+            assert!(rating.interval.is_some());
+            match rating.anytime {
+                Some((low, high)) => {
+                    assert!(rating.value - low <= FAR && high - rating.value <= FAR);
+                    reported += 1;
+                }
+                None => unreported += 1,
+            }
+        }
+    }
+    assert!(reported >= 4 && unreported >= 1, "{reported} {unreported}");
+}
+
+#[test]
+fn nothing_is_invented_where_nothing_was_played() {
+    let tally = played((3, 2, 4), |_| None);
+    assert!(tally.evidence().ratings(None).is_none());
+    let mut game = 0;
+    let tally = played((3, 2, 4), |_| {
+        game += 1;
+        (game <= 2).then(|| vec![1, 1])
+    });
+    let ratings = tally.evidence().ratings(None).expect("games");
+    assert!(
+        ratings
+            .agents
+            .iter()
+            .all(|rating| rating.interval.is_none())
+    );
+    assert_eq!(ratings.difference(0, 1).superiority, None);
+}
+
+#[test]
+fn no_number_is_ever_infinite_or_none() {
+    for seed in 0..200 {
+        let mut draws = Draws(seed);
+        let seats = 2 + draws.below(3) as usize;
+        let agents = seats + draws.below(4) as usize;
+        let (kept, void) = (1 + draws.below(10), draws.below(3) * 5);
+        let spread = 1 + draws.below(12);
+        let tally = played((agents, seats, 1 + draws.below(8)), |game| {
+            if draws.below(10) >= kept {
+                return None;
+            }
+            if void > 0 && draws.below(void) == 0 {
+                return Some(Vec::new());
+            }
+            Some(drawn(&mut draws, &game.seats, spread))
+        });
+        let evidence = tally.evidence();
+        let fine = |value: f64| assert!(value.is_finite(), "{value} of seed {seed}");
+        for pair in evidence.pairs() {
+            let text = serde_json::to_value(&pair).expect("JSON");
+            for value in text.as_object().expect("a pair").values() {
+                value.as_f64().into_iter().for_each(fine);
+            }
+        }
+        let Some(ratings) = evidence.ratings(None) else {
+            continue;
+        };
+        for (agent, rating) in ratings.agents.iter().enumerate() {
+            fine(rating.value);
+            if let Some((low, high)) = rating.interval {
+                fine(low);
+                fine(high);
+                assert!(low <= rating.value && rating.value <= high);
+            }
+            let difference = ratings.difference(agent, 0);
+            difference.superiority.into_iter().for_each(fine);
+        }
+    }
+}
+
+#[test]
+fn many_agents_have_about_the_intervals_of_the_full_covariance() {
+    let mut draws = Draws(2);
+    let tally = played((40, 2, 4), |game| Some(drawn(&mut draws, &game.seats, 12)));
+    let evidence = tally.evidence();
+    let precision = 1.0 / (PRIOR * PRIOR);
+    let fit = Fit::new(&evidence, precision);
+    let alone = evidence.alone();
+    let of = |full| {
+        let known = (&alone[..], &Sets::of(&evidence));
+        Errors::of(&evidence, (&fit, precision), known, full).expect("blocks")
+    };
+    let (full, own) = (of(40), of(39));
+    let [full, own] = [full, own].map(|errors| errors.about_mean(40, None));
+    for (full, own) in full.into_iter().zip(own) {
+        let share = own.of_difference / full.of_difference;
+        assert!((0.9..1.1).contains(&share), "{own:?} {full:?}");
+    }
+}
+
+/// A tournament of equal agents: the first meets each other in one block, those meet
+/// each other in twenty.
+fn uneven(agents: usize) -> Tournament {
+    let mut tournament = tournament(agents, 2, 1);
+    let names: Vec<_> = tournament.agents.iter().map(|it| it.name.clone()).collect();
+    let mut games = Vec::new();
+    for (place, one) in names.iter().enumerate() {
+        for other in &names[place + 1..] {
+            let times = if place == 0 { 1 } else { 20 };
+            games.extend(vec![vec![one.clone(), other.clone()]; times]);
+        }
+    }
+    tournament.format = Format::Fixed;
+    tournament.settings = Some(Settings::Fixed(Fixed { games }));
+    tournament
+}
+
+#[test]
+fn an_agent_with_one_block_against_each_other_has_an_error_as_wide_as_those_tell() {
+    const AGENTS: usize = 6;
+    const TIMES: u64 = 1000;
+    let precision = 1.0 / (PRIOR * PRIOR);
+    let tournament = uneven(AGENTS);
+    let schedule = Schedule::new(&tournament).expect("a schedule");
+    let empty = Tally::new(&tournament).expect("a tally");
+    let (mut held, mut found, mut expected) = (0, [0.0; AGENTS], [0.0; AGENTS]);
+    for seed in 0..TIMES {
+        let mut draws = Draws(seed << 32);
+        let mut tally = empty.clone();
+        for game in schedule.iter() {
+            let placement = [[1, 2], [2, 1]][draws.below(2) as usize];
+            tally.add(&result(game, &placement, 10));
+        }
+        let evidence = tally.evidence();
+        let (low, high) = evidence
+            .ratings(None)
+            .and_then(|ratings| ratings.difference(0, 1).interval)
+            .expect("blocks");
+        held += u64::from(low <= 0.0 && 0.0 <= high);
+        // The products of scores are what games of equal agents tell, in the mean.
+        let fit = Fit::new(&evidence, precision);
+        let sets = Sets::of(&evidence);
+        let meat = covariance::meat(&evidence, (&fit, precision), &sets).expect("blocks");
+        for agent in 0..AGENTS {
+            found[agent] += meat.at(agent, agent) - precision;
+            let games = if agent == 0 {
+                2 * (AGENTS - 1)
+            } else {
+                2 + 40 * (AGENTS - 2)
+            };
+            expected[agent] += games as f64 / 4.0;
+        }
+    }
+    let held = held as f64 / TIMES as f64;
+    for (agent, (found, expected)) in found.into_iter().zip(expected).enumerate() {
+        let share = found / expected;
+        assert!((0.95..1.05).contains(&share), "a{agent}: {share}");
+    }
+    assert!(held > 0.94, "{held}");
+}
