@@ -5,8 +5,8 @@
 pub mod fleet;
 
 /// Promises under stress, each shown by a command.
-#[path = "proofs/mod.rs"]
-pub mod proofs;
+#[path = "stress/mod.rs"]
+pub mod stress;
 
 #[path = "harness/disk.rs"]
 mod disk;
@@ -27,7 +27,7 @@ mod world;
 
 pub use disk::{Cut, Disk};
 pub use http::get;
-pub use output::Output;
+pub use output::{Output, errors};
 pub use program::{arena, python, python_path, repository};
 pub use server::Server;
 pub use tournament::{Games, PAPER_000, sha256, spec};

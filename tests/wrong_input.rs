@@ -1,6 +1,6 @@
 use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt};
 
-use arena_tests::{Games, World, repository};
+use arena_tests::{Games, World, errors, repository};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -23,6 +23,28 @@ agents = [\"random\", \"aggressive\"]
 
 [play]
 ";
+
+/// Compares every error of the test so far with the reviewed ones.
+#[track_caller]
+fn errors_read_as_reviewed(test: &str, world: &World) {
+    let folder = world.folder().display().to_string();
+    let text = errors().replace(&folder, "FOLDER");
+    let words = text.split_inclusive([' ', '\n']).map(|word| {
+        let is_hex = |part: &str| part.chars().all(|c| c.is_ascii_hexdigit());
+        let bare = word.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let end = &word[bare.len()..];
+        if let Some((host, _)) = bare.split_once("127.0.0.1:") {
+            format!("{host}127.0.0.1:PORT{end}")
+        } else if bare.len() >= 12 && is_hex(bare) {
+            format!("CONTENT{end}")
+        } else if bare.len() > 2 && bare.chars().all(|c| c.is_ascii_digit()) {
+            format!("N{end}")
+        } else {
+            word.to_owned()
+        }
+    });
+    insta::assert_snapshot!(test, words.collect::<String>());
+}
 
 /// A data folder with a finished tournament, to see that nothing of it is lost.
 fn kept(world: &World) -> (String, Games) {
@@ -63,6 +85,7 @@ fn a_wrong_spec_is_refused_before_anything_is_done() {
     }
     nothing_lost(&world, &id, &games);
     world.nothing_runs();
+    errors_read_as_reviewed("a_wrong_spec_is_refused_before_anything_is_done", &world);
 }
 
 #[test]
@@ -76,6 +99,10 @@ fn what_a_running_coordinator_refuses_ends_with_the_same_code() {
         .arena(&["tournament", "start", &spec, "--coordinator", &url])
         .fails(2, &["agressive", "aggressive"]);
     coordinator.stop();
+    errors_read_as_reviewed(
+        "what_a_running_coordinator_refuses_ends_with_the_same_code",
+        &world,
+    );
 }
 
 #[test]
@@ -84,6 +111,7 @@ fn a_spec_that_cannot_be_read_is_named() {
     let _ = world
         .arena(&["run", "nowhere.toml", "--data", "data"])
         .fails(2, &["nowhere.toml"]);
+    errors_read_as_reviewed("a_spec_that_cannot_be_read_is_named", &world);
 }
 
 #[test]
@@ -108,6 +136,10 @@ fn a_binary_without_run_bit_is_refused_with_what_to_do() {
         ])
         .fails(2, &["Mine!"]);
     nothing_lost(&world, &id, &games);
+    errors_read_as_reviewed(
+        "a_binary_without_run_bit_is_refused_with_what_to_do",
+        &world,
+    );
 }
 
 #[test]
@@ -205,6 +237,7 @@ fn options_of_a_registration_are_checked() {
             .fails(2, &["ARGS", "--binary <PATH>"]);
     }
     nothing_lost(&world, &id, &games);
+    errors_read_as_reviewed("options_of_a_registration_are_checked", &world);
 }
 
 #[test]
@@ -227,6 +260,7 @@ fn an_endpoint_that_nobody_listens_on_is_unreachable() {
         ])
         .fails(4, &["far", &address]);
     nothing_lost(&world, &id, &games);
+    errors_read_as_reviewed("an_endpoint_that_nobody_listens_on_is_unreachable", &world);
 }
 
 #[test]
@@ -249,6 +283,7 @@ fn a_port_in_use_is_named() {
             .fails(1, &[&address, "in use"]);
     }
     nothing_lost(&world, &id, &games);
+    errors_read_as_reviewed("a_port_in_use_is_named", &world);
 }
 
 #[test]
@@ -277,6 +312,10 @@ fn a_data_folder_held_by_another_process_is_named_and_left_alone() {
     assert_eq!(games.difference(&now), None);
     coordinator.stop();
     nothing_lost(&world, &id, &games);
+    errors_read_as_reviewed(
+        "a_data_folder_held_by_another_process_is_named_and_left_alone",
+        &world,
+    );
 }
 
 #[test]
@@ -297,6 +336,10 @@ fn a_store_made_by_a_newer_version_is_refused_and_left_alone() {
         .fails(1, &["999", "newer"]);
     fs::write(&label, text).expect("a file");
     nothing_lost(&world, &id, &games);
+    errors_read_as_reviewed(
+        "a_store_made_by_a_newer_version_is_refused_and_left_alone",
+        &world,
+    );
 }
 
 #[test]
@@ -329,4 +372,8 @@ fn another_content_under_a_name_in_use_is_refused_unless_replaced() {
     assert_eq!(content(register(&source, &json)), before);
     let after = content(register(&other, &[&json[..], &["--replace"]].concat()));
     assert!(refused.stderr.contains(&after), "{}", refused.transcript());
+    errors_read_as_reviewed(
+        "another_content_under_a_name_in_use_is_refused_unless_replaced",
+        &world,
+    );
 }

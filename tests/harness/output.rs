@@ -1,6 +1,18 @@
 //! What a finished command left.
 
+use std::cell::RefCell;
+
 use serde_json::Value;
+
+thread_local! {
+    static ERRORS: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Exit code and stderr of every command that failed as this test expected, so far.
+#[must_use]
+pub fn errors() -> String {
+    ERRORS.with_borrow(String::clone)
+}
 
 /// A finished command.
 #[derive(Clone, Debug)]
@@ -50,6 +62,9 @@ impl Output {
             assert!(said, "\"{word}\" is missing in\n{}", self.transcript());
         }
         assert!(!self.stderr.contains("panicked"), "{}", self.transcript());
+        ERRORS.with_borrow_mut(|errors| {
+            errors.push_str(&format!("exit code {code}\n{}\n", self.stderr));
+        });
         self
     }
 

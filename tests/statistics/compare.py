@@ -1,4 +1,4 @@
-"""Ratings by other people's programs, for tests/proofs/comparisons.rs.
+"""Ratings by other people's programs, for tests/stress/comparisons.rs.
 
 Reads one JSON object from stdin and writes one to stdout: log strengths by
 choix (two seats, and four) and by a fit of its own with ties, and running

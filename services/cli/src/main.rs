@@ -79,7 +79,7 @@ fn main() -> ExitCode {
     }
     let outcome = parse().and_then(|cli| {
         start_logs(&cli.log_format, &cli.log)?;
-        cli.command.run()
+        cli.command.run(Cli::command())
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,14 +1,12 @@
-//! Who has which games: the accounting of the coordinator, without IO, clock,
-//! thread or randomness.
+//! The ledger: which game is leased to which worker. It has no IO, clock, thread or
+//! randomness.
 //!
-//! Time enters as the duration since the start. The same calls give the same
-//! answers, so whole histories of losses, duplicates and restarts can be
-//! played through in a test.
+//! Time enters as the duration since the start. The same calls give the same answers, so
+//! that tests can play whole histories of losses, duplicates and restarts.
 //!
-//! A game is *waiting*, *leased* (it is in a lease), *pending* (its first record
-//! is on the way to the disk) or *done*. It leaves `done` never, and `pending`
-//! only for `done`. Leases live here alone; a restart forgets them, and what is
-//! neither pending nor done is waiting again.
+//! A game is *queued*, *leased*, *pending* (its first record is being written) or *done*.
+//! It never leaves `done`, and leaves `pending` only for `done`. Leases exist only here:
+//! after a restart, every game that is neither pending nor done is queued.
 
 mod agent_starts;
 mod audits;
@@ -60,30 +58,30 @@ struct Entry {
 }
 
 impl Entry {
-    /// Whether all its known games are durable, and it is not over.
+    /// True if all its known games are durable and it is not over.
     fn is_played(&self) -> bool {
         matches!(self.state, State::Running | State::Paused)
             && self.queue.done() == self.queue.games()
     }
 }
 
-/// The accounting of all tournaments.
+/// The ledger of all tournaments.
 #[derive(Debug)]
 pub struct Ledger {
     settings: Settings,
-    /// Of this start.
+    /// Number of this start.
     boot_epoch: u64,
-    /// The time, as far as it was reported.
+    /// The newest time.
     now: Duration,
     tournaments: BTreeMap<TournamentNo, Entry>,
-    /// The running ones.
+    /// Running tournaments.
     running: BTreeSet<TournamentNo>,
-    /// The finished ones with audits to come.
+    /// Finished tournaments with open audits.
     auditing: BTreeSet<TournamentNo>,
-    /// Where among those who asks next looks first.
+    /// Where the search for games continues.
     look: TournamentNo,
     workers: BTreeMap<WorkerId, Worker>,
-    /// Processes that left: what they played may still be reported.
+    /// Processes that left; games they played may still be reported.
     gone: BTreeMap<WorkerId, WorkerProcess>,
     processes: WorkerProcesses,
     leases: Leases,
@@ -93,7 +91,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Nothing to account for yet; `boot_epoch` is of this start alone.
+    /// An empty ledger; `boot_epoch` is unique to this start.
     #[must_use]
     pub fn new(settings: Settings, boot_epoch: u64) -> Self {
         Self {
@@ -114,8 +112,8 @@ impl Ledger {
         }
     }
 
-    /// Adds a tournament; `done` are its durable games, its bound how many games
-    /// are known.
+    /// Adds a tournament; `done` are its durable games, and its bound is the number of
+    /// known games.
     pub fn add(
         &mut self,
         done: Bitmap,
@@ -147,15 +145,15 @@ impl Ledger {
         number
     }
 
-    /// An earlier start had this tournament: who played it there may come back.
+    /// Marks a tournament as resumed after a restart: its workers may return.
     pub fn goes_on(&mut self, tournament: TournamentNo) {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
             entry.queue.agents.resumed(self.now);
         }
     }
 
-    /// Tells what follows the games of a tournament that were known: so many
-    /// games there are now, never fewer than before. True where that finished it.
+    /// Sets the number of known games, which never decreases, and whether more can follow.
+    /// Returns true if that finished the tournament.
     pub fn extend(
         &mut self,
         tournament: TournamentNo,
@@ -174,16 +172,15 @@ impl Ledger {
         self.come(tournament) == AfterGame::Finished
     }
 
-    /// Whether all known games of a tournament are durable, and it is to be reported
-    /// what follows.
+    /// True if all known games are durable and the next stage has to be decided.
     #[must_use]
     pub fn is_due(&self, tournament: TournamentNo) -> bool {
         let entry = self.tournaments.get(&tournament);
         entry.is_some_and(|entry| entry.is_played() && entry.continuation == Continuation::More)
     }
 
-    /// Goes on with the audits of an earlier start. `key` names the tournament
-    /// in every start: which games are audited is drawn from it.
+    /// Restores the audits of an earlier start. `key` names the tournament in every start:
+    /// the sample is drawn from it.
     pub fn restore_audits(
         &mut self,
         tournament: TournamentNo,
@@ -197,23 +194,22 @@ impl Ledger {
         self.sort_in(tournament);
     }
 
-    /// How far the audits of a tournament are.
+    /// State of the audits of a tournament.
     #[must_use]
     pub fn audited(&self, tournament: TournamentNo) -> Option<Audited> {
         let entry = self.tournaments.get(&tournament)?;
         Some(entry.queue.audits.so_far())
     }
 
-    /// What came of the audit of a game: whether it differed; none where it was
-    /// not audited.
+    /// Result of an audit: true if the records differ; none if the game was not audited.
     #[must_use]
     pub fn came_of_audit(&self, tournament: TournamentNo, index: u64) -> Option<bool> {
         let entry = self.tournaments.get(&tournament)?;
         entry.queue.audits.came_of(index)
     }
 
-    /// The record that a worker brought was compared with the durable one; true
-    /// where that was the audit of a game.
+    /// A reported record was compared with the durable one. Returns true if the game was an
+    /// audit.
     pub fn settle_audit(
         &mut self,
         tournament: TournamentNo,
@@ -229,8 +225,8 @@ impl Ledger {
         audit
     }
 
-    /// The record that a worker brought for an audit has nothing to be compared
-    /// with: the game is left alone until the next start.
+    /// The record of an audit cannot be compared: the game is not audited before the next
+    /// start.
     pub fn abandon_audit(&mut self, tournament: TournamentNo, index: u64, worker: WorkerId) {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
             entry.queue.audits.abandon(index, worker);
@@ -238,8 +234,7 @@ impl Ledger {
         self.sort_in(tournament);
     }
 
-    /// Keeps the sets of tournaments in step after one changed its state, or an
-    /// audit of it its own.
+    /// Updates the sets of tournaments after a change of state or of an audit.
     fn sort_in(&mut self, tournament: TournamentNo) {
         let entry = self.tournaments.get(&tournament);
         let state = entry.map(|entry| entry.state);
@@ -260,7 +255,7 @@ impl Ledger {
         }
     }
 
-    /// How far a tournament is.
+    /// Progress of a tournament.
     #[must_use]
     pub fn progress(&self, tournament: TournamentNo) -> Option<Progress> {
         self.tournaments.get(&tournament).map(|entry| Progress {
@@ -272,7 +267,7 @@ impl Ledger {
         })
     }
 
-    /// Games of running tournaments that wait for a worker.
+    /// Queued games of running tournaments.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         self.running().map(|entry| entry.queue.waiting()).sum()
@@ -283,20 +278,19 @@ impl Ledger {
         running.filter_map(|number| self.tournaments.get(number))
     }
 
-    /// The time, as far as it was reported.
+    /// The newest time.
     #[must_use]
     pub fn now(&self) -> Duration {
         self.now
     }
 
-    /// Leases held now.
+    /// Number of leases.
     #[must_use]
     pub fn leases(&self) -> usize {
         self.leases.len()
     }
 
-    /// A worker tells how many plies it has played in a lease; false where it
-    /// does not have that lease (any more).
+    /// A worker reports its plies of a lease. Returns false if it no longer has the lease.
     pub fn advance(&mut self, now: Duration, worker: WorkerId, lease: LeaseId, plies: u64) -> bool {
         let Some(held) = self
             .leases
@@ -323,7 +317,7 @@ impl Ledger {
         }
     }
 
-    /// What a record of this game would be, were it reported now.
+    /// Classifies a record, as if it were reported now.
     #[must_use]
     pub fn verdict(&self, tournament: TournamentNo, index: u64) -> Verdict {
         match self.tournaments.get(&tournament) {
@@ -340,8 +334,8 @@ impl Ledger {
         }
     }
 
-    /// A record of a game arrived, under this lease or a later or lost one. A
-    /// first record makes the game pending.
+    /// A record arrived, under this lease, a later or a lost one. A first record makes the
+    /// game pending.
     pub fn report(
         &mut self,
         now: Duration,
@@ -366,7 +360,7 @@ impl Ledger {
         verdict
     }
 
-    /// Crosses a game off a lease, which ends when it has none left.
+    /// Removes a game from a lease, which ends with its last game.
     fn strike(&mut self, now: Duration, tournament: TournamentNo, lease: LeaseId, index: u64) {
         let Some(held) = self.leases.get_mut(lease) else {
             return;
@@ -390,8 +384,8 @@ impl Ledger {
         }
     }
 
-    /// A pending record is on the disk; tells what came of it for the
-    /// tournament. `by` tells who played it.
+    /// A pending record of this process is durable. Returns what that changes for the
+    /// tournament.
     pub fn durable(
         &mut self,
         tournament: TournamentNo,
@@ -425,13 +419,13 @@ impl Ledger {
         AfterGame::Finished
     }
 
-    /// Assigns no more of its games and takes back those leased.
+    /// Pauses a tournament: takes its leases back and grants no more.
     pub fn pause(&mut self, tournament: TournamentNo) -> Vec<Ended> {
         self.halt(tournament, State::Running, State::Paused)
     }
 
-    /// Pauses a tournament until a user resumes it, even where its games are all
-    /// done; gives the leases taken back.
+    /// Holds a tournament until a user resumes it, even if all games are done. Returns the
+    /// leases taken back.
     pub fn hold(&mut self, tournament: TournamentNo) -> Vec<Ended> {
         let mut ended = self.halt(tournament, State::Running, State::Held);
         ended.extend(self.halt(tournament, State::Paused, State::Held));
@@ -439,8 +433,8 @@ impl Ledger {
         ended
     }
 
-    /// Assigns games again. After [`Ledger::hold`], agents and games are tried as if
-    /// none had failed, and where all games are done, tells what follows.
+    /// Resumes a tournament. After [`Ledger::hold`], agents and games are tried as if none
+    /// had failed; if all games are done, returns that the next stage is due.
     pub fn resume(&mut self, tournament: TournamentNo) -> AfterGame {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
             match entry.state {
@@ -454,7 +448,7 @@ impl Ledger {
         self.come(tournament)
     }
 
-    /// Forgets a tournament; gives the leases taken back.
+    /// Removes a tournament. Returns the leases taken back.
     pub fn remove(&mut self, tournament: TournamentNo) -> Vec<Ended> {
         let ended = self.end(self.leases.of(tournament), false);
         self.tournaments.remove(&tournament);
@@ -462,7 +456,7 @@ impl Ledger {
         ended
     }
 
-    /// Ends it without its remaining games.
+    /// Cancels a tournament.
     pub fn cancel(&mut self, tournament: TournamentNo) -> Vec<Ended> {
         let mut ended = self.halt(tournament, State::Running, State::Cancelled);
         ended.extend(self.halt(tournament, State::Paused, State::Cancelled));

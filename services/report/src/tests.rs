@@ -495,3 +495,15 @@ fn a_pass_over_the_games_adds_up_courses_seats_lengths_and_faults() {
         hex::encode(<sha2::Sha256 as sha2::Digest>::digest("line\n".repeat(4)))
     );
 }
+
+#[test]
+fn sentences_read_as_reviewed() {
+    let mut test = played();
+    test.verdict = serde_json::from_str(r#"{"kind":"sprt","text":"H1 accepted"}"#).ok();
+    let reports = [("empty", empty()), ("played", played()), ("test", test)];
+    let mut text = String::new();
+    for (what, report) in &reports {
+        text += &format!("# {what}\n\n{}\n{}\n", markdown(report), junit(report));
+    }
+    insta::assert_snapshot!("sentences", text);
+}

@@ -1,4 +1,4 @@
-//! Changes behind a store's back, for proofs: entries are read and written as
+//! Changes behind a store, for tests: entries are read and written as
 //! the database has them, past everything that checks them or sums them up. The
 //! database's own sums agree with what was written so.
 

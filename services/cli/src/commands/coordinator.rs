@@ -87,11 +87,11 @@ pub(crate) struct CoordinatorArgs {
     #[arg(long, env = "ARENA_COORDINATOR_REPORT_QUEUE", default_value_t = 65_536, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     report_queue: u64,
 
-    /// After so many games of a tournament its sums are kept anew; for the proofs
+    /// After so many games of a tournament its sums are kept anew; for tests
     #[arg(long, hide = true, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..))]
     checkpoint_games: Option<u64>,
 
-    /// Free bytes on the disk below which nothing is written; for the proofs
+    /// Free bytes on the disk below which nothing is written; for tests
     #[arg(long, hide = true, value_name = "BYTES", default_value_t = arena_store::RESERVE_BYTES)]
     reserve: u64,
 }

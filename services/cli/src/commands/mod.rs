@@ -3,7 +3,8 @@
 pub(crate) mod agent;
 mod audit;
 mod bench;
-pub(crate) mod coordinator;
+pub(crate) mod completions;
+mod coordinator;
 mod demo;
 mod evolve;
 mod expect;
@@ -76,10 +77,15 @@ pub(crate) enum Command {
     Health(health::HealthArgs),
     /// Measure the speed of rules, agents and workers on this machine
     Bench(bench::BenchArgs),
+    /// Print a completion script for a shell
+    Completions(completions::CompletionsArgs),
+    /// Write the manual pages of all commands
+    Man(completions::ManArgs),
 }
 
 impl Command {
-    pub(crate) fn run(self) -> Outcome {
+    /// Runs the command; `all` is the whole command line, for what describes it.
+    pub(crate) fn run(self, all: clap::Command) -> Outcome {
         match self {
             Self::Demo(args) => block_on(args.run()),
             Self::Run(args) => block_on(args.run()),
@@ -100,6 +106,8 @@ impl Command {
             Self::Store(command) => command.run(),
             Self::Health(args) => args.run(),
             Self::Bench(args) => block_on(args.run()),
+            Self::Completions(args) => args.run(all),
+            Self::Man(args) => args.run(all),
         }
     }
 }

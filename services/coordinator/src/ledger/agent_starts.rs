@@ -1,17 +1,20 @@
-//! Whose fault it is that an agent does not start: seen by where it does.
+//! Fault attribution for agents that do not start: the agent or the host?
 //!
-//! An agent is charged without being asked where everybody who is here tried to
-//! start it and nobody could. While it runs at somebody who is here, or somebody
-//! is here who has not tried, it is hosts that lack something, and its games wait
-//! for the others; one at which everything fails is not waited for. What failed at
-//! hosts that are gone says nothing. Nobody charges an agent without having tried to
-//! start it. One that is charged is tried again once a minute: what it lacked may
-//! have come back.
+//! | State of the agent | Decision |
+//! |---|---|
+//! | it runs on a connected worker | the host that fails is at fault; the agent's games
+//! wait for a worker on which it runs |
+//! | a connected worker has not tried it (for ten minutes; two if the worker joined later)
+//! | wait |
+//! | every worker that ran it has left | wait for the grace period; a fifth of it after a
+//! restart or a pause |
+//! | it ran elsewhere, never on a connected worker | its games are void |
+//! | every connected worker failed to start it | the agent is given up, and charged without
+//! being asked |
 //!
-//! Where those went at which it ran, they have ten minutes to come back: a host that
-//! boots. Where who was here before the coordinator started, or a pause began, is not
-//! known, they have two. An agent that is known to have run elsewhere, and at nobody
-//! who is here, is not charged after that either: its games are void.
+//! A worker on which every agent fails is not waited for. Failures on workers that have
+//! left say nothing. A worker charges an agent only after it tried to start it. An agent
+//! that is given up is tried again once a minute.
 
 use super::defects::{Defect, is_injected};
 use std::{
@@ -21,58 +24,57 @@ use std::{
 
 use super::{WorkerProcess, worker_processes::WorkerProcesses};
 
-/// Those who may have been here before a start or a pause have this part of the time
-/// of those at which an agent is known to have run.
+/// After a restart or a pause, workers have this fraction of the grace period to return.
 const REJOIN: u32 = 5;
-/// How long somebody who is here and has not tried is waited for.
+/// Maximum time to wait for a connected worker that has not tried an agent.
 const UNTRIED_GRACE_PERIOD: Duration = Duration::from_secs(600);
-/// The same of one who comes later.
+/// The same for a worker that joined later.
 const NEWCOMER: Duration = Duration::from_secs(120);
-/// How long after it was given up, or tried, an agent is tried again.
+/// Interval at which an agent that was given up is tried again.
 const PROBE: Duration = Duration::from_secs(60);
-/// Processes that left and are known to have run an agent.
+/// Maximum number of remembered processes that left and had run an agent.
 const GONE_MAX: usize = 64;
 
-/// What is to become of the games of an agent that did not start somewhere.
+/// What happens to the games of an agent that did not start somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StartOutcome {
-    /// Others may play them.
+    /// They wait: other workers may play them.
     Waits,
-    /// It runs at somebody who is here.
+    /// The agent runs on a connected worker.
     Runs,
-    /// They are charged to it.
+    /// The agent is charged.
     GivenUp,
-    /// It ran elsewhere, and never at any of those who cannot start it: whose fault
-    /// that is nobody knows.
+    /// The agent ran elsewhere, and never on a worker that failed to start it: its fault
+    /// cannot be decided.
     Unknown,
 }
 
-/// Agents that did not start somewhere, and what is to become of their games.
+/// Agents that did not start somewhere, with what happens to their games.
 pub(super) type StartOutcomes = Vec<(u16, StartOutcome)>;
 
-/// What is known of an agent, by those who are here.
+/// The starts of an agent on connected workers.
 #[derive(Debug, Default)]
 struct StartHistory {
-    /// Where it started, and did not fail since.
+    /// Processes on which it started and has not failed since.
     runs: BTreeSet<WorkerProcess>,
-    /// Where it did not start.
+    /// Processes on which it did not start.
     fails: BTreeMap<WorkerProcess, Failed>,
-    /// Since when those are waited for who were here and have not tried.
+    /// Start of the waiting time for workers that have not tried it.
     since: Duration,
-    /// When the last one went, or made no progress, at which it ran.
+    /// Time at which the last process that ran it left or made no progress.
     gone: Option<Duration>,
-    /// Those at which it ran and of whom nobody knows whether it does.
+    /// Processes that ran it and whose state is unknown.
     ran: BTreeSet<WorkerProcess>,
-    /// When it was given up, or tried again since.
+    /// Time at which it was given up or last tried again.
     probed: Option<Duration>,
 }
 
-/// An agent that did not start at a process.
+/// A failed start of an agent on a process.
 #[derive(Clone, Copy, Debug, Default)]
 struct Failed {
-    /// It had started there before.
+    /// True if it had started there before.
     ran: bool,
-    /// When it was tried last.
+    /// Time of the newest attempt.
     at: Duration,
 }
 
@@ -101,7 +103,7 @@ impl StartHistory {
         }
     }
 
-    /// It ran at a process, which may come back.
+    /// Remembers a process that ran the agent and may return.
     fn remember(&mut self, process: WorkerProcess) {
         if matches!(process, WorkerProcess::Process(_)) && self.ran.len() < GONE_MAX {
             self.ran.insert(process);
@@ -112,27 +114,27 @@ impl StartHistory {
 struct When {
     now: Duration,
     resumed: Option<Duration>,
-    /// How long those have to come back at which an agent ran.
+    /// Time for workers that ran the agent to return.
     grace_period: Duration,
 }
 
-/// The agents of a tournament, by their place in it.
+/// The agents of a tournament, by number.
 #[derive(Debug, Default)]
 pub(super) struct AgentStarts {
     all: BTreeMap<u16, StartHistory>,
-    /// Processes that are here and cannot play the tournament.
+    /// Connected processes that cannot play the tournament.
     unsuited: BTreeSet<WorkerProcess>,
-    /// When the coordinator went on with the tournament, or a user did.
+    /// Time at which the coordinator or a user resumed the tournament.
     resumed: Option<Duration>,
 }
 
 impl AgentStarts {
-    /// Of a tournament that an earlier start of the coordinator had.
+    /// Marks a tournament of an earlier start as resumed.
     pub(super) fn resumed(&mut self, now: Duration) {
         self.resumed = Some(now);
     }
 
-    /// The tournament goes on: who has not tried has the whole time to do so.
+    /// The tournament resumes: workers that have not tried an agent get the whole time.
     pub(super) fn wait_anew(&mut self, now: Duration) {
         self.resumed = Some(now);
         for starts in self.all.values_mut() {
@@ -140,12 +142,12 @@ impl AgentStarts {
         }
     }
 
-    /// Forgets where agents started and where not.
+    /// Forgets all starts and failures.
     pub(super) fn forget(&mut self) {
         self.all.clear();
     }
 
-    /// Whether a process that asks for games can play the tournament at all.
+    /// Sets whether a process that requests games can play the tournament.
     pub(super) fn asks(&mut self, process: WorkerProcess, suits: bool) {
         if suits {
             self.unsuited.remove(&process);
@@ -154,12 +156,12 @@ impl AgentStarts {
         }
     }
 
-    /// Whether a process can play the tournament, as far as is known.
+    /// True if a process can play the tournament, as far as known.
     pub(super) fn suits(&self, process: WorkerProcess) -> bool {
         !self.unsuited.contains(&process)
     }
 
-    /// Agents played at a process that is here.
+    /// Agents played on a connected process.
     pub(super) fn run(&mut self, agents: &[u16], process: WorkerProcess) {
         for &agent in agents {
             let starts = self.all.entry(agent).or_default();
@@ -170,7 +172,7 @@ impl AgentStarts {
         }
     }
 
-    /// An agent did not start at a process.
+    /// An agent did not start on a process.
     pub(super) fn fail(&mut self, agent: u16, process: WorkerProcess, now: Duration) {
         let starts = self.all.entry(agent).or_default();
         if starts.fails.is_empty() || !starts.runs.is_empty() {
@@ -182,8 +184,7 @@ impl AgentStarts {
         failed.at = now;
     }
 
-    /// A process made no progress with what it was leased: whether anything still runs
-    /// there nobody knows.
+    /// A process made no progress with a lease: it is unknown whether its agents still run.
     pub(super) fn stuck(&mut self, process: WorkerProcess, now: Duration) {
         for starts in self.all.values_mut() {
             if starts.runs.remove(&process) {
@@ -193,7 +194,7 @@ impl AgentStarts {
         }
     }
 
-    /// A process is gone.
+    /// A process left.
     pub(super) fn left(&mut self, process: WorkerProcess, now: Duration) {
         self.unsuited.remove(&process);
         for starts in self.all.values_mut() {
@@ -205,7 +206,7 @@ impl AgentStarts {
         }
     }
 
-    /// Of all that did not start somewhere.
+    /// What happens to the games of each agent that did not start somewhere.
     pub(super) fn outcomes(&self, now: Duration, processes: &WorkerProcesses) -> StartOutcomes {
         let when = When {
             now,
@@ -228,8 +229,8 @@ impl AgentStarts {
         outcomes.collect()
     }
 
-    /// Whether somebody is here who can play the tournament and has not tried, though
-    /// not for too long.
+    /// True if a connected worker can play the tournament and has not tried the agent,
+    /// within the time limit.
     fn is_untried(&self, starts: &StartHistory, when: &When, processes: &WorkerProcesses) -> bool {
         let fails = |process: &WorkerProcess| starts.fails.contains_key(process);
         let unsuited = self.unsuited.iter().filter(|it| !fails(it)).count();
@@ -239,7 +240,7 @@ impl AgentStarts {
         })
     }
 
-    /// Those that a process is to charge without asking: it has tried.
+    /// Agents that a process has to charge without asking; it has tried to start them.
     pub(super) fn charged_at(&self, process: WorkerProcess, outcomes: &StartOutcomes) -> Vec<u16> {
         let tried = |agent: u16| {
             let starts = self.all.get(&agent);
@@ -254,8 +255,8 @@ impl AgentStarts {
             .collect()
     }
 
-    /// Whether a process is to try one now that was given up: whose last attempt is
-    /// longest ago, or anybody where that one does not come.
+    /// The agent that a process has to try again: given up, and longest untried by this
+    /// process, or by any process if that one does not ask.
     pub(super) fn is_to_be_tried(
         &mut self,
         agent: u16,
@@ -272,7 +273,7 @@ impl AgentStarts {
         now >= since + PROBE && (first || now >= since + 2 * PROBE)
     }
 
-    /// One that was given up is tried again.
+    /// An agent that was given up is tried again.
     pub(super) fn probe(&mut self, agent: u16, now: Duration) {
         if let Some(starts) = self.all.get_mut(&agent) {
             starts.probed = Some(now);
@@ -280,7 +281,7 @@ impl AgentStarts {
     }
 }
 
-/// Whether an agent is given up.
+/// True if an agent is given up.
 pub(super) fn is_given_up(outcomes: &StartOutcomes, agent: u16) -> bool {
     outcomes.contains(&(agent, StartOutcome::GivenUp))
 }

@@ -1,4 +1,4 @@
-//! The games of one tournament: settled, leased, or waiting.
+//! The games of one tournament: settled, leased, or queued.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,113 +14,112 @@ use super::{
     terms::Attempt,
 };
 
-/// After this many losses in company a game is leased alone, so that one that
-/// kills its workers is found and takes no others with it.
+/// After this many lost leases with other games, a game is leased alone: a game that kills
+/// its workers is found, and takes no other game with it.
 const LOSSES_IN_COMPANY: u32 = 3;
-/// After so many attempts a game is void whose agents run here, though not all at one
-/// process: ten minutes of rests.
+/// Maximum attempts at a game whose agents run on connected workers, but not all on one of
+/// them. Their rests take ten minutes.
 const SCATTERED: usize = 20;
-/// Beyond so many, attempts that were made before are not kept.
+/// Maximum attempts that are remembered for a game.
 const ATTEMPTS_KEPT: usize = 32;
-/// Where a game failed at so many processes, its attempts are enough.
+/// Number of failed processes after which a game is void.
 const PROCESSES: usize = 3;
-/// How long a game rests after its first failed attempt; each time four times as
-/// long, so that five attempts at one process that plays take three quarters of a minute.
+/// First rest of a game after a failed attempt. It grows fourfold, so that five attempts on
+/// one process take three quarters of a minute.
 const REST: Duration = Duration::from_millis(500);
 const REST_MAX: Duration = Duration::from_secs(32);
-/// How long a game that failed waits at most for those who are likelier to play
-/// it.
+/// Maximum time that a failed game waits for a process that is more likely to play it.
 const CLAIM: Duration = Duration::from_secs(60);
-/// The same where who asks has failed at it before: longer than most games take,
-/// so that one who is busy gets to it.
+/// The same if the requesting process has failed on the game: longer than most games, so
+/// that a busy process becomes free.
 const CLAIM_AGAIN: Duration = Duration::from_secs(600);
-/// Games looked through for one that may be leased.
+/// Maximum games that are searched for one that can be leased.
 const LOOK_MAX: usize = 64;
 
-/// What befell a game before.
+/// The failed attempts at a game.
 #[derive(Clone, Debug, Default)]
 struct AttemptHistory {
     /// Attempts that count towards the cap.
     failed: Vec<Attempt>,
-    /// Leases in company that ended without it.
+    /// Leases with other games that were lost.
     lost: u32,
-    /// It is not to be played any more, but to be void.
+    /// True if the game will be reported as void.
     void: bool,
-    /// Until when it rests, or since when it waits.
+    /// End of its rest, or start of its waiting time.
     since: Duration,
-    /// When it was tried last, and failed.
+    /// Time of the newest failed attempt.
     tried: Duration,
 }
 
-/// Why a game comes back without a result.
+/// Why a game returns without a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReturnReason {
     /// Its worker could not play it.
     Failed,
-    /// Its worker went away, or made no progress.
+    /// Its worker disconnected, or made no progress.
     Lost {
-        /// It was the only game of its lease.
+        /// True if it was the only game of its lease.
         alone: bool,
     },
-    /// Nobody's failure: the tournament was paused, or the worker took no more.
+    /// No failure: the tournament was paused, or the worker took no more games.
     Unplayed,
 }
 
-/// Who asks for games.
+/// The process that requests games.
 pub(super) struct LeaseRequester<'a> {
     pub(super) now: Duration,
     pub(super) process: WorkerProcess,
-    /// Whether another is likelier to play a game that failed at these.
+    /// True if another process is more likely to play a game after these attempts.
     pub(super) has_better_candidate: &'a dyn Fn(&[Attempt]) -> bool,
-    /// Agents that it charges without asking: what failed because of them need not
-    /// fail again.
+    /// Agents that the process charges without asking them. A game that failed because of
+    /// them can be played.
     pub(super) charged: &'a [u16],
 }
 
-/// A game that came back from a lease.
+/// A game that returns from a lease.
 pub(super) struct Returned<'a> {
     pub(super) lease: LeaseId,
     pub(super) now: Duration,
-    /// Who had it, and which agent did not start there.
+    /// The process, and the agent that did not start there.
     pub(super) attempt: Attempt,
-    /// Of agents that did not start somewhere.
+    /// State of agents that did not start somewhere.
     pub(super) outcomes: &'a StartOutcomes,
-    /// When who had it played another one last.
+    /// Time at which the process last played a game.
     pub(super) played: Option<Duration>,
-    /// How long it rests where that was before it failed last: trouble of a host that
-    /// ends within minutes is to make no game void.
+    /// Rest of the game if the process has played none since it failed: trouble of a host
+    /// that ends within minutes makes no game void.
     pub(super) rest: Duration,
-    /// Whether somebody else is left to try a game after these.
+    /// True if another process can still try the game after these attempts.
     pub(super) can_others_try: &'a dyn Fn(&[Attempt], &AgentStarts) -> bool,
 }
 
 /// The games of one tournament.
 #[derive(Debug)]
 pub(super) struct GameQueue {
-    /// Durable, or on the way to it.
+    /// Games that are durable or pending.
     settled: Bitmap,
-    /// On the way to the disk, with the hash of the record.
+    /// Pending games, with the hash of their record.
     pending: BTreeMap<u64, [u8; 32]>,
-    /// Everything below was leased or settled once.
+    /// Every game below was leased or settled once.
     cursor: u64,
-    /// Leased once and come back.
+    /// Games that returned from a lease.
     returned: BTreeSet<u64>,
-    /// Come back after a failure and a rest, or to be void.
+    /// Games that returned after a failure and have rested, or will be void.
     again: BTreeSet<u64>,
-    /// To be leased alone, those that failed least first.
+    /// Games to be leased alone, with their number of failures.
     suspects: BTreeSet<(u32, u64)>,
-    /// Come back after a failure, with the time before which they rest.
+    /// Resting games, with the end of their rest.
     resting: BTreeSet<(Duration, u64)>,
-    /// Where in `again` the next one is looked for.
+    /// Where the search in `again` continues.
     look: u64,
     attempts_of: BTreeMap<u64, AttemptHistory>,
-    /// Leased now.
+    /// Leased games.
     out: BTreeMap<u64, LeaseId>,
-    /// On the way to the disk, and void.
+    /// Pending games that are void.
     voids: BTreeSet<u64>,
-    /// Where agents started, and where not.
+    /// Where agents have started and failed.
     pub(super) agents: AgentStarts,
-    /// Durable games to be played again.
+    /// Durable games to be replayed as audits.
     pub(super) audits: Audits,
 }
 
@@ -147,30 +146,30 @@ impl GameQueue {
         self.settled.bound()
     }
 
-    /// So many games are known now.
+    /// Sets the number of known games.
     pub(super) fn extend(&mut self, games: u64) {
         self.settled.grow(games);
         self.audits.extend(games);
     }
 
-    /// Durable games.
+    /// Number of durable games.
     pub(super) fn done(&self) -> u64 {
         self.settled.count() - self.pending.len() as u64
     }
 
-    /// Games leased now.
+    /// Number of leased games.
     pub(super) fn leased(&self) -> u64 {
         self.out.len() as u64
     }
 
-    /// Games neither settled nor leased.
+    /// Number of games that are neither settled nor leased.
     pub(super) fn waiting(&self) -> u64 {
         self.games() - self.settled.count() - self.leased()
     }
 
-    /// Wakes those that have rested, before somebody is leased games.
+    /// Moves games whose rest has ended to `again`.
     pub(super) fn wake(&mut self, now: Duration) {
-        // Those looked through last may not be for whoever asks next.
+        // The last search may have ended at games that this process can play.
         let mut next = self.again.range(self.look..).skip(LOOK_MAX);
         self.look = next.next().copied().unwrap_or(0);
         while let Some(&(until, index)) = self.resting.first()
@@ -181,8 +180,8 @@ impl GameQueue {
         }
     }
 
-    /// Somebody came who may play what nobody who was here could: what is to be void
-    /// is tried again, unless it failed often enough whoever comes.
+    /// A worker joined: games that will be void are tried again, unless they failed too
+    /// often on any worker.
     pub(super) fn hope_again(&mut self) {
         let waiting = |index: &u64| !self.out.contains_key(index);
         let void = self
@@ -200,8 +199,8 @@ impl GameQueue {
         }
     }
 
-    /// A user repaired what kept games from being played: those that failed are tried
-    /// at once, as if they had not, but for those that may kill their workers.
+    /// A user resumed the tournament: failed games are tried at once, except games that may
+    /// kill their workers.
     pub(super) fn try_anew(&mut self) {
         self.agents.forget();
         let resting = std::mem::take(&mut self.resting);
@@ -230,7 +229,7 @@ impl GameQueue {
         }
     }
 
-    /// Whether a game that failed before is this one's to try.
+    /// True if the process may try this failed game.
     fn may_try(&self, index: u64, requester: &LeaseRequester<'_>) -> bool {
         self.attempts_of.get(&index).is_none_or(|attempts_of| {
             let counts =
@@ -246,7 +245,7 @@ impl GameQueue {
         })
     }
 
-    /// Games to be tried again in company.
+    /// Failed games that can be leased with others.
     fn again<'a>(&'a self, requester: &'a LeaseRequester<'_>) -> impl Iterator<Item = u64> + 'a {
         let (before, behind) = (self.again.range(..self.look), self.again.range(self.look..));
         let again = behind.chain(before).copied().take(LOOK_MAX);
@@ -258,7 +257,7 @@ impl GameQueue {
         suspects.find(|&(_, index)| self.may_try(index, requester))
     }
 
-    /// Whether a game may be leased in company.
+    /// True if a game can be leased with others.
     pub(super) fn has_ready(&self, requester: &LeaseRequester<'_>) -> bool {
         !self.returned.is_empty()
             || self.settled.next_absent(self.cursor).is_some()
@@ -269,7 +268,7 @@ impl GameQueue {
         self.suspect(requester).is_some()
     }
 
-    /// Assigns up to `count` games, those that came back first.
+    /// Leases up to `count` games, returned games first.
     pub(super) fn take(
         &mut self,
         count: usize,
@@ -297,7 +296,7 @@ impl GameQueue {
         taken.into_iter().map(assign).collect()
     }
 
-    /// Assigns one game that is to be alone.
+    /// Leases one game that has to be alone.
     pub(super) fn take_suspect(
         &mut self,
         lease: LeaseId,
@@ -319,14 +318,14 @@ impl GameQueue {
         }
     }
 
-    /// Lists more audits where all that are listed are done.
+    /// Lists further audits once all listed ones are done.
     pub(super) fn find_audits(&mut self) {
         let (settled, pending) = (&self.settled, &self.pending);
         self.audits
             .find(|index| settled.contains(index) && !pending.contains_key(&index));
     }
 
-    /// Goes on with the audits of an earlier start.
+    /// Restores the audits of an earlier start.
     pub(super) fn restore_audits(&mut self, key: u64, audited: Bitmap, differing: Bitmap) {
         let (settled, pending) = (&self.settled, &self.pending);
         self.audits.restore(key, audited, differing, |index| {
@@ -334,7 +333,7 @@ impl GameQueue {
         });
     }
 
-    /// Takes a game back from a lease; nothing where the lease has it no more.
+    /// Takes a game back from a lease; does nothing if the lease no longer has it.
     pub(super) fn give_back(&mut self, index: u64, why: ReturnReason, back: &Returned<'_>) {
         if self.out.get(&index) != Some(&back.lease) {
             return;
@@ -342,7 +341,7 @@ impl GameQueue {
         self.out.remove(&index);
         if let Some(attempts_of) = self.attempts_of.get_mut(&index) {
             attempts_of.forgive(back.outcomes);
-            // Somebody may have come while it was out.
+            // A worker may have joined since the game was leased.
             if attempts_of.void && (back.can_others_try)(&attempts_of.failed, &self.agents) {
                 attempts_of.hope_again();
             }
@@ -365,14 +364,14 @@ impl GameQueue {
         self.requeue(index, back.now);
     }
 
-    /// Attempts at a game that failed so far.
+    /// Failed attempts at a game.
     pub(super) fn failed(&self, index: u64) -> u32 {
         self.attempts_of
             .get(&index)
             .map_or(0, AttemptHistory::count)
     }
 
-    /// Whether a lease has this game to report it as void.
+    /// True if a lease has this game in order to report it as void.
     pub(super) fn is_to_be_void(&self, index: u64, lease: LeaseId) -> bool {
         let void = self
             .attempts_of
@@ -389,7 +388,7 @@ impl GameQueue {
         self.pending.get(&index).copied()
     }
 
-    /// A first record arrived; tells which lease had the game.
+    /// Settles a game whose first record arrived. Returns the lease that had it.
     pub(super) fn settle(&mut self, index: u64, hash: [u8; 32]) -> Option<LeaseId> {
         self.settled.insert(index);
         self.pending.insert(index, hash);
@@ -401,22 +400,21 @@ impl GameQueue {
         self.out.remove(&index)
     }
 
-    /// The record on its way is that of a void game.
+    /// The pending record is that of a void game.
     pub(super) fn is_void(&mut self, index: u64) {
         self.voids.insert(index);
     }
 
-    /// The record is on the disk: whether it can be held against another, that
-    /// is, is not void. None where it was not on the way there.
+    /// Marks a pending game as durable. Returns false for a void game, which cannot be
+    /// compared, and none if the game was not pending.
     pub(super) fn durable(&mut self, index: u64) -> Option<bool> {
         self.pending.remove(&index)?;
         Some(!self.voids.remove(&index))
     }
 }
 
-/// Whether attempts that failed are enough: many at several processes, where none was
-/// because of an agent that did not start there, very many, or where nobody is left
-/// to make another.
+/// True if the failed attempts make a game void: on several processes and not because of an
+/// agent that did not start there, or very many, or no other process is left.
 fn is_enough<'a>(attempts: impl Iterator<Item = &'a Attempt>, alone: bool) -> bool {
     let (mut count, mut at) = (0, Vec::new());
     for attempt in attempts {
@@ -429,10 +427,9 @@ fn is_enough<'a>(attempts: impl Iterator<Item = &'a Attempt>, alone: bool) -> bo
 }
 
 impl AttemptHistory {
-    /// An attempt failed. Too many are enough where they were at several
-    /// processes, and not because an agent did not start there, or where nobody
-    /// else is left to try. An agent that did not start counts where nobody will
-    /// ever know whose fault that was. Tells how long the game rests.
+    /// Adds a failed attempt. The game becomes void after failures on several processes
+    /// that no agent explains, or if no other process is left. An agent that did not start
+    /// counts if its fault can never be decided. Returns the rest of the game.
     fn fail(&mut self, back: &Returned<'_>, agents: &AgentStarts) -> Duration {
         let before = std::mem::replace(&mut self.tried, back.now);
         let idle = !self.failed.is_empty() && back.played.is_none_or(|at| at <= before);
@@ -450,15 +447,15 @@ impl AttemptHistory {
         if idle { back.rest } else { self.rest() }
     }
 
-    /// Somebody else is left to try: it is void only where it failed often enough
-    /// whoever does.
+    /// Another process can try the game: it stays void only if it failed too often on any
+    /// process.
     fn hope_again(&mut self) {
         let attempts = self.failed.iter().filter(|it| it.unready.is_none());
         self.void = is_enough(attempts, false);
     }
 
-    /// Those agents are charged without being asked: the game can be played where
-    /// they did not start.
+    /// These agents are charged without being asked, so the game can be played where they
+    /// did not start.
     fn forgive(&mut self, outcomes: &StartOutcomes) {
         let counts = |it: &Attempt| it.unready.is_none_or(|agent| !is_given_up(outcomes, agent));
         self.failed.retain(counts);
@@ -473,7 +470,7 @@ impl AttemptHistory {
         (REST * (1 << (2 * (self.count() - 1)).min(8))).min(REST_MAX)
     }
 
-    /// What a worker is informed of failed attempts: with five the game is void.
+    /// The number of failed attempts that a worker gets; with five the game is void.
     fn reported_attempts(&self) -> u32 {
         if self.void {
             self.count().max(ATTEMPTS_MAX)

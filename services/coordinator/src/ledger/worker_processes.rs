@@ -1,5 +1,5 @@
-//! What is known of the processes that play: whether their attempts come to
-//! something. Who fails at once is always idle, and would take every game.
+//! The worker processes, and whether they can be trusted with games. A process that fails
+//! at once is always idle, and would otherwise get every game.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,46 +8,45 @@ use std::{
 
 use super::{WorkerId, WorkerProcess, terms::Attempt};
 
-/// For how long a process gets nothing after attempts that came to nothing,
-/// doubled each time.
+/// First rest of a process after a failed lease; doubled each time.
 const REST: Duration = Duration::from_millis(500);
-/// After so many leases in a row that came to nothing, and not even to trying to
-/// start an agent, it is not waited for to try one.
+/// After this many failed leases in a row without a start of an agent, a process is not
+/// waited for.
 const BROKEN: u32 = 3;
-/// The longest such rest.
+/// The longest rest.
 const REST_MAX: Duration = Duration::from_secs(30);
-/// Processes that left and are remembered, because their attempts failed.
+/// Maximum number of remembered processes that left after failures.
 const GONE_MAX: usize = 4096;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct ProcessState {
-    /// Its joins that are not over.
+    /// Number of its open connections.
     here: u32,
-    /// When it came.
+    /// Time at which it joined.
     since: Duration,
-    /// The newest of them.
+    /// Its newest worker id.
     worker: WorkerId,
-    /// It played a game since its attempts failed last.
+    /// True if it has played a game since its last failure.
     proven: bool,
-    /// Leases in a row that came to nothing.
+    /// Failed leases in a row.
     failed: u32,
-    /// Those of them since it tried to start an agent.
+    /// Failed leases since it last tried to start an agent.
     broken: u32,
-    /// Until when it rests.
+    /// End of its rest.
     until: Duration,
-    /// A lease of it made no progress, and nothing was heard of a game since.
+    /// True if a lease of it made no progress, and no game of it arrived since.
     hangs: bool,
-    /// When a game of it came last.
+    /// Time of its newest game.
     played: Option<Duration>,
 }
 
-/// All that are here, and those that left in doubt.
+/// All connected processes, and those that left after failures.
 #[derive(Debug, Default)]
 pub(super) struct WorkerProcesses {
-    /// How long trouble of a host may last.
+    /// Maximum duration of trouble on a host.
     pub(super) grace_period: Duration,
     all: BTreeMap<WorkerProcess, ProcessState>,
-    /// Those that are here and in no doubt.
+    /// Connected processes without failures.
     sound: BTreeSet<WorkerProcess>,
     gone: usize,
 }
@@ -76,7 +75,7 @@ impl WorkerProcesses {
         }
     }
 
-    /// One of its joins is over; true where that was the last.
+    /// A connection of a process ended. Returns true if it was the last one.
     pub(super) fn left(&mut self, id: WorkerProcess) -> bool {
         let Some(process) = self.all.get_mut(&id) else {
             return false;
@@ -95,7 +94,7 @@ impl WorkerProcesses {
         true
     }
 
-    /// A lease came to nothing.
+    /// A lease failed.
     pub(super) fn failed(&mut self, id: WorkerProcess, now: Duration) {
         if let Some(process) = self.here_mut(id) {
             process.broken += 1;
@@ -115,7 +114,7 @@ impl WorkerProcesses {
         }
     }
 
-    /// It came to trying to start an agent.
+    /// The process tried to start an agent.
     pub(super) fn tried(&mut self, id: WorkerProcess) {
         if let Some(process) = self.here_mut(id) {
             process.broken = 0;
@@ -123,7 +122,7 @@ impl WorkerProcesses {
         }
     }
 
-    /// A game was played.
+    /// The process played a game.
     pub(super) fn played(&mut self, id: WorkerProcess, now: Duration) {
         if let Some(process) = self.here_mut(id) {
             process.proven = true;
@@ -135,12 +134,12 @@ impl WorkerProcesses {
         }
     }
 
-    /// How long a game rests that failed where nothing else is played.
+    /// Rest of a failed game if no other game is played.
     pub(super) fn rest(&self) -> Duration {
         self.grace_period / 10
     }
 
-    /// When a game of one that is here came last.
+    /// Time of the newest game of any connected process.
     pub(super) fn played_last(&self, id: WorkerProcess) -> Option<Duration> {
         self.all.get(&id)?.played
     }
@@ -163,8 +162,8 @@ impl WorkerProcesses {
         self.all.get(&id).is_some_and(|it| it.here > 0)
     }
 
-    /// Until when a process in doubt rests; none where it is in no doubt, or no
-    /// other is that `suits`.
+    /// End of the rest of a process with failures; none if it has no failures, or if no
+    /// other process `suits`.
     pub(super) fn rests(
         &self,
         id: WorkerProcess,
@@ -177,7 +176,7 @@ impl WorkerProcesses {
             .then_some(process.until)
     }
 
-    /// Whether another that `suits` is likelier to play a game after these
+    /// True if another process that `suits` is more likely to play a game after these
     /// attempts.
     pub(super) fn has_better_candidate(
         &self,
@@ -189,7 +188,7 @@ impl WorkerProcesses {
             return false;
         };
         let mine = rank(id, process, tried);
-        // Mostly one of those in no doubt is, and is found among the first.
+        // Usually a process without failures suits, and is found among the first.
         let sound = |(other, worker)| !has_tried(other, tried) && suits(worker);
         if mine.0 > 1 && self.sound().any(sound) {
             return true;
@@ -200,7 +199,7 @@ impl WorkerProcesses {
         mine > (0, 0) && self.others(id).any(better)
     }
 
-    /// Whether somebody that `suits` is here in no doubt who made none of these
+    /// True if a connected process without failures `suits` and made none of these
     /// attempts.
     pub(super) fn has_sound_beside(
         &self,
@@ -211,13 +210,13 @@ impl WorkerProcesses {
         sound.any(|id| !has_tried(id, tried) && suits(id))
     }
 
-    /// How many are here.
+    /// Number of connected processes.
     fn here(&self) -> usize {
         self.all.len() - self.gone
     }
 
-    /// Whether somebody who came after this time, or is not `excused`, is here and
-    /// plays; so many are excused.
+    /// True if a connected process plays that joined after this time or is not `excused`;
+    /// `count` processes are excused.
     pub(super) fn has_other(
         &self,
         (count, excused): (usize, impl Fn(WorkerProcess) -> bool),
@@ -235,8 +234,8 @@ fn has_tried(id: WorkerProcess, tried: &[Attempt]) -> bool {
     tried.iter().any(|attempt| attempt.by == id)
 }
 
-/// How unlikely a process is to play a game after these attempts, and how many of
-/// them were its own: who is as unlikely takes turns.
+/// How unlikely a process is to play a game after these attempts, and how many of them were
+/// its own: equally unlikely processes take turns.
 fn rank(id: WorkerProcess, process: &ProcessState, tried: &[Attempt]) -> (u8, usize) {
     let own = || tried.iter().filter(|attempt| attempt.by == id);
     let attempts = own().count();

@@ -10,7 +10,7 @@
 //! or 16 more, are played: so a long test goes on for at most 3 % after its ratio
 //! passed a bound, and has no more looks than workers have the time to wait for.
 //! (Tests from 0 to 5 Elo take 16,500 games so, 18,500 with an eighth, 15,100 with
-//! looks every 8 blocks: `tests/prove calibration --only "sprt 0 to"`.)
+//! looks every 8 blocks: `tests/stress/run calibration --only "sprt 0 to"`.)
 
 use arena_model::format::{Settings, Sprt as Test};
 use serde_json::json;

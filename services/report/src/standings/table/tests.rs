@@ -223,3 +223,110 @@ fn faults_give_way_only_where_nobody_has_one() {
     let (_, left_out) = text.split_once("hidden columns:").expect("too much");
     assert!(left_out.contains("faults"), "{text}");
 }
+
+/// Standings with every kind of column and note.
+fn full() -> v1::Standings {
+    let agent = |place: u64, name: &str, score: f64| v1::AgentStanding {
+        agent: name.to_owned(),
+        version: "1.0.0".to_owned(),
+        content: "9a0274c1a004".repeat(5),
+        place: Some(place),
+        games: 1_800,
+        wins: (1_800.0 * score) as u64,
+        draws: 40,
+        losses: 1_760 - (1_800.0 * score) as u64,
+        faults: 3 - place,
+        score: Some(score),
+        score_low: Some(score - 0.021),
+        score_high: Some(score + 0.02),
+        score_anytime_low: Some(score - 0.05),
+        score_anytime_high: Some(score + 0.048),
+        score_adjusted: Some(score + 0.004),
+        score_adjusted_low: Some(score - 0.01),
+        score_adjusted_high: Some(score + 0.018),
+        score_adjusted_anytime_low: Some(score - 0.03),
+        score_adjusted_anytime_high: Some(score + 0.038),
+        score_adjusted_is_raw: place == 3,
+        rating: Some(400.0 * (score - 0.5)),
+        rating_low: Some(400.0 * (score - 0.5) - 25.0),
+        rating_high: Some(400.0 * (score - 0.5) + 25.0),
+        rating_anytime_low: Some(400.0 * (score - 0.5) - 60.0),
+        rating_anytime_high: Some(400.0 * (score - 0.5) + 60.0),
+        plies_mean: Some(61.4),
+        latency_us_p50: Some(12.3),
+        latency_us_p99: Some(1_804.0),
+        waiting_us_p50: Some(40.0),
+        waiting_us_p99: Some(9_000.0),
+        blocks: 900,
+        ranks: vec![900, 900],
+        ..Default::default()
+    };
+    let pair = |agent: &str, opponent: &str, score: f64| v1::PairStanding {
+        agent: agent.to_owned(),
+        opponent: opponent.to_owned(),
+        games: 900,
+        blocks: 450,
+        blocks_played: 450,
+        distinct_games: 64,
+        distinct_games_more: true,
+        score: Some(score),
+        score_low: Some(score - 0.03),
+        score_high: Some(score + 0.03),
+        score_adjusted: Some(score),
+        score_adjusted_low: Some(score - 0.02),
+        score_adjusted_high: Some(score + 0.02),
+        superiority: Some(0.999),
+        ..Default::default()
+    };
+    let seat = |seat: u32, score: f64| v1::SeatStanding {
+        seat,
+        games: 2_700,
+        score: Some(score),
+        score_low: Some(score - 0.01),
+        score_high: Some(score + 0.01),
+        ..Default::default()
+    };
+    v1::Standings {
+        tournament_id: "cup-0123456789".to_owned(),
+        games: 2_700,
+        games_total: 2_700,
+        agents: vec![
+            agent(1, "expectimax-depth-4", 0.62),
+            agent(2, "greedy", 0.51),
+            agent(3, "random", 0.37),
+        ],
+        pairs: vec![
+            pair("expectimax-depth-4", "greedy", 0.58),
+            pair("expectimax-depth-4", "random", 0.66),
+            pair("greedy", "random", 0.60),
+        ],
+        seats: vec![seat(0, 0.53), seat(1, 0.47)],
+        pairing: Some(v1::Pairing {
+            blocks: 1_350,
+            variance_reduction: 0.106,
+            games_saved: Some(320),
+            variance_reduction_low: -0.02,
+            variance_reduction_high: 0.21,
+            games_saved_low: Some(-53),
+            games_saved_high: Some(718),
+        }),
+        ..Default::default()
+    }
+}
+
+#[test]
+fn tables_read_as_reviewed_at_every_width() {
+    let mut text = String::new();
+    let mut adaptive = full();
+    adaptive.adaptive = true;
+    for (what, standings) in [("fixed sample", full()), ("anytime-valid", adaptive)] {
+        for width in [60, 80, 140] {
+            let table = people(&standings, false, Some(width));
+            let pairs = crosstable(&standings, false, Some(width));
+            text += &format!("# {what}, {width} columns\n\n{table}\n{pairs}\n");
+        }
+        let wide = people(&standings, true, None);
+        text += &format!("# {what}, --wide\n\n{wide}\n{}\n", remarks(&standings));
+    }
+    insta::assert_snapshot!("tables", text);
+}

@@ -1,0 +1,351 @@
+//! Coverage of the intervals of simulated tournaments.
+
+use arena_tournament::{
+    AgentStanding, Wanted,
+    interval::level::{self, Looks},
+    ratings::{RatingDifference, expected_score},
+};
+use serde::Deserialize;
+
+use super::{
+    field::{Beyond, Field, Random, World},
+    lattice::{self, Sum},
+};
+use crate::stress::Broken;
+
+/// Few blocks and many, even and not, with draws and without, with dice shared
+/// by the games of a block, two and four seats.
+const FIELDS: &str = include_str!("../../data/calibration.toml");
+/// Of the fixed intervals: from and to. The upper end is asked for where the
+/// possible outcomes are fine enough for any rule to meet it (see [`lattice`]).
+const FIXED: (f64, f64) = (0.94, 0.965);
+/// Of those that hold at all looks at once.
+const ANYTIME: f64 = 0.95;
+
+/// Of those at 99 %: errors as much rarer.
+const FIXED_99: (f64, f64) = (0.988, 0.993);
+/// How much less one possible outcome moves coverage there: by the normal
+/// density at its points.
+const COARSE_99: f64 = 0.014_460 / 0.058_445;
+
+/// What an interval promises.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// 95 % for one look.
+    Once,
+    /// 99 % for one look.
+    Once99,
+    /// 95 % at all looks.
+    Always,
+}
+
+/// The table's columns.
+const COLUMNS: [(&str, Kind); 15] = [
+    ("score", Kind::Once),
+    ("wins", Kind::Once),
+    ("seat", Kind::Once),
+    ("differ", Kind::Once),
+    ("pair", Kind::Once),
+    ("rating", Kind::Once),
+    ("gap", Kind::Once),
+    ("elo", Kind::Once),
+    ("99 %", Kind::Once99),
+    ("score-", Kind::Once),
+    ("differ-", Kind::Once),
+    ("score*", Kind::Always),
+    ("differ*", Kind::Always),
+    ("pair*", Kind::Always),
+    ("rating*", Kind::Always),
+];
+/// The first of those that hold at all looks.
+const ALWAYS: usize = 11;
+
+/// One cell row: how often each interval held.
+pub(super) struct Row {
+    pub(super) name: String,
+    /// What is shown and not judged.
+    beyond: [bool; COLUMNS.len()],
+    tournaments: u64,
+    held: [u64; COLUMNS.len()],
+    /// Intervals that there were.
+    reported: [u64; COLUMNS.len()],
+    /// How far one possible outcome more moves coverage.
+    coarseness: [f64; COLUMNS.len()],
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    field: Vec<Field>,
+}
+
+/// The cells.
+pub(super) fn fields() -> Result<Vec<Field>, Broken> {
+    let fields: Fields = toml::from_str(FIELDS).map_err(Broken::new)?;
+    for (field, column) in fields.field.iter().flat_map(|field| {
+        let columns = field.beyond.iter().flat_map(|beyond| &beyond.columns);
+        columns.map(move |column| (&field.name, column))
+    }) {
+        if !COLUMNS.iter().any(|(name, _)| name == column) {
+            return Err(Broken::new(format_args!("{field}: no column '{column}'")));
+        }
+    }
+    Ok(fields.field)
+}
+
+/// The table's head.
+pub(super) fn header() -> String {
+    let names = COLUMNS.iter().map(|(name, _)| format!("{name:>8} "));
+    format!(
+        "{} - less luck; * at all looks (rating* at some); ~ outcomes too few for 94 to 96.5 % (99 %: 98.8 to 99.3 %); \
+         ° not judged, and why: tests/data/calibration.toml",
+        names.collect::<String>()
+    )
+}
+
+/// Plays a cell's tournaments.
+pub(super) fn simulate(field: Field, tournaments: u64, seed: u64) -> Row {
+    let last = field.elo.len() - 1;
+    let world = World::new(field);
+    let (agents, seats) = world.truth();
+    let Fitted { ratings, elo } = fitted(&world);
+    let met = world.met(0, last as u16);
+    let differ = agents[0].score - agents[last].score;
+    let groups = world.schedule.groups();
+    let sums = [
+        Sum::Units(0),
+        Sum::Wins(0),
+        Sum::Seat,
+        Sum::Apart(0, last as u16),
+        Sum::Duel(0, last as u16),
+    ];
+    let [score, wins, seat, apart, duel] = sums.map(|sum| lattice::coarseness(&world, sum));
+    let beyond = COLUMNS.map(|(name, _)| {
+        let of = |beyond: &Beyond| {
+            beyond.columns.is_empty() || beyond.columns.iter().any(|it| it == name)
+        };
+        world.field.beyond.iter().any(of)
+    });
+    let mut row = Row {
+        name: world.field.name.clone(),
+        beyond,
+        tournaments,
+        held: [0; COLUMNS.len()],
+        reported: [0; COLUMNS.len()],
+        coarseness: [
+            score,
+            wins,
+            seat,
+            apart,
+            duel,
+            score,
+            apart,
+            apart,
+            apart * COARSE_99,
+            // What luck leaves has no steps.
+            0.0,
+            0.0,
+            score,
+            apart,
+            duel,
+            0.0,
+        ],
+    };
+    for tournament in 0..tournaments {
+        let mut random = Random::new(seed << 32 | tournament);
+        let mut always = [true; 4];
+        let tally = world.play(&mut random, |tally, blocks| {
+            // Rounds that are complete: what is true of a part of a round is
+            // another truth.
+            if !blocks.is_multiple_of(groups) {
+                return;
+            }
+            if rated_at(blocks / groups) {
+                let fitted = tally.evidence().ratings(None);
+                let (low, high) = fitted.and_then(|fitted| fitted.agents[0].anytime).unzip();
+                always[3] &= inside(low, high, ratings[0]);
+            }
+            if !looked_at(blocks / groups) {
+                return;
+            }
+            let standings = tally.standings();
+            let agent = standings.agents.iter().find(|agent| agent.agent == "a0");
+            let within = agent.is_some_and(|agent| {
+                inside(
+                    agent.score_anytime_low,
+                    agent.score_anytime_high,
+                    agents[0].score,
+                )
+            });
+            always[0] &= within;
+            let pairs = tally.evidence().pairs();
+            let pair = &pairs[last - 1];
+            always[1] &= inside(
+                pair.difference_anytime_low,
+                pair.difference_anytime_high,
+                differ,
+            );
+            always[2] &= inside(pair.score_anytime_low, pair.score_anytime_high, met);
+        });
+        let standings = tally.standings();
+        let of = |agent: &&AgentStanding| agent.agent == "a0";
+        let Some(agent) = standings.agents.iter().find(of) else {
+            continue;
+        };
+        let compared = tally.evidence().compare(Wanted {
+            pairs: true,
+            anchor: None,
+        });
+        let pair = &compared.pairs[last - 1];
+        let rating = compared
+            .ratings
+            .as_ref()
+            .and_then(|ratings| ratings.agents[0].interval);
+        let between: RatingDifference = pair.rating.unwrap_or_default();
+        let surer = between.elo_interval.map(|usual| {
+            let at = (Looks::One, 0.99);
+            level::of_elo(between.elo, usual, between.df, at)
+        });
+        let seat = &standings.seats[0];
+        let ends = [
+            (agent.score_low.zip(agent.score_high), agents[0].score),
+            (agent.win_rate_low.zip(agent.win_rate_high), agents[0].wins),
+            (seat.score_low.zip(seat.score_high), seats[0]),
+            (
+                pair.pair.difference_low.zip(pair.pair.difference_high),
+                differ,
+            ),
+            (pair.pair.score_low.zip(pair.pair.score_high), met),
+            (rating, ratings[0]),
+            (between.interval, ratings[0] - ratings[last]),
+            (between.elo_interval, elo),
+            (surer, elo),
+            (
+                agent.score_adjusted_low.zip(agent.score_adjusted_high),
+                agents[0].score,
+            ),
+            (
+                pair.pair
+                    .difference_adjusted_low
+                    .zip(pair.pair.difference_adjusted_high),
+                differ,
+            ),
+        ];
+        for (column, (interval, truth)) in ends.into_iter().enumerate() {
+            if let Some((low, high)) = interval {
+                row.reported[column] += 1;
+                row.held[column] += u64::from(low <= truth && truth <= high);
+            }
+        }
+        for (column, held) in (ALWAYS..).zip(always) {
+            row.reported[column] += 1;
+            row.held[column] += u64::from(held);
+        }
+    }
+    row
+}
+
+/// Every one of the first rounds, then every twentieth part more.
+fn looked_at(rounds: u64) -> bool {
+    rounds <= 20 || rounds.is_multiple_of(rounds / 20)
+}
+
+/// The rounds after which ratings are fitted, which takes long: powers of two and
+/// what lies in their middles.
+fn rated_at(rounds: u64) -> bool {
+    rounds > 0 && matches!(rounds >> rounds.trailing_zeros(), 1 | 3)
+}
+
+fn inside(low: Option<f64>, high: Option<f64>, truth: f64) -> bool {
+    match low.zip(high) {
+        Some((low, high)) => low <= truth && truth <= high,
+        None => true,
+    }
+}
+
+/// What the model has for a field.
+struct Fitted {
+    ratings: Vec<f64>,
+    /// Between the first agent and the last, of the score to expect.
+    elo: f64,
+}
+
+/// The strengths themselves, or what is fitted to very many blocks where dice
+/// and seats are not in the model.
+fn fitted(world: &World) -> Fitted {
+    let field = &world.field;
+    let last = field.elo.len() - 1;
+    if field.luck == 0.0 && field.first == 0.0 {
+        let mean = field.elo.iter().sum::<f64>() / field.elo.len() as f64;
+        let score = expected_score(field.elo[0] - field.elo[last], field.tie);
+        return Fitted {
+            ratings: field.elo.iter().map(|elo| elo - mean).collect(),
+            elo: 400.0 * (score / (1.0 - score)).log10(),
+        };
+    }
+    let long = World::new(Field {
+        blocks: 400_000 / world.schedule.groups(),
+        ..field.clone()
+    });
+    let tally = long.play(&mut Random::new(u64::MAX), |_, _| {});
+    let fitted = tally.evidence().ratings(None).expect("games");
+    Fitted {
+        ratings: fitted.agents.iter().map(|rating| rating.value).collect(),
+        elo: fitted.difference(0, last).elo,
+    }
+}
+
+impl Row {
+    fn share(&self, column: usize) -> Option<f64> {
+        (self.reported[column] > 0).then(|| self.held[column] as f64 / self.reported[column] as f64)
+    }
+
+    /// Whether outcomes are so few that the band is narrower than a step.
+    fn coarse(&self, column: usize) -> bool {
+        match COLUMNS[column].1 {
+            Kind::Once => self.coarseness[column] > FIXED.1 - FIXED.0,
+            Kind::Once99 => self.coarseness[column] > FIXED_99.1 - FIXED_99.0,
+            Kind::Always => false,
+        }
+    }
+
+    pub(super) fn shown(&self) -> String {
+        let shown = |column| {
+            let mark = match (self.beyond[column], self.coarse(column)) {
+                (true, _) => '°',
+                (false, true) => '~',
+                (false, false) => ' ',
+            };
+            match self.share(column) {
+                Some(share) => format!("{:>8.2}{mark}", share * 100.0),
+                None => format!("{:>8} ", "–"),
+            }
+        };
+        (0..COLUMNS.len()).map(shown).collect()
+    }
+
+    /// What is not as it should be.
+    pub(super) fn wrong(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for (column, (name, kind)) in COLUMNS.iter().enumerate() {
+            let Some(share) = self.share(column).filter(|_| !self.beyond[column]) else {
+                continue;
+            };
+            let (least, most) = match kind {
+                Kind::Once => FIXED,
+                Kind::Once99 => FIXED_99,
+                Kind::Always => (ANYTIME, 1.0),
+            };
+            let fine = share >= least && (share <= most || self.coarse(column));
+            if !fine {
+                wrong.push(format!(
+                    "{}: {name} held in {:.2} % of {}",
+                    self.name,
+                    share * 100.0,
+                    self.tournaments
+                ));
+            }
+        }
+        wrong
+    }
+}

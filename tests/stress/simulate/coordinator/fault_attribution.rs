@@ -1,0 +1,391 @@
+//! Who failed what, kept apart from the ledger: a game may only be void, and an
+//! agent only charged, where nobody was there who could have played.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use arena_coordinator::ledger::{Ended, Grant, LeaseId};
+use arena_wire::ATTEMPTS_MAX;
+
+use super::{Present, Wrong};
+use crate::stress::simulate::{
+    games::{FORFEIT, Spec, UNREADY, VOID},
+    net::Played,
+};
+
+/// A game by its tournament and number.
+type Game = (usize, u64);
+
+/// Where a game failed at so many processes, nobody else need have tried.
+const PROCESSES: usize = 3;
+/// After so many games in a row that failed, a process is not waited for.
+const BROKEN: u32 = 3;
+/// After so many attempts a game may be void whose agents run at several hosts.
+const SCATTERED: u32 = 20;
+/// So long those have to come back at which an agent ran, and those who may have been
+/// here before a start.
+pub(in crate::stress::simulate) const HOST_GRACE_PERIOD: Duration = Duration::from_secs(30);
+const REJOIN: Duration = Duration::from_secs(6);
+/// So long somebody who has not tried an agent is waited for, and one who comes
+/// later.
+const UNTRIED_GRACE_PERIOD: Duration = Duration::from_secs(600);
+const NEWCOMER: Duration = Duration::from_secs(120);
+
+#[derive(Default)]
+struct Failures {
+    count: u32,
+    /// Those of them that were not because its agent did not start.
+    played: u32,
+    /// Its agent ran elsewhere than where it did not start.
+    unknown: bool,
+    at: BTreeSet<u64>,
+    /// When it failed last, somebody was there who plays and never had it.
+    hope: bool,
+}
+
+struct Leased {
+    process: u64,
+    tournament: usize,
+    games: BTreeSet<u64>,
+    /// Of the request that was answered with it.
+    call: u64,
+    /// A game of it failed.
+    failed: bool,
+}
+
+/// What this start of the coordinator has seen.
+#[derive(Default)]
+pub(super) struct FaultAttribution {
+    /// Processes that played since something failed at them.
+    plays: BTreeSet<u64>,
+    /// How many leases in a row failed at a process, and not because of their agent,
+    /// and when one expired last.
+    broken: BTreeMap<u64, (Option<Duration>, u32)>,
+    had: BTreeMap<Game, BTreeSet<u64>>,
+    failures: BTreeMap<Game, Failures>,
+    leases: BTreeMap<LeaseId, Leased>,
+    void: BTreeSet<Game>,
+    /// Where agents play.
+    runs: BTreeMap<(usize, u16), BTreeSet<u64>>,
+    /// Where they did not start, and since when that is so.
+    fails: BTreeMap<(usize, u16), (Duration, BTreeSet<u64>)>,
+    /// Where they ran, whoever went since.
+    ever: BTreeMap<(usize, u16), BTreeSet<u64>>,
+    /// When the last one went at which they played.
+    gone: BTreeMap<(usize, u16), Duration>,
+    /// Tournaments of earlier starts.
+    resumed: BTreeSet<usize>,
+    specs: Vec<Spec>,
+}
+
+impl FaultAttribution {
+    pub(super) fn new(specs: &[Spec]) -> Self {
+        Self {
+            specs: specs.to_vec(),
+            ..Self::default()
+        }
+    }
+
+    /// Those who can play a tournament at all.
+    fn able<'a>(
+        &'a self,
+        tournament: usize,
+        present: &'a [Present],
+    ) -> impl Iterator<Item = &'a Present> {
+        let spec = &self.specs[tournament];
+        present.iter().filter(|here| spec.suits(here.who.place))
+    }
+
+    /// An earlier start had this tournament.
+    pub(super) fn goes_on(&mut self, tournament: usize) {
+        self.resumed.insert(tournament);
+    }
+
+    fn fail(&mut self, present: &[Present], game: Game, process: u64, unready: Option<u16>) {
+        let had = self.had.get(&game);
+        let others = self.able(game.0, present).map(|here| here.who.process());
+        let hope = others.into_iter().any(|other| {
+            self.plays.contains(&other) && !had.is_some_and(|had| had.contains(&other))
+        });
+        let failures = self.failures.entry(game).or_default();
+        failures.count += 1;
+        failures.played += u32::from(unready.is_none());
+        if let Some(agent) = unready {
+            let of = (game.0, agent);
+            let tried = self.fails.get(&of).map(|(_, at)| at);
+            let ran = self.ever.get(&of);
+            failures.unknown = ran
+                .zip(tried)
+                .is_some_and(|(ran, tried)| !ran.is_subset(tried));
+        }
+        failures.at.insert(process);
+        failures.hope = hope;
+    }
+
+    /// A lease is granted to a process.
+    pub(super) fn leased(
+        &mut self,
+        present: &[Present],
+        (now, process): (Duration, u64),
+        tournament: usize,
+        grant: &Grant,
+        call: u64,
+    ) -> Result<(), Wrong> {
+        for assigned in grant.games.iter().filter(|_| !grant.audit) {
+            let game = (tournament, assigned.index);
+            let failures = self.failures.get(&game);
+            let (count, at, hope) =
+                failures.map_or((0, 0, false), |it| (it.count, it.at.len(), it.hope));
+            if assigned.attempts > count {
+                return Err(format!(
+                    "game {game:?} is said to have failed {} times and did {count} times",
+                    assigned.attempts
+                ));
+            }
+            if assigned.attempts >= ATTEMPTS_MAX {
+                if hope && at < PROCESSES && count < 2 * ATTEMPTS_MAX {
+                    return Err(format!(
+                        "game {game:?} is void, and somebody who plays never had it"
+                    ));
+                }
+                let enough = |it: &Failures| {
+                    it.played >= ATTEMPTS_MAX || it.unknown || it.count >= SCATTERED
+                };
+                if failures.is_some_and(|it| !enough(it)) {
+                    return Err(format!(
+                        "game {game:?} is void, and its agent that starts nowhere was not charged"
+                    ));
+                }
+                self.void.insert(game);
+            }
+            self.had.entry(game).or_default().insert(process);
+        }
+        for &agent in &grant.given_up {
+            let runs = self.runs.get(&(tournament, agent));
+            let here = |here: &Present| runs.is_some_and(|it| it.contains(&here.who.process()));
+            if present.iter().any(here) {
+                return Err(format!(
+                    "agent {agent} of tournament {tournament} is charged, and starts at a \
+                     process that is here"
+                ));
+            }
+            let gone = self.gone.get(&(tournament, agent)).copied();
+            let start = self.resumed.contains(&tournament) && now < REJOIN;
+            if start || gone.is_some_and(|since| now < since + HOST_GRACE_PERIOD) {
+                return Err(format!(
+                    "agent {agent} of tournament {tournament} is charged before those can be back \
+                     at which it ran"
+                ));
+            }
+            let tried = self.fails.get(&(tournament, agent));
+            let untried = |here: &Present| {
+                let process = here.who.process();
+                let broken = self.broken.get(&process).is_some_and(|it| it.1 >= BROKEN);
+                let since = tried.map_or(Duration::ZERO, |(since, _)| *since);
+                !broken
+                    && now < (since + UNTRIED_GRACE_PERIOD).max(here.since + NEWCOMER)
+                    && tried.is_none_or(|(_, tried)| !tried.contains(&process))
+            };
+            if tried.is_none_or(|(_, tried)| !tried.contains(&process)) {
+                return Err(format!(
+                    "agent {agent} of tournament {tournament} is charged by who has not tried it"
+                ));
+            }
+            let of = (tournament, agent);
+            let ran = self.ever.get(&of);
+            let here = |tried: &BTreeSet<u64>| ran.is_some_and(|ran| !ran.is_disjoint(tried));
+            if gone.is_some() && !tried.is_some_and(|(_, tried)| here(tried)) {
+                return Err(format!(
+                    "agent {agent} of tournament {tournament} ran elsewhere, and is charged where \
+                     it never did"
+                ));
+            }
+            if self.able(tournament, present).any(untried) {
+                return Err(format!(
+                    "agent {agent} of tournament {tournament} is charged, and somebody has not \
+                     tried it"
+                ));
+            }
+        }
+        let games = grant.games.iter().map(|game| game.index);
+        let leased = Leased {
+            process,
+            tournament,
+            games: games.collect(),
+            call,
+            failed: false,
+        };
+        self.leases.insert(grant.lease, leased);
+        Ok(())
+    }
+
+    /// A lease was lost with what it had.
+    pub(super) fn lost(&mut self, present: &[Present], lease: LeaseId) {
+        if let Some(leased) = self.leases.remove(&lease) {
+            for index in leased.games {
+                self.fail(present, (leased.tournament, index), leased.process, None);
+            }
+        }
+    }
+
+    /// A lease made no progress.
+    pub(super) fn expired(&mut self, present: &[Present], ended: Ended, now: Duration) {
+        let Ended { worker, lease } = ended;
+        let of = present.iter().find(|here| here.number == worker);
+        if let Some(process) = of.map(|here| here.who.process()) {
+            self.plays.remove(&process);
+            let (at, times) = self.broken.entry(process).or_default();
+            *times += u32::from(*at != Some(now));
+            *at = Some(now);
+            if let Some(leased) = self.leases.get(&lease) {
+                for (&of, runs) in &mut self.runs {
+                    if of.0 == leased.tournament && runs.remove(&process) {
+                        self.gone.insert(of, now);
+                    }
+                }
+            }
+        }
+        self.lost(present, lease);
+    }
+
+    /// A worker left: all it had is lost, unless it left in order.
+    pub(super) fn left(
+        &mut self,
+        present: &[Present],
+        (now, process): (Duration, u64),
+        in_order: bool,
+    ) -> bool {
+        let of = self
+            .leases
+            .iter()
+            .filter(|(_, leased)| leased.process == process);
+        let of: Vec<LeaseId> = of.map(|(&lease, _)| lease).collect();
+        if !present.iter().any(|here| here.who.process() == process) {
+            for (_, tried) in self.fails.values_mut() {
+                tried.remove(&process);
+            }
+            for (&of, runs) in &mut self.runs {
+                if runs.remove(&process) {
+                    self.gone.insert(of, now);
+                }
+            }
+        }
+        let mut had_games = false;
+        for lease in of {
+            had_games |= self
+                .leases
+                .get(&lease)
+                .is_some_and(|it| !it.games.is_empty());
+            if in_order {
+                self.leases.remove(&lease);
+            } else {
+                self.lost(present, lease);
+            }
+        }
+        had_games
+    }
+
+    /// Leases that a process does not have, though it has settled the requests
+    /// they came of.
+    pub(super) fn missing(
+        &self,
+        process: u64,
+        settled: u64,
+        held: &[(LeaseId, u64)],
+    ) -> Vec<LeaseId> {
+        let missing = self.leases.iter().filter(|(lease, leased)| {
+            leased.process == process
+                && leased.call <= settled
+                && !held.iter().any(|(held, _)| held == *lease)
+        });
+        missing.map(|(&lease, _)| lease).collect()
+    }
+
+    /// A process reports games of this start; failed ones have the hash 0.
+    pub(super) fn reported(
+        &mut self,
+        present: &[Present],
+        process: u64,
+        lease: LeaseId,
+        spec: &Spec,
+        (tournament, games): (usize, &[Played]),
+    ) {
+        let own = self
+            .leases
+            .get_mut(&lease)
+            .filter(|it| it.process == process);
+        let mut failed = Vec::new();
+        if let Some(leased) = own {
+            for &(index, hash) in games {
+                if leased.games.remove(&index) && [0, UNREADY].contains(&hash) {
+                    let unready = hash == UNREADY;
+                    let (_, times) = self.broken.entry(process).or_default();
+                    if unready {
+                        *times = 0;
+                    } else if !leased.failed {
+                        leased.failed = true;
+                        *times += 1;
+                    }
+                    failed.push((index, unready.then(|| spec.agent(index))));
+                }
+            }
+        }
+        if !failed.is_empty() {
+            self.plays.remove(&process);
+        }
+        for (index, unready) in failed {
+            self.fail(present, (tournament, index), process, unready);
+        }
+        for &(index, hash) in games
+            .iter()
+            .filter(|(_, hash)| ![0, UNREADY, VOID].contains(hash))
+        {
+            self.plays.insert(process);
+            self.broken.remove(&process);
+            if hash != FORFEIT {
+                let of = (tournament, spec.agent(index));
+                self.runs.entry(of).or_default().insert(process);
+            }
+        }
+    }
+
+    /// Whoever has a game of which a record came need not bring it.
+    pub(super) fn came(&mut self, tournament: usize, index: u64) {
+        let mut of = self.leases.values_mut();
+        if let Some(leased) = of.find(|it| it.tournament == tournament && it.games.contains(&index))
+        {
+            leased.games.remove(&index);
+        }
+    }
+
+    /// A process tells, maybe late, of games that it played.
+    pub(super) fn ran(
+        &mut self,
+        process: u64,
+        spec: &Spec,
+        (tournament, games): (usize, &[Played]),
+    ) {
+        for &(index, hash) in games {
+            if ![0, UNREADY, VOID, FORFEIT].contains(&hash) {
+                let of = (tournament, spec.agent(index));
+                self.ever.entry(of).or_default().insert(process);
+            }
+        }
+    }
+
+    /// An agent did not start at a process.
+    pub(super) fn unready(&mut self, now: Duration, of: (usize, u16), process: u64) {
+        let first = || (now, BTreeSet::new());
+        self.fails.entry(of).or_insert_with(first).1.insert(process);
+        if let Some(runs) = self.runs.get_mut(&of) {
+            runs.remove(&process);
+        }
+    }
+
+    /// Whether a game was to be void.
+    pub(super) fn was_void(&self, tournament: usize, index: u64) -> bool {
+        self.void.contains(&(tournament, index))
+    }
+}
