@@ -1,17 +1,17 @@
 //! A genetic algorithm over vectors of numbers whose fitness is a tournament.
 //!
 //! After J. Ainooson, *An Evolved Oware Player for owarega.me*, section
-//! Methodology (paper 002): players are vectors of weights, each generation
-//! plays everybody against everybody from both seats, the best stay as they
-//! are, and the others are replaced by uniform crossover and mutation of a
-//! gene by a random part of 5 % of itself. The defaults of [`Settings`] are the
-//! paper's numbers. It tells no probability of mutation and not who may be a
-//! parent of whom: here every gene mutates, and two different parents are drawn
-//! for each child out of those that are not kept.
+//! Methodology (paper 002). Players are vectors of weights. In each generation, every two
+//! players meet from both seats. The best players survive. Children replace the others:
+//! each gene comes from one of two parents (uniform crossover) and is then changed by a
+//! random share of itself, at most 5 % (mutation). The defaults of [`Settings`]
+//! are the paper's numbers. The paper states neither the probability of mutation nor which
+//! players can be parents. Here every gene mutates, and the two parents of a child are
+//! different players that do not survive.
 //!
-//! Everything is drawn from keys of the seed and the generation, so that a
-//! generation follows from the one before and its points alone: an evolution
-//! that was interrupted goes on as if it had not been.
+//! All random draws come from keys of the seed and the generation's number. A generation
+//! therefore follows from the previous one and its points alone, and an interrupted
+//! evolution continues with the same results.
 
 use std::cmp::Reverse;
 
@@ -25,55 +25,57 @@ use serde::{Deserialize, Serialize};
 /// A player: the values of the numbers that evolve.
 pub type Genes = Vec<f64>;
 
-/// What a number that evolves may be.
+/// The range of a number that evolves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gene {
-    /// Least and greatest value at the start; none: those of [`Settings`].
+    /// Minimum and maximum at the start; none: as in [`Settings`].
     pub start: Option<(f64, f64)>,
-    /// Least and greatest value at all.
+    /// Minimum and maximum in every generation.
     pub bounds: (f64, f64),
 }
 
-/// The most players of a generation.
-pub const POPULATION_MAX: usize = 1000;
-/// The most generations.
-pub const GENERATIONS_MAX: u32 = 1_000_000;
+/// Maximum number of players of a generation.
+const POPULATION_MAX: usize = 1000;
+/// Maximum number of generations.
+const GENERATIONS_MAX: u32 = 1_000_000;
 
-/// Whose genes children have.
+/// The players that can be parents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Parents {
-    /// Those that are not kept, as the paper says.
+    /// The players that do not survive, as in the paper.
     #[default]
     Rest,
-    /// Everybody.
+    /// All players.
     All,
 }
 
-/// The numbers of an evolution.
+/// The settings of an evolution.
+///
+/// The name is part of error messages: serde shows it where a spec has another type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// Players of a generation.
     #[serde(deserialize_with = "whole::<2, usize, _>")]
     pub population: usize,
-    /// Generations that play.
+    /// Number of generations.
     #[serde(deserialize_with = "whole::<1, u32, _>")]
     pub generations: u32,
-    /// The best that stay as they are; none: a quarter, as the paper's 5 of 20.
+    /// Number of survivors; none: a quarter, as the paper's 5 of 20.
     #[serde(deserialize_with = "some_whole::<0, usize, _>")]
     pub elites: Option<usize>,
-    /// Whose genes the others get.
+    /// The players that can be parents.
     pub parents: Parents,
-    /// Least value of a gene at the start.
+    /// Minimum of a gene at the start.
     pub gene_min: f64,
-    /// Greatest value of a gene at the start.
+    /// Maximum of a gene at the start.
     pub gene_max: f64,
-    /// Probability that a gene is the first parent's.
+    /// Probability that a gene comes from the first parent.
     pub crossover: f64,
     /// Probability that a gene of a child mutates.
     pub mutation: f64,
-    /// How much of itself a mutation adds to a gene or takes away at most.
+    /// Maximum change of a gene by a mutation, as a share of the gene.
     pub mutation_size: f64,
     /// Points for a win.
     #[serde(deserialize_with = "whole::<0, u32, _>")]
@@ -106,48 +108,48 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// How many of the best stay as they are.
+    /// Number of survivors.
     #[must_use]
     pub fn kept(&self) -> usize {
         self.elites.unwrap_or(self.population / 4)
     }
 }
 
-/// Settings that no evolution can have.
+/// A setting outside its range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key} = {value}: {must}")]
-pub struct EvolutionError {
+pub struct SettingError {
     /// The setting.
     pub key: &'static str,
-    /// What it is.
+    /// Its value.
     pub value: String,
-    /// What it must be.
+    /// The requirement that it violates.
     pub must: String,
 }
 
 /// The players of a generation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Generation {
-    /// From 0.
+    /// Its number, from 0.
     pub number: u32,
-    /// By their numbers: the elite of the generation before, best first, and
-    /// then the children.
+    /// Players by number: the survivors of the previous generation, best first, and then the
+    /// children.
     pub players: Vec<Genes>,
 }
 
-/// What a generation's points come to.
+/// Summary of a generation's points.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Fitness {
-    /// The most points of a player.
+    /// Maximum points of a player.
     pub best: u64,
-    /// Their mean.
+    /// Mean points.
     pub mean: f64,
-    /// Their standard deviation.
+    /// Standard deviation of points.
     pub spread: f64,
 }
 
 impl Fitness {
-    /// Of the points of at least one player.
+    /// Summarizes the points of at least one player.
     #[must_use]
     pub fn of(points: &[u64]) -> Self {
         let count = points.len().max(1) as f64;
@@ -161,7 +163,7 @@ impl Fitness {
     }
 }
 
-/// Players by their points, the best first; of equals the lowest number first.
+/// Players in order of points, best first; equal players in order of their numbers.
 #[must_use]
 pub fn ranking(points: &[u64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len()).collect();
@@ -169,7 +171,7 @@ pub fn ranking(points: &[u64]) -> Vec<usize> {
     order
 }
 
-/// An evolution: settings, seed, and the genes a player has.
+/// An evolution: its settings, its seed and the genes of a player.
 #[derive(Clone, Debug)]
 pub struct Evolution {
     settings: Settings,
@@ -181,12 +183,12 @@ impl Evolution {
     /// An evolution of players with these genes.
     ///
     /// # Errors
-    /// [`EvolutionError`] at the first setting that is not possible.
+    /// [`SettingError`] at the first setting that is not possible.
     pub fn new(
         settings: Settings,
         seed: TournamentSeed,
         genes: Vec<Gene>,
-    ) -> Result<Self, EvolutionError> {
+    ) -> Result<Self, SettingError> {
         check(&settings, &genes)?;
         Ok(Self {
             settings,
@@ -229,7 +231,7 @@ impl Evolution {
     /// The generation that follows from the points of one.
     ///
     /// # Panics
-    /// Where there are not as many points as players.
+    /// Panics if the number of points is not the number of players.
     #[must_use]
     pub fn next(&self, generation: &Generation, points: &[u64]) -> Generation {
         let players = &generation.players;
@@ -269,11 +271,11 @@ impl Evolution {
             .collect()
     }
 
-    /// Each gene, perhaps, larger or smaller by a part of itself; never of the
-    /// other sign.
+    /// Makes each gene larger or smaller by a share of itself, with the probability of a
+    /// mutation. The sign never changes.
     fn mutated(&self, mut genes: Genes, draws: &mut Draws) -> Genes {
         for (gene, Gene { bounds, .. }) in genes.iter_mut().zip(&self.genes) {
-            // All are drawn always, so that no draw depends on one before it.
+            // All three are always drawn, so that no draw depends on an earlier one.
             let (whether, sign, share) = (draws.unit(), draws.unit(), draws.unit());
             if whether < self.settings.mutation {
                 let change = share * self.settings.mutation_size * gene.abs();
@@ -285,12 +287,12 @@ impl Evolution {
     }
 }
 
-fn check(settings: &Settings, genes: &[Gene]) -> Result<(), EvolutionError> {
+fn check(settings: &Settings, genes: &[Gene]) -> Result<(), SettingError> {
     let within = |key, value: f64, least: f64, greatest: f64| {
         if (least..=greatest).contains(&value) {
             Ok(())
         } else {
-            Err(EvolutionError {
+            Err(SettingError {
                 key,
                 value: value.to_string(),
                 must: format!("must be from {least} to {greatest}"),
@@ -301,7 +303,7 @@ fn check(settings: &Settings, genes: &[Gene]) -> Result<(), EvolutionError> {
     within("population", population, 2.0, POPULATION_MAX as f64)?;
     let generations = f64::from(settings.generations);
     within("generations", generations, 1.0, f64::from(GENERATIONS_MAX))?;
-    // Two parents are drawn out of those that are left.
+    // Two different parents are drawn from the players that do not survive.
     let elites_max = population - 2.0;
     within("elites", settings.kept() as f64, 0.0, elites_max)?;
     for gene in genes.iter().filter(|gene| gene.start.is_none()) {
@@ -314,7 +316,7 @@ fn check(settings: &Settings, genes: &[Gene]) -> Result<(), EvolutionError> {
     within("mutation_size", settings.mutation_size, 0.0, 1.0)
 }
 
-/// What is drawn to make one generation.
+/// The random draws of one generation.
 struct Draws(Stream);
 
 impl Draws {
@@ -322,12 +324,12 @@ impl Draws {
         Self(Stream::new(&seed.evolution(u64::from(generation))))
     }
 
-    /// A number from 0 to below 1, of the 53 high bits of a word.
+    /// Draws a number from 0 to below 1, from the 53 high bits of a word.
     fn unit(&mut self) -> f64 {
         (self.0.word() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Two different ones of at least two.
+    /// Draws two different players out of at least two.
     fn two_of(&mut self, all: &[usize]) -> (usize, usize) {
         let first = self.0.below(all.len() as u32) as usize;
         let second = self.0.below(all.len() as u32 - 1) as usize;

@@ -1,4 +1,4 @@
-//! Which numbers of a bot evolve, and how they become values of its options.
+//! The options of a bot that evolve, and the conversion of genes to their values.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,25 @@ use serde::Deserialize;
 
 use crate::error::{EvolutionError, Result};
 
-/// What a spec says is to evolve.
+/// The options that a spec chooses to evolve.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(
     untagged,
     expecting = "evolve is an option's name, a list of such, or a table of names with \
                  [least, greatest] value"
 )]
-pub enum Evolve {
+pub enum EvolveChoice {
     /// One option.
     One(String),
-    /// Several.
+    /// Several options.
     Several(Vec<String>),
-    /// Options with the least and the greatest value that they may have.
+    /// Options, each with its minimum and maximum.
     Within(BTreeMap<String, (f64, f64)>),
 }
 
-impl Evolve {
+impl EvolveChoice {
+    /// Names of the chosen options.
+    #[must_use]
     pub fn names(&self) -> Vec<&str> {
         match self {
             Self::One(name) => vec![name],
@@ -42,8 +44,9 @@ impl Evolve {
     }
 }
 
+/// How an option's value is made from its genes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum OptionForm {
     Whole,
     Real,
     List,
@@ -51,20 +54,23 @@ enum Form {
 
 /// An option that evolves.
 #[derive(Clone, Debug)]
-struct Part {
+struct EvolvedOption {
     option: String,
-    form: Form,
+    form: OptionForm,
     genes: Vec<Gene>,
 }
 
-/// The options that evolve, with the genes each is made of, in order.
+/// The options that evolve, in order, with their genes.
 #[derive(Clone, Debug)]
-pub struct Genome(Vec<Part>);
+pub struct Genome(Vec<EvolvedOption>);
 
 impl Genome {
-    /// What is to evolve of a bot on a ruleset; where the spec does not say, its
-    /// only list of numbers.
-    pub fn new(bot: &v1::Bot, ruleset: &str, wanted: Option<&Evolve>) -> Result<Self> {
+    /// The genome of a bot on a ruleset. Without a choice, the bot's only list option evolves.
+    ///
+    /// # Errors
+    /// [`EvolutionError::Usage`] if the bot cannot evolve so, or [`EvolutionError::Failed`] if
+    /// its description is invalid.
+    pub fn new(bot: &v1::Bot, ruleset: &str, wanted: Option<&EvolveChoice>) -> Result<Self> {
         if !bot.rulesets.is_empty() && !bot.rulesets.iter().any(|plays| plays == ruleset) {
             return Err(EvolutionError::usage(format!(
                 "[player] bot {} does not play {ruleset}; it plays {}",
@@ -72,9 +78,9 @@ impl Genome {
                 bot.rulesets.join(", ")
             )));
         }
-        let known = parts_of(bot, ruleset)?;
+        let known = numeric_options(bot, ruleset)?;
         let Some(wanted) = wanted else {
-            let mut lists = known.iter().filter(|part| part.form == Form::List);
+            let mut lists = known.iter().filter(|part| part.form == OptionForm::List);
             return match (lists.next(), lists.next()) {
                 (Some(only), None) => Ok(Self(vec![only.clone()])),
                 _ if known.is_empty() => Err(EvolutionError::usage(format!(
@@ -120,26 +126,31 @@ impl Genome {
     }
 
     /// All genes, in order.
+    #[must_use]
     pub fn genes(&self) -> Vec<Gene> {
         let parts = self.0.iter();
         parts.flat_map(|part| part.genes.iter().copied()).collect()
     }
 
-    /// The options that evolve.
+    /// Names of the options that evolve.
     pub fn options(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|part| part.option.as_str())
     }
 
     /// The options' values for the genes of a player.
+    ///
+    /// # Panics
+    /// Panics if there are fewer genes than the options need.
+    #[must_use]
     pub fn values(&self, genes: &[f64]) -> Options {
         let mut rest = genes;
         let values = self.0.iter().map(|part| {
             let (own, after) = rest.split_at(part.genes.len());
             rest = after;
             let value = match part.form {
-                Form::Whole => Value::Int(own[0].round() as i64),
-                Form::Real => Value::Real(own[0]),
-                Form::List => Value::Numbers(own.to_vec()),
+                OptionForm::Whole => Value::Int(own[0].round() as i64),
+                OptionForm::Real => Value::Real(own[0]),
+                OptionForm::List => Value::Numbers(own.to_vec()),
             };
             (part.option.clone(), value)
         });
@@ -147,8 +158,8 @@ impl Genome {
     }
 }
 
-impl Part {
-    /// The same within narrower bounds, from which its first genes are drawn.
+impl EvolvedOption {
+    /// The same option with narrower bounds, within which its first genes are drawn.
     fn within(mut self, bounds: Option<(f64, f64)>) -> Result<Self> {
         let Some((least, greatest)) = bounds else {
             return Ok(self);
@@ -169,13 +180,13 @@ impl Part {
     }
 }
 
-fn listed(parts: &[Part]) -> String {
+fn listed(parts: &[EvolvedOption]) -> String {
     let names: Vec<&str> = parts.iter().map(|part| part.option.as_str()).collect();
     names.join(", ")
 }
 
-/// The options of a bot on a ruleset that are numbers.
-fn parts_of(bot: &v1::Bot, ruleset: &str) -> Result<Vec<Part>> {
+/// The numeric options of a bot on a ruleset.
+fn numeric_options(bot: &v1::Bot, ruleset: &str) -> Result<Vec<EvolvedOption>> {
     let specs = bot.options.iter().map(option_spec_from_wire);
     let specs = specs
         .collect::<Result<Vec<_>, _>>()
@@ -188,8 +199,8 @@ fn parts_of(bot: &v1::Bot, ruleset: &str) -> Result<Vec<Part>> {
     };
     let parts = of_ruleset(&specs, ruleset).into_iter().filter_map(|spec| {
         let (form, genes) = match spec.kind {
-            Kind::Int { min, max } => (Form::Whole, single((min as f64, max as f64))),
-            Kind::Real { min, max } => (Form::Real, single((min, max))),
+            Kind::Int { min, max } => (OptionForm::Whole, single((min as f64, max as f64))),
+            Kind::Real { min, max } => (OptionForm::Real, single((min, max))),
             Kind::Numbers {
                 min, max, length, ..
             } => {
@@ -197,11 +208,11 @@ fn parts_of(bot: &v1::Bot, ruleset: &str) -> Result<Vec<Part>> {
                     start: None,
                     bounds: (min, max),
                 };
-                (Form::List, vec![gene; length])
+                (OptionForm::List, vec![gene; length])
             }
             Kind::Bool | Kind::Choice(_) | Kind::Text => return None,
         };
-        Some(Part {
+        Some(EvolvedOption {
             option: spec.name,
             form,
             genes,
@@ -212,15 +223,15 @@ fn parts_of(bot: &v1::Bot, ruleset: &str) -> Result<Vec<Part>> {
 
 #[cfg(test)]
 impl Genome {
-    /// One option, a list of so many numbers.
+    /// A genome of one option, a list of `length` numbers.
     pub fn of_list(option: &str, length: usize) -> Self {
         let gene = Gene {
             start: None,
             bounds: (-5.0, 5.0),
         };
-        Self(vec![Part {
+        Self(vec![EvolvedOption {
             option: option.to_owned(),
-            form: Form::List,
+            form: OptionForm::List,
             genes: vec![gene; length],
         }])
     }
@@ -270,7 +281,7 @@ mod tests {
 
     fn genome(evolve: &str) -> Result<Genome> {
         let table: toml::Table = format!("evolve = {evolve}").parse().expect("TOML");
-        let wanted: Evolve = table["evolve"].clone().try_into().expect("a choice");
+        let wanted: EvolveChoice = table["evolve"].clone().try_into().expect("a choice");
         Genome::new(&bot(), "kalah", Some(&wanted))
     }
 
@@ -295,13 +306,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_the_only_list_evolves() {
+    fn without_a_choice_the_only_list_evolves() {
         let genome = Genome::new(&bot(), "kalah", None).expect("one list");
         assert_eq!(genome.options().collect::<Vec<_>>(), ["weights"]);
     }
 
     #[test]
-    fn what_cannot_evolve_is_named_with_what_can() {
+    fn invalid_choice_is_rejected_with_the_valid_options() {
         for (evolve, reported) in [
             ("\"weight\"", "did you mean \"weights\"?"),
             ("\"brave\"", "no such option of numbers"),

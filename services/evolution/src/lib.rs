@@ -2,12 +2,14 @@
 
 mod champion;
 mod error;
-pub mod genetic;
+mod genetic;
 mod genome;
 mod spec;
 
 pub use champion::Champion;
 pub use error::EvolutionError;
-pub use genetic::{Evolution, Fitness, Generation, ranking};
-pub use genome::{Evolve, Genome};
+pub use genetic::{
+    Evolution, Fitness, Gene, Generation, Genes, Parents, SettingError, Settings, ranking,
+};
+pub use genome::{EvolveChoice, Genome};
 pub use spec::{EVOLUTION_KEYS, EvolveSpec, PLAYER_KEYS, Player, parse, player_name, read};

@@ -1,4 +1,4 @@
-//! What evolves, as its user writes it.
+//! The spec of an evolution, and the tournament specs of its generations.
 
 use std::path::Path;
 
@@ -11,48 +11,60 @@ use arena_model::{
 use serde::Deserialize;
 
 use crate::error::{EvolutionError, Result};
-use crate::genome::{Evolve, Genome};
+use crate::genome::{EvolveChoice, Genome};
 
-/// An evolution as its user writes it.
+/// The spec of an evolution.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvolveSpec {
-    /// Of the champion, and the start of the tournaments' names.
+    /// Name of the champion, and prefix of the tournaments' names.
     pub name: AgentName,
+    /// Name of the ruleset.
     pub ruleset: String,
-    /// Drawn where absent.
+    /// Seed; none: a random one.
     #[serde(default, deserialize_with = "spec::seed")]
     pub seed: Option<TournamentSeed>,
-    /// Games of two players on each seat.
+    /// Number of games of two players in each seat order.
     #[serde(default = "one", deserialize_with = "spec::whole::<1, u64, _>")]
     pub blocks: u64,
+    /// What the store keeps of each game.
     #[serde(default)]
     pub records: Records,
+    /// Options of the ruleset.
     #[serde(default)]
     pub options: Options,
+    /// What all players have in common.
     pub player: Player,
+    /// Settings of the genetic algorithm.
     #[serde(default)]
     pub evolution: Settings,
+    /// Settings of the games.
     #[serde(default)]
     pub play: Play,
 }
 
 /// What all players have in common.
+///
+/// The name is part of error messages: serde shows it where a spec has another type.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Player {
+    /// Name of the bot.
     pub bot: String,
     /// The registered process that offers the bot; none: the native bots.
     pub from: Option<AgentName>,
     /// The options that evolve; none: the only list of numbers.
-    pub evolve: Option<Evolve>,
-    /// All others that are not as the bot has them.
+    pub evolve: Option<EvolveChoice>,
+    /// Other options that differ from the bot's defaults.
     #[serde(default)]
     pub options: Options,
 }
 
 impl Player {
-    /// Refuses an option that is given and is to evolve.
+    /// Rejects an option that has a value and is to evolve.
+    ///
+    /// # Errors
+    /// [`SpecError::Value`] with the name of the option.
     pub fn check_free<'a>(
         &self,
         mut evolving: impl Iterator<Item = &'a str>,
@@ -100,6 +112,9 @@ pub const EVOLUTION_KEYS: &[&str] = &[
 ];
 
 /// Reads a spec file.
+///
+/// # Errors
+/// [`EvolutionError::Usage`] with the path and what is wrong.
 pub fn read(path: &Path) -> Result<EvolveSpec> {
     let wrong = |problem: &dyn std::fmt::Display| {
         EvolutionError::usage(format!("{}: {problem}", path.display()))
@@ -129,13 +144,14 @@ pub fn parse(text: &str) -> Result<EvolveSpec, SpecError> {
         }
     }
     let spec: EvolveSpec = toml::from_str(text).map_err(toml)?;
-    let evolve = spec.player.evolve.iter().flat_map(Evolve::names);
+    let evolve = spec.player.evolve.iter().flat_map(EvolveChoice::names);
     spec.player.check_free(evolve)?;
     Ok(spec)
 }
 
 impl EvolveSpec {
-    /// A player with these genes.
+    /// A player with these genes, as an agent.
+    #[must_use]
     pub fn variant(&self, name: AgentName, genome: &Genome, genes: &[f64]) -> Variant {
         let mut options = self.player.options.clone();
         options.extend(genome.values(genes));
@@ -147,7 +163,10 @@ impl EvolveSpec {
         }
     }
 
-    /// The tournament of a generation.
+    /// The spec of a generation's tournament.
+    ///
+    /// # Errors
+    /// [`EvolutionError::Usage`] if the name of the tournament is too long.
     pub fn tournament(
         &self,
         genome: &Genome,
@@ -190,7 +209,10 @@ impl EvolveSpec {
     }
 }
 
-/// What a player is called in the tournament of its generation.
+/// Name of a player in the tournament of its generation.
+///
+/// # Errors
+/// [`EvolutionError::Failed`] if it is not a valid name.
 pub fn player_name(player: usize) -> Result<AgentName> {
     format!("p{player:02}")
         .parse()
@@ -205,7 +227,7 @@ mod tests {
     const PLAYER: &str = "[player]\nbot = \"oware-minimax\"\n";
 
     #[test]
-    fn what_is_left_out_is_as_in_the_paper() {
+    fn defaults_are_the_papers() {
         let spec = parse(&format!("{LEAST}{PLAYER}")).expect("a spec");
         assert_eq!(spec.evolution, Settings::default());
         assert_eq!(spec.blocks, 1);
@@ -253,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn invalid_spec_is_rejected_with_its_key() {
         let cases = [
             ("", "missing field `player`"),
             (

@@ -16,17 +16,18 @@ use crate::{
     tables::{Matchup, TIMED_GAMES},
 };
 
-/// How often each agent is asked each question on end, so that reading the clock
-/// costs nothing beside it.
+/// Consecutive calls of each agent at one position, so that the cost of reading the clock
+/// is negligible.
 const ASKED: u32 = 8;
 
-/// Rounds of that, agent after agent. The fastest counts: whatever else the
-/// machine does only makes it slower.
+/// Rounds over all agents. The fastest round counts, because other load on the machine
+/// can only make a round slower.
 const ROUNDS: usize = 5;
 
-/// Milliseconds for a move of each agent of a play, in the play's order: the mean
-/// over all positions of some games where there was a choice, the same for every
-/// agent. `played` is called after each game.
+/// Milliseconds per move of each agent of a matchup, in the matchup's order.
+///
+/// The figure is the mean over all positions with a choice in a few games, the same
+/// positions for every agent. `played` is called after each game.
 pub(crate) fn move_times(
     play: &Matchup,
     spec: &Spec,
@@ -35,7 +36,7 @@ pub(crate) fn move_times(
 ) -> Result<Vec<Option<f64>>> {
     let mut spec = spec.clone();
     spec.blocks = TIMED_GAMES;
-    let timed = Timed {
+    let timed = MoveTimer {
         spec: &spec,
         play,
         stop,
@@ -45,14 +46,14 @@ pub(crate) fn move_times(
         .map_err(PaperError::failed)?
 }
 
-struct Timed<'a> {
+struct MoveTimer<'a> {
     play: &'a Matchup,
     spec: &'a Spec,
     stop: &'a AtomicBool,
     played: &'a dyn Fn(),
 }
 
-impl Visitor for Timed<'_> {
+impl Visitor for MoveTimer<'_> {
     type Out = Result<Vec<Option<f64>>>;
 
     fn visit<G: Game>(self, game: G) -> Self::Out {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::{
-    fields::Expect,
+    fields::Reproducibility,
     finding::{Agreement, Finding},
 };
 
@@ -48,13 +48,13 @@ impl FindingCounts {
         sums
     }
 
-    /// The count of a finding that is within.
+    /// The counter for the kind of a finding that is within.
     fn kind_of(&mut self, finding: &Finding) -> &mut usize {
         if finding.is_by_construction() {
             &mut self.within_given
         } else if finding.is_dependent() {
             &mut self.within_repeated
-        } else if finding.expected == Expect::Qualitative.letter() {
+        } else if finding.expected == Reproducibility::Qualitative.letter() {
             &mut self.within_order
         } else if finding.exact {
             &mut self.within_exact

@@ -1,18 +1,19 @@
-//! A table's data file as it is written. What is said of the table holds for
-//! its columns, what is said of a column for its rows, and so on to the cell:
-//! the nearest word counts.
+//! The data file of a table, as it is written.
+//!
+//! A field of the table applies to all its cells unless a column, a row or the cell itself
+//! overrides it. The order of precedence is cell, row, column, table.
 
 use std::collections::BTreeMap;
 
 use arena_engine::options::Options;
 use serde::Deserialize;
 
-use crate::quantity::Quantity;
+use crate::quantity::{PaperReplyWeight, Quantity};
 
-/// One file.
+/// A data file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct File {
+pub(crate) struct TableFile {
     /// Number of the paper.
     pub(crate) paper: String,
     /// What the paper calls the table.
@@ -21,37 +22,39 @@ pub(crate) struct File {
     pub(crate) title: String,
     /// How it was made, and how it is made here.
     pub(crate) protocol: String,
-    /// What the published figures here are, where they are not as printed.
+    /// What the published figures are, if they are not as printed.
     pub(crate) published: Option<String>,
     #[serde(default)]
     pub(crate) play: PlayFields,
     #[serde(default)]
     pub(crate) cell: CellFields,
-    pub(crate) column: Vec<Column>,
-    pub(crate) row: Vec<Row>,
+    pub(crate) column: Vec<ColumnFields>,
+    pub(crate) row: Vec<RowFields>,
 }
 
+/// A column and the fields of its cells.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Column {
+pub(crate) struct ColumnFields {
     pub(crate) name: String,
     #[serde(default)]
     pub(crate) cell: CellFields,
 }
 
+/// A row, its matchup and its cells.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Row {
+pub(crate) struct RowFields {
     pub(crate) name: String,
     #[serde(default)]
     pub(crate) play: PlayFields,
     #[serde(default)]
     pub(crate) cell: CellFields,
-    /// By column.
+    /// Cells by the name of their column.
     pub(crate) cells: BTreeMap<String, CellEntry>,
 }
 
-/// A cell: its figure, or more.
+/// A cell: its published figure, or several fields.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum CellEntry {
@@ -59,7 +62,7 @@ pub(crate) enum CellEntry {
     Fields(Box<CellFields>),
 }
 
-/// What is played.
+/// The matchup of a row: ruleset, options and agents.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PlayFields {
@@ -67,91 +70,82 @@ pub(crate) struct PlayFields {
     pub(crate) options: Option<Options>,
     /// As `arena play --seats` takes them, in seat order.
     pub(crate) agents: Option<Vec<String>>,
-    /// Games unless the user says otherwise.
+    /// Number of games, unless the user requests another number.
     pub(crate) games: Option<u64>,
-    /// Every rotation of the seats on the same dice or opening.
+    /// Play every rotation of the seats with the same dice or opening.
     pub(crate) rotate: Option<bool>,
     pub(crate) opening_plies: Option<u32>,
-    /// Neither the game nor the agents draw anything: all games are one.
+    /// Neither the game nor the agents use random numbers, so all games are the same.
     pub(crate) deterministic: Option<bool>,
 }
 
-/// What is compared, and how.
+/// The published figure of a cell and how it is compared.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct CellFields {
     /// The printed figure.
     pub(crate) published: Option<f64>,
-    pub(crate) kind: Option<Kind>,
+    pub(crate) kind: Option<FigureKind>,
     /// Games or observations behind the printed figure.
     pub(crate) of: Option<u64>,
     pub(crate) quantity: Option<Quantity>,
-    /// Place of an agent in the play's list.
+    /// Index of the agent in the matchup.
     pub(crate) agent: Option<usize>,
-    /// Place of the agent that it is compared with.
+    /// Index of the agent that it is compared with.
     pub(crate) versus: Option<usize>,
     /// Values of throws.
     pub(crate) values: Option<Vec<u8>>,
     /// Row and column of a matrix.
     pub(crate) at: Option<[u8; 2]>,
-    /// Name of a vector of weights, and the place of one in it.
+    /// Name of a vector of weights.
     pub(crate) vector: Option<String>,
+    /// Index of a weight in the vector.
     pub(crate) index: Option<usize>,
-    /// Place of a plane.
+    /// Index of a plane.
     pub(crate) plane: Option<usize>,
-    /// Plies looked ahead.
+    /// Search depth in plies.
     pub(crate) plies: Option<u32>,
-    pub(crate) reply_weight: Option<ReplyWeight>,
+    pub(crate) reply_weight: Option<PaperReplyWeight>,
     /// Shown as percent above this.
     pub(crate) above: Option<f64>,
     /// Multiplied by this.
     pub(crate) times: Option<f64>,
-    pub(crate) expect: Option<Expect>,
+    pub(crate) expect: Option<Reproducibility>,
     pub(crate) reason: Option<String>,
-    /// Accepted where the two differ by no more than this.
+    /// Maximum difference between the published figure and ours.
     pub(crate) within: Option<f64>,
-    /// Accepted where ours is no less, with all of its interval.
+    /// Lower bound of our figure and of its whole interval.
     pub(crate) at_least: Option<f64>,
-    /// Accepted where ours is no more, with all of its interval.
+    /// Upper bound of our figure and of its whole interval.
     pub(crate) at_most: Option<f64>,
-    /// Accepted up to so many standard errors, in place of the general rule.
+    /// Maximum difference in standard errors, instead of the general rule.
     pub(crate) z_max: Option<f64>,
-    /// True by construction: the printed figure went into what it is compared
-    /// with, or ours is bound to be so whatever is played.
+    /// True by construction: the printed figure is an input of our figure, or our figure is
+    /// the same whatever the games' results are.
     pub(crate) given: Option<bool>,
-    /// The printed row, where several rows here are of one: it counts once.
+    /// Name of the printed row, if several rows here repeat it: it counts once.
     pub(crate) printed: Option<String>,
 }
 
-/// What kind of figure is printed.
+/// Kind of a printed figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Kind {
-    /// A number of games, of so many.
+pub(crate) enum FigureKind {
+    /// A number of games, out of `of` games.
     Count,
     /// A percentage of games or other observations.
     Percent,
-    /// The same from 0 to 1.
+    /// A share of games or other observations, from 0 to 1.
     Share,
     /// A mean over games.
     Mean,
-    /// A number that no chance is in.
+    /// A number without chance.
     Value,
-}
-
-/// How much a reply counts in the evaluation of two plies (paper 003, §6.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum ReplyWeight {
-    /// As often as it is rolled.
-    Sixth,
-    /// As the paper argues.
-    ThirtySixth,
 }
 
 /// How well a published figure can be reproduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub enum Expect {
+pub enum Reproducibility {
     /// Reproducible within the stated bounds.
     #[serde(rename = "R")]
     Reproducible,
@@ -163,7 +157,7 @@ pub enum Expect {
     None,
 }
 
-impl Expect {
+impl Reproducibility {
     /// The letter of the data files.
     #[must_use]
     pub fn letter(self) -> &'static str {
@@ -175,7 +169,7 @@ impl Expect {
     }
 }
 
-/// Takes each field from the nearer of two, where it says anything.
+/// Takes each field from the first of two sets that has it.
 macro_rules! nearer {
     ($near:ident, $far:ident, $type:ident { $($field:ident),* $(,)? }) => {
         $type { $($field: $near.$field.clone().or_else(|| $far.$field.clone()),)* }

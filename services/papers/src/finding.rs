@@ -4,9 +4,10 @@ use arena_tournament::published::{self, Estimate, Part, Z_MAX};
 use serde::Serialize;
 
 use crate::{
-    fields::{Expect, Kind},
-    quantity::{Measure, Shape, Source},
-    tables::Cell,
+    fields::{FigureKind, Reproducibility},
+    measure::Measure,
+    quantity::{Aggregation, FigureSource},
+    tables::TableCell,
 };
 
 /// Whether our figure agrees with the published one.
@@ -35,7 +36,7 @@ impl Agreement {
     }
 }
 
-/// A published figure beside ours.
+/// A published figure compared with ours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// Id of the table.
@@ -58,7 +59,7 @@ pub struct Finding {
     pub ours_of: Option<u64>,
     /// Published minus ours, in standard errors of the published figure.
     pub z: Option<f64>,
-    /// Letter of [`Expect`].
+    /// Letter of [`Reproducibility`].
     pub expected: &'static str,
     /// Rule of agreement.
     pub rule: Option<String>,
@@ -107,7 +108,7 @@ impl Finding {
         self.repeats && self.verdict == Agreement::Within && !self.given
     }
 
-    /// Judges nothing by fewer games than the rules of acceptance ask for.
+    /// Withdraws the verdict if the games are too few for the rules of acceptance.
     pub(crate) fn of_few_games(mut self) -> Self {
         let few = self.ours_of.is_some_and(|games| games < GAMES_MIN);
         if few && self.verdict != Agreement::NotComparable {
@@ -117,21 +118,22 @@ impl Finding {
         self
     }
 
-    pub(crate) fn new(table: &'static str, cell: &Cell, estimate: Option<Estimate>) -> Self {
+    pub(crate) fn new(table: &'static str, cell: &TableCell, estimate: Option<Estimate>) -> Self {
         let ours = estimate.map(|estimate| cell.in_its_unit(estimate));
         let verdict = match ours {
-            _ if cell.expect == Expect::None => Agreement::NotComparable,
+            _ if cell.expect == Reproducibility::None => Agreement::NotComparable,
             None => Agreement::NotComparable,
             Some(ours) => cell.decided(ours).unwrap_or(Agreement::NotComparable),
         };
-        let undecided =
-            ours.is_some() && cell.expect != Expect::None && verdict == Agreement::NotComparable;
-        let unseen = ours.is_none() && cell.expect != Expect::None;
+        let undecided = ours.is_some()
+            && cell.expect != Reproducibility::None
+            && verdict == Agreement::NotComparable;
+        let unseen = ours.is_none() && cell.expect != Reproducibility::None;
         let source = cell
             .measure
             .as_ref()
             .map(|measure| measure.quantity.source());
-        let sampled = ours.filter(|_| source == Some(Source::Games) && !cell.exact);
+        let sampled = ours.filter(|_| source == Some(FigureSource::Games) && !cell.exact);
         Self {
             table,
             row: cell.row.clone(),
@@ -156,19 +158,21 @@ impl Finding {
             exact: cell.exact,
             given: cell.given,
             repeats: cell.repeats,
-            timed: source == Some(Source::Clock),
+            timed: source == Some(FigureSource::Clock),
         }
     }
 
-    /// True where a figure that can be expected is not what was published.
+    /// True if the figure is reproducible and outside its bounds.
+    #[must_use]
     pub fn fails(&self) -> bool {
-        self.verdict == Agreement::Outside && self.expected == Expect::Reproducible.letter()
+        self.verdict == Agreement::Outside
+            && self.expected == Reproducibility::Reproducible.letter()
     }
 }
 
-/// One figure of all blocks. Without chance in it, it has no interval.
+/// The figure of a measure over all blocks. A figure without chance has no interval.
 pub(crate) fn estimate(measure: &Measure, blocks: &[Vec<Part>]) -> Option<Estimate> {
-    if measure.quantity.shape() == Shape::Most {
+    if measure.quantity.aggregation() == Aggregation::Most {
         let parts = || blocks.iter().flatten().filter(|part| part.count > 0);
         let most = parts().map(|part| part.sum).max()?;
         return Some(Estimate {
@@ -176,7 +180,7 @@ pub(crate) fn estimate(measure: &Measure, blocks: &[Vec<Part>]) -> Option<Estima
             ..exact(most as f64)
         });
     }
-    if measure.quantity.shape() == Shape::Alike {
+    if measure.quantity.aggregation() == Aggregation::Alike {
         let alike = |games: &Vec<Part>| Part {
             sum: games.windows(2).all(|two| two[0] == two[1]).into(),
             count: 1,
@@ -190,9 +194,9 @@ pub(crate) fn estimate(measure: &Measure, blocks: &[Vec<Part>]) -> Option<Estima
         })
     };
     let blocks: Vec<Part> = blocks.iter().map(whole).collect();
-    match measure.quantity.shape() {
-        Shape::Share => published::share(&blocks),
-        Shape::Mean | Shape::Most | Shape::Alike => published::mean(&blocks),
+    match measure.quantity.aggregation() {
+        Aggregation::Share => published::share(&blocks),
+        Aggregation::Mean | Aggregation::Most | Aggregation::Alike => published::mean(&blocks),
     }
 }
 
@@ -206,12 +210,12 @@ pub(crate) fn exact(value: f64) -> Estimate {
     }
 }
 
-impl Cell {
+impl TableCell {
     fn factor(&self) -> f64 {
         match self.kind {
-            Kind::Count => self.of.map_or(1.0, |of| of as f64),
-            Kind::Percent => 100.0,
-            Kind::Share | Kind::Mean | Kind::Value => 1.0,
+            FigureKind::Count => self.of.map_or(1.0, |of| of as f64),
+            FigureKind::Percent => 100.0,
+            FigureKind::Share | FigureKind::Mean | FigureKind::Value => 1.0,
         }
     }
 
@@ -227,10 +231,10 @@ impl Cell {
     fn as_count(&self, ours: Estimate) -> Option<(f64, u64, f64)> {
         let of = self.of?;
         let games = match self.kind {
-            Kind::Count => self.published?,
-            Kind::Percent => self.published? / 100.0 * of as f64,
-            Kind::Share => self.published? * of as f64,
-            Kind::Mean | Kind::Value => return None,
+            FigureKind::Count => self.published?,
+            FigureKind::Percent => self.published? / 100.0 * of as f64,
+            FigureKind::Share => self.published? * of as f64,
+            FigureKind::Mean | FigureKind::Value => return None,
         };
         Some((games, of, ours.value / self.factor()))
     }
@@ -252,7 +256,7 @@ impl Cell {
                 self.published
                     .is_some_and(|published| (published - ours.value).abs() <= within)
             });
-            // Where chance is in our figure, all of its interval has to be there.
+            // A figure with chance must have its whole interval within the bounds.
             let (low, high) = ours.interval.unwrap_or((ours.value, ours.value));
             return near
                 && self.at_least.is_none_or(|least| low >= least)
@@ -277,7 +281,7 @@ impl Cell {
         )
     }
 
-    /// What the rule says; none where chance in our figure could turn it over.
+    /// The verdict of the rule; none if the uncertainty of our figure could reverse it.
     fn decided(&self, ours: Estimate) -> Option<Agreement> {
         let verdict = |ours| match self.agrees(ours) {
             true => Agreement::Within,
@@ -285,7 +289,7 @@ impl Cell {
         };
         let found = verdict(ours);
         let error = ours.sd.map_or(0.0, |sd| sd / (ours.count as f64).sqrt());
-        let is_share = !matches!(self.kind, Kind::Mean | Kind::Value)
+        let is_share = !matches!(self.kind, FigureKind::Mean | FigureKind::Value)
             && self.times.is_none()
             && self.above.is_none();
         let same = [-STANDARD_ERRORS, STANDARD_ERRORS]
@@ -301,15 +305,16 @@ impl Cell {
         same.then_some(found)
     }
 
-    /// Whether more games could decide what these do not.
+    /// True if the verdict is open and more games could decide it.
     pub(crate) fn wants_more(&self, estimate: Option<Estimate>) -> bool {
         let ours = estimate.map(|estimate| self.in_its_unit(estimate));
-        self.expect != Expect::None && ours.is_some_and(|ours| self.decided(ours).is_none())
+        self.expect != Reproducibility::None
+            && ours.is_some_and(|ours| self.decided(ours).is_none())
     }
 
-    /// The rule of [`Cell::agrees`] in words; none where nothing is expected.
+    /// The rule of [`TableCell::agrees`] as text; none for a figure that is not reproducible.
     fn rule(&self) -> Option<String> {
-        if self.expect == Expect::None {
+        if self.expect == Reproducibility::None {
             return None;
         }
         if self.is_bounded() {
@@ -325,10 +330,10 @@ impl Cell {
         }
         let of = self.of.unwrap_or(0);
         Some(match (self.kind, self.z_max) {
-            (Kind::Count | Kind::Percent | Kind::Share, None) => {
+            (FigureKind::Count | FigureKind::Percent | FigureKind::Share, None) => {
                 format!("|k - np| <= {Z_MAX} sqrt(np(1 - p)) + 0.5, n = {of}")
             }
-            (Kind::Mean | Kind::Value, None) => {
+            (FigureKind::Mean | FigureKind::Value, None) => {
                 format!("|difference| <= {Z_MAX} sd / sqrt(n), n = {of}")
             }
             (_, Some(z_max)) => format!("|z| <= {z_max}, n = {of}"),

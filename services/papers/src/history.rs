@@ -1,4 +1,4 @@
-//! What happened in a game beside its result, read off its events.
+//! What happened in a game besides its result, read from its events.
 
 mod cowry;
 mod ludo;
@@ -10,19 +10,19 @@ use arena_games::{ChineseLudo, Cowry};
 use arena_model::BlockSeed;
 
 pub(crate) use self::{
-    cowry::{CowryHistory, SeatHistory},
+    cowry::{CowryHistory, CowrySeatHistory},
     ludo::LudoHistory,
 };
 
-/// A game of a ruleset of which more than the result is asked.
+/// The history of a game, for rulesets whose tables measure more than results.
 #[derive(Clone, Debug)]
 pub(crate) enum GameHistory {
     Cowry(CowryHistory),
     Ludo(LudoHistory),
 }
 
-/// Follows a game; none for other rulesets, and where nothing of what is asked
-/// happened. `seed` is the game's.
+/// Reads the history of a game with this seed; none for other rulesets, and none if nothing
+/// to measure happened.
 pub(crate) fn follow<G: Game>(
     game: &G,
     events: &[Event],

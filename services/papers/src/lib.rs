@@ -11,6 +11,7 @@ mod fields;
 mod finding;
 mod history;
 mod library;
+mod measure;
 mod play;
 mod quantity;
 mod repeats;
@@ -22,8 +23,8 @@ mod tests;
 
 pub use counts::FindingCounts;
 pub use error::PaperError;
-pub use fields::Expect;
+pub use fields::Reproducibility;
 pub use finding::{Agreement, Finding};
 pub use library::{table, tables};
 pub use runner::{TableResult, TableRunner};
-pub use tables::{Cell, Matchup, Paper, PublishedTable};
+pub use tables::{Matchup, Paper, PublishedTable, TableCell};

@@ -11,14 +11,15 @@ use serde::Deserialize;
 
 use crate::{
     error::{PaperError, Result},
-    fields::{CellFields, Expect, File, Kind, PlayFields},
+    fields::{CellFields, FigureKind, PlayFields, Reproducibility, TableFile},
+    measure::Measure,
     play,
-    quantity::{Measure, Source},
+    quantity::FigureSource,
     repeats,
-    tables::{Cell, Matchup, Paper, PublishedTable},
+    tables::{Matchup, Paper, PublishedTable, TableCell},
 };
 
-/// Makes the list of tables: one line a file.
+/// Defines the list of data files, one line for each.
 macro_rules! files {
     ($($id:literal,)*) => {
         pub(crate) const FILES: &[(&str, &str)] =
@@ -50,7 +51,7 @@ files! {
     "004-4-1",
 }
 
-/// What is known of the papers.
+/// Titles, authors and years of the papers.
 const PAPERS: &str = include_str!("../tables/papers.toml");
 
 /// All tables, in the order of the papers.
@@ -69,10 +70,10 @@ pub fn tables() -> Result<&'static [PublishedTable]> {
     TABLES.as_deref().map_err(PaperError::failed)
 }
 
-/// The table of an id, in any case.
+/// The table with an id, in upper or lower case.
 ///
 /// # Errors
-/// [`PaperError::Usage`] if there is none.
+/// [`PaperError::Usage`] if no table has the id.
 pub fn table(id: &str) -> Result<&'static PublishedTable> {
     let tables = tables()?;
     let wanted = id.to_lowercase();
@@ -98,10 +99,10 @@ fn papers() -> Result<Vec<Paper>, String> {
     Ok(papers.paper)
 }
 
-/// Reads one file; the message of what is wrong names it.
+/// Reads a data file. An error message names the file.
 pub(crate) fn read(id: &'static str, text: &str) -> Result<PublishedTable, String> {
     let wrong = |what: String| format!("published table {id}: {what}");
-    let file: File = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    let file: TableFile = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
     let paper = papers()?
         .into_iter()
         .find(|paper| paper.id == file.paper)
@@ -152,23 +153,23 @@ impl PublishedTable {
         })
     }
 
-    /// Refuses a measure that the cell's play has nothing for.
-    fn checked(&self, mut cell: Cell) -> Result<Cell, String> {
+    /// Rejects a measure that the cell's matchup cannot provide.
+    fn checked(&self, mut cell: TableCell) -> Result<TableCell, String> {
         let Some(measure) = &cell.measure else {
             return Ok(cell);
         };
         let play = cell.play.map(|place| &self.plays[place]);
         cell.exact = match measure.quantity.source() {
-            Source::Rules => true,
-            Source::Games => play.is_some_and(|play| play.deterministic),
-            Source::Clock => false,
+            FigureSource::Rules => true,
+            FigureSource::Games => play.is_some_and(|play| play.deterministic),
+            FigureSource::Clock => false,
         };
         let agents = play.map_or(0, |play| play.spec.agents.len());
         if measure.is_played() && agents == 0 {
-            if cell.expect != Expect::None {
+            if cell.expect != Reproducibility::None {
                 return Err("nothing is played".to_owned());
             }
-            // As where people played.
+            // For example, people played.
             cell.measure = None;
             cell.exact = false;
             return Ok(cell);
@@ -181,7 +182,7 @@ impl PublishedTable {
     }
 }
 
-/// What a row plays; none where it plays nothing.
+/// The matchup of a row, if it has one.
 fn played(id: &str, fields: &PlayFields) -> Result<Option<Matchup>, String> {
     let Some(ruleset) = &fields.ruleset else {
         return Ok(None);
@@ -236,26 +237,31 @@ fn played(id: &str, fields: &PlayFields) -> Result<Option<Matchup>, String> {
     Ok(Some(play))
 }
 
-fn cell(row: &str, column: &str, fields: CellFields, play: Option<usize>) -> Result<Cell, String> {
+fn cell(
+    row: &str,
+    column: &str,
+    fields: CellFields,
+    play: Option<usize>,
+) -> Result<TableCell, String> {
     let kind = fields.kind.ok_or("it says of no kind")?;
     let expect = fields.expect.ok_or("it does not say what to expect")?;
     let measure = Measure::new(&fields)?;
     let bounded = fields.within.is_some() || fields.at_least.is_some() || fields.at_most.is_some();
     match expect {
-        Expect::None if fields.reason.is_none() => {
+        Reproducibility::None if fields.reason.is_none() => {
             return Err("it gives no reason why not".to_owned());
         }
-        Expect::None => {}
+        Reproducibility::None => {}
         _ if measure.is_none() => return Err("there is nothing to compare with".to_owned()),
         _ if bounded => {}
-        _ if kind == Kind::Value => return Err("it has no bounds".to_owned()),
+        _ if kind == FigureKind::Value => return Err("it has no bounds".to_owned()),
         _ if fields.of.is_none() => return Err("it says of how many".to_owned()),
         _ => {}
     }
-    if kind == Kind::Count && fields.of.is_none() {
+    if kind == FigureKind::Count && fields.of.is_none() {
         return Err("a count without the number of games".to_owned());
     }
-    Ok(Cell {
+    Ok(TableCell {
         row: row.to_owned(),
         column: column.to_owned(),
         published: fields.published,

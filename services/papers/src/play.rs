@@ -1,5 +1,6 @@
-//! Plays what a table asks for, on threads of this process, without a
-//! coordinator: the same games as `arena run` plays of the same spec.
+//! Plays the games of a matchup on threads of this process, without a coordinator.
+//!
+//! `arena run` plays the same games for the same spec.
 
 use std::{
     sync::{
@@ -20,19 +21,19 @@ use arena_tournament::{Schedule, published::Part};
 use crate::error::{PaperError, Result};
 use crate::{
     history,
-    quantity::{Facts, Measure, Thought},
+    measure::{GameFacts, Measure, SearchCounts},
     tables::Matchup,
 };
 
 /// Games that a thread takes at a time.
 const CHUNK: u64 = 4;
 
-/// What each measure got of each block, in the blocks' order; games of a block
-/// are one after the other.
+/// What each game adds: by measure, by block, by game.
 pub(crate) type Parts = Vec<Vec<Vec<Part>>>;
 
-/// Plays all games of a spec, unless `stop` is set on the way. `played` is called
-/// after each, on any thread.
+/// Plays all games of a spec, until `stop` is set.
+///
+/// `played` is called after each game, on any thread.
 pub(crate) fn play(
     play: &Matchup,
     spec: &Spec,
@@ -41,7 +42,7 @@ pub(crate) fn play(
     stop: &AtomicBool,
     played: &(dyn Fn() + Sync),
 ) -> Result<Parts> {
-    let hall = GameRunner {
+    let runner = GameRunner {
         play,
         spec,
         measures,
@@ -49,11 +50,11 @@ pub(crate) fn play(
         stop,
         played,
     };
-    arena_games::visit(&spec.ruleset, &play.options, play.seats, hall)
+    arena_games::visit(&spec.ruleset, &play.options, play.seats, runner)
         .map_err(PaperError::failed)?
 }
 
-/// Fails where nobody wants to know any more.
+/// Fails if `stop` is set.
 pub(crate) fn check_stop(stop: &AtomicBool) -> Result {
     match stop.load(Ordering::Relaxed) {
         true => Err(PaperError::Interrupted),
@@ -61,13 +62,13 @@ pub(crate) fn check_stop(stop: &AtomicBool) -> Result {
     }
 }
 
-/// In the order of a spec's agents.
+/// Bots in the order of a spec's agents.
 type Bots<G> = Vec<Box<dyn Bot<G>>>;
 
-/// Fails where an agent of a spec cannot play its ruleset.
+/// Fails if an agent of the matchup cannot play its ruleset.
 pub(crate) fn check(play: &Matchup) -> Result {
-    struct Check<'a>(&'a Spec);
-    impl Visitor for Check<'_> {
+    struct AgentCheck<'a>(&'a Spec);
+    impl Visitor for AgentCheck<'_> {
         type Out = Result;
 
         fn visit<G: Game>(self, game: G) -> Result {
@@ -75,11 +76,11 @@ pub(crate) fn check(play: &Matchup) -> Result {
         }
     }
     let spec = &play.spec;
-    arena_games::visit(&spec.ruleset, &play.options, play.seats, Check(spec))
+    arena_games::visit(&spec.ruleset, &play.options, play.seats, AgentCheck(spec))
         .map_err(PaperError::failed)?
 }
 
-/// The agents of a spec, as a tournament and as a game knows them.
+/// The agents of a spec: their entries in a tournament, and their bots.
 fn seat<G: Game>(game: &G, spec: &Spec) -> Result<(Vec<AgentRef>, Bots<G>)> {
     let mut agents = Vec::with_capacity(spec.agents.len());
     let mut bots = Vec::with_capacity(spec.agents.len());
@@ -103,8 +104,7 @@ fn seat<G: Game>(game: &G, spec: &Spec) -> Result<(Vec<AgentRef>, Bots<G>)> {
     Ok((agents, bots))
 }
 
-/// A set of bots and the list of their games, the same list as a coordinator
-/// makes of the spec.
+/// Bots and the schedule of their games, which is the same as a coordinator's.
 pub(crate) struct MatchupPlayer<G: Game> {
     schedule: Schedule,
     names: Vec<String>,
@@ -114,11 +114,11 @@ pub(crate) struct MatchupPlayer<G: Game> {
 
 /// A finished game.
 pub(crate) struct PlayedGame {
-    /// Place of each seat's agent in the spec's list.
+    /// Index of each seat's agent in the spec.
     agents: Vec<u16>,
     seed: BlockSeed,
     finished: Finished,
-    thoughts: [Thought; MAX_SEATS],
+    searches: [SearchCounts; MAX_SEATS],
 }
 
 impl<G: Game> MatchupPlayer<G> {
@@ -150,7 +150,7 @@ impl<G: Game> MatchupPlayer<G> {
         })
     }
 
-    /// How many games there are.
+    /// Number of games.
     pub(crate) fn games(&self) -> u64 {
         self.schedule.games()
     }
@@ -159,8 +159,10 @@ impl<G: Game> MatchupPlayer<G> {
         self.schedule.rotations() as usize
     }
 
-    /// Plays a game to its end. `ask` is given the place of the agent whose turn
-    /// it is and how to ask any of them what it would play.
+    /// Plays a game to its end.
+    ///
+    /// `ask` gets the index of the agent to move and a function that returns the choice of
+    /// any agent at this position.
     pub(crate) fn play(
         &mut self,
         game: &G,
@@ -179,13 +181,13 @@ impl<G: Game> MatchupPlayer<G> {
             on_fault: FaultPolicy::default(),
             ask_forced: false,
         };
-        let mut thoughts = [Thought::default(); MAX_SEATS];
+        let mut searches = [SearchCounts::default(); MAX_SEATS];
         let bots = &mut self.bots;
         let finished = play_out(Match::new(game.clone(), setup), |decision| {
             let seat = usize::from(decision.seat);
             let agent = usize::from(scheduled.seats[seat]);
             let chosen = ask(agent, &mut |agent| bots[agent].choose(decision));
-            thoughts[seat].add(chosen.nodes.unwrap_or(0));
+            searches[seat].add(chosen.nodes.unwrap_or(0));
             chosen
         })
         .map_err(|error| {
@@ -195,11 +197,12 @@ impl<G: Game> MatchupPlayer<G> {
             agents: scheduled.seats,
             seed: scheduled.seed,
             finished,
-            thoughts,
+            searches,
         })
     }
 }
 
+/// Plays the games of a matchup on several threads.
 struct GameRunner<'a> {
     play: &'a Matchup,
     spec: &'a Spec,
@@ -209,8 +212,8 @@ struct GameRunner<'a> {
     played: &'a (dyn Fn() + Sync),
 }
 
-/// A game's number, and what it adds to each measure.
-type Row = (u64, Vec<Part>);
+/// A game's index, and what it adds to each measure.
+type GameParts = (u64, Vec<Part>);
 
 impl Visitor for GameRunner<'_> {
     type Out = Result<Parts>;
@@ -218,7 +221,7 @@ impl Visitor for GameRunner<'_> {
     fn visit<G: Game>(self, game: G) -> Self::Out {
         let per_block = MatchupPlayer::new(&game, self.play, self.spec)?.rotations();
         let next = AtomicU64::new(0);
-        let rows: Mutex<Vec<Row>> = Mutex::default();
+        let rows: Mutex<Vec<GameParts>> = Mutex::default();
         let work = || -> Result {
             let done = self.work(&game, &next)?;
             let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
@@ -244,9 +247,9 @@ impl Visitor for GameRunner<'_> {
 
 impl GameRunner<'_> {
     /// Plays games until none is left.
-    fn work<G: Game>(&self, game: &G, next: &AtomicU64) -> Result<Vec<Row>> {
+    fn work<G: Game>(&self, game: &G, next: &AtomicU64) -> Result<Vec<GameParts>> {
         let mut table = MatchupPlayer::new(game, self.play, self.spec)?;
-        let follows = self.measures.iter().any(|measure| measure.needs_course());
+        let follows = self.measures.iter().any(|measure| measure.needs_history());
         let mut rows = Vec::new();
         loop {
             let first = next.fetch_add(CHUNK, Ordering::Relaxed);
@@ -256,17 +259,17 @@ impl GameRunner<'_> {
             for index in first..(first + CHUNK).min(table.games()) {
                 check_stop(self.stop)?;
                 let played = table.play(game, index, |agent, choose| choose(agent))?;
-                let course = if follows {
+                let history = if follows {
                     history::follow(game, &played.finished.events, played.seed)
                         .map_err(PaperError::failed)?
                 } else {
                     None
                 };
-                let facts = Facts {
+                let facts = GameFacts {
                     agents: &played.agents,
                     finished: &played.finished,
-                    thoughts: &played.thoughts,
-                    course: course.as_ref(),
+                    searches: &played.searches,
+                    history: history.as_ref(),
                 };
                 let parts = self.measures.iter().map(|measure| measure.part(&facts));
                 rows.push((index, parts.collect()));

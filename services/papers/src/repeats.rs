@@ -1,51 +1,53 @@
-//! Which cells say again what cells before them said: of games without draws the
-//! wins of one player tell those of the other, and percentages the counts that
-//! they are of. Such a cell is compared, but it confirms nothing more.
+//! Finds dependent cells: cells whose figures follow from those of earlier cells.
 //!
-//! Published figures of the same games are linear in what those games counted,
-//! so that a cell repeats others where its count is a combination of theirs and
-//! the printed figures add up as well.
+//! In games without draws, the wins of one player determine the wins of the other, and a
+//! count determines its percentage. A dependent cell is compared, but it confirms nothing
+//! more.
+//!
+//! Published figures of the same games are linear in the counts of these games. So a cell is
+//! dependent if its count is a linear combination of earlier cells' counts, and the printed
+//! figures satisfy the same equation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
-    fields::{Expect, Kind},
-    quantity::{Measure, Quantity},
-    tables::{Cell, Matchup, PublishedTable},
+    fields::{FigureKind, Reproducibility},
+    measure::Measure,
+    quantity::Quantity,
+    tables::{Matchup, PublishedTable, TableCell},
 };
 
-/// What was counted in the same games: by name how often it goes into a figure.
-type Counted = BTreeMap<String, f64>;
+/// Coefficient of each count in a figure, by the count's name.
+type Coefficients = BTreeMap<String, f64>;
 
-/// Smaller is nothing but rounding of the arithmetic.
-const NOTHING: f64 = 1e-9;
+/// A smaller coefficient is a rounding error of the arithmetic.
+const ROUNDING_ERROR: f64 = 1e-9;
 
-/// A published figure as an equation: what is counted comes to so much.
+/// A published figure as a linear equation: the weighted sum of counts is `amount`.
 #[derive(Clone, Debug)]
 struct Claim {
-    counted: Counted,
+    counted: Coefficients,
     amount: f64,
 }
 
 impl Claim {
-    /// Takes `times` another claim off.
-    fn less(&mut self, other: &Self, times: f64) {
+    /// Subtracts another claim `times` times.
+    fn subtract(&mut self, other: &Self, times: f64) {
         for (name, coefficient) in &other.counted {
             *self.counted.entry(name.clone()).or_default() -= times * coefficient;
         }
         self.counted
-            .retain(|_, coefficient| coefficient.abs() > NOTHING);
+            .retain(|_, coefficient| coefficient.abs() > ROUNDING_ERROR);
         self.amount -= times * other.amount;
     }
 }
 
-/// Claims about the same games, each reduced by those before it.
+/// Claims about the same games, each reduced by the earlier claims.
 #[derive(Debug, Default)]
-struct Known(Vec<Claim>);
+struct KnownClaims(Vec<Claim>);
 
-impl Known {
-    /// True where the claim follows from those known; else it is known from now
-    /// on.
+impl KnownClaims {
+    /// True if the claim follows from the known claims; otherwise adds it to them.
     fn implies(&mut self, mut claim: Claim, tolerance: f64) -> bool {
         for known in &self.0 {
             // Reduced claims are not empty.
@@ -53,7 +55,7 @@ impl Known {
                 continue;
             };
             if let Some(mine) = claim.counted.get(pivot) {
-                claim.less(known, mine / coefficient);
+                claim.subtract(known, mine / coefficient);
             }
         }
         if claim.counted.is_empty() {
@@ -64,9 +66,9 @@ impl Known {
     }
 }
 
-/// Marks the cells of all tables, in their order, that repeat others.
+/// Marks the dependent cells of all tables, in the order of the tables.
 pub(crate) fn mark(tables: &mut [PublishedTable]) {
-    let mut known: BTreeMap<String, Known> = BTreeMap::new();
+    let mut known: BTreeMap<String, KnownClaims> = BTreeMap::new();
     for table in tables {
         let measures_draws: Vec<bool> = (0..table.plays.len())
             .map(|place| {
@@ -81,9 +83,8 @@ pub(crate) fn mark(tables: &mut [PublishedTable]) {
         for cell in cells {
             let play = cell.play.map(|place| &plays[place]);
             let draws = cell.play.is_some_and(|place| measures_draws[place]);
-            // What is printed once is said once, however many of our settings
-            // it is compared with.
-            let compared = cell.expect != Expect::None;
+            // A printed figure counts once, even if it is compared with several settings.
+            let compared = cell.expect != Reproducibility::None;
             let first =
                 { cell.printed.iter().filter(|_| compared) }.all(|row| printed.insert(row.clone()));
             cell.repeats = repeats(cell, play, draws, &mut known) || !first;
@@ -92,43 +93,43 @@ pub(crate) fn mark(tables: &mut [PublishedTable]) {
 }
 
 fn repeats(
-    cell: &Cell,
+    cell: &TableCell,
     play: Option<&Matchup>,
     draws: bool,
-    known: &mut BTreeMap<String, Known>,
+    known: &mut BTreeMap<String, KnownClaims>,
 ) -> bool {
     let (Some(measure), Some(published)) = (&cell.measure, cell.published) else {
         return false;
     };
-    if cell.expect == Expect::None {
+    if cell.expect == Reproducibility::None {
         return false;
     }
     let agents = play.map_or(0, |play| play.spec.agents.len());
-    let family = Family::of(measure, agents, draws);
+    let family = ClaimFamily::of(measure, agents, draws);
     let games = play.map(|play| (&play.spec.ruleset, &play.options, &play.spec.play));
     let players = play.map(|play| (&play.spec.agents, &play.spec.variants));
-    // Of the wins that somebody had, as many were counted as there were wins.
+    // The games behind the share of starts are the agent's wins, whose number varies.
     let of = cell.of.filter(|_| family.name != "started");
     let key = format!("{} {of:?} {games:?} {players:?}", family.name);
     let first = !known.contains_key(&key);
     let known = known.entry(key).or_default();
-    // All games are one, and its result is one thing to say.
+    // All games are the same, so their result is one figure.
     if play.is_some_and(|play| play.deterministic) && family.name == "result" && !first {
         return true;
     }
     let (amount, all) = match (cell.kind, cell.of) {
-        (Kind::Count, of) => (published, of.unwrap_or(1) as f64),
-        (Kind::Percent, Some(of)) => (published / 100.0 * of as f64, of as f64),
-        (Kind::Percent, None) => (published / 100.0, 1.0),
-        (Kind::Share, Some(of)) => (published * of as f64, of as f64),
-        (Kind::Share | Kind::Mean | Kind::Value, _) => (published, 1.0),
+        (FigureKind::Count, of) => (published, of.unwrap_or(1) as f64),
+        (FigureKind::Percent, Some(of)) => (published / 100.0 * of as f64, of as f64),
+        (FigureKind::Percent, None) => (published / 100.0, 1.0),
+        (FigureKind::Share, Some(of)) => (published * of as f64, of as f64),
+        (FigureKind::Share | FigureKind::Mean | FigureKind::Value, _) => (published, 1.0),
     };
-    // How far printed figures may be off by their own rounding.
+    // The rounding error of the printed figures.
     let tolerance = match (cell.kind, cell.of) {
-        (Kind::Count, _) => 0.5,
-        (Kind::Percent | Kind::Share, Some(_)) => 0.5 + 0.001 * all,
-        (Kind::Percent | Kind::Share, None) => 0.001,
-        (Kind::Mean | Kind::Value, _) => cell.within.unwrap_or(0.0),
+        (FigureKind::Count, _) => 0.5,
+        (FigureKind::Percent | FigureKind::Share, Some(_)) => 0.5 + 0.001 * all,
+        (FigureKind::Percent | FigureKind::Share, None) => 0.001,
+        (FigureKind::Mean | FigureKind::Value, _) => cell.within.unwrap_or(0.0),
     };
     if first && let Some(whole) = family.whole {
         known.0.push(Claim {
@@ -145,15 +146,15 @@ fn repeats(
     known.implies(claim, tolerance)
 }
 
-/// What a measure counts among things of one kind.
-struct Family {
+/// The counts of a measure, and the family of counts that they belong to.
+struct ClaimFamily {
     name: String,
     counted: Vec<String>,
-    /// What happens exactly once a game or throw.
-    whole: Option<Counted>,
+    /// Counts that add up to the number of games or throws.
+    whole: Option<Coefficients>,
 }
 
-impl Family {
+impl ClaimFamily {
     fn of(measure: &Measure, agents: usize, draws: bool) -> Self {
         let once = |names: Vec<String>| names.into_iter().map(|name| (name, 1.0)).collect();
         let each = || (0..agents).map(|agent| agent.to_string());

@@ -9,12 +9,12 @@ use arena_games::{ChineseLudo, Cowry, Ruleset, cowry::VALUES, ludo::State};
 
 use crate::error::{PaperError, Result};
 use crate::{
-    fields::ReplyWeight,
-    quantity::{Measure, Quantity},
+    measure::Measure,
+    quantity::{PaperReplyWeight, Quantity},
     tables::Matchup,
 };
 
-/// The figure; none for what is no figure of the rules, or not there.
+/// Computes a figure from the rules; none if the measure needs games, or the data lack it.
 pub(crate) fn compute(measure: &Measure, play: &Matchup) -> Result<Option<f64>> {
     let found = match measure.quantity {
         Quantity::ThrowChance | Quantity::ThrowExpected | Quantity::PieceThrows => {
@@ -73,8 +73,8 @@ fn example(measure: &Measure, play: &Matchup) -> Result<Option<f64>, OptionError
     let settings = Settings {
         plies: measure.plies,
         reply_weight: match measure.reply_weight {
-            ReplyWeight::Sixth => ludo::ReplyWeight::Sixth,
-            ReplyWeight::ThirtySixth => ludo::ReplyWeight::ThirtySixth,
+            PaperReplyWeight::Sixth => ludo::ReplyWeight::Sixth,
+            PaperReplyWeight::ThirtySixth => ludo::ReplyWeight::ThirtySixth,
         },
         ..Settings::default()
     };
@@ -88,7 +88,7 @@ fn example(measure: &Measure, play: &Matchup) -> Result<Option<f64>, OptionError
     })
 }
 
-/// With the matrix and without, for the paper's 13 special squares and four
+/// Operations with the matrix and without it, for the paper's 13 special squares and four
 /// planes.
 fn operations() -> (f64, f64) {
     let (alpha, beta) = (13, 4);

@@ -15,10 +15,11 @@ use crate::{
     clock,
     error::{PaperError, Result},
     finding::{self, Finding},
+    measure::Measure,
     play,
-    quantity::{Measure, Source},
+    quantity::FigureSource,
     rules,
-    tables::{Cell, Matchup, PublishedTable},
+    tables::{Matchup, PublishedTable, TableCell},
 };
 
 /// Maximum factor by which games grow for a figure near its bound.
@@ -68,7 +69,7 @@ impl TableRunner {
             progress();
         };
         for (place, play) in table.plays.iter().enumerate() {
-            // What is measured of this play, and in which cell.
+            // The measures of this matchup, each with the index of its cell.
             let measured: Vec<(usize, &Measure)> = table
                 .cells
                 .iter()
@@ -81,21 +82,22 @@ impl TableRunner {
                     move |(_, measure): &&(usize, &Measure)| measure.quantity.source() == source;
                 measured.iter().filter(same)
             };
-            for &(cell, measure) in from(Source::Rules) {
+            for &(cell, measure) in from(FigureSource::Rules) {
                 estimates[cell] = rules::compute(measure, play)?.map(finding::exact);
             }
-            if from(Source::Games).next().is_some() {
-                let measures: Vec<&Measure> = from(Source::Games).map(|&(_, one)| one).collect();
+            if from(FigureSource::Games).next().is_some() {
+                let measures: Vec<&Measure> =
+                    from(FigureSource::Games).map(|&(_, one)| one).collect();
                 let mut games = self.games;
                 loop {
                     let found = self.play(play, games, &measures, &played)?;
-                    for (&(cell, _), estimate) in from(Source::Games).zip(found) {
+                    for (&(cell, _), estimate) in from(FigureSource::Games).zip(found) {
                         estimates[cell] = estimate;
                     }
-                    let open = from(Source::Games)
+                    let open = from(FigureSource::Games)
                         .any(|&(cell, _)| table.cells[cell].wants_more(estimates[cell]));
-                    // Looks are fixed beforehand: at the table's games and at each
-                    // doubling. All of them are played again, the first ones alike.
+                    // The numbers of games at which a verdict is tried are fixed in advance:
+                    // the table's number, then doublings. Each try replays the earlier games.
                     let next = play.games(games) * 2;
                     if self.games.is_some() || !open || next > play.games(None) * GROWTH_MAX {
                         break;
@@ -103,15 +105,15 @@ impl TableRunner {
                     games = Some(next);
                 }
             }
-            if from(Source::Clock).next().is_some() {
+            if from(FigureSource::Clock).next().is_some() {
                 let times =
                     clock::move_times(play, &play.spec(&self.seed, None), &self.stop, &played)?;
-                for &(cell, measure) in from(Source::Clock) {
+                for &(cell, measure) in from(FigureSource::Clock) {
                     estimates[cell] = measure.of_times(&times).map(finding::exact);
                 }
             }
         }
-        let fewer = |cell: &Cell| {
+        let fewer = |cell: &TableCell| {
             let play = cell.play.map(|place| &table.plays[place]);
             play.is_some_and(|play| play.games(self.games) < play.games(None))
         };

@@ -1,4 +1,4 @@
-//! Published tables, ready to be run.
+//! Published tables, as their data files define them.
 
 use arena_engine::options::Options;
 use arena_model::{TournamentSeed, spec::Spec};
@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    fields::{Expect, Kind},
-    quantity::{Measure, Source},
+    fields::{FigureKind, Reproducibility},
+    measure::Measure,
+    quantity::FigureSource,
 };
 
 /// Games whose decisions are timed, one after the other.
@@ -44,12 +45,12 @@ impl Paper {
     }
 }
 
-/// A published table, ready to be run.
+/// A published table.
 #[derive(Debug)]
 pub struct PublishedTable {
-    /// Such as `001-ii`.
+    /// Its id, such as `001-ii`.
     pub id: &'static str,
-    /// The paper that has it.
+    /// The paper that contains it.
     pub paper: Paper,
     /// Its name in the paper.
     pub name: String,
@@ -62,7 +63,7 @@ pub struct PublishedTable {
     /// The games behind the figures.
     pub plays: Vec<Matchup>,
     /// Its figures.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<TableCell>,
 }
 
 /// Games of the same agents under the same rules.
@@ -74,38 +75,38 @@ pub struct Matchup {
     pub options: Options,
     /// Seats of a game.
     pub seats: usize,
-    /// Nothing is drawn, so all games are the same.
+    /// True if the games use no random numbers, so that all games are the same.
     pub deterministic: bool,
 }
 
 /// A published figure and how it is compared.
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub struct TableCell {
     pub(crate) row: String,
     pub(crate) column: String,
     pub(crate) published: Option<f64>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: FigureKind,
     /// Games or observations behind the published figure.
     pub(crate) of: Option<u64>,
-    /// None where nothing of it can be measured.
+    /// How the figure is measured, if it can be measured.
     pub(crate) measure: Option<Measure>,
-    /// Place of its play, where it needs one.
+    /// Index of its matchup, if it needs one.
     pub(crate) play: Option<usize>,
     pub(crate) above: Option<f64>,
     pub(crate) times: Option<f64>,
-    pub(crate) expect: Expect,
+    pub(crate) expect: Reproducibility,
     pub(crate) reason: Option<String>,
     pub(crate) within: Option<f64>,
     pub(crate) at_least: Option<f64>,
     pub(crate) at_most: Option<f64>,
     pub(crate) z_max: Option<f64>,
-    /// No chance is in our figure.
+    /// True if our figure has no chance.
     pub(crate) exact: bool,
     /// True by construction, so that it confirms nothing.
     pub(crate) given: bool,
-    /// The printed row, where several rows here are of one.
+    /// Name of the printed row, if several rows here repeat it.
     pub(crate) printed: Option<String>,
-    /// What it says follows from cells before it.
+    /// True if the figure follows from earlier cells.
     pub(crate) repeats: bool,
 }
 
@@ -124,12 +125,12 @@ impl PublishedTable {
         let cells = || self.cells.iter().filter(|cell| cell.play == Some(place));
         let measures = || cells().filter_map(|cell| cell.measure.as_ref());
         let from = |source| measures().any(|measure| measure.quantity.source() == source);
-        let played = if from(Source::Games) {
+        let played = if from(FigureSource::Games) {
             play.games(games)
         } else {
             0
         };
-        let timed = if from(Source::Clock) {
+        let timed = if from(FigureSource::Clock) {
             TIMED_GAMES * play.games_of_a_block()
         } else {
             0
@@ -139,7 +140,7 @@ impl PublishedTable {
 }
 
 impl Matchup {
-    /// Games of a block.
+    /// Number of games of a block.
     #[must_use]
     pub fn games_of_a_block(&self) -> u64 {
         if self.spec.play.rotate {
@@ -153,7 +154,7 @@ impl Matchup {
     #[must_use]
     pub fn blocks(&self, games: Option<u64>) -> u64 {
         match games {
-            // The second is to show that it is the first again.
+            // The second block checks that the games are the same.
             _ if self.deterministic => 2,
             Some(games) => games.div_ceil(self.games_of_a_block()),
             None => self.spec.blocks,
@@ -166,9 +167,10 @@ impl Matchup {
         self.blocks(games) * self.games_of_a_block()
     }
 
-    /// The spec of the games, which `arena run` takes too. Its
-    /// seed derives from the user's, the table and all that is played, but not
-    /// from the number of games: more games begin with the same ones.
+    /// The spec of the games, which `arena run` accepts too.
+    ///
+    /// Its seed derives from the user's seed, the table and the matchup, but not from the
+    /// number of games: a longer run starts with the same games.
     #[must_use]
     pub fn spec(&self, root: &TournamentSeed, games: Option<u64>) -> Spec {
         let mut spec = self.spec.clone();

@@ -11,7 +11,7 @@ use arena_tournament::published::Estimate;
 
 use crate::{
     FindingCounts, PaperError, TableResult, TableRunner,
-    fields::Expect,
+    fields::Reproducibility,
     finding::{Agreement, Finding, TOO_FEW, UNDECIDED},
     library::{self, FILES},
     quantity::Quantity,
@@ -53,7 +53,7 @@ fn every_data_file_is_part_of_the_program() {
     assert_eq!(listed, files);
 }
 
-/// Each table with a few games, for all tests that look at one.
+/// Results of every table with a few games, shared by tests.
 fn quick() -> &'static [TableResult] {
     static QUICK: LazyLock<Vec<TableResult>> = LazyLock::new(|| {
         let runner = runner(6, 2);
@@ -72,7 +72,7 @@ fn every_cell_that_can_be_measured_gets_a_figure() {
                 assert_eq!(finding.ours, None);
                 continue;
             };
-            // In a few games somebody may win none.
+            // An agent may win none of a few games.
             let rare = matches!(measure.quantity, Quantity::Started | Quantity::PliesWhenWon);
             assert!(
                 finding.ours.is_some() || rare,
@@ -86,10 +86,10 @@ fn every_cell_that_can_be_measured_gets_a_figure() {
 }
 
 #[test]
-fn what_cannot_be_expected_is_never_compared_and_always_has_a_reason() {
+fn figures_that_are_not_reproducible_are_not_compared_and_have_a_reason() {
     let findings = || quick().iter().flat_map(|ran| &ran.findings);
     for finding in findings() {
-        let none = finding.expected == Expect::None.letter();
+        let none = finding.expected == Reproducibility::None.letter();
         let unseen = finding.ours.is_none();
         let few = finding.reason.as_deref() == Some(TOO_FEW);
         let undecided = finding.reason.as_deref() == Some(UNDECIDED);
@@ -105,7 +105,7 @@ fn what_cannot_be_expected_is_never_compared_and_always_has_a_reason() {
     assert!(findings().any(|finding| finding.verdict == Agreement::Within));
 }
 
-/// Tables with figures of every kind that games are played for.
+/// Tables with sampled figures of every kind.
 const SAMPLED: [&str; 4] = ["000-i", "000-iii", "001-ii", "001-vii"];
 
 #[test]
@@ -123,7 +123,7 @@ fn one_game_is_no_verdict() {
 }
 
 #[test]
-fn what_is_true_by_construction_confirms_nothing() {
+fn figures_true_by_construction_are_counted_apart() {
     let given = |table: &&PublishedTable| table.cells.iter().any(|cell| cell.given);
     let with: Vec<&str> = tables()
         .iter()
@@ -151,7 +151,7 @@ fn what_is_true_by_construction_confirms_nothing() {
 }
 
 #[test]
-fn what_follows_from_figures_before_it_counts_as_said_again() {
+fn dependent_cells_are_those_of_the_list() {
     type Columns = BTreeMap<String, Vec<String>>;
     let again = |table: &PublishedTable| {
         let mut rows = Columns::new();
@@ -168,7 +168,7 @@ fn what_follows_from_figures_before_it_counts_as_said_again() {
 }
 
 #[test]
-fn counts_that_do_not_add_up_are_figures_of_their_own() {
+fn counts_that_do_not_add_up_are_independent() {
     let row = |won, lost| {
         let text = SMALL
             .replace(
@@ -244,7 +244,7 @@ fn a_table_that_is_stopped_is_interrupted_and_not_judged() {
 }
 
 #[test]
-fn the_games_reported_beforehand_are_those_that_are_played() {
+fn games_counted_in_advance_are_the_games_played() {
     for ran in quick() {
         assert_eq!(ran.games, ran.table.games(Some(6)), "{}", ran.table.id);
     }
@@ -264,7 +264,7 @@ fn more_games_begin_with_the_same_ones() {
 }
 
 #[test]
-fn a_table_is_found_in_any_case_and_a_misspelt_one_named() {
+fn table_is_found_in_any_case_and_misspelt_one_gets_a_hint() {
     assert_eq!(
         library::table("000-II").map(|table| table.id).ok(),
         Some("000-ii")
@@ -302,7 +302,7 @@ cells = { won = 25 }
 "#;
 
 #[test]
-fn a_data_file_that_is_wrong_is_refused_and_says_where() {
+fn invalid_data_file_is_rejected_with_its_place() {
     assert!(library::read("test", SMALL).is_ok());
     for (from, to, word) in [
         ("paper = \"004\"", "paper = \"009\"", "paper 009"),
@@ -326,7 +326,7 @@ fn a_data_file_that_is_wrong_is_refused_and_says_where() {
 }
 
 #[test]
-fn a_bound_in_standard_errors_is_just_that() {
+fn a_bound_in_standard_errors_replaces_the_general_rule() {
     let verdict = |more: &str| {
         let text = SMALL.replace("of = 50", &format!("of = 50{more}"));
         let table = library::read("test", &text.replace("won = 25", "won = 37")).expect("a table");

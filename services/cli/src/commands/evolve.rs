@@ -17,7 +17,7 @@ use arena_wire::v1::{self, GetAgentRequest};
 use clap::Args;
 use tonic::Code;
 
-use self::{generations::Generations, report::Report};
+use self::{generations::Generations, report::EvolutionReporter};
 use crate::{
     access::{self, Access, AccessArgs, Client},
     failure::{Failure, Kind as FailureKind, Outcome},
@@ -131,7 +131,7 @@ impl EvolveArgs {
             None => drawn()?,
         };
         if self.access.creates().is_some() {
-            // A spec that is refused leaves no folder behind.
+            // A rejected spec must not leave a data folder behind.
             let embedded = crate::embedded::hold_memory().await?;
             let mut client = access::dial(&embedded.url()).await?;
             let checked = prepare(&mut client, &spec, seed).await;
@@ -139,7 +139,7 @@ impl EvolveArgs {
             embedded.stop().await?;
             checked.map_err(about)?;
         }
-        // Whether it can be written has to show before the games, not after.
+        // A file that cannot be written must be an error before the games, not after them.
         let file = self
             .champion
             .as_deref()
@@ -160,7 +160,7 @@ impl EvolveArgs {
         closed
     }
 
-    /// Plays with workers of our own, where there are to be some.
+    /// Plays the generations, with worker processes of its own if any are requested.
     async fn play(
         &self,
         access: &mut Access,
@@ -178,7 +178,7 @@ impl EvolveArgs {
         ));
         let workers = self.workers.unwrap_or(u16::from(access.is_embedded()));
         let mut fleet = Fleet::start(&access.url, workers.into(), self.builtin, None)?;
-        let mut report = Report::new(self.output, spec);
+        let mut report = EvolutionReporter::new(self.output, spec);
         let mut client = access.client.clone();
         if workers == 0 {
             workers::note_absence(&mut client, &access.url).await?;
@@ -224,7 +224,7 @@ impl EvolveArgs {
     }
 }
 
-/// A seed where nobody names one.
+/// Draws a seed.
 fn drawn() -> Outcome<TournamentSeed> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)
@@ -246,7 +246,7 @@ async fn prepare(
     Ok(generations)
 }
 
-/// The options that evolve.
+/// Asks the coordinator for the bot, and returns its options that evolve.
 async fn genome(client: &mut Client, spec: &EvolveSpec) -> Outcome<Genome> {
     let player = &spec.player;
     let name = player
@@ -280,7 +280,7 @@ async fn genome(client: &mut Client, spec: &EvolveSpec) -> Outcome<Genome> {
     Ok(Genome::new(bot, &spec.ruleset, player.evolve.as_ref())?)
 }
 
-/// That there is no such agent, and which one may be meant.
+/// The error for an unknown agent, with the nearest known name.
 async fn unknown(client: &mut Client, name: &str) -> Outcome<Failure> {
     let request = v1::ListAgentsRequest {
         page_size: 200,
@@ -299,7 +299,7 @@ async fn unknown(client: &mut Client, name: &str) -> Outcome<Failure> {
 
 #[cfg(test)]
 mod tests {
-    use arena_evolution::{EVOLUTION_KEYS, PLAYER_KEYS, genetic::Settings, parse};
+    use arena_evolution::{EVOLUTION_KEYS, PLAYER_KEYS, Settings, parse};
 
     use super::*;
 

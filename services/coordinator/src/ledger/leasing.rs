@@ -231,7 +231,7 @@ impl Ledger {
                 let has_better_candidate = |tried: &[Attempt]| has_better_candidate(number, tried);
                 let requester = LeaseRequester {
                     now,
-                    process: process,
+                    process,
                     has_better_candidate: &has_better_candidate,
                     charged: &charged(queue),
                 };
@@ -273,7 +273,7 @@ impl Ledger {
         };
         let requester = LeaseRequester {
             now,
-            process: process,
+            process,
             has_better_candidate: &has_better_candidate,
             charged: &charged,
         };
@@ -307,7 +307,7 @@ impl Ledger {
             lease,
             Lease {
                 worker,
-                process: process,
+                process,
                 tournament: chosen,
                 games: games.iter().map(|game| game.index).collect(),
                 audit,

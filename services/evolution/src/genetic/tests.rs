@@ -121,7 +121,7 @@ fn crossover_takes_each_gene_from_one_of_two_parents_that_may_be_parents() {
         }
         match parents {
             Parents::Rest => assert_eq!(from_elite, 0),
-            // Fewer and fewer tell, since nothing new comes without mutation.
+            // Without mutation players become alike, so that fewer children show their parents.
             Parents::All => assert!(from_elite > 20, "{from_elite}"),
         }
     }

@@ -1,4 +1,4 @@
-//! A game of cowry as paper 000 counts it.
+//! The history of a game of cowry, as paper 000 counts it.
 
 use arena_engine::{Event, Game, ReplayError, replay};
 use arena_games::{
@@ -6,21 +6,21 @@ use arena_games::{
     cowry::{Landing, VALUES},
 };
 
-/// Who began, and what each seat did.
+/// The starting seat and the counts of each seat.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CowryHistory {
-    /// Who threw first.
+    /// The seat that threw first.
     pub(crate) starter: Option<usize>,
-    /// By seat.
-    pub(crate) seats: Vec<SeatHistory>,
+    /// Counts by seat.
+    pub(crate) seats: Vec<CowrySeatHistory>,
 }
 
-/// What one seat threw and played.
+/// Throws and moves of one seat.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SeatHistory {
+pub(crate) struct CowrySeatHistory {
     /// Throws of each value.
     pub(crate) throws: [u64; VALUES.len()],
-    /// Throws played: moves of pieces. What could not be played is none.
+    /// Throws that moved a piece.
     pub(crate) moves: u64,
     /// Sum of the values played.
     pub(crate) squares: u64,
@@ -30,8 +30,8 @@ pub(crate) struct SeatHistory {
     pub(crate) hits_missed: u64,
 }
 
-impl SeatHistory {
-    /// Throws in all.
+impl CowrySeatHistory {
+    /// Number of throws.
     pub(crate) fn thrown(&self) -> u64 {
         self.throws.iter().sum()
     }
@@ -43,19 +43,19 @@ impl SeatHistory {
     }
 }
 
-/// Follows a game.
+/// Reads the history of a game.
 pub(crate) fn follow(cowry: &Cowry, events: &[Event]) -> Result<CowryHistory, ReplayError> {
-    let mut course = CowryHistory {
+    let mut history = CowryHistory {
         starter: None,
-        seats: vec![SeatHistory::default(); cowry.seats()],
+        seats: vec![CowrySeatHistory::default(); cowry.seats()],
     };
     let mut legal = Vec::new();
     replay(cowry, events, |state, described| {
         let Some(seat) = described.seat.map(usize::from) else {
             return;
         };
-        course.starter.get_or_insert(seat);
-        let mine = &mut course.seats[seat];
+        history.starter.get_or_insert(seat);
+        let mine = &mut history.seats[seat];
         let id = described.event.id();
         if !described.event.is_action() {
             mine.throws[usize::from(id)] += 1;
@@ -77,5 +77,5 @@ pub(crate) fn follow(cowry: &Cowry, events: &[Event]) -> Result<CowryHistory, Re
             mine.hits_missed += u64::from(legal.iter().any(|&action| hits(action)));
         }
     })?;
-    Ok(course)
+    Ok(history)
 }

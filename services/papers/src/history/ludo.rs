@@ -1,29 +1,29 @@
-//! What the Threat Matrix paper's Table 3 asks of one position of a game.
+//! One position of a game of Chinese Ludo, as Table 3 of paper 003 measures it.
 
 use arena_agents::ludo::{Evaluator, ReplyWeight, Settings, Source};
 use arena_engine::{AgentRng, Event, Game, ReplayError, replay};
 use arena_games::{ChineseLudo, ludo::State};
 use arena_model::BlockSeed;
 
-/// A position in which planes differ, drawn from a game.
+/// Effect of a second ply at one position of a game, for each weight of replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LudoHistory {
-    pub(crate) sixth: Ahead,
-    pub(crate) thirty_sixth: Ahead,
+    pub(crate) sixth: SecondPlyEffect,
+    pub(crate) thirty_sixth: SecondPlyEffect,
 }
 
-/// What a second ply changes.
+/// How a second ply changes the choice of a plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ahead {
+pub(crate) struct SecondPlyEffect {
     /// Pairs of the chosen plane and another.
     pub(crate) pairs: u64,
-    /// Those whose μ is below 1.
+    /// Number of these pairs whose μ is below 1.
     pub(crate) below_one: u64,
-    /// Two plies choose the same plane.
+    /// True if a search of two plies chooses the same plane.
     pub(crate) same: bool,
 }
 
-/// Draws a position with the game's seed; none where planes never differ.
+/// Draws a position of the game with its seed; none if the planes' values never differ.
 pub(crate) fn follow(
     game: &ChineseLudo,
     events: &[Event],
@@ -54,9 +54,9 @@ pub(crate) fn follow(
         let twice = Evaluator::new(game, settings(2, weight));
         let others = legal.iter().filter(|&&plane| plane != chosen);
         let ratios = others.filter_map(|&other| twice.mu(&state, chosen.into(), other.into()));
-        let mut ahead = Ahead {
+        let mut ahead = SecondPlyEffect {
             same: twice.choice(&state, &legal) == Some(chosen),
-            ..Ahead::default()
+            ..SecondPlyEffect::default()
         };
         for ratio in ratios {
             ahead.pairs += 1;

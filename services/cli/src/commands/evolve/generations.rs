@@ -1,4 +1,4 @@
-//! One generation after the other.
+//! Plays the generations of an evolution, each as a tournament of a coordinator.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -8,7 +8,7 @@ use arena_evolution::{
 use arena_model::{AgentName, TournamentSeed};
 use arena_wire::v1::{GetStandingsRequest, PlanTournamentRequest, Standings, TournamentState};
 
-use super::report::{Played, Report};
+use super::report::{EvolutionReporter, PlayedGeneration};
 use crate::{
     access::Client,
     commands::tournament,
@@ -17,7 +17,7 @@ use crate::{
     progress::{self, Progress},
 };
 
-/// How long a coordinator may be away.
+/// Maximum time to wait for a coordinator that does not answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The generations of an evolution, played by a coordinator.
@@ -56,9 +56,9 @@ impl Generations {
         self.seed
     }
 
-    /// Has the first tournament resolved, so that what is wrong with ruleset,
-    /// options and bot is found before anything is stored. The last one has
-    /// the longest name.
+    /// Asks the coordinator to plan the first tournament, which finds errors in ruleset, options
+    /// and bot before anything is stored. The last tournament is built too, because it has the
+    /// longest name.
     pub(super) async fn check(&self, client: &mut Client) -> Outcome {
         let last = Generation {
             number: self.evolution.settings().generations - 1,
@@ -72,7 +72,7 @@ impl Generations {
         let planned = client.plan_tournament(request).await;
         planned.map(drop).map_err(|status| {
             let failure = Failure::from(status);
-            // All players have these options, not the first alone.
+            // All players have these options, so the message must not name the first player.
             let text = failure.to_string();
             let text = text.replace("agent \"p00\"", "the players of [player]");
             Failure::new(failure.kind(), text)
@@ -85,11 +85,11 @@ impl Generations {
         Ok(spec.to_toml())
     }
 
-    /// Plays all generations, or what is left of them.
+    /// Plays the generations that no earlier run has played, and returns the champion.
     pub(super) async fn play(
         &self,
         client: &mut Client,
-        report: &mut Report<'_>,
+        report: &mut EvolutionReporter<'_>,
     ) -> Outcome<Champion> {
         let generations = self.evolution.settings().generations;
         let mut generation = self.first.clone();
@@ -98,7 +98,7 @@ impl Generations {
             let points = self.points(&standings, &generation)?;
             let order = ranking(&points);
             let (first, games) = (order[0], standings.games);
-            report.played(&Played {
+            report.played(&PlayedGeneration {
                 number: generation.number,
                 tournament: &standings.tournament_id,
                 games,
@@ -130,8 +130,9 @@ impl Generations {
         }
     }
 
-    /// Plays the tournament of a generation, unless it was played before, which
-    /// is reported beside its standings.
+    /// Plays the tournament of a generation, unless an earlier run has played it.
+    ///
+    /// Returns its standings, and true if an earlier run played it.
     async fn generation(
         &self,
         client: &mut Client,
@@ -159,7 +160,7 @@ impl Generations {
         Ok((standings.unwrap_or_default(), before))
     }
 
-    /// The points of each player, by number.
+    /// Points of each player, by the player's number.
     fn points(&self, standings: &Standings, generation: &Generation) -> Outcome<Vec<u64>> {
         let id = &standings.tournament_id;
         let agents: BTreeMap<&str, _> = standings

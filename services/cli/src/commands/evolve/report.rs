@@ -15,10 +15,10 @@ use crate::{
 /// Minimum interval between lines for generations that an earlier run played.
 const LINE_EVERY: Duration = Duration::from_millis(200);
 
-/// A generation that is played.
+/// A finished generation.
 #[derive(Serialize)]
-pub(super) struct Played<'a> {
-    /// From 0.
+pub(super) struct PlayedGeneration<'a> {
+    /// Its number, from 0.
     #[serde(rename = "generation")]
     pub(super) number: u32,
     #[serde(rename = "tournament_id")]
@@ -30,25 +30,26 @@ pub(super) struct Played<'a> {
     pub(super) first: usize,
     /// Its genes.
     pub(super) genes: &'a [f64],
-    /// Of all players.
+    /// Points of all players.
     pub(super) points: &'a [u64],
-    /// In an earlier run, so that it only was read.
+    /// True if an earlier run played it.
     #[serde(skip)]
     pub(super) before: bool,
 }
 
-/// Tells of generations on stderr, and on stdout in the form asked for.
-pub(super) struct Report<'a> {
+/// Reports generations on stderr, and on stdout in the requested format.
+pub(super) struct EvolutionReporter<'a> {
     format: Format,
     spec: &'a EvolveSpec,
     started: Instant,
-    /// Of the line before.
+    /// Time of the previous line.
     last_line: Option<Instant>,
-    /// When the generation before was played.
+    /// Time at which the previous generation finished.
     before: Instant,
-    /// Seconds that generations take, the last ones counted most.
+    /// Moving average of the seconds per generation.
     pace: Option<f64>,
-    course: Vec<serde_json::Value>,
+    /// All generations, for JSON.
+    generations: Vec<serde_json::Value>,
 }
 
 const HEADER: [&str; 8] = [
@@ -62,7 +63,7 @@ const HEADER: [&str; 8] = [
     "genes",
 ];
 
-impl<'a> Report<'a> {
+impl<'a> EvolutionReporter<'a> {
     pub(super) fn new(format: Format, spec: &'a EvolveSpec) -> Self {
         let now = Instant::now();
         Self {
@@ -72,17 +73,17 @@ impl<'a> Report<'a> {
             last_line: None,
             before: now,
             pace: None,
-            course: Vec::new(),
+            generations: Vec::new(),
         }
     }
 
-    /// Tells of one generation.
-    pub(super) fn played(&mut self, played: &Played<'_>) -> Outcome {
+    /// Reports one generation.
+    pub(super) fn played(&mut self, played: &PlayedGeneration<'_>) -> Outcome {
         self.line(played);
         match self.format {
             Format::Table => Ok(()),
             Format::Json => {
-                self.course.push(json!(played));
+                self.generations.push(json!(played));
                 Ok(())
             }
             Format::Jsonl => output::json_line(played),
@@ -106,7 +107,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    fn line(&mut self, played: &Played<'_>) {
+    fn line(&mut self, played: &PlayedGeneration<'_>) {
         let took = self.before.elapsed().as_secs_f64();
         self.before = Instant::now();
         let pace = self.pace.map_or(took, |pace| 0.9 * pace + 0.1 * took);
@@ -135,7 +136,7 @@ impl<'a> Report<'a> {
         ));
     }
 
-    /// Tells of the champion.
+    /// Reports the champion.
     pub(super) fn finish(self, champion: &Champion) -> Outcome {
         note(format!(
             "{} generations in {}",
@@ -157,14 +158,14 @@ impl<'a> Report<'a> {
             Format::Csv => Ok(()),
             Format::Json => {
                 let mut value = value;
-                value["course"] = self.course.into();
+                value["course"] = self.generations.into();
                 output::json(&value)
             }
         }
     }
 }
 
-/// Numbers in one field, so that the champion is the last line's.
+/// Numbers in one field, separated by spaces.
 fn spaced(genes: &[f64]) -> String {
     let genes: Vec<String> = genes.iter().map(ToString::to_string).collect();
     genes.join(" ")

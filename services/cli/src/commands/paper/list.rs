@@ -26,20 +26,20 @@ pub(crate) struct ListArgs {
 
 /// A table, for programs.
 #[derive(Serialize)]
-pub(super) struct View<'a> {
+pub(super) struct TableSummary<'a> {
     id: &'a str,
     paper: &'a Paper,
     table: &'a str,
     title: &'a str,
     protocol: &'a str,
-    /// What the published figures are, where they are not as printed.
+    /// What the published figures are, if they are not as printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     published_is: Option<&'a str>,
     cells: usize,
     games: u64,
 }
 
-impl<'a> View<'a> {
+impl<'a> TableSummary<'a> {
     pub(super) fn of(table: &'a PublishedTable) -> Self {
         Self {
             id: table.id,
@@ -60,7 +60,7 @@ impl ListArgs {
     }
 }
 
-fn listing(format: Format) -> Outcome<Listing<View<'static>>> {
+fn listing(format: Format) -> Outcome<Listing<TableSummary<'static>>> {
     let row = |table: &'static PublishedTable| {
         let cells = vec![
             table.id.to_owned(),
@@ -73,7 +73,7 @@ fn listing(format: Format) -> Outcome<Listing<View<'static>>> {
                 _ => table.games(None).to_string(),
             },
         ];
-        (cells, View::of(table))
+        (cells, TableSummary::of(table))
     };
     Ok(Listing {
         header: vec!["id", "paper", "table", "what", "cells", "games"],

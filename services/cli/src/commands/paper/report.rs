@@ -3,36 +3,37 @@
 use arena_report::units;
 use serde::Serialize;
 
-use arena_papers::{Agreement, Expect, Finding, FindingCounts, TableResult, TableRunner};
+use arena_papers::{Agreement, Finding, FindingCounts, Reproducibility, TableResult, TableRunner};
 
-use super::list::View;
+use super::list::TableSummary;
 use crate::{
     failure::Outcome,
     output::{self, Format},
 };
 
-/// All that was run, for programs. Nothing in it depends on how long it took
-/// or on the number of workers, but for cells that are timed.
+/// Results of a run, for programs. Except for timed cells, they depend neither on the time
+/// taken nor on the number of workers.
 #[derive(Serialize)]
 struct Document<'a> {
     seed: String,
     tables: Vec<TableView<'a>>,
 }
 
+/// Results of one table, for programs.
 #[derive(Serialize)]
 struct TableView<'a> {
     #[serde(flatten)]
-    table: View<'a>,
+    table: TableSummary<'a>,
     games_played: u64,
     #[serde(flatten)]
     sums: FindingCounts,
-    plays: Vec<PlayView>,
+    plays: Vec<MatchupView>,
     findings: &'a [Finding],
 }
 
-/// Games of the same agents: a spec that `arena run` takes as well.
+/// A matchup, with a spec that `arena run` accepts.
 #[derive(Serialize)]
-struct PlayView {
+struct MatchupView {
     games: u64,
     spec: String,
 }
@@ -95,7 +96,7 @@ fn findings(ran: &[TableResult]) -> impl Iterator<Item = &Finding> {
 
 fn document<'a>(ran: &'a [TableResult], runner: &TableRunner) -> Document<'a> {
     let view = |one: &'a TableResult| TableView {
-        table: View::of(one.table),
+        table: TableSummary::of(one.table),
         games_played: one.games,
         sums: FindingCounts::of(&one.findings),
         plays: one
@@ -104,7 +105,7 @@ fn document<'a>(ran: &'a [TableResult], runner: &TableRunner) -> Document<'a> {
             .iter()
             .enumerate()
             .filter(|(_, play)| !play.spec.agents.is_empty())
-            .map(|(place, play)| PlayView {
+            .map(|(place, play)| MatchupView {
                 games: one.table.games_of(place, runner.games),
                 spec: play.spec(&runner.seed, runner.games).to_toml(),
             })
@@ -222,10 +223,10 @@ pub(super) fn cells(ran: &TableResult, runner: &TableRunner) -> String {
         text += &format!("{}\n", wrapped(&line, "  "));
     }
     if ran.findings.iter().any(Finding::is_dependent) {
-        text += &format!("\n{AGAIN}\n");
+        text += &format!("\n{DEPENDENT_NOTE}\n");
     }
     if ran.findings.iter().any(Finding::is_by_construction) {
-        text += &format!("\n{GIVEN}\n");
+        text += &format!("\n{BY_CONSTRUCTION_NOTE}\n");
     }
     let sums = FindingCounts::of(&ran.findings);
     text += &format!(
@@ -237,7 +238,7 @@ pub(super) fn cells(ran: &TableResult, runner: &TableRunner) -> String {
     text
 }
 
-/// One line a table, and the cells that came out otherwise than expected.
+/// One line for each table, then the cells outside their bounds.
 pub(super) fn summary(ran: &[TableResult]) -> String {
     let line = |id: String, what: String, games: u64, seconds: f64, sums: FindingCounts| {
         vec![
@@ -277,7 +278,7 @@ pub(super) fn summary(ran: &[TableResult]) -> String {
         "table", "what", "games", "sampled", "exact", "order", "again", "given", "out", "n/c",
         "time",
     ];
-    let mut text = output::table(&header, &rows) + "\n" + WITHIN;
+    let mut text = output::table(&header, &rows) + "\n" + SUMMARY_NOTE;
     let outside: Vec<&Finding> = findings(ran)
         .filter(|finding| finding.verdict == Agreement::Outside)
         .collect();
@@ -303,12 +304,12 @@ pub(super) fn summary(ran: &[TableResult]) -> String {
     text
 }
 
-/// The rules by which figures R were judged, each with the columns it was for;
-/// those of order stand beside their verdicts.
+/// The rules that judged the reproducible figures, each with its columns. The rules of
+/// ordinal figures are shown beside their verdicts.
 fn rules(findings: &[Finding]) -> Vec<(&str, Vec<&str>)> {
     let mut rules: Vec<(&str, Vec<&str>)> = Vec::new();
     let judged = findings.iter().filter(|finding| {
-        finding.expected == Expect::Reproducible.letter()
+        finding.expected == Reproducibility::Reproducible.letter()
             && finding.verdict != Agreement::NotComparable
             && !finding.given
     });
@@ -329,28 +330,29 @@ fn rules(findings: &[Finding]) -> Vec<(&str, Vec<&str>)> {
     rules
 }
 
-/// Below tables in which cells say again what others said.
-const AGAIN: &str = "again: within, and it follows from cells before it, here or in tables before";
+/// Footnote of tables with dependent cells.
+const DEPENDENT_NOTE: &str =
+    "again: within, and it follows from cells before it, here or in tables before";
 
-/// Below tables with cells that could not have come out otherwise.
-const GIVEN: &str = "given: true by construction, so that it confirms nothing";
+/// Footnote of tables with cells that are true by construction.
+const BY_CONSTRUCTION_NOTE: &str = "given: true by construction, so that it confirms nothing";
 
-/// Below the summary, of its columns.
-const WITHIN: &str = "\
+/// Footnote of the summary, which explains its columns.
+const SUMMARY_NOTE: &str = "\
 Within: sampled, compared with games by the rule of acceptance; exact, no chance in
 our figure; order, in sign or order only, by the bound that the table shows; again,
 follows from others and confirms nothing more; given, true by construction. out:
 outside. n/c: not comparable, for a reason that the table gives.
 ";
 
-/// Expectations and results out, for narrow columns.
+/// The verdict of a finding in a few words.
 fn short_verdict(finding: &Finding) -> String {
     match finding.verdict {
         Agreement::NotComparable => "not comp.".to_owned(),
         Agreement::Within if finding.is_by_construction() => format!("{} given", finding.expected),
         Agreement::Within if finding.is_dependent() => format!("{} again", finding.expected),
-        // Of sign or order the bound says which.
-        other if finding.expected == Expect::Qualitative.letter() => format!(
+        // The bound shows which sign or order is compared.
+        other if finding.expected == Reproducibility::Qualitative.letter() => format!(
             "Q {}, {}",
             other.name(),
             finding.rule.as_deref().unwrap_or_default()
@@ -369,8 +371,7 @@ fn published(finding: &Finding) -> String {
         .map_or_else(dash, |published| published.to_string())
 }
 
-/// As printed where it is the same number, so that all digits that were compared
-/// can be seen.
+/// Our figure. An exact figure that equals the published one has all of its digits.
 fn ours(finding: &Finding) -> String {
     match finding.ours {
         Some(ours) if finding.exact && finding.published == Some(ours) => ours.to_string(),
@@ -388,7 +389,7 @@ fn interval(finding: &Finding) -> String {
     }
 }
 
-/// As many digits as tell something.
+/// A number with its significant digits.
 fn figure(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
@@ -447,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_tells_by_which_rule_it_was_judged() {
+    fn table_shows_the_rules_that_judged_it() {
         let ran = run("001-i", 2000);
         let text = cells(&ran, &runner(2000));
         assert!(
@@ -461,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_says_by_which_bound() {
+    fn ordinal_verdict_shows_its_bound() {
         let ran = run("003-example", 6);
         let text = cells(&ran, &runner(6));
         assert!(text.contains("Q within, 0.12 to 0.75"), "{text}");

@@ -21,8 +21,7 @@ use crate::{
     signals::Interrupt,
 };
 
-/// Unless the user names another: any will do, but the same one gives the same
-/// figures everywhere.
+/// Default seed. The same seed gives the same figures on every machine.
 const SEED: &str = "0x5eed";
 /// Play the protocol of a table and show our figures beside the published ones
 ///
@@ -66,7 +65,7 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// Plays on threads of its own, so that a signal is heard.
+    /// Plays on other threads, so that this one can react to a signal.
     pub(super) async fn run(self) -> Outcome {
         let mut interrupt = Interrupt::listen()?;
         let stop = Arc::new(AtomicBool::new(false));
@@ -124,7 +123,7 @@ impl RunArgs {
     }
 }
 
-/// Nothing is kept of a table, but all of them can be had one by one.
+/// The error for an interrupted run, which says how to run the table again.
 fn stopped(table: &PublishedTable) -> impl Fn(PaperError) -> Failure {
     move |error| match error {
         PaperError::Interrupted => Failure::new(
@@ -139,7 +138,7 @@ fn stopped(table: &PublishedTable) -> impl Fn(PaperError) -> Failure {
     }
 }
 
-/// Shows how far a table is, where somebody looks.
+/// A progress bar for a table, hidden unless the terminal is interactive.
 fn bar(table: &PublishedTable, games: Option<u64>) -> ProgressBar {
     if !interactive() {
         return ProgressBar::hidden();
