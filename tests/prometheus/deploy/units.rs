@@ -117,3 +117,30 @@ fn units_are_valid_and_shut_what_is_not_needed() {
         }
     }
 }
+
+#[test]
+fn a_release_has_program_pages_licenses_and_checksum() {
+    let world = arena_tests::World::new();
+    let packed = Command::new(deploy("release"))
+        .env("ARENA_BIN", arena())
+        .env("CARGO_TARGET_DIR", world.folder())
+        .output()
+        .expect("a script");
+    let errors = String::from_utf8_lossy(&packed.stderr).into_owned();
+    assert!(packed.status.success(), "{errors}");
+    let path = String::from_utf8_lossy(&packed.stdout).trim().to_owned();
+    let listed = Command::new("tar").args(["-tzf", &path]).output();
+    let listed = String::from_utf8_lossy(&listed.expect("tar").stdout).into_owned();
+    for file in ["/arena", "/man/arena-run.1", "/LICENSE-MIT", "/README.md"] {
+        assert!(
+            listed.lines().any(|line| line.ends_with(file)),
+            "{file}: {listed}"
+        );
+    }
+    let folder = Path::new(&path).parent().expect("a folder");
+    let checked = Command::new("sha256sum")
+        .args(["--check", &format!("{path}.sha256")])
+        .current_dir(folder)
+        .status();
+    assert!(checked.expect("sha256sum").success());
+}
