@@ -36,7 +36,7 @@ pub(super) fn rules() -> Vec<Rule> {
 pub(super) fn known() -> BTreeSet<String> {
     let ours = catalogue::ALL.into_iter().flatten();
     let ours = ours.flat_map(|metric| match metric.kind {
-        catalogue::Kind::Histogram(_) => ["_bucket", "_sum", "_count"]
+        catalogue::MetricKind::Histogram(_) => ["_bucket", "_sum", "_count"]
             .map(|part| format!("{}{part}", metric.name))
             .to_vec(),
         _ => vec![metric.name.to_owned()],

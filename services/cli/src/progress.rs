@@ -19,7 +19,7 @@ use crate::{
     output::{drawable, interactive, note},
 };
 
-use view::View;
+use view::ProgressView;
 
 /// Without a terminal a line is written this often.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -28,7 +28,7 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     /// In place of the bar, where there is nothing else to see.
-    view: Option<View>,
+    view: Option<ProgressView>,
     last_line: Option<Instant>,
     started: Instant,
     /// Whether it is only a part of what is followed, which is reported elsewhere.
@@ -57,7 +57,7 @@ impl Progress {
     pub(crate) fn watched() -> Self {
         let mut progress = Self::new();
         progress.bar = None;
-        progress.view = drawable().then(View::new);
+        progress.view = drawable().then(ProgressView::new);
         progress
     }
 

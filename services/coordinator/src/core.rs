@@ -44,8 +44,8 @@ use crate::{
 };
 use answers::Answers;
 
-use entry::Entry;
 pub(crate) use entry::STATES;
+use entry::TournamentEntry;
 use reports::Batch;
 pub(crate) use start::load;
 use workers::{Parked, Present};
@@ -97,7 +97,7 @@ pub(crate) struct Core {
     agents: Agents,
     answers: Answers,
     ledger: Ledger,
-    tournaments: BTreeMap<String, Entry>,
+    tournaments: BTreeMap<String, TournamentEntry>,
     /// Ids by number in the ledger.
     numbers: BTreeMap<TournamentNo, String>,
 
@@ -358,7 +358,8 @@ impl Core {
 
     fn update_gauges(&mut self) {
         let metrics = &self.metrics;
-        let progress = |entry: &Entry| entry.number.and_then(|number| self.ledger.progress(number));
+        let progress =
+            |entry: &TournamentEntry| entry.number.and_then(|number| self.ledger.progress(number));
         let leased: u64 = self
             .tournaments
             .values()
@@ -375,7 +376,7 @@ impl Core {
         let waiting: u64 = waiting.map(|audits| audits.waiting).sum();
         metrics.audits_waiting.set(waiting as i64);
         for (state, name) in entry::STATES {
-            let in_state = |entry: &&Entry| entry.document.state() == state;
+            let in_state = |entry: &&TournamentEntry| entry.document.state() == state;
             let count = self.tournaments.values().filter(in_state).count();
             metrics.set_tournaments(name, count as i64);
         }

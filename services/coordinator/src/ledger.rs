@@ -39,15 +39,16 @@ use game_queue::GameQueue;
 use leases::Leases;
 pub use leasing::{LEASE_GAMES_MAX, LEASE_GAMES_MIN};
 use leasing::{Pace, Worker};
-pub use reports::{Report, ReportId, Reports, Sorted, Taken, Written};
+pub use reports::{ReportId, ReportedGames, Reports, Sorted, Taken, Written};
 pub use terms::{
-    AfterGame, Ask, Assigned, Continuation, Ended, Failed, Grant, LeaseId, Progress,
-    ProgressTimeouts, Settings, State, TournamentNo, Verdict, WorkerId, WorkerLoad, WorkerProcess,
+    AfterGame, Ask, Assigned, Continuation, Ended, Failed, Grant, LeaseId, LedgerSettings,
+    Progress, ProgressTimeouts, RecordStatus, State, TournamentNo, WorkerId, WorkerLoad,
+    WorkerProcess,
 };
 use worker_processes::WorkerProcesses;
 
 #[derive(Debug)]
-struct Entry {
+struct LedgerEntry {
     queue: GameQueue,
     state: State,
     continuation: Continuation,
@@ -57,7 +58,7 @@ struct Entry {
     pace: Pace,
 }
 
-impl Entry {
+impl LedgerEntry {
     /// True if all its known games are durable and it is not over.
     fn is_played(&self) -> bool {
         matches!(self.state, State::Running | State::Paused)
@@ -68,12 +69,12 @@ impl Entry {
 /// The ledger of all tournaments.
 #[derive(Debug)]
 pub struct Ledger {
-    settings: Settings,
+    settings: LedgerSettings,
     /// Number of this start.
     boot_epoch: u64,
     /// The newest time.
     now: Duration,
-    tournaments: BTreeMap<TournamentNo, Entry>,
+    tournaments: BTreeMap<TournamentNo, LedgerEntry>,
     /// Running tournaments.
     running: BTreeSet<TournamentNo>,
     /// Finished tournaments with open audits.
@@ -93,7 +94,7 @@ pub struct Ledger {
 impl Ledger {
     /// An empty ledger; `boot_epoch` is unique to this start.
     #[must_use]
-    pub fn new(settings: Settings, boot_epoch: u64) -> Self {
+    pub fn new(settings: LedgerSettings, boot_epoch: u64) -> Self {
         Self {
             settings,
             boot_epoch,
@@ -131,7 +132,7 @@ impl Ledger {
         let audits = Audits::new(u64::from(number), self.settings.audit_ppm, done.bound());
         self.tournaments.insert(
             number,
-            Entry {
+            LedgerEntry {
                 queue: GameQueue::new(done, audits),
                 state,
                 continuation,
@@ -273,7 +274,7 @@ impl Ledger {
         self.running().map(|entry| entry.queue.waiting()).sum()
     }
 
-    fn running(&self) -> impl Iterator<Item = &Entry> {
+    fn running(&self) -> impl Iterator<Item = &LedgerEntry> {
         let running = self.running.iter();
         running.filter_map(|number| self.tournaments.get(number))
     }
@@ -319,18 +320,18 @@ impl Ledger {
 
     /// Classifies a record, as if it were reported now.
     #[must_use]
-    pub fn verdict(&self, tournament: TournamentNo, index: u64) -> Verdict {
+    pub fn verdict(&self, tournament: TournamentNo, index: u64) -> RecordStatus {
         match self.tournaments.get(&tournament) {
             Some(entry) if index < entry.queue.games() => match entry.queue.pending(index) {
                 _ if entry.state == State::Cancelled && !is_injected(Defect::CountsCancelled) => {
-                    Verdict::Unwanted
+                    RecordStatus::Unwanted
                 }
-                _ if is_injected(Defect::Adds) => Verdict::New,
-                Some(first) => Verdict::Pending(first),
-                None if entry.queue.is_settled(index) => Verdict::Done,
-                None => Verdict::New,
+                _ if is_injected(Defect::Adds) => RecordStatus::New,
+                Some(first) => RecordStatus::Pending(first),
+                None if entry.queue.is_settled(index) => RecordStatus::Done,
+                None => RecordStatus::New,
             },
-            _ => Verdict::Outside,
+            _ => RecordStatus::Outside,
         }
     }
 
@@ -343,9 +344,9 @@ impl Ledger {
         lease: LeaseId,
         index: u64,
         hash: [u8; 32],
-    ) -> Verdict {
+    ) -> RecordStatus {
         let verdict = self.verdict(tournament, index);
-        if verdict == Verdict::New
+        if verdict == RecordStatus::New
             && let Some(entry) = self.tournaments.get_mut(&tournament)
             && let Some(holder) = entry.queue.settle(index, hash)
         {

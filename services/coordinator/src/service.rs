@@ -26,7 +26,7 @@ use crate::{
     directory::Directory,
     error::{RunError, StartError},
     handle::{COMMANDS_MAX, Handle, with_store},
-    ledger::Settings,
+    ledger::LedgerSettings,
     messages::{Inbox, RunSummary, Signal},
     options::Options,
     rpc::{CoordinatorRpc, CountRequests, Figures, Gate, GateReports, WorkerRpc},
@@ -157,7 +157,7 @@ async fn build_with<I>(
         store: Arc::clone(&options.store),
         stopping: stop.subscribe(),
     };
-    let settings = Settings {
+    let settings = LedgerSettings {
         lease_deadline: options.lease_deadline,
         audit_ppm: (share * 1e6) as u32,
         host_grace_period: options.host_grace_period,

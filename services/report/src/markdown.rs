@@ -2,7 +2,7 @@
 
 use crate::{page::date, report::Report, words};
 use crate::{
-    rounds::{self, Kind, Rounds},
+    rounds::{self, RoundFormat, Rounds},
     standings::table::swiss_tiebreaks,
     units,
 };
@@ -149,7 +149,7 @@ fn rounds(report: &Report) -> String {
         return format!("Pairings of each round: `arena standings {id} --rounds`\n\n");
     }
     let mut out = "<details><summary>Round by round</summary>\n\n".to_owned();
-    if rounds.kind == Kind::Swiss {
+    if rounds.kind == RoundFormat::Swiss {
         let agents = report.agents.iter();
         let agents: Vec<&str> = agents.map(|it| it.standing.agent.as_str()).collect();
         let cells = rounds::swiss_cells(&rounds, &agents, rounds::numbered);

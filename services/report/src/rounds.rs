@@ -14,13 +14,13 @@ use serde_json::Value;
 
 pub use bracket::{Tie, bracket};
 pub use people::{lines, numbered, swiss_cells};
-pub use rows::{Row, rows};
+pub use rows::{RoundRow, rows};
 
 /// All rounds of a tournament, and what they are of.
 #[derive(Debug, Deserialize)]
 pub struct Rounds {
     #[serde(rename = "format")]
-    pub kind: Kind,
+    pub kind: RoundFormat,
     /// Of a knockout, the best first; verdicts of older builds have none.
     #[serde(default)]
     pub seeds: Vec<String>,
@@ -30,7 +30,7 @@ pub struct Rounds {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum RoundFormat {
     Swiss,
     Knockout,
 }
@@ -40,7 +40,7 @@ pub enum Kind {
 pub struct Round {
     /// From 1.
     pub round: u64,
-    pub tables: Vec<Table>,
+    pub tables: Vec<RoundMatch>,
     /// Who was in it and did not play.
     pub byes: Vec<String>,
     /// Who is out of a knockout by it.
@@ -50,10 +50,10 @@ pub struct Round {
 
 /// Agents that met in a round.
 #[derive(Debug, Deserialize)]
-pub struct Table {
+pub struct RoundMatch {
     /// Where in a double elimination it is.
     #[serde(default)]
-    pub part: Option<Side>,
+    pub part: Option<BracketPart>,
     /// Of a knockout, those who go on first.
     pub agents: Vec<String>,
     /// Of each: a seat beaten is one, a seat tied a half.
@@ -69,7 +69,7 @@ pub struct Table {
 /// Where a table of a double elimination is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Side {
+pub enum BracketPart {
     Winners,
     Losers,
     Final,
@@ -78,14 +78,14 @@ pub enum Side {
 
 /// Tables and byes of a round that belong together.
 #[derive(Debug)]
-pub struct Part<'a> {
+pub struct RoundPart<'a> {
     /// None where there is one only.
-    pub side: Option<Side>,
-    pub tables: Vec<&'a Table>,
+    pub side: Option<BracketPart>,
+    pub tables: Vec<&'a RoundMatch>,
     pub byes: Vec<&'a str>,
 }
 
-impl Side {
+impl BracketPart {
     pub fn title(self) -> &'static str {
         match self {
             Self::Winners => "no loss yet",
@@ -132,7 +132,7 @@ impl Rounds {
         let title = |(place, round): (usize, &Round)| {
             let to_come = rounds - 1 - place;
             let plain = format!("round {}", round.round);
-            if self.kind == Kind::Swiss || self.is_double() {
+            if self.kind == RoundFormat::Swiss || self.is_double() {
                 return plain;
             }
             match (self.many_seats(), to_come, round.tables.len()) {
@@ -151,17 +151,17 @@ impl Rounds {
 
     /// Each round in its parts: of a double elimination those without a loss come
     /// first, then those with one.
-    pub fn parts(&self) -> Vec<Vec<Part<'_>>> {
+    pub fn parts(&self) -> Vec<Vec<RoundPart<'_>>> {
         let double = self.is_double();
         let mut losses: HashMap<&str, u32> = HashMap::new();
         let mut all = Vec::with_capacity(self.all.len());
         for round in &self.all {
-            let mut parts: Vec<Part<'_>> = Vec::new();
-            let mut part = |side: Option<Side>| {
+            let mut parts: Vec<RoundPart<'_>> = Vec::new();
+            let mut part = |side: Option<BracketPart>| {
                 let known = parts.iter().position(|part| part.side == side);
                 let place = known.unwrap_or(parts.len());
                 if known.is_none() {
-                    parts.push(Part {
+                    parts.push(RoundPart {
                         side,
                         tables: Vec::new(),
                         byes: Vec::new(),
@@ -173,9 +173,9 @@ impl Rounds {
             let side = |agent: &String| {
                 let lost = losses.get(agent.as_str()).copied().unwrap_or_default();
                 let side = if lost == 0 {
-                    Side::Winners
+                    BracketPart::Winners
                 } else {
-                    Side::Losers
+                    BracketPart::Losers
                 };
                 double.then_some(side)
             };
@@ -186,7 +186,7 @@ impl Rounds {
             for (bye, place) in round.byes.iter().zip(of_byes) {
                 parts[place].byes.push(bye);
             }
-            parts.sort_by_key(|part| part.side == Some(Side::Losers));
+            parts.sort_by_key(|part| part.side == Some(BracketPart::Losers));
             for table in &round.tables {
                 for lost in table.agents.iter().skip(table.go_on) {
                     *losses.entry(lost).or_default() += 1;

@@ -45,7 +45,7 @@ const BATCH_BUCKETS: &[f64] = &[
 
 /// What a metric is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum MetricKind {
     /// Only grows.
     Counter,
     /// Goes up and down.
@@ -54,14 +54,14 @@ pub enum Kind {
     Histogram(&'static [f64]),
 }
 
-impl Kind {
+impl MetricKind {
     /// The word Prometheus has for it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram(_) => "histogram",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram(_) => "histogram",
         }
     }
 }
@@ -72,7 +72,7 @@ pub struct Metric {
     /// Full name.
     pub name: &'static str,
     /// What it is.
-    pub kind: Kind,
+    pub kind: MetricKind,
     /// Names of its labels, in order.
     pub labels: &'static [&'static str],
     /// What it counts, in one line.
@@ -86,7 +86,7 @@ const fn counter(
 ) -> Metric {
     Metric {
         name,
-        kind: Kind::Counter,
+        kind: MetricKind::Counter,
         labels,
         help,
     }
@@ -95,7 +95,7 @@ const fn counter(
 const fn gauge(name: &'static str, labels: &'static [&'static str], help: &'static str) -> Metric {
     Metric {
         name,
-        kind: Kind::Gauge,
+        kind: MetricKind::Gauge,
         labels,
         help,
     }
@@ -109,7 +109,7 @@ const fn histogram(
 ) -> Metric {
     Metric {
         name,
-        kind: Kind::Histogram(buckets),
+        kind: MetricKind::Histogram(buckets),
         labels,
         help,
     }
@@ -320,8 +320,8 @@ impl Metric {
 
     fn histogram_opts(&self) -> HistogramOpts {
         let buckets = match self.kind {
-            Kind::Histogram(buckets) => buckets.to_vec(),
-            Kind::Counter | Kind::Gauge => Vec::new(),
+            MetricKind::Histogram(buckets) => buckets.to_vec(),
+            MetricKind::Counter | MetricKind::Gauge => Vec::new(),
         };
         HistogramOpts::from(self.opts()).buckets(buckets)
     }
@@ -368,9 +368,9 @@ pub(crate) fn family(metric: &Metric, values: Vec<proto::Metric>) -> proto::Metr
     family.set_name(metric.name.to_owned());
     family.set_help(metric.help.to_owned());
     family.set_field_type(match metric.kind {
-        Kind::Counter => proto::MetricType::COUNTER,
-        Kind::Gauge => proto::MetricType::GAUGE,
-        Kind::Histogram(_) => proto::MetricType::HISTOGRAM,
+        MetricKind::Counter => proto::MetricType::COUNTER,
+        MetricKind::Gauge => proto::MetricType::GAUGE,
+        MetricKind::Histogram(_) => proto::MetricType::HISTOGRAM,
     });
     family.set_metric(values);
     family

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use prometheus::proto::MetricType;
 
 use super::*;
-use crate::catalogue::{ALL, COORDINATOR, Kind, Metric, PROCESS, TOURNAMENT, WORKER};
+use crate::catalogue::{ALL, COORDINATOR, Metric, MetricKind, PROCESS, TOURNAMENT, WORKER};
 
 fn page(registry: &Registry) -> String {
     TextEncoder::new()
@@ -62,9 +62,9 @@ fn what_is_exported_is_what_the_catalogue_says() {
             .remove(*name)
             .unwrap_or_else(|| panic!("{name} is missing"));
         let expected = match kind {
-            Kind::Counter => MetricType::COUNTER,
-            Kind::Gauge => MetricType::GAUGE,
-            Kind::Histogram(_) => MetricType::HISTOGRAM,
+            MetricKind::Counter => MetricType::COUNTER,
+            MetricKind::Gauge => MetricType::GAUGE,
+            MetricKind::Histogram(_) => MetricType::HISTOGRAM,
         };
         let mut labels = labels.to_vec();
         labels.sort_unstable();
@@ -91,13 +91,17 @@ fn names_have_the_prefix_and_units_and_counters_end_in_total() {
     } in ALL.iter().copied().flatten()
     {
         assert!(name.starts_with("arena_"), "{name}");
-        assert_eq!(*kind == Kind::Counter, name.ends_with("_total"), "{name}");
+        assert_eq!(
+            *kind == MetricKind::Counter,
+            name.ends_with("_total"),
+            "{name}"
+        );
         assert!(!name.contains("milli") && !name.contains("micro"), "{name}");
         assert!(
             !help.ends_with('.') && !help.contains("  "),
             "{name}: {help}"
         );
-        if let Kind::Histogram(buckets) = kind {
+        if let MetricKind::Histogram(buckets) = kind {
             assert!(buckets.is_sorted(), "{name}");
         }
     }
@@ -108,7 +112,7 @@ fn the_parts_of_a_move_are_bucketed_from_100_nanoseconds_to_a_minute() {
     let parts = ["thinking", "waiting", "round_trip", "transport", "duration"];
     for part in parts.map(|part| format!("arena_move_{part}_seconds")) {
         let find = WORKER.iter().find(|metric| metric.name == part);
-        let Some(Kind::Histogram(buckets)) = find.map(|metric| metric.kind) else {
+        let Some(MetricKind::Histogram(buckets)) = find.map(|metric| metric.kind) else {
             panic!("no histogram {part}");
         };
         assert_eq!(
@@ -144,7 +148,7 @@ fn no_label_can_name_a_game_or_a_seed_and_tournaments_only_where_they_are_bounde
             let known = allowed.contains(label) || *label == "tournament" && of_tournaments;
             assert!(known, "{}: {label}", metric.name);
         }
-        assert!(!of_tournaments || metric.kind == Kind::Gauge);
+        assert!(!of_tournaments || metric.kind == MetricKind::Gauge);
     }
     assert!(
         !COORDINATOR

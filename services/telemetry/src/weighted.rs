@@ -14,7 +14,7 @@ use prometheus::{
 
 use crate::{
     MetricsError,
-    catalogue::{Kind, Metric, family, labelled},
+    catalogue::{Metric, MetricKind, family, labelled},
 };
 
 /// The histograms of one metric, by label values.
@@ -62,8 +62,8 @@ impl WeightedHistograms {
     /// Registers them under these names, of which the first one has the buckets.
     pub(crate) fn new(registry: &Registry, names: &[Metric]) -> Result<Self, MetricsError> {
         let bounds = names.first().map_or(&[][..], |metric| match metric.kind {
-            Kind::Histogram(bounds) => bounds,
-            Kind::Counter | Kind::Gauge => &[],
+            MetricKind::Histogram(bounds) => bounds,
+            MetricKind::Counter | MetricKind::Gauge => &[],
         });
         let descs: Result<Vec<Desc>, _> = names.iter().map(Metric::desc).collect();
         let made = Self(Arc::new(Series {

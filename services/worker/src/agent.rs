@@ -40,7 +40,7 @@ pub(crate) struct FaultReport {
 
 /// What came of a question asked alone.
 #[derive(Clone, Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum DecisionResult {
     /// A move, and how long it took.
     Move(u32, Duration),
     /// The agent's fault, and after how long.
@@ -60,7 +60,7 @@ pub(crate) enum Event {
     /// What a batch left unanswered.
     Unanswered(Vec<Token>),
     /// Of a solitary question.
-    Alone(Token, Verdict),
+    Alone(Token, DecisionResult),
     /// Of a native agent, each question by itself.
     NativeAnswers(Vec<NativeAnswer>),
     /// Games that were played in the pool; fewer reports than games where

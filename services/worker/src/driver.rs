@@ -33,7 +33,7 @@ use tokio::{
 };
 
 use crate::{
-    agent::{Event, FaultReport, Token, Verdict},
+    agent::{DecisionResult, Event, FaultReport, Token},
     context::{SetupError, TournamentContext},
     environment::Environment,
     native::{Pool, PoolJob},
@@ -122,7 +122,7 @@ impl Driver {
     }
 
     /// Nobody else plays: an agent that does not start here is charged with it.
-    pub(crate) fn is_alone(&mut self) {
+    pub(crate) fn set_alone(&mut self) {
         self.alone = true;
     }
 

@@ -107,7 +107,7 @@ pub async fn play_games(
     on_own_thread("games", move || async move {
         let environment = Environment::new(&options, binaries, Arc::new(metrics));
         let mut driver = Driver::new(environment, pool, at_once);
-        driver.is_alone();
+        driver.set_alone();
         let tournament = setup.tournament_id.clone();
         driver.add_tournament(setup)?;
         let mut reports = Vec::with_capacity(games.len());

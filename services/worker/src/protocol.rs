@@ -27,8 +27,8 @@ pub use defects::Defect;
 #[cfg(feature = "defects")]
 pub use defects::inject;
 pub use terms::{
-    Action, CallNo, Ending, Fate, Lease, LeaseNo, Playing, Progress, Refusal, ReportNo, Settings,
-    Stay, StayNo,
+    Action, CallNo, Ending, Lease, LeaseNo, Playing, Progress, ProtocolSettings, Refusal,
+    RefusedReport, ReportNo, Stay, StayNo,
 };
 
 use backoff::{Backoff, Jitter};
@@ -68,7 +68,7 @@ struct Held {
 /// A worker's side of the protocol. `R` is what is reported of a game.
 #[derive(Debug)]
 pub struct Protocol<R> {
-    settings: Settings,
+    settings: ProtocolSettings,
     jitter: Jitter,
     presence: Presence,
     /// When progress was reported last.
@@ -94,7 +94,7 @@ pub struct Protocol<R> {
 impl<R> Protocol<R> {
     /// A worker that has not joined yet.
     #[must_use]
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: ProtocolSettings) -> Self {
         Self {
             settings,
             jitter: Jitter::new(settings.seed),
@@ -282,7 +282,12 @@ impl<R> Protocol<R> {
     }
 
     /// A report was not taken; tells what becomes of it.
-    pub fn not_reported(&mut self, now: Duration, report: ReportNo, refusal: Refusal) -> Fate {
+    pub fn not_reported(
+        &mut self,
+        now: Duration,
+        report: ReportNo,
+        refusal: Refusal,
+    ) -> RefusedReport {
         self.reports.failed(now, report, refusal, &mut self.jitter)
     }
 

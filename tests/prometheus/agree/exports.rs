@@ -91,7 +91,7 @@ pub(super) fn compare_counters(prometheus: &Prometheus, world: &World, url: &str
 pub(super) fn bucket(seconds: f64) -> (f64, f64) {
     let mut metrics = catalogue::WORKER.iter();
     let thinking = metrics.find(|it| it.name == "arena_move_thinking_seconds");
-    let Some(catalogue::Kind::Histogram(bounds)) = thinking.map(|it| it.kind) else {
+    let Some(catalogue::MetricKind::Histogram(bounds)) = thinking.map(|it| it.kind) else {
         panic!("no histogram");
     };
     let (least, most) = (seconds * 0.96, seconds * 1.04);

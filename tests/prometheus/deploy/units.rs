@@ -65,7 +65,7 @@ fn kubernetes_has_one_coordinator_and_scales_workers_on_the_queue() {
         .find(|known| metric == known.name);
     assert_eq!(
         gauge.map(|gauge| gauge.kind),
-        Some(catalogue::Kind::Gauge),
+        Some(catalogue::MetricKind::Gauge),
         "{metric}"
     );
     let adapter = yaml("kubernetes/monitoring/adapter-values.yaml");

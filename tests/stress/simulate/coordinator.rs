@@ -11,8 +11,8 @@ mod ticks;
 use std::{collections::VecDeque, rc::Rc, time::Duration};
 
 use arena_coordinator::ledger::{
-    AfterGame, Bitmap, Continuation, Ledger, ProgressTimeouts, ReportId, Reports, Settings, State,
-    TournamentNo, WorkerId,
+    AfterGame, Bitmap, Continuation, Ledger, LedgerSettings, ProgressTimeouts, ReportId, Reports,
+    State, TournamentNo, WorkerId,
 };
 use arena_worker::protocol::{CallNo, Refusal, ReportNo, StayNo};
 
@@ -160,7 +160,7 @@ impl Coordinator {
         net: &mut Net,
         disk: &Disk,
         specs: &[Spec],
-        settings: Settings,
+        settings: LedgerSettings,
         boot: u32,
     ) -> Self {
         trace_event!(net, "the coordinator starts");

@@ -7,7 +7,8 @@ use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use arena_wire::ATTEMPTS_MAX;
 use arena_worker::protocol::{
-    Action, CallNo, Ending, Fate, Playing, Protocol, Refusal, ReportNo, Settings, StayNo,
+    Action, CallNo, Ending, Playing, Protocol, ProtocolSettings, Refusal, RefusedReport, ReportNo,
+    StayNo,
 };
 
 use super::{
@@ -65,7 +66,7 @@ impl Worker {
         let worker = Self {
             who,
             host,
-            protocol: Protocol::new(Settings {
+            protocol: Protocol::new(ProtocolSettings {
                 capacity,
                 connect_timeout: Duration::from_secs(if patient { 30 } else { 4 }),
                 drain_limit: Duration::from_secs(if lingers { 10 } else { 0 }),
@@ -223,23 +224,23 @@ impl Worker {
             return;
         };
         match fate {
-            Fate::Again => {
+            RefusedReport::Again => {
                 self.reports.insert(report, sent);
             }
-            Fate::Split { first, halves } => {
+            RefusedReport::Split { first, halves } => {
                 net.counts.add(Happening::Split);
                 let (one, other) = sent.games.split_at(first);
                 for (half, games) in halves.into_iter().zip([one, other]) {
                     self.reports.insert(half, sent.with(games.into()));
                 }
             }
-            Fate::Replaced => {
+            RefusedReport::Replaced => {
                 net.counts.add(Happening::Refused);
                 let failed = sent.games.iter().map(|(index, _)| (*index, 0));
                 let games = failed.collect();
                 self.reports.insert(report, Sent { games, ..sent });
             }
-            Fate::Dropped => {
+            RefusedReport::Dropped => {
                 if refusal != Refusal::Never {
                     self.given_up += sent.games.len();
                 }

@@ -7,7 +7,7 @@ mod life;
 
 use std::time::Duration;
 
-use arena_coordinator::ledger::{Settings, State};
+use arena_coordinator::ledger::{LedgerSettings, State};
 use arena_wire::ATTEMPTS_MAX;
 use arena_worker::protocol::{Ending, Refusal};
 
@@ -40,7 +40,7 @@ pub(super) struct World {
     net: Net,
     disk: Disk,
     specs: Vec<Spec>,
-    settings: Settings,
+    settings: LedgerSettings,
     coordinator: Option<Coordinator>,
     boot: u32,
     places: Vec<Place>,
@@ -87,7 +87,7 @@ impl World {
                 }
             }
         }
-        let settings = Settings {
+        let settings = LedgerSettings {
             lease_deadline: Duration::from_secs(random.pick(&[2, 5, 10])),
             audit_ppm: random.pick(&[0, 0, 0, 200_000, 1_000_000]),
             host_grace_period: HOST_GRACE_PERIOD,

@@ -131,7 +131,7 @@ pub(super) struct Position {
 
 /// What the player to move sees: enough to judge its moves.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct View {
+pub(super) struct BoardView {
     own: u32,
     /// Opponents by their own path indices.
     others: u32,
@@ -165,9 +165,9 @@ impl Position {
     }
 
     #[inline]
-    pub(super) fn view(&self, ground: &Ground) -> View {
+    pub(super) fn view(&self, ground: &Ground) -> BoardView {
         let doubles = across(self.other.doubled);
-        View {
+        BoardView {
             own: self.own.occupied,
             others: self.other.occupied,
             targets: across(self.other.occupied) & ground.hittable,
@@ -215,7 +215,7 @@ impl Position {
     }
 }
 
-impl View {
+impl BoardView {
     /// True where a piece can make this step alone.
     #[inline]
     pub(super) fn allows(&self, piece: usize, from: u8, to: u8) -> bool {

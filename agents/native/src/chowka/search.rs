@@ -5,7 +5,7 @@ use arena_games::cowry::{Cowry, Move, VALUES};
 
 use super::{
     heuristic::{GOAL, PARTS, Worths},
-    position::{Ground, Position, View},
+    position::{BoardView, Ground, Position},
 };
 use crate::bot::{Bot, Chosen, Decision, Pace};
 
@@ -127,7 +127,7 @@ impl Bot<Cowry> for Naive {
 }
 
 /// What a move of the decision is worth; a void one nothing.
-fn worth(worths: &Worths, view: &View, factor: i64, step: &Step) -> i64 {
+fn worth(worths: &Worths, view: &BoardView, factor: i64, step: &Step) -> i64 {
     step.to
         .map_or(0, |to| factor * worths.of(view.landing(to, step.together)))
 }
@@ -308,7 +308,7 @@ impl Tree<'_> {
     /// The first of the pieces whose move by this value is worth most, and how
     /// much that is for each own piece that counts.
     #[inline]
-    fn best(&mut self, position: &Position, view: &View, value: u8) -> Option<(usize, i64)> {
+    fn best(&mut self, position: &Position, view: &BoardView, value: u8) -> Option<(usize, i64)> {
         let Searcher { ground, worths, .. } = self.searcher;
         let mut best = None;
         for (piece, &from) in position.own.pieces[..ground.pieces()].iter().enumerate() {

@@ -14,7 +14,7 @@ use arena_engine::{
 };
 use arena_games::Cowry;
 
-use self::tactics::{Candidate, Table};
+use self::tactics::{Candidate, MoveTable};
 use crate::{
     bot::{Bot, Chosen, Decision},
     make::BotResult,
@@ -166,7 +166,7 @@ impl Bot<Cowry> for Strategist {
         if let [only] = *decision.legal {
             return only.into();
         }
-        let table = Table::new(decision);
+        let table = MoveTable::new(decision);
         table.list(decision.legal, &mut self.moves);
         let mut turn = Turn {
             table: &table,
@@ -193,7 +193,7 @@ impl Bot<Cowry> for Strategist {
 
 /// One decision in the making.
 struct Turn<'a> {
-    table: &'a Table<'a>,
+    table: &'a MoveTable<'a>,
     moves: &'a [Candidate],
     best: &'a mut Vec<Candidate>,
     tie: Tie,

@@ -23,13 +23,13 @@ pub(super) struct Candidate {
 }
 
 /// The position as the seat to move sees it. All indices are on its own path.
-pub(super) struct Table<'a> {
+pub(super) struct MoveTable<'a> {
     game: &'a Cowry,
     state: &'a State,
     seat: usize,
 }
 
-impl<'a> Table<'a> {
+impl<'a> MoveTable<'a> {
     pub(super) fn new(decision: &Decision<'a, Cowry>) -> Self {
         Self {
             game: decision.game,

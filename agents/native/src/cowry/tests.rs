@@ -6,7 +6,7 @@ use arena_games::{
     cowry::{Phase, State, VALUES},
 };
 
-use super::tactics::Table;
+use super::tactics::MoveTable;
 use crate::{
     bot::{Bot, Decision, Stop},
     catalogue::bot,
@@ -80,7 +80,7 @@ fn dangers_are_those_of_the_paper() {
             panic!("five fields in {row:?}");
         };
         let state = position(&game, [red, blue], &[1]);
-        let table = Table::new(&Decision {
+        let table = MoveTable::new(&Decision {
             game: &game,
             state: &state,
             seat: u8::from(seat == "blue"),

@@ -3,7 +3,7 @@
 use arena_report::{
     export::{
         sink::{self, Csv, Jsonl, Out, Sink},
-        table::{self, Cell, Column},
+        table::{self, Cell, ExportColumn},
     },
     records::{self, TournamentRecords},
 };
@@ -248,7 +248,7 @@ impl ExportArgs {
         }
     }
 
-    fn sink(&self, out: Out, columns: &[Column]) -> Outcome<Box<dyn Sink>> {
+    fn sink(&self, out: Out, columns: &[ExportColumn]) -> Outcome<Box<dyn Sink>> {
         match self.format {
             ExportFormat::Jsonl => Ok(Box::new(Jsonl::new(out, columns))),
             ExportFormat::Csv => Ok(Box::new(Csv::new(out, columns)?)),

@@ -16,12 +16,12 @@ const OTHER_LINES: usize = 8;
 const BAR: (usize, usize) = (8, 40);
 
 /// What is drawn, and what was drawn last.
-pub(super) struct View {
+pub(super) struct ProgressView {
     term: Term,
     drawn: Vec<String>,
 }
 
-impl View {
+impl ProgressView {
     pub(super) fn new() -> Self {
         Self {
             term: Term::stderr(),

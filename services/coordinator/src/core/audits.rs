@@ -11,11 +11,11 @@ use super::{
     Core,
     bits::{self, Documents},
     differences::Differing,
-    entry::Entry,
+    entry::TournamentEntry,
 };
 use crate::{
     error::Error,
-    ledger::{Audited, Bitmap, Continuation, State, Verdict},
+    ledger::{Audited, Bitmap, Continuation, RecordStatus, State},
     messages::{AuditStatus, Comparison, Reply},
 };
 
@@ -58,7 +58,7 @@ impl Core {
             return Ok(());
         };
         let games = entry.info.games();
-        let durable = |index| self.ledger.verdict(number, index) == Verdict::Done;
+        let durable = |index| self.ledger.verdict(number, index) == RecordStatus::Done;
         let [audited, differing] = [0, 1].map(|set| bits::set_where(before, set, games, durable));
         let lost = bits::set(before, 0, games).count() - audited.count();
         let mut changes = Vec::new();
@@ -105,7 +105,7 @@ impl Core {
     }
 
     /// How far the audits of a tournament are; none where there are none.
-    pub(super) fn audits(&self, entry: &Entry) -> Option<v1::Audits> {
+    pub(super) fn audits(&self, entry: &TournamentEntry) -> Option<v1::Audits> {
         let known = self.ledger.audited(entry.number?)?;
         let status = Audited {
             agreed: entry.audit_status.agreed,

@@ -31,7 +31,7 @@ pub(crate) const STATES: [(TournamentState, &str); 4] = [
 ];
 
 /// A tournament in the core.
-pub(super) struct Entry {
+pub(super) struct TournamentEntry {
     pub(super) info: Arc<Info>,
     /// As stored, but for the number of games done.
     pub(super) document: v1::Tournament,
@@ -57,7 +57,7 @@ pub(super) struct Entry {
     pub(super) pace: VecDeque<(Duration, [u64; 2])>,
 }
 
-impl Entry {
+impl TournamentEntry {
     pub(super) fn new(info: Info, document: v1::Tournament) -> Self {
         Self {
             differing: Differing::new(info.games_most),

@@ -4,7 +4,7 @@
 use arena_model::spec::UNPLAYED_LIMIT;
 use arena_wire::v1::{self, TournamentState};
 
-use super::{Core, entry::Entry};
+use super::{Core, entry::TournamentEntry};
 use crate::{
     error::Error,
     results::{Results, last_words},
@@ -21,7 +21,7 @@ const GAMES_LEAST: u64 = 20;
 const CHANGED: &str = "if you change the agent, register it with `arena agent register --replace` \
                        and run the spec again: a changed agent starts a new tournament";
 
-impl Entry {
+impl TournamentEntry {
     /// True if only a user can let it go on: too many games were lost without an answer.
     pub(super) fn is_to_be_accepted(&self) -> bool {
         let pause = self.document.pause.as_ref();

@@ -70,7 +70,7 @@ impl Core {
         });
         let failed: Vec<ledger::Failed> = failed.collect();
         let agents = who_played(&report.games);
-        let accounted = ledger::Report {
+        let accounted = ledger::ReportedGames {
             tournament,
             by,
             process: self.find_process(&report.worker, report.boot_epoch),

@@ -7,7 +7,7 @@ use arena_wire::v1;
 
 use super::{
     Core,
-    entry::{Entry, is_over},
+    entry::{TournamentEntry, is_over},
 };
 use crate::{
     error::Error,
@@ -34,7 +34,7 @@ const LISTED_OVER: usize = 20;
 impl Core {
     /// The tournaments that metrics show: those that go on and those that ended last.
     pub(super) fn listed(&self) -> Vec<ListedTournament> {
-        let listed = |entry: &Entry| {
+        let listed = |entry: &TournamentEntry| {
             let number = entry.number.filter(|_| !is_over(entry.document.state()));
             let progress = number.and_then(|number| self.ledger.progress(number));
             let done = self.games_done(entry);
@@ -47,7 +47,7 @@ impl Core {
                 games: progress.map_or([done, 0, 0], |it| [it.done, it.leased, it.waiting]),
             }
         };
-        let (mut over, mut open): (Vec<&Entry>, Vec<&Entry>) = self
+        let (mut over, mut open): (Vec<&TournamentEntry>, Vec<&TournamentEntry>) = self
             .tournaments
             .values()
             .partition(|entry| is_over(entry.document.state()));

@@ -21,7 +21,7 @@ use super::{
     audits,
     bits::{self, Documents},
     differences,
-    entry::Entry,
+    entry::TournamentEntry,
     writer::Writer,
 };
 use crate::{
@@ -30,7 +30,7 @@ use crate::{
     error::{Error, StartError},
     handle::with_store,
     info::Info,
-    ledger::{Bitmap, Ledger, Reports, Settings},
+    ledger::{Bitmap, Ledger, LedgerSettings, Reports},
     messages::{AuditStatus, Signal},
     options::Options,
     random,
@@ -42,7 +42,7 @@ struct Found {
     agents: Vec<v1::Agent>,
     answers: Answers,
     audits: BTreeMap<String, Documents>,
-    tournaments: Vec<(Entry, Option<Open>)>,
+    tournaments: Vec<(TournamentEntry, Option<Open>)>,
 }
 
 /// A tournament that is not over.
@@ -57,7 +57,7 @@ struct Open {
 pub(crate) async fn load(
     options: &Options,
     metrics: Arc<CoordinatorMetrics>,
-    settings: Settings,
+    settings: LedgerSettings,
     directory: Arc<Directory>,
     signals: mpsc::UnboundedSender<Signal>,
     stopping: watch::Sender<bool>,
@@ -186,7 +186,7 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
         let document = v1::Tournament::decode(bytes.as_slice())
             .map_err(|error| unreadable(format!("tournament {id}"), &error))?;
         let state = document.state();
-        let mut entry = Entry::new(Info::read(&document)?, document);
+        let mut entry = TournamentEntry::new(Info::read(&document)?, document);
         if let Some(documents) = unlisted.get(&*entry.info.key) {
             entry.differing.restore_unlisted(documents);
         }

@@ -8,7 +8,7 @@ use arena_wire::v1::{self, TournamentState};
 
 use super::{
     Core,
-    entry::{Entry, STATES, stored},
+    entry::{STATES, TournamentEntry, stored},
     unix_us,
 };
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
 };
 
 impl Core {
-    pub(super) fn entry(&self, id: &str) -> Result<&Entry, Error> {
+    pub(super) fn entry(&self, id: &str) -> Result<&TournamentEntry, Error> {
         self.tournaments
             .get(id)
             .ok_or_else(|| Error::UnknownTournament {
@@ -32,7 +32,7 @@ impl Core {
             })
     }
 
-    pub(super) fn entry_mut(&mut self, id: &str) -> Result<&mut Entry, Error> {
+    pub(super) fn entry_mut(&mut self, id: &str) -> Result<&mut TournamentEntry, Error> {
         // Ids asked for here were found before: nobody misspelt them.
         self.tournaments
             .get_mut(id)
@@ -43,7 +43,7 @@ impl Core {
     }
 
     /// Games that are durable.
-    pub(super) fn games_done(&self, entry: &Entry) -> u64 {
+    pub(super) fn games_done(&self, entry: &TournamentEntry) -> u64 {
         entry
             .number
             .and_then(|number| self.ledger.progress(number))
@@ -53,7 +53,7 @@ impl Core {
             )
     }
 
-    fn message(&self, entry: &Entry) -> v1::Tournament {
+    fn message(&self, entry: &TournamentEntry) -> v1::Tournament {
         v1::Tournament {
             games_done: self.games_done(entry),
             audits: self.audits(entry),
@@ -235,7 +235,7 @@ impl Core {
             games = document.games_total,
             "tournament started"
         );
-        let entry = Entry::new(info, document);
+        let entry = TournamentEntry::new(info, document);
         let (results, done) = self.stored_results(&entry.info).await?;
         self.directory.add(&entry.info);
         self.tournaments.insert(id.clone(), entry);

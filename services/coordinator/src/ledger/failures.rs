@@ -181,9 +181,9 @@ impl Ledger {
     }
 
     /// The record on its way is that of a void game, which nobody can play again.
-    pub(super) fn is_void(&mut self, tournament: TournamentNo, index: u64) {
+    pub(super) fn mark_void(&mut self, tournament: TournamentNo, index: u64) {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
-            entry.queue.is_void(index);
+            entry.queue.mark_void(index);
         }
     }
 

@@ -401,7 +401,7 @@ impl GameQueue {
     }
 
     /// The pending record is that of a void game.
-    pub(super) fn is_void(&mut self, index: u64) {
+    pub(super) fn mark_void(&mut self, index: u64) {
         self.voids.insert(index);
     }
 

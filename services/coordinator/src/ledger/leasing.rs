@@ -4,7 +4,7 @@ use super::defects::{Defect, is_injected};
 use std::{collections::BTreeSet, time::Duration};
 
 use super::{
-    Ask, Ended, Entry, Grant, LeaseId, Ledger, State, TournamentNo, WorkerId, WorkerLoad,
+    Ask, Ended, Grant, LeaseId, Ledger, LedgerEntry, State, TournamentNo, WorkerId, WorkerLoad,
     WorkerProcess,
     game_queue::{GameQueue, LeaseRequester},
     leases::Lease,
@@ -359,7 +359,7 @@ impl Ledger {
     }
 
     /// How many more games of a tournament a worker may hold.
-    fn room(&self, worker: WorkerId, tournament: TournamentNo, entry: &Entry) -> usize {
+    fn room(&self, worker: WorkerId, tournament: TournamentNo, entry: &LedgerEntry) -> usize {
         if entry.pace.is_quick() {
             return LEASE_GAMES_MAX;
         }

@@ -7,14 +7,16 @@ use std::{
     time::Duration,
 };
 
-use super::{AfterGame, Failed, LeaseId, Ledger, TournamentNo, Verdict, WorkerId, WorkerProcess};
+use super::{
+    AfterGame, Failed, LeaseId, Ledger, RecordStatus, TournamentNo, WorkerId, WorkerProcess,
+};
 
 /// Number of a report, in order of being taken.
 pub type ReportId = u64;
 
 /// A report, as the accounting sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct Report<'a> {
+pub struct ReportedGames<'a> {
     /// Whose games these are.
     pub tournament: TournamentNo,
     /// Who brings them; none where the worker is of another start, or gone.
@@ -99,7 +101,7 @@ pub struct Reports {
 impl Reports {
     /// Tells a report's games apart.
     #[must_use]
-    pub fn sort(&self, ledger: &Ledger, report: &Report<'_>) -> Sorted {
+    pub fn sort(&self, ledger: &Ledger, report: &ReportedGames<'_>) -> Sorted {
         let mut sorted = Sorted {
             id: self.ever + 1,
             fresh: Vec::with_capacity(report.games.len()),
@@ -117,13 +119,13 @@ impl Reports {
                 continue;
             }
             match ledger.verdict(report.tournament, index) {
-                Verdict::New if seen.insert(index) => sorted.fresh.push(place),
-                Verdict::New | Verdict::Done => sorted.compare.push(index),
-                Verdict::Pending(_) => {
+                RecordStatus::New if seen.insert(index) => sorted.fresh.push(place),
+                RecordStatus::New | RecordStatus::Done => sorted.compare.push(index),
+                RecordStatus::Pending(_) => {
                     sorted.pending.insert(index);
                     sorted.compare.push(index);
                 }
-                Verdict::Unwanted | Verdict::Outside => {}
+                RecordStatus::Unwanted | RecordStatus::Outside => {}
             }
         }
         sorted
@@ -134,7 +136,7 @@ impl Reports {
         &mut self,
         ledger: &mut Ledger,
         now: Duration,
-        report: &Report<'_>,
+        report: &ReportedGames<'_>,
         sorted: Sorted,
     ) -> Taken {
         let id = sorted.id;
@@ -166,8 +168,8 @@ impl Reports {
                 continue;
             }
             let verdict = ledger.report(now, tournament, lease, index, hash);
-            if verdict == Verdict::New && report.voids.contains(&index) {
-                ledger.is_void(tournament, index);
+            if verdict == RecordStatus::New && report.voids.contains(&index) {
+                ledger.mark_void(tournament, index);
             }
         }
         if report.games.len() > report.voids.len() {

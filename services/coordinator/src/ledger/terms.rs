@@ -25,7 +25,7 @@ pub type LeaseId = u64;
 
 /// What the accounting is reported once.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct LedgerSettings {
     /// A lease without progress for this long is taken back; each tournament
     /// may have some more.
     pub lease_deadline: Duration,
@@ -140,7 +140,7 @@ pub struct Ended {
 
 /// What a record is to the tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RecordStatus {
     /// The first of its game: to be made durable, then
     /// [`Ledger::durable`](super::Ledger::durable) is to be called.
     New,

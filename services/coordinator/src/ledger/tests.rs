@@ -15,8 +15,8 @@ use super::*;
 
 const DEADLINE: Duration = Duration::from_secs(10);
 
-fn settings(audit_ppm: u32) -> Settings {
-    Settings {
+fn settings(audit_ppm: u32) -> LedgerSettings {
+    LedgerSettings {
         lease_deadline: DEADLINE,
         audit_ppm,
         host_grace_period: Duration::from_secs(600),
@@ -175,7 +175,7 @@ fn a_late_report_counts_and_the_second_holder_is_relieved() {
     for index in 0..8 {
         assert_eq!(
             ledger.report(DEADLINE, tournament, late, index, [1; 32]),
-            Verdict::New
+            RecordStatus::New
         );
     }
     assert_eq!(ledger.load(quick).expect("joined").games, 0);
@@ -191,16 +191,16 @@ fn a_report_is_new_once_then_pending_then_done() {
     let tournament = running(&mut ledger, 2);
     let report =
         |ledger: &mut Ledger, index, hash| ledger.report(START, tournament, 0, index, [hash; 32]);
-    assert_eq!(report(&mut ledger, 0, 1), Verdict::New);
-    assert_eq!(report(&mut ledger, 0, 2), Verdict::Pending([1; 32]));
+    assert_eq!(report(&mut ledger, 0, 1), RecordStatus::New);
+    assert_eq!(report(&mut ledger, 0, 2), RecordStatus::Pending([1; 32]));
     assert_eq!(ledger.progress(tournament).expect("added").done, 0);
     assert_eq!(
         ledger.durable(tournament, 0, WorkerProcess::Unknown),
         AfterGame::Nothing
     );
-    assert_eq!(report(&mut ledger, 0, 2), Verdict::Done);
-    assert_eq!(report(&mut ledger, 2, 1), Verdict::Outside);
-    assert_eq!(report(&mut ledger, 1, 1), Verdict::New);
+    assert_eq!(report(&mut ledger, 0, 2), RecordStatus::Done);
+    assert_eq!(report(&mut ledger, 2, 1), RecordStatus::Outside);
+    assert_eq!(report(&mut ledger, 1, 1), RecordStatus::New);
     assert!(
         ledger.durable(tournament, 1, WorkerProcess::Unknown) == AfterGame::Finished,
         "the last game finishes it"
@@ -335,7 +335,7 @@ fn a_report_waits_for_its_own_games_and_for_those_another_one_has_on_the_way() {
     let mut reports = Reports::default();
     let tournament = running(&mut ledger, 3);
     let take = |ledger: &mut Ledger, reports: &mut Reports, games: &[(u64, [u8; 32])]| {
-        let report = Report {
+        let report = ReportedGames {
             tournament,
             by: None,
             process: WorkerProcess::Unknown,
@@ -400,7 +400,7 @@ fn pause_takes_leases_back_and_resume_goes_on() {
     assert_eq!(grant(&mut ledger, START, worker), None);
     assert_eq!(
         ledger.report(START, tournament, lease, 3, [0; 32]),
-        Verdict::New,
+        RecordStatus::New,
         "late results are taken"
     );
     ledger.resume(tournament);
@@ -417,7 +417,7 @@ fn a_cancelled_tournament_takes_nothing() {
     assert_eq!(ledger.cancel(tournament).len(), 1);
     assert_eq!(
         ledger.report(START, tournament, lease, 3, [0; 32]),
-        Verdict::Unwanted
+        RecordStatus::Unwanted
     );
     ledger.resume(tournament);
     assert_eq!(grant(&mut ledger, START, worker), None);
@@ -443,7 +443,7 @@ fn audits_go_to_another_worker() {
             assert!(audited.insert(index), "once each");
             assert_eq!(
                 ledger.report(START, tournament, lease.lease, index, [0; 32]),
-                Verdict::Done
+                RecordStatus::Done
             );
         }
     }

@@ -13,7 +13,7 @@ use super::{
     Cowry,
     board::Board,
     fitted::{self, Fit},
-    options::{DoubleMove, PIECES_MAX, Rules, VALUES},
+    options::{CowryRules, DoubleMove, PIECES_MAX, VALUES},
     state::{Phase, State},
 };
 
@@ -127,7 +127,7 @@ impl Singles {
 }
 
 impl Chances {
-    pub(super) fn new(rules: &Rules, board: &Board, seats: usize) -> Self {
+    pub(super) fn new(rules: &CowryRules, board: &Board, seats: usize) -> Self {
         let fit = fitted::of(rules, seats);
         let limit = if rules.inner_hits {
             board.goal

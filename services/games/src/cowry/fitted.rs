@@ -6,7 +6,7 @@
 //! `expectimax` (200 nodes) among themselves on a board of 5, each seat drawn
 //! from them; a logistic model, linear in what each seat has on the board.
 
-use super::options::{Rules, ThrowMode};
+use super::options::{CowryRules, ThrowMode};
 
 /// Worth of places and rights, in thousandths of a logit, on a board of 5.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Fit {
 }
 
 /// The numbers that are nearest to the rules.
-pub(super) fn of(rules: &Rules, seats: usize) -> &'static Fit {
+pub(super) fn of(rules: &CowryRules, seats: usize) -> &'static Fit {
     match (rules.doubles, rules.throw_mode, seats) {
         (true, _, 2) if rules.gate => &DOUBLES_2,
         (true, _, 2) => &CB2012,

@@ -25,7 +25,7 @@ use arena_engine::{
 use self::{
     board::Board,
     chance::Chances,
-    options::{Deadlock, Rules},
+    options::{CowryRules, Deadlock},
     value::Worth,
 };
 pub use self::{
@@ -39,7 +39,7 @@ use crate::ruleset::{Ruleset, RulesetInfo};
 /// The rules with their options.
 #[derive(Clone, Debug)]
 pub struct Cowry {
-    rules: Arc<Rules>,
+    rules: Arc<CowryRules>,
     board: Arc<Board>,
     seats: usize,
     /// What each action is called.
@@ -288,7 +288,7 @@ impl Ruleset for Cowry {
     }
 
     fn with_options(options: &Options, seats: usize) -> Result<Self, OptionError> {
-        let rules = Rules::new(options)?;
+        let rules = CowryRules::new(options)?;
         let board = Board::new(rules.board, rules.inner, rules.safe_corners, seats)
             .ok_or_else(|| OptionError::Together("the rings cannot be joined".to_owned()))?;
         Ok(Self {

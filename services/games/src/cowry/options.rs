@@ -62,7 +62,7 @@ pub(super) enum Deadlock {
 
 /// The options as the rules use them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Rules {
+pub(super) struct CowryRules {
     pub(super) board: u8,
     pub(super) pieces: usize,
     pub(super) inner: Inner,
@@ -306,7 +306,7 @@ pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
     }
 }
 
-impl Rules {
+impl CowryRules {
     /// Reads resolved options.
     ///
     /// # Errors

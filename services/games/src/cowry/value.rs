@@ -5,7 +5,7 @@ use arena_engine::{Game, PerSeat, values};
 use super::{
     Cowry,
     board::Board,
-    options::Rules,
+    options::CowryRules,
     state::{Phase, State},
 };
 
@@ -22,7 +22,7 @@ pub(super) struct Worth {
 const TEMPO: i64 = 50;
 
 impl Worth {
-    pub(super) fn new(rules: &Rules, board: &Board) -> Self {
+    pub(super) fn new(rules: &CowryRules, board: &Board) -> Self {
         let (outer, goal) = (i64::from(board.outer), i64::from(board.goal));
         let place = |index: i64| {
             if index == goal {

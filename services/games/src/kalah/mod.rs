@@ -17,7 +17,7 @@ use arena_engine::{
 
 use self::{
     lanes::Lanes,
-    options::{EmptyCapture, Remaining, Rules},
+    options::{EmptyCapture, KalahRules, Remaining},
 };
 use crate::{
     placement,
@@ -33,7 +33,7 @@ pub const CELLS_MAX: usize = 2 * PITS_MAX + 2;
 /// The rules with their options.
 #[derive(Clone, Debug)]
 pub struct Kalah {
-    rules: Rules,
+    rules: KalahRules,
     /// For boards that fit.
     lanes: Option<Lanes>,
 }
@@ -306,7 +306,7 @@ impl Ruleset for Kalah {
     }
 
     fn with_options(options: &Options, _: usize) -> Result<Self, OptionError> {
-        let rules = Rules::new(options)?;
+        let rules = KalahRules::new(options)?;
         Ok(Self {
             rules,
             lanes: Lanes::new(rules.pits),

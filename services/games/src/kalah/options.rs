@@ -23,7 +23,7 @@ pub(super) enum Remaining {
 
 /// The options as the rules use them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rules {
+pub(super) struct KalahRules {
     pub(super) pits: usize,
     pub(super) stones: u8,
     pub(super) empty_capture: EmptyCapture,
@@ -67,7 +67,7 @@ pub(super) fn specs() -> Vec<Spec> {
     ]
 }
 
-impl Rules {
+impl KalahRules {
     /// Reads resolved options.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 //! Squares are reported by progress on a plane's own way, which is the same for
 //! both seats: the ring has 52 squares, and seat 1 enters it 26 after seat 0.
 
-use super::options::{Finish, Launch, Rules};
+use super::options::{Finish, Launch, LudoRules};
 
 /// Planes of each player.
 pub const PLANES: usize = 4;
@@ -64,7 +64,7 @@ pub(super) struct Board {
 }
 
 impl Board {
-    pub(super) fn new(rules: &Rules) -> Self {
+    pub(super) fn new(rules: &LudoRules) -> Self {
         let mut board = Self {
             playable: [0; WAY],
             landings: [[Landing::default(); FACES]; WAY],
@@ -116,7 +116,7 @@ fn bit(square: i8) -> u64 {
 
 /// Where a roll takes a plane, and the squares it hits; none where it cannot
 /// be played. Han and Zhou, section 2 and section 3.2.1.
-fn land(rules: &Rules, from: i8, die: i8) -> Option<(i8, u64)> {
+fn land(rules: &LudoRules, from: i8, die: i8) -> Option<(i8, u64)> {
     if from == HANGAR {
         let launches = match rules.launch {
             Launch::Six => die == 6,

@@ -24,7 +24,7 @@ use arena_engine::{
 use self::{
     board::Board,
     chance::Chances,
-    options::{Rules, ThreeSixes},
+    options::{LudoRules, ThreeSixes},
 };
 pub use self::{
     board::{HANGAR, HOME, Landing, PAD, PLANES, RING_LAST, across, is_own_colour},
@@ -47,7 +47,7 @@ const EVEN: [u32; 6] = [1; 6];
 /// The rules with their options.
 #[derive(Clone, Debug)]
 pub struct ChineseLudo {
-    rules: Rules,
+    rules: LudoRules,
     board: Arc<Board>,
     chances: Arc<Chances>,
 }
@@ -312,7 +312,7 @@ impl Ruleset for ChineseLudo {
     }
 
     fn with_options(options: &Options, _: usize) -> Result<Self, OptionError> {
-        let rules = Rules::new(options)?;
+        let rules = LudoRules::new(options)?;
         let board = Board::new(&rules);
         Ok(Self {
             chances: Arc::new(Chances::new(&board)),

@@ -30,7 +30,7 @@ pub(super) enum ThreeSixes {
 
 /// The options as the rules use them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rules {
+pub(super) struct LudoRules {
     pub(super) launch: Launch,
     /// A launched plane stands on the first square of the ring, not on the pad.
     pub(super) launches_onto_ring: bool,
@@ -135,7 +135,7 @@ pub(super) fn presets() -> Vec<Preset> {
     ]
 }
 
-impl Rules {
+impl LudoRules {
     /// Reads resolved options.
     ///
     /// # Errors

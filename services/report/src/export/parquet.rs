@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::{
     sink::{Out, Sink},
-    table::{Cell, Column, Kind},
+    table::{Cell, ColumnType, ExportColumn},
 };
 use crate::error::{ReportError, Result};
 
@@ -27,13 +27,13 @@ const GROUP_ROWS: usize = 1 << 14;
 /// A Parquet file.
 pub struct Parquet {
     writer: SerializedFileWriter<Out>,
-    kinds: Vec<Kind>,
+    kinds: Vec<ColumnType>,
     /// By column.
     kept: Vec<Vec<Cell>>,
 }
 
 impl Parquet {
-    pub fn new(out: Out, columns: &[Column]) -> Result<Self> {
+    pub fn new(out: Out, columns: &[ExportColumn]) -> Result<Self> {
         let fields = columns.iter().map(|column| field(column).map(Arc::new));
         let fields = fields.collect::<Result<Vec<_>, _>>().map_err(failed)?;
         let schema = Type::group_type_builder("arena")
@@ -82,12 +82,12 @@ impl Sink for Parquet {
     }
 }
 
-fn field(column: &Column) -> Result<Type, ParquetError> {
+fn field(column: &ExportColumn) -> Result<Type, ParquetError> {
     let (physical, logical) = match column.kind {
-        Kind::Int => (Physical::INT64, None),
-        Kind::Real => (Physical::DOUBLE, None),
-        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        Kind::Bool => (Physical::BOOLEAN, None),
+        ColumnType::Int => (Physical::INT64, None),
+        ColumnType::Real => (Physical::DOUBLE, None),
+        ColumnType::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        ColumnType::Bool => (Physical::BOOLEAN, None),
     };
     Type::primitive_type_builder(&column.name, physical)
         .with_logical_type(logical)
@@ -97,7 +97,7 @@ fn field(column: &Column) -> Result<Type, ParquetError> {
 
 fn write_column(
     group: &mut SerializedRowGroupWriter<'_, Out>,
-    kind: Kind,
+    kind: ColumnType,
     cells: &[Cell],
 ) -> Result<(), ParquetError> {
     let Some(mut column) = group.next_column()? else {
@@ -110,7 +110,7 @@ fn write_column(
         .collect();
     let there = cells.iter().filter(|cell| !cell.is_null());
     match kind {
-        Kind::Int => {
+        ColumnType::Int => {
             let values: Vec<i64> = there
                 .map(|cell| cell.as_i64().unwrap_or_default())
                 .collect();
@@ -118,7 +118,7 @@ fn write_column(
                 .typed::<Int64Type>()
                 .write_batch(&values, Some(&levels), None)?;
         }
-        Kind::Real => {
+        ColumnType::Real => {
             let values: Vec<f64> = there
                 .map(|cell| cell.as_f64().unwrap_or_default())
                 .collect();
@@ -126,7 +126,7 @@ fn write_column(
                 .typed::<DoubleType>()
                 .write_batch(&values, Some(&levels), None)?;
         }
-        Kind::Text => {
+        ColumnType::Text => {
             let text = |cell: &Value| match cell {
                 Value::String(text) => ByteArray::from(text.as_str()),
                 other => ByteArray::from(other.to_string().as_str()),
@@ -136,7 +136,7 @@ fn write_column(
                 .typed::<ByteArrayType>()
                 .write_batch(&values, Some(&levels), None)?;
         }
-        Kind::Bool => {
+        ColumnType::Bool => {
             let values: Vec<bool> = there
                 .map(|cell| cell.as_bool().unwrap_or_default())
                 .collect();

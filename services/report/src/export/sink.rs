@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::table::{Cell, Column};
+use super::table::{Cell, ExportColumn};
 use crate::{
     error::{ReportError, Result},
     text::csv_line,
@@ -85,7 +85,7 @@ pub trait Sink {
 }
 
 /// The names of columns as a line.
-pub fn csv_header(columns: &[Column]) -> String {
+pub fn csv_header(columns: &[ExportColumn]) -> String {
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     csv_line(&names)
 }
@@ -105,7 +105,7 @@ pub fn csv_row(cells: Vec<Cell>) -> String {
 pub struct Csv(Out);
 
 impl Csv {
-    pub fn new(mut out: Out, columns: &[Column]) -> Result<Self> {
+    pub fn new(mut out: Out, columns: &[ExportColumn]) -> Result<Self> {
         out.text(&csv_header(columns))?;
         Ok(Self(out))
     }
@@ -130,7 +130,7 @@ pub struct Jsonl {
 }
 
 impl Jsonl {
-    pub fn new(out: Out, columns: &[Column]) -> Self {
+    pub fn new(out: Out, columns: &[ExportColumn]) -> Self {
         Self {
             out,
             names: columns

@@ -12,7 +12,7 @@ use crate::{
 
 /// What the cells of a column are, where they are not null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnType {
     Int,
     Real,
     Text,
@@ -21,18 +21,18 @@ pub enum Kind {
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct ExportColumn {
     pub name: String,
-    pub kind: Kind,
+    pub kind: ColumnType,
 }
 
 /// A cell is null, a whole number, a real number, text, or true or false.
 pub type Cell = Value;
 
-fn columns(named: &[(&str, Kind)]) -> Vec<Column> {
+fn columns(named: &[(&str, ColumnType)]) -> Vec<ExportColumn> {
     named
         .iter()
-        .map(|&(name, kind)| Column {
+        .map(|&(name, kind)| ExportColumn {
             name: name.to_owned(),
             kind,
         })
@@ -41,49 +41,49 @@ fn columns(named: &[(&str, Kind)]) -> Vec<Column> {
 
 /// The last columns of every table: which tournament a row is of. Standings have
 /// [`SPEC`] after them.
-pub const SOURCE: [(&str, Kind); 4] = [
-    ("tournament_id", Kind::Text),
-    ("generation", Kind::Int),
-    ("tournament_seed", Kind::Text),
-    ("spec_sha256", Kind::Text),
+pub const SOURCE: [(&str, ColumnType); 4] = [
+    ("tournament_id", ColumnType::Text),
+    ("generation", ColumnType::Int),
+    ("tournament_seed", ColumnType::Text),
+    ("spec_sha256", ColumnType::Text),
 ];
-const SPEC: (&str, Kind) = ("spec_json", Kind::Text);
+const SPEC: (&str, ColumnType) = ("spec_json", ColumnType::Text);
 
 /// One column a seat.
-fn by_seat(columns: &mut Vec<Column>, name: &str, kind: Kind, seats: usize) {
-    columns.extend((0..seats).map(|seat| Column {
+fn by_seat(columns: &mut Vec<ExportColumn>, name: &str, kind: ColumnType, seats: usize) {
+    columns.extend((0..seats).map(|seat| ExportColumn {
         name: format!("{name}_{seat}"),
         kind,
     }));
 }
 
 /// The columns of [`game`].
-pub fn game_columns(seats: usize, with_timing: bool) -> Vec<Column> {
+pub fn game_columns(seats: usize, with_timing: bool) -> Vec<ExportColumn> {
     let mut all = columns(&[
-        ("game_id", Kind::Text),
-        ("index", Kind::Int),
-        ("block", Kind::Int),
-        ("seed", Kind::Text),
+        ("game_id", ColumnType::Text),
+        ("index", ColumnType::Int),
+        ("block", ColumnType::Int),
+        ("seed", ColumnType::Text),
     ]);
     for (name, kind) in [
-        ("seat", Kind::Text),
-        ("placement", Kind::Int),
-        ("score", Kind::Int),
-        ("luck", Kind::Real),
+        ("seat", ColumnType::Text),
+        ("placement", ColumnType::Int),
+        ("score", ColumnType::Int),
+        ("luck", ColumnType::Real),
     ] {
         by_seat(&mut all, name, kind, seats);
     }
     all.extend(columns(&[
-        ("plies", Kind::Int),
-        ("termination", Kind::Text),
-        ("faults", Kind::Text),
-        ("hash", Kind::Text),
+        ("plies", ColumnType::Int),
+        ("termination", ColumnType::Text),
+        ("faults", ColumnType::Text),
+        ("hash", ColumnType::Text),
     ]));
     if with_timing {
         all.extend(columns(&[
-            ("worker", Kind::Text),
-            ("started_unix_us", Kind::Int),
-            ("duration_us", Kind::Int),
+            ("worker", ColumnType::Text),
+            ("started_unix_us", ColumnType::Int),
+            ("duration_us", ColumnType::Int),
         ]));
     }
     all.extend(columns(&SOURCE));
@@ -141,17 +141,17 @@ fn name(rules: &TournamentRecords, agent: u16) -> &str {
 }
 
 /// The columns of [`decisions`].
-pub fn decision_columns() -> Vec<Column> {
+pub fn decision_columns() -> Vec<ExportColumn> {
     let mut all = columns(&[
-        ("game_id", Kind::Text),
-        ("index", Kind::Int),
-        ("ply", Kind::Int),
-        ("seat", Kind::Int),
-        ("agent", Kind::Text),
-        ("action", Kind::Int),
-        ("move", Kind::Text),
-        ("drawn", Kind::Text),
-        ("opening", Kind::Bool),
+        ("game_id", ColumnType::Text),
+        ("index", ColumnType::Int),
+        ("ply", ColumnType::Int),
+        ("seat", ColumnType::Int),
+        ("agent", ColumnType::Text),
+        ("action", ColumnType::Int),
+        ("move", ColumnType::Text),
+        ("drawn", ColumnType::Text),
+        ("opening", ColumnType::Bool),
     ]);
     all.extend(columns(&SOURCE));
     all
@@ -202,72 +202,72 @@ pub fn decisions(
 
 /// What an agent's standing has, in the order of the keys of its JSON; a list has
 /// a column for each seat.
-const STANDING: &[(&str, Kind)] = &[
-    ("agent", Kind::Text),
-    ("blocks", Kind::Int),
-    ("buchholz", Kind::Real),
-    ("byes", Kind::Int),
-    ("content", Kind::Text),
-    ("draws", Kind::Int),
-    ("faults", Kind::Int),
-    ("faults_by_kind", Kind::Text),
-    ("games", Kind::Int),
-    ("games_repeated", Kind::Int),
-    ("last_fault", Kind::Text),
-    ("latency_us_p50", Kind::Real),
-    ("latency_us_p99", Kind::Real),
-    ("losses", Kind::Int),
-    ("luck_games_saved", Kind::Int),
-    ("luck_games_saved_high", Kind::Int),
-    ("luck_games_saved_low", Kind::Int),
-    ("luck_mean", Kind::Real),
-    ("luck_share", Kind::Real),
-    ("luck_share_high", Kind::Real),
-    ("luck_share_low", Kind::Real),
-    ("nash", Kind::Real),
-    ("non_deterministic", Kind::Bool),
-    ("place", Kind::Int),
-    ("plies_mean", Kind::Real),
-    ("points", Kind::Real),
-    (RANKS, Kind::Int),
-    ("rating", Kind::Real),
-    ("rating_anytime_high", Kind::Real),
-    ("rating_anytime_low", Kind::Real),
-    ("rating_high", Kind::Real),
-    ("rating_low", Kind::Real),
-    ("registered_unix_us", Kind::Int),
-    ("score", Kind::Real),
-    ("score_adjusted", Kind::Real),
-    ("score_adjusted_anytime_high", Kind::Real),
-    ("score_adjusted_anytime_low", Kind::Real),
-    ("score_adjusted_high", Kind::Real),
-    ("score_adjusted_is_raw", Kind::Bool),
-    ("score_adjusted_low", Kind::Real),
-    ("score_anytime_high", Kind::Real),
-    ("score_anytime_low", Kind::Real),
-    ("score_high", Kind::Real),
-    ("score_low", Kind::Real),
-    ("swiss_points", Kind::Real),
-    ("unplayed", Kind::Int),
-    ("version", Kind::Text),
-    ("voids", Kind::Int),
-    ("waiting_us_p50", Kind::Real),
-    ("waiting_us_p99", Kind::Real),
-    ("win_rate", Kind::Real),
-    ("win_rate_high", Kind::Real),
-    ("win_rate_low", Kind::Real),
-    ("wins", Kind::Int),
+const STANDING: &[(&str, ColumnType)] = &[
+    ("agent", ColumnType::Text),
+    ("blocks", ColumnType::Int),
+    ("buchholz", ColumnType::Real),
+    ("byes", ColumnType::Int),
+    ("content", ColumnType::Text),
+    ("draws", ColumnType::Int),
+    ("faults", ColumnType::Int),
+    ("faults_by_kind", ColumnType::Text),
+    ("games", ColumnType::Int),
+    ("games_repeated", ColumnType::Int),
+    ("last_fault", ColumnType::Text),
+    ("latency_us_p50", ColumnType::Real),
+    ("latency_us_p99", ColumnType::Real),
+    ("losses", ColumnType::Int),
+    ("luck_games_saved", ColumnType::Int),
+    ("luck_games_saved_high", ColumnType::Int),
+    ("luck_games_saved_low", ColumnType::Int),
+    ("luck_mean", ColumnType::Real),
+    ("luck_share", ColumnType::Real),
+    ("luck_share_high", ColumnType::Real),
+    ("luck_share_low", ColumnType::Real),
+    ("nash", ColumnType::Real),
+    ("non_deterministic", ColumnType::Bool),
+    ("place", ColumnType::Int),
+    ("plies_mean", ColumnType::Real),
+    ("points", ColumnType::Real),
+    (RANKS, ColumnType::Int),
+    ("rating", ColumnType::Real),
+    ("rating_anytime_high", ColumnType::Real),
+    ("rating_anytime_low", ColumnType::Real),
+    ("rating_high", ColumnType::Real),
+    ("rating_low", ColumnType::Real),
+    ("registered_unix_us", ColumnType::Int),
+    ("score", ColumnType::Real),
+    ("score_adjusted", ColumnType::Real),
+    ("score_adjusted_anytime_high", ColumnType::Real),
+    ("score_adjusted_anytime_low", ColumnType::Real),
+    ("score_adjusted_high", ColumnType::Real),
+    ("score_adjusted_is_raw", ColumnType::Bool),
+    ("score_adjusted_low", ColumnType::Real),
+    ("score_anytime_high", ColumnType::Real),
+    ("score_anytime_low", ColumnType::Real),
+    ("score_high", ColumnType::Real),
+    ("score_low", ColumnType::Real),
+    ("swiss_points", ColumnType::Real),
+    ("unplayed", ColumnType::Int),
+    ("version", ColumnType::Text),
+    ("voids", ColumnType::Int),
+    ("waiting_us_p50", ColumnType::Real),
+    ("waiting_us_p99", ColumnType::Real),
+    ("win_rate", ColumnType::Real),
+    ("win_rate_high", ColumnType::Real),
+    ("win_rate_low", ColumnType::Real),
+    ("wins", ColumnType::Int),
 ];
 /// How often each rank came, from the first on.
 const RANKS: &str = "ranks";
 
 /// The columns of [`standings`]: those of `arena standings --output csv`, and of which
 /// tournament they are.
-pub fn standing_columns(seats: usize) -> Vec<Column> {
-    let mut all = columns(&[("rank", Kind::Int)]);
+pub fn standing_columns(seats: usize) -> Vec<ExportColumn> {
+    let mut all = columns(&[("rank", ColumnType::Int)]);
     for &(name, kind) in STANDING {
         if name == RANKS {
-            all.extend((1..=seats).map(|rank| Column {
+            all.extend((1..=seats).map(|rank| ExportColumn {
                 name: format!("{name}_{rank}"),
                 kind,
             }));
@@ -358,12 +358,12 @@ mod tests {
     }
 
     /// Whether a cell may stand in a column.
-    fn fits(kind: Kind, cell: &Cell) -> bool {
+    fn fits(kind: ColumnType, cell: &Cell) -> bool {
         match kind {
-            Kind::Int => cell.is_i64() || cell.is_u64(),
-            Kind::Real => cell.is_f64(),
-            Kind::Text => cell.is_string(),
-            Kind::Bool => cell.is_boolean(),
+            ColumnType::Int => cell.is_i64() || cell.is_u64(),
+            ColumnType::Real => cell.is_f64(),
+            ColumnType::Text => cell.is_string(),
+            ColumnType::Bool => cell.is_boolean(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     report::Report,
-    rounds::{self, Kind, Rounds, Table, Tie},
+    rounds::{self, RoundFormat, RoundMatch, Rounds, Tie},
     units,
 };
 
@@ -60,7 +60,7 @@ pub(super) fn of(report: &Report) -> Option<Rounds> {
 }
 
 pub(super) fn swiss(report: &Report, rounds: &Rounds) -> Option<SwissRounds> {
-    if rounds.kind != Kind::Swiss {
+    if rounds.kind != RoundFormat::Swiss {
         return None;
     }
     let agents = report.agents.iter();
@@ -82,7 +82,7 @@ pub(super) fn swiss(report: &Report, rounds: &Rounds) -> Option<SwissRounds> {
 }
 
 pub(super) fn bracket(rounds: &Rounds) -> Option<Bracket> {
-    if rounds.kind != Kind::Knockout {
+    if rounds.kind != RoundFormat::Knockout {
         return None;
     }
     let mut left = rounds.tables();
@@ -102,7 +102,7 @@ pub(super) fn bracket(rounds: &Rounds) -> Option<Bracket> {
             let rounds_left = rounds.parts().into_iter().skip(left_out);
             let columns = rounds_left.map(|parts| {
                 let parts = parts.iter().map(|of| {
-                    let tables = of.tables.iter().map(|&table| Tie::Table(table));
+                    let tables = of.tables.iter().map(|&table| Tie::Match(table));
                     let byes = of.byes.iter().map(|&agent| Tie::Bye(agent));
                     part(rounds, of.side, &tables.chain(byes).collect::<Vec<_>>())
                 });
@@ -132,15 +132,15 @@ pub(super) fn bracket(rounds: &Rounds) -> Option<Bracket> {
     })
 }
 
-fn part(rounds: &Rounds, side: Option<rounds::Side>, ties: &[Tie<'_>]) -> Part {
+fn part(rounds: &Rounds, side: Option<rounds::BracketPart>, ties: &[Tie<'_>]) -> Part {
     Part {
         class: match side {
             None => "",
-            Some(rounds::Side::Winners) => "unbeaten",
-            Some(rounds::Side::Losers) => "beaten",
-            Some(rounds::Side::Final | rounds::Side::Decider) => "last",
+            Some(rounds::BracketPart::Winners) => "unbeaten",
+            Some(rounds::BracketPart::Losers) => "beaten",
+            Some(rounds::BracketPart::Final | rounds::BracketPart::Decider) => "last",
         },
-        title: side.map(rounds::Side::title),
+        title: side.map(rounds::BracketPart::title),
         ties: ties.iter().map(|tie| meeting(rounds, tie)).collect(),
     }
 }
@@ -158,7 +158,7 @@ fn meeting(rounds: &Rounds, tie: &Tie<'_>) -> Meeting {
             bye: true,
             by_seed: false,
         },
-        Tie::Table(Table {
+        Tie::Match(RoundMatch {
             agents,
             points,
             go_on,

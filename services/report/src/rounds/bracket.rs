@@ -1,11 +1,11 @@
 //! The tree of a single elimination.
 
-use super::{Rounds, Table};
+use super::{RoundMatch, Rounds};
 
 /// A place of the first round of a bracket that is drawn, or of a later one.
 #[derive(Clone, Copy, Debug)]
 pub enum Tie<'a> {
-    Table(&'a Table),
+    Match(&'a RoundMatch),
     /// Goes on without playing.
     Bye(&'a str),
 }
@@ -14,7 +14,7 @@ impl Tie<'_> {
     /// Who goes on.
     fn winner(&self) -> Option<&str> {
         match self {
-            Self::Table(table) => table.agents.first().map(String::as_str),
+            Self::Match(table) => table.agents.first().map(String::as_str),
             Self::Bye(agent) => Some(agent),
         }
     }
@@ -29,12 +29,12 @@ pub fn bracket(rounds: &Rounds, from: usize) -> Option<Vec<Vec<Tie<'_>>>> {
     let mut tree: Vec<Vec<Tie<'_>>> = Vec::new();
     // From the last round back: who meets there tells who is beside whom before.
     for round in rounds.all.get(from..)?.iter().rev() {
-        let mut ties: Vec<Tie<'_>> = round.tables.iter().map(Tie::Table).collect();
+        let mut ties: Vec<Tie<'_>> = round.tables.iter().map(Tie::Match).collect();
         ties.extend(round.byes.iter().map(|agent| Tie::Bye(agent)));
         if let Some(later) = tree.last() {
             let mut placed = Vec::with_capacity(ties.len());
             for tie in later {
-                let Tie::Table(table) = tie else {
+                let Tie::Match(table) = tie else {
                     return None;
                 };
                 // Of both who meet, the one whose table was listed first is above.
@@ -43,7 +43,7 @@ pub fn bracket(rounds: &Rounds, from: usize) -> Option<Vec<Vec<Tie<'_>>>> {
                     both.push(ties.iter().position(|tie| tie.winner() == Some(agent))?);
                 }
                 // A bye is the better seed's, and above.
-                both.sort_by_key(|&place| (matches!(ties[place], Tie::Table(_)), place));
+                both.sort_by_key(|&place| (matches!(ties[place], Tie::Match(_)), place));
                 placed.extend(both.into_iter().map(|place| ties[place]));
             }
             if placed.len() != ties.len() {

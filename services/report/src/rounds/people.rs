@@ -1,6 +1,6 @@
 //! Rounds in lines of text.
 
-use super::{Kind, Rounds, Table};
+use super::{RoundFormat, RoundMatch, Rounds};
 use crate::units;
 
 /// Every round of a knockout with a heading, its tables, and who had a bye, is out or
@@ -41,8 +41,8 @@ fn label(rounds: &Rounds, agent: &str) -> String {
 }
 
 /// Tables, a line each; pairs in columns.
-fn tables(rounds: &Rounds, tables: &[&Table]) -> Vec<String> {
-    let labels = |table: &Table| -> Vec<String> {
+fn tables(rounds: &Rounds, tables: &[&RoundMatch]) -> Vec<String> {
+    let labels = |table: &RoundMatch| -> Vec<String> {
         let agents = table.agents.iter();
         agents.map(|agent| label(rounds, agent)).collect()
     };
@@ -52,7 +52,7 @@ fn tables(rounds: &Rounds, tables: &[&Table]) -> Vec<String> {
     let scores: Vec<String> = tables.iter().map(|table| score(table)).collect();
     let score_width = scores.iter().map(|it| it.chars().count()).max();
     let score_width = score_width.unwrap_or_default();
-    let line = |((table, names), score): ((&&Table, &Vec<String>), &String)| {
+    let line = |((table, names), score): ((&&RoundMatch, &Vec<String>), &String)| {
         let mut line = match &names[..] {
             [one, other] => format!("{one:width$}  {score:^score_width$}  {other}"),
             _ => many(table, names),
@@ -69,13 +69,13 @@ fn tables(rounds: &Rounds, tables: &[&Table]) -> Vec<String> {
 const BY_SEED: &str = "; level, the better seed goes on";
 
 /// `12 – 8`
-fn score(table: &Table) -> String {
+fn score(table: &RoundMatch) -> String {
     let points: Vec<String> = table.points.iter().map(|&it| units::points(it)).collect();
     points.join(" – ")
 }
 
 /// A table of more than two.
-fn many(table: &Table, names: &[String]) -> String {
+fn many(table: &RoundMatch, names: &[String]) -> String {
     let text: Vec<String> = names
         .iter()
         .zip(&table.points)
@@ -98,7 +98,7 @@ pub fn swiss_cells(
     agents: &[&str],
     called: impl Fn(&[usize]) -> String,
 ) -> Vec<Vec<String>> {
-    debug_assert_eq!(rounds.kind, Kind::Swiss);
+    debug_assert_eq!(rounds.kind, RoundFormat::Swiss);
     let place = |name: &str| agents.iter().position(|known| *known == name);
     let mut cells = vec![vec!["–".to_owned(); rounds.all.len()]; agents.len()];
     for (number, round) in rounds.all.iter().enumerate() {

@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-use super::{Kind, Rounds, Side};
+use super::{BracketPart, RoundFormat, Rounds};
 
 /// An agent in a round.
 #[derive(Debug, Serialize)]
-pub struct Row<'a> {
+pub struct RoundRow<'a> {
     round: u64,
     /// From 1; none for a bye.
     table: Option<usize>,
-    part: Option<Side>,
+    part: Option<BracketPart>,
     agent: &'a String,
     /// From 1; of a knockout.
     seed: Option<usize>,
@@ -24,11 +24,11 @@ pub struct Row<'a> {
 }
 
 /// Everybody in every round, in the order of the tables.
-pub fn rows(rounds: &Rounds) -> Vec<Row<'_>> {
-    let knockout = rounds.kind == Kind::Knockout;
+pub fn rows(rounds: &Rounds) -> Vec<RoundRow<'_>> {
+    let knockout = rounds.kind == RoundFormat::Knockout;
     let mut rows = Vec::new();
     for round in &rounds.all {
-        let row = |agent| Row {
+        let row = |agent| RoundRow {
             round: round.round,
             table: None,
             part: None,
@@ -41,7 +41,7 @@ pub fn rows(rounds: &Rounds) -> Vec<Row<'_>> {
         };
         for (number, table) in round.tables.iter().enumerate() {
             for (agent, &points) in table.agents.iter().zip(&table.points) {
-                rows.push(Row {
+                rows.push(RoundRow {
                     table: Some(number + 1),
                     part: table.part,
                     points: Some(points),
@@ -50,7 +50,7 @@ pub fn rows(rounds: &Rounds) -> Vec<Row<'_>> {
                 });
             }
         }
-        let bye = |agent| Row {
+        let bye = |agent| RoundRow {
             bye: true,
             ..row(agent)
         };

@@ -141,7 +141,7 @@ fn the_lines_of_a_bracket_lead_from_each_two_to_the_table_they_meet_at() {
         assert_eq!(sizes, halved.collect::<Vec<_>>(), "{agents} agents");
         for (ties, round) in tree.iter().zip(&rounds.all) {
             let tables = ties.iter().filter_map(|tie| match tie {
-                Tie::Table(table) => Some(&table.agents),
+                Tie::Match(table) => Some(&table.agents),
                 Tie::Bye(_) => None,
             });
             let listed = round.tables.iter().map(|table| &table.agents);
@@ -149,11 +149,11 @@ fn the_lines_of_a_bracket_lead_from_each_two_to_the_table_they_meet_at() {
         }
         for pair in tree.windows(2) {
             for (place, tie) in pair[1].iter().enumerate() {
-                let Tie::Table(table) = tie else {
+                let Tie::Match(table) = tie else {
                     panic!("a bye after the first round of {agents}")
                 };
                 let mut both = [0, 1].map(|it| match pair[0][2 * place + it] {
-                    Tie::Table(table) => table.agents[0].as_str(),
+                    Tie::Match(table) => table.agents[0].as_str(),
                     Tie::Bye(agent) => agent,
                 });
                 let mut meet = [&*table.agents[0], &*table.agents[1]];

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::view;
 use crate::{
     error::{ReportError, Result},
-    rounds::Row,
+    rounds::RoundRow,
     text::csv_line,
 };
 
@@ -29,7 +29,7 @@ pub fn pairs(standings: &v1::Standings) -> Result<String> {
 }
 
 /// One line for each agent of each round.
-pub fn rounds(rows: &[Row<'_>]) -> Result<String> {
+pub fn rounds(rows: &[RoundRow<'_>]) -> Result<String> {
     text(rows.iter().map(flat).collect::<Result<_>>()?)
 }
 

@@ -5,7 +5,7 @@ use arena_wire::v1;
 use super::{csv, verdict};
 use crate::{
     error::Result,
-    rounds::{self, Kind, Rounds},
+    rounds::{self, RoundFormat, Rounds},
     text::{Column, fitted, remark, wrapped},
 };
 
@@ -57,7 +57,7 @@ pub fn render(standings: &v1::Standings, asked: bool, width: Option<usize>) -> S
             false => String::new(),
         };
     };
-    let short = rounds.kind == Kind::Knockout && rounds.tables() <= TABLES_UNASKED;
+    let short = rounds.kind == RoundFormat::Knockout && rounds.tables() <= TABLES_UNASKED;
     if !asked && !short {
         return remark(
             &format!("who met whom: arena standings {id} --rounds"),
@@ -65,8 +65,8 @@ pub fn render(standings: &v1::Standings, asked: bool, width: Option<usize>) -> S
         );
     }
     match rounds.kind {
-        Kind::Swiss => format!("\n{}", swiss(standings, &rounds, width)),
-        Kind::Knockout => knockout(&rounds, width),
+        RoundFormat::Swiss => format!("\n{}", swiss(standings, &rounds, width)),
+        RoundFormat::Knockout => knockout(&rounds, width),
     }
 }
 

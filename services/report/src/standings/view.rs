@@ -10,7 +10,7 @@ use crate::{state::state_name, verdict::Verdict};
 
 /// The contract of `--output json`.
 #[derive(Serialize)]
-pub struct View<'a> {
+pub struct StandingsJson<'a> {
     tournament_id: &'a str,
     state: &'static str,
     games: u64,
@@ -276,8 +276,8 @@ pub struct PairView<'a> {
 }
 
 /// The whole of it.
-pub fn view(standings: &v1::Standings) -> View<'_> {
-    View {
+pub fn view(standings: &v1::Standings) -> StandingsJson<'_> {
+    StandingsJson {
         tournament_id: &standings.tournament_id,
         state: state_name(standings.state()),
         pause: standings.pause.as_ref().map(PauseView::from),

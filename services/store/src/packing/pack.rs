@@ -61,7 +61,7 @@ pub(crate) struct Pack {
     pub(crate) games_before: u64,
     pub(crate) previous: Sha256Digest,
     pub(crate) link: Sha256Digest,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<PackEntry>,
     bodies: Bodies,
 }
 
@@ -76,7 +76,7 @@ enum Bodies {
 
 /// One game of a pack: what it is and where its bytes lie.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub(crate) struct PackEntry {
     pub(crate) tournament: Arc<str>,
     pub(crate) index: u64,
     hash: Sha256Digest,
@@ -100,7 +100,7 @@ impl Pack {
     }
 
     /// The games of a tournament.
-    pub(crate) fn of(&self, tournament: &str) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn of(&self, tournament: &str) -> impl Iterator<Item = &PackEntry> {
         let entries = self.entries.iter();
         entries.filter(move |entry| &*entry.tournament == tournament)
     }
@@ -115,7 +115,7 @@ impl Pack {
     }
 }
 
-impl Entry {
+impl PackEntry {
     /// Copies the game out of its pack's bodies.
     pub(crate) fn game(&self, bodies: &[u8]) -> Option<StoredGame> {
         let mut body = Reader::new(bodies.get(self.offset..)?);
@@ -322,7 +322,7 @@ pub(crate) fn may_begin(bytes: &[u8]) -> bool {
 pub(crate) const FIRST_BYTES: [u8; 2] = [VERSION_RAW, VERSION_SQUEEZED];
 
 /// The games of a header, where their bytes lie yet unknown.
-fn entries(header: &mut Reader<'_>) -> Option<Vec<Entry>> {
+fn entries(header: &mut Reader<'_>) -> Option<Vec<PackEntry>> {
     let names = (0..bounded(header.length()?, header)?)
         .map(|_| {
             let length = header.length()?;
@@ -337,7 +337,7 @@ fn entries(header: &mut Reader<'_>) -> Option<Vec<Entry>> {
             let tournament = Arc::clone(names.get(header.length()?)?);
             let index = expected.wrapping_add(unzigzag(header.varint()?) as u64);
             expected = index.wrapping_add(1);
-            Some(Entry {
+            Some(PackEntry {
                 tournament,
                 index,
                 hash: [0; HASH_BYTES],

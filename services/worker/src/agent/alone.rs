@@ -8,7 +8,7 @@ use tokio::time;
 use tonic::{Code, Request, Status};
 
 use super::{
-    Event, FaultReport, Verdict,
+    DecisionResult, Event, FaultReport,
     client::AgentTask,
     codec,
     connection::Down,
@@ -36,9 +36,9 @@ impl AgentTask {
                     Ok(()) => continue,
                     Err(Down::Agent(fault_report)) => {
                         self.unready = Some((fault_report.clone(), Instant::now()));
-                        break Verdict::Unready(fault_report);
+                        break DecisionResult::Unready(fault_report);
                     }
-                    Err(Down::Ours(reason)) => break Verdict::Void(reason),
+                    Err(Down::Ours(reason)) => break DecisionResult::Void(reason),
                 }
             };
             let fresh = std::mem::replace(&mut connection.fresh, false);
@@ -66,7 +66,7 @@ impl AgentTask {
                         Ok(choice) => {
                             let agent = choice.info.and_then(|info| info.thinking_us);
                             measured.thinking = agent.map(Duration::from_micros);
-                            Verdict::Move(choice.move_id, took)
+                            DecisionResult::Move(choice.move_id, took)
                         }
                         Err(problem) => self.fault_report(FaultKind::Garbled, problem, took),
                     };
@@ -112,12 +112,12 @@ impl AgentTask {
                     continue;
                 }
             }
-            break Verdict::Fault(fault_report, took);
+            break DecisionResult::Fault(fault_report, took);
         };
         if let Some(timing) = timing {
             self.meter.timed(timing, 1);
         }
-        if self.asks_alone && matches!(verdict, Verdict::Move(..)) {
+        if self.asks_alone && matches!(verdict, DecisionResult::Move(..)) {
             self.asks_alone = false;
             self.set_room();
         }
@@ -125,7 +125,7 @@ impl AgentTask {
         self.show(Duration::from_millis(100));
     }
 
-    fn fault_report(&self, kind: FaultKind, message: String, took: Duration) -> Verdict {
+    fn fault_report(&self, kind: FaultKind, message: String, took: Duration) -> DecisionResult {
         let fault_report = match &self.connection {
             Some(connection) => connection.fault(kind, message),
             None => FaultReport {
@@ -134,6 +134,6 @@ impl AgentTask {
                 tail: String::new(),
             },
         };
-        Verdict::Fault(fault_report, took)
+        DecisionResult::Fault(fault_report, took)
     }
 }

@@ -17,7 +17,7 @@ use tokio::{
 use tonic::Status;
 
 use super::{
-    Event, FaultReport, Token, Verdict,
+    DecisionResult, Event, FaultReport, Token,
     connection::{AgentConnection, Down, Source},
     question::{Inbox, Writer},
     window::Window,
@@ -227,13 +227,13 @@ impl AgentTask {
                 continue;
             }
             if let Some(fault_report) = self.broken.clone() {
-                let verdict = Verdict::Fault(fault_report, Duration::ZERO);
+                let verdict = DecisionResult::Fault(fault_report, Duration::ZERO);
                 self.answer_all(&verdict);
                 continue;
             }
             let unready = self.unready.as_ref();
             if let Some((fault_report, _)) = unready.filter(|(_, at)| at.elapsed() < UNREADY_REST) {
-                let verdict = Verdict::Unready(fault_report.clone());
+                let verdict = DecisionResult::Unready(fault_report.clone());
                 self.answer_all(&verdict);
                 continue;
             }
@@ -260,7 +260,7 @@ impl AgentTask {
             }
             Err(Down::Ours(reason)) => {
                 self.tell_ours(&reason);
-                self.answer_all(&Verdict::Void(reason));
+                self.answer_all(&DecisionResult::Void(reason));
                 time::sleep(REST).await;
                 return;
             }
@@ -291,7 +291,10 @@ impl AgentTask {
     /// Tells the driver.
     pub(super) fn tell(&mut self, event: Event) {
         self.line.count_event();
-        if matches!(event, Event::Moves(_) | Event::Alone(_, Verdict::Move(..))) {
+        if matches!(
+            event,
+            Event::Moves(_) | Event::Alone(_, DecisionResult::Move(..))
+        ) {
             self.errors = 0;
         }
         let answered = match &event {
@@ -306,7 +309,7 @@ impl AgentTask {
         let _ = self.events.send(event);
     }
 
-    fn answer_all(&mut self, verdict: &Verdict) {
+    fn answer_all(&mut self, verdict: &DecisionResult) {
         let tokens = self.line.inbox.borrow_mut().take_all();
         for token in tokens {
             self.tell(Event::Alone(token, verdict.clone()));

@@ -20,7 +20,7 @@ use tokio::{
 use super::open_games::OpenGames;
 use crate::{
     agent::{
-        Event, FaultReport, Token, Verdict,
+        DecisionResult, Event, FaultReport, Token,
         client::{AgentClient, AgentClientSetup},
         connection::Source,
         question::{Writer, context},
@@ -261,14 +261,16 @@ impl TournamentAgents {
 
     /// Answers for an agent that starts nowhere.
     pub(super) fn charge(&self, token: Token, fault_report: FaultReport) {
-        let verdict = Verdict::Fault(fault_report, Duration::ZERO);
+        let verdict = DecisionResult::Fault(fault_report, Duration::ZERO);
         let _ = self.events.send(Event::Alone(token, verdict));
     }
 
     fn nowhere(&self, agent: u16, token: Token) {
         let name = self.context.agent_name(agent);
         let why = format!("the setup does not tell how agent {name} is reached");
-        let _ = self.events.send(Event::Alone(token, Verdict::Void(why)));
+        let _ = self
+            .events
+            .send(Event::Alone(token, DecisionResult::Void(why)));
     }
 
     fn agent(&self, index: u16) -> &Reached {

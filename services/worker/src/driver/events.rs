@@ -88,12 +88,12 @@ impl Driver {
     }
 
     /// What came of a solitary question stands.
-    fn judge(&mut self, token: Token, verdict: Verdict) {
+    fn judge(&mut self, token: Token, verdict: DecisionResult) {
         let Some(active) = self.games.get_mut(token) else {
             return;
         };
         match verdict {
-            Verdict::Move(action, took) => {
+            DecisionResult::Move(action, took) => {
                 active.time(took);
                 if let Err(error) = active.answer(action) {
                     active.fault(FaultReport {
@@ -103,16 +103,16 @@ impl Driver {
                     });
                 }
             }
-            Verdict::Fault(fault_report, took) => {
+            DecisionResult::Fault(fault_report, took) => {
                 active.time(took);
                 active.fault(fault_report);
             }
-            Verdict::Unready(fault_report) if self.alone => {
+            DecisionResult::Unready(fault_report) if self.alone => {
                 active.time(Duration::ZERO);
                 active.fault(fault_report);
             }
-            Verdict::Unready(fault_report) => return self.unready(token, fault_report),
-            Verdict::Void(why) => return self.void(token, why),
+            DecisionResult::Unready(fault_report) => return self.unready(token, fault_report),
+            DecisionResult::Void(why) => return self.void(token, why),
         }
         active.plies.count();
         active.tournament.count_decisions(1);

@@ -18,7 +18,7 @@ use super::{
     time_limit::{Stopped, TimeLimit},
 };
 use crate::{
-    agent::{Event, FaultReport, Token, Verdict, window::Window},
+    agent::{DecisionResult, Event, FaultReport, Token, window::Window},
     context::TournamentContext,
     meter::Meter,
 };
@@ -50,7 +50,7 @@ trait NativeRunner: Send {
 }
 
 /// What came of a question.
-pub(crate) type NativeAnswer = (Token, Verdict);
+pub(crate) type NativeAnswer = (Token, DecisionResult);
 
 /// The bots of one native agent, one for each thread that needs one.
 pub(crate) struct NativeRunners {
@@ -157,7 +157,7 @@ impl<G: Game> NativeRunner for Seated<G> {
             let state = match self.game.decode(bytes) {
                 Ok(state) => state,
                 Err(error) => {
-                    answers.push((asked.token, Verdict::Void(error.to_string())));
+                    answers.push((asked.token, DecisionResult::Void(error.to_string())));
                     continue;
                 }
             };
@@ -191,8 +191,8 @@ impl<G: Game> NativeRunner for Seated<G> {
                 self.meter.timed(timing, 1);
             }
             let verdict = match thought {
-                Ok(chosen) => Verdict::Move(chosen.action.into(), took),
-                Err(Stopped::Late) => Verdict::Fault(
+                Ok(chosen) => DecisionResult::Move(chosen.action.into(), took),
+                Err(Stopped::Late) => DecisionResult::Fault(
                     FaultReport {
                         kind: FaultKind::Timeout,
                         message: time_limit.message(),
@@ -200,7 +200,7 @@ impl<G: Game> NativeRunner for Seated<G> {
                     },
                     time_limit.limit(),
                 ),
-                Err(Stopped::Unwanted) => Verdict::Void("nobody waits for it".to_owned()),
+                Err(Stopped::Unwanted) => DecisionResult::Void("nobody waits for it".to_owned()),
             };
             answers.push((asked.token, verdict));
             questions.answered.count();
@@ -281,7 +281,7 @@ impl NativeClient {
                     runners.context.agent_name(runners.agent)
                 ),
             };
-            let void = |asked: &Asked| (asked.token, Verdict::Void(problem.clone()));
+            let void = |asked: &Asked| (asked.token, DecisionResult::Void(problem.clone()));
             let answers = questions.asked.iter().map(void).collect();
             let _ = events.send(Event::NativeAnswers(answers));
         });

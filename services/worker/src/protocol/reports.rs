@@ -13,7 +13,7 @@ use std::{
 };
 
 use super::{
-    Fate, Lease, LeaseNo, Refusal, ReportNo,
+    Lease, LeaseNo, Refusal, RefusedReport, ReportNo,
     backoff::{Backoff, Jitter},
 };
 
@@ -212,9 +212,9 @@ impl<R> Reports<R> {
         report: ReportNo,
         refusal: Refusal,
         jitter: &mut Jitter,
-    ) -> Fate {
+    ) -> RefusedReport {
         let Some(call) = self.calls.get_mut(&report) else {
-            return Fate::Dropped;
+            return RefusedReport::Dropped;
         };
         match refusal {
             _ if is_injected(Defect::RetriesNothing) => {}
@@ -226,7 +226,7 @@ impl<R> Reports<R> {
                 let first = games / 2;
                 // Which of the bytes are whose is of no matter.
                 let halves = [(first, bytes / 2), (games - first, bytes - bytes / 2)];
-                return Fate::Split {
+                return RefusedReport::Split {
                     first,
                     halves: halves.map(|half| self.call(lease, half, Some(now))),
                 };
@@ -234,7 +234,7 @@ impl<R> Reports<R> {
             Refusal::Contents => {
                 call.replaced = true;
                 call.again = Some(now);
-                return Fate::Replaced;
+                return RefusedReport::Replaced;
             }
             Refusal::Failed | Refusal::Busy { .. } | Refusal::UnknownWorker => {
                 let again = now + call.backoff.next(jitter, refusal);
@@ -242,11 +242,11 @@ impl<R> Reports<R> {
                 if matches!(refusal, Refusal::Busy { .. }) {
                     self.rest = self.rest.max(again);
                 }
-                return Fate::Again;
+                return RefusedReport::Again;
             }
         }
         self.settle(report);
-        Fate::Dropped
+        RefusedReport::Dropped
     }
 
     /// When something is due next.

@@ -14,7 +14,7 @@ pub type ReportNo = u64;
 
 /// What the protocol is reported once.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct ProtocolSettings {
     /// Games at once.
     pub capacity: usize,
     /// How long the coordinator may be out of reach before it is reached once. One that
@@ -72,7 +72,7 @@ pub enum Refusal {
 
 /// What becomes of a report that was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum RefusedReport {
     /// It is sent again.
     Again,
     /// It is two reports from now on, which are sent with

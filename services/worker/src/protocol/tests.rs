@@ -43,7 +43,7 @@ struct Worker {
 impl Worker {
     fn new() -> Self {
         Self {
-            protocol: Protocol::new(Settings {
+            protocol: Protocol::new(ProtocolSettings {
                 capacity: 8,
                 connect_timeout: SECOND * 30,
                 drain_limit: SECOND * 10,
@@ -173,7 +173,7 @@ fn a_busy_coordinator_gets_no_report_before_it_wants_one() {
     let after = Some(SECOND * 2);
     let busy = Refusal::Busy { after };
     let fate = worker.protocol.not_reported(Duration::ZERO, report, busy);
-    assert_eq!(fate, Fate::Again);
+    assert_eq!(fate, RefusedReport::Again);
     worker.protocol.finished(Duration::ZERO, lease, 2, 100);
     let reports = |worker: &mut Worker, now| {
         let actions = worker.all(now);

@@ -37,7 +37,7 @@ use crate::{
     environment::Environment,
     native::Pool,
     protocol::{
-        self, Action, CallNo, Ending, Fate, LeaseNo, Playing, Progress, Protocol, Refusal,
+        self, Action, CallNo, Ending, LeaseNo, Playing, Progress, Protocol, Refusal, RefusedReport,
         ReportNo, StayNo,
     },
 };
@@ -60,7 +60,7 @@ pub(super) async fn play(
 ) -> Result<(), WorkerError> {
     let capacity = options.capacity.max(1);
     let (heard, news) = mpsc::channel(HEARD_MAX);
-    let protocol = Protocol::new(protocol::Settings {
+    let protocol = Protocol::new(protocol::ProtocolSettings {
         capacity,
         connect_timeout: options.connect_timeout,
         drain_limit: options.drain_limit,
@@ -371,17 +371,17 @@ impl Fleet {
         let now = self.now();
         let problem = status.message();
         match self.protocol.not_reported(now, report, refusal(status)) {
-            Fate::Again => {
+            RefusedReport::Again => {
                 self.metrics.report_retries.inc();
                 self.reports.insert(report, request);
             }
-            Fate::Split { first, halves } => {
+            RefusedReport::Split { first, halves } => {
                 self.metrics.report_retries.inc();
                 for (half, part) in halves.into_iter().zip(split(request, first)) {
                     self.reports.insert(half, Rc::new(part));
                 }
             }
-            Fate::Replaced => {
+            RefusedReport::Replaced => {
                 let mut request = Rc::unwrap_or_clone(request);
                 let tournament = &request.tournament_id;
                 for game in &mut request.games {
@@ -394,7 +394,7 @@ impl Fleet {
                 }
                 self.reports.insert(report, Rc::new(request));
             }
-            Fate::Dropped => tracing::error!(
+            RefusedReport::Dropped => tracing::error!(
                 tournament = request.tournament_id,
                 games = ?request.games.iter().filter_map(index).collect::<Vec<_>>(),
                 "results were refused for good: {problem}"

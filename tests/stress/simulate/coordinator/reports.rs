@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use arena_coordinator::ledger::{Failed, Report, ReportId, State};
+use arena_coordinator::ledger::{Failed, ReportId, ReportedGames, State};
 use arena_worker::protocol::Refusal;
 
 use super::{Caller, Coordinator, Wrong};
@@ -83,7 +83,7 @@ impl Coordinator {
             .iter()
             .filter(|(_, hash)| ![0, UNREADY, VOID, FORFEIT].contains(hash));
         let agents: Vec<u16> = whole.map(|(index, _)| spec.agent(*index)).collect();
-        let accounted = Report {
+        let accounted = ReportedGames {
             tournament: number,
             by: self.find(known)?,
             process: self.ledger.process(known.0, known.1),

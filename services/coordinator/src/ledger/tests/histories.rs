@@ -9,8 +9,8 @@ use rand_chacha::{
 
 use super::{START, grant, running, settings};
 use crate::ledger::{
-    Bitmap, Continuation, Failed, Grant, LEASE_GAMES_MAX, LeaseId, Ledger, ProgressTimeouts, State,
-    TournamentNo, Verdict, WorkerId,
+    Bitmap, Continuation, Failed, Grant, LEASE_GAMES_MAX, LeaseId, Ledger, ProgressTimeouts,
+    RecordStatus, State, TournamentNo, WorkerId,
 };
 
 /// What really is: the records on the disk, whatever the ledger says.
@@ -139,18 +139,20 @@ impl World {
             .ledger
             .report(self.now, self.tournament, lease, index, [7; 32]);
         match verdict {
-            Verdict::New => {
+            RecordStatus::New => {
                 assert!(
                     !self.disk.contains_key(&index),
                     "a durable game is new again"
                 );
                 self.writing.push((index, worker));
             }
-            Verdict::Pending(_) => {
+            RecordStatus::Pending(_) => {
                 assert!(self.writing.iter().any(|(writing, _)| *writing == index));
             }
-            Verdict::Done => assert!(self.disk.contains_key(&index), "acknowledged, not durable"),
-            Verdict::Unwanted | Verdict::Outside => panic!("{verdict:?}"),
+            RecordStatus::Done => {
+                assert!(self.disk.contains_key(&index), "acknowledged, not durable")
+            }
+            RecordStatus::Unwanted | RecordStatus::Outside => panic!("{verdict:?}"),
         }
     }
 

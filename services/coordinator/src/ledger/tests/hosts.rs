@@ -37,9 +37,9 @@ pub(super) fn report<'a>(
     now: Duration,
     by: WorkerId,
     grant: &Grant,
-    change: impl FnOnce(&mut Report<'a>),
+    change: impl FnOnce(&mut ReportedGames<'a>),
 ) -> Taken {
-    let mut report = Report {
+    let mut report = ReportedGames {
         tournament: grant.tournament,
         by: Some(by),
         process: ledger.process(by, 1),

@@ -29,7 +29,7 @@ use arena_engine::{
     options::{OptionError, Options},
 };
 
-use self::options::Rules;
+use self::options::AbapaRules;
 use super::{
     Core, Finish, Oware, PITS, Phase, STARTERS, Sown,
     core::{ANY, REACHING, list, pits_with},
@@ -51,7 +51,7 @@ const MODEL: Model = Model {
 /// The rules with their options.
 #[derive(Clone, Debug)]
 pub struct Abapa {
-    rules: Rules,
+    rules: AbapaRules,
 }
 
 /// A position with its past.
@@ -274,7 +274,7 @@ impl Ruleset for Abapa {
 
     fn with_options(options: &Options, _: usize) -> Result<Self, OptionError> {
         Ok(Self {
-            rules: Rules::new(options)?,
+            rules: AbapaRules::new(options)?,
         })
     }
 }

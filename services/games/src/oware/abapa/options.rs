@@ -22,7 +22,7 @@ pub(super) enum GrandSlam {
 
 /// The options as the rules use them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rules {
+pub(super) struct AbapaRules {
     pub(super) skip_origin: bool,
     pub(super) grand_slam: GrandSlam,
     pub(super) must_feed: bool,
@@ -125,7 +125,7 @@ pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
     }
 }
 
-impl Rules {
+impl AbapaRules {
     /// Reads resolved options.
     ///
     /// # Errors

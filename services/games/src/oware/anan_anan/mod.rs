@@ -23,7 +23,7 @@ use arena_engine::{
     options::{OptionError, Options},
 };
 
-use self::options::{Infinite, Remaining, Rules};
+use self::options::{AnanAnanRules, Infinite, Remaining};
 use super::{
     Core, Finish, Oware, Phase, ROW, STARTERS, Sown,
     core::{ANY, list, pits_with},
@@ -54,7 +54,7 @@ const MODEL: Model = Model {
 /// The rules with their options.
 #[derive(Clone, Debug)]
 pub struct AnanAnan {
-    rules: Rules,
+    rules: AnanAnanRules,
 }
 
 impl AnanAnan {
@@ -254,7 +254,7 @@ impl Ruleset for AnanAnan {
 
     fn with_options(options: &Options, _: usize) -> Result<Self, OptionError> {
         Ok(Self {
-            rules: Rules::new(options)?,
+            rules: AnanAnanRules::new(options)?,
         })
     }
 }

@@ -27,7 +27,7 @@ pub(super) enum Remaining {
 
 /// The options as the rules use them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rules {
+pub(super) struct AnanAnanRules {
     pub(super) skip_origin: bool,
     pub(super) last_four_to_mover: bool,
     pub(super) infinite: Infinite,
@@ -149,7 +149,7 @@ pub(super) fn settle(options: &mut Options, chosen: &BTreeSet<&str>) {
     }
 }
 
-impl Rules {
+impl AnanAnanRules {
     /// Reads resolved options.
     ///
     /// # Errors

@@ -70,12 +70,12 @@ fn with_refused(games: u64, refused: &[u64]) -> (Vec<u64>, Vec<u64>, usize) {
                 continue;
             }
             match worker.protocol.not_reported(now, report, Refusal::Contents) {
-                Fate::Split { first, halves } => {
+                RefusedReport::Split { first, halves } => {
                     let rest = games.split_off(first);
                     assert!(!games.is_empty() && !rest.is_empty());
                     kept.extend(halves.into_iter().zip([games, rest]));
                 }
-                Fate::Replaced => {
+                RefusedReport::Replaced => {
                     assert_eq!(games.len(), 1, "the culprit alone");
                     replaced.push(games[0].0);
                     kept.insert(report, vec![(games[0].0, true)]);
@@ -112,7 +112,7 @@ fn no_game_is_begun_or_asked_for_while_results_of_too_many_games_or_bytes_are_ow
         let report = report.expect("it reports");
         let fate = worker.protocol.not_reported(now, report, Refusal::Contents);
         assert!(worker.protocol.holds());
-        let Fate::Split { halves, .. } = fate else {
+        let RefusedReport::Split { halves, .. } = fate else {
             panic!("{fate:?}");
         };
         for half in halves {
@@ -144,6 +144,9 @@ fn a_failed_attempt_that_is_refused_as_well_is_dropped() {
         panic!("it reports");
     };
     let mut refuse = || worker.protocol.not_reported(now, report, Refusal::Contents);
-    assert_eq!([refuse(), refuse()], [Fate::Replaced, Fate::Dropped]);
+    assert_eq!(
+        [refuse(), refuse()],
+        [RefusedReport::Replaced, RefusedReport::Dropped]
+    );
     assert_eq!(worker.protocol.unanswered(), 0);
 }
