@@ -17,8 +17,8 @@
 //!
 //! Blocks tell their variance in steps of a unit only. So that the few that
 //! came out alike by chance do not claim too much, the square of two steps'
-//! half diagonal, [`STEPS`], is added to their sum of squares; where all came
-//! out alike, [`ALIKE`]. More than that makes intervals of few blocks hold far
+//! half diagonal, `STEPS`, is added to their sum of squares; where all came
+//! out alike, `ALIKE`. More than that makes intervals of few blocks hold far
 //! more often than they say (`tests/stress/run calibration`, and the cases in
 //! `data/coverage.json`).
 

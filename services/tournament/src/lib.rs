@@ -2,7 +2,7 @@
 //!
 //! - [`Schedule`] lists the games of a tournament without holding them: any
 //!   game is computed from its index, so recovery is schedule minus results.
-//! - [`format`] has the tournament formats, each a pure function of a spec and of
+//! - [`mod@format`] has the tournament formats, each a pure function of a spec and of
 //!   what came of earlier stages; [`Stages`] takes a tournament through them.
 //! - [`Tally`] takes results in any order and gives [`Standings`]. Its sums are
 //!   integers, so the same results give the same standings to the byte,

@@ -1,6 +1,6 @@
 //! Ratings of all agents from all games at once.
 //!
-//! Strengths are those of [`model`] that are likeliest, given all games that
+//! Strengths are those of `model` that are likeliest, given all games that
 //! are not void, with a weak prior: each log strength, and the log of each
 //! weight of ties that came, is normal with mean 0 and a standard deviation of
 //! [`PRIOR`] (869 Elo). It keeps a perfect score finite, draws agents that no

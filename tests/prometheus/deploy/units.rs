@@ -144,3 +144,33 @@ fn a_release_has_program_pages_licenses_and_checksum() {
         .status();
     assert!(checked.expect("sha256sum").success());
 }
+
+#[test]
+fn workflows_run_scripts_that_exist() {
+    let folder = repository().join(".github/workflows");
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("a file").path();
+        let text = fs::read_to_string(&path).expect("a workflow");
+        let workflow: Value = serde_norway::from_str(&text).expect("YAML");
+        let jobs = workflow["jobs"].as_object().expect("jobs");
+        let mut steps = 0;
+        for step in jobs
+            .values()
+            .flat_map(|job| job["steps"].as_array())
+            .flatten()
+        {
+            steps += 1;
+            assert!(
+                step["uses"].is_string() || step["run"].is_string(),
+                "{step}"
+            );
+            let first = step["run"]
+                .as_str()
+                .and_then(|run| run.split_whitespace().next());
+            if let Some(script) = first.filter(|word| word.contains('/')) {
+                assert!(repository().join(script).is_file(), "{script}");
+            }
+        }
+        assert!(steps > 0, "{}", path.display());
+    }
+}

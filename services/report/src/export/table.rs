@@ -40,7 +40,7 @@ fn columns(named: &[(&str, ColumnType)]) -> Vec<ExportColumn> {
 }
 
 /// The last columns of every table: which tournament a row is of. Standings have
-/// [`SPEC`] after them.
+/// `SPEC` after them.
 pub const SOURCE: [(&str, ColumnType); 4] = [
     ("tournament_id", ColumnType::Text),
     ("generation", ColumnType::Int),
@@ -261,7 +261,7 @@ const STANDING: &[(&str, ColumnType)] = &[
 /// How often each rank came, from the first on.
 const RANKS: &str = "ranks";
 
-/// The columns of [`standings`]: those of `arena standings --output csv`, and of which
+/// The columns of [`standings()`]: those of `arena standings --output csv`, and of which
 /// tournament they are.
 pub fn standing_columns(seats: usize) -> Vec<ExportColumn> {
     let mut all = columns(&[("rank", ColumnType::Int)]);

@@ -41,7 +41,7 @@ pub fn rows(standings: &v1::Standings) -> Result<Vec<serde_json::Value>, &'stati
 /// All rounds as comma-separated values, empty if there are none.
 ///
 /// # Errors
-/// [`ReportError`] if a row cannot be written.
+/// [`crate::ReportError`] if a row cannot be written.
 pub fn csv(standings: &v1::Standings) -> crate::error::Result<String> {
     let rounds = rounds(standings);
     csv::rounds(&rounds.as_ref().map(rounds::rows).unwrap_or_default())

@@ -13,7 +13,7 @@ const WIDTH: usize = 100;
 /// So many agents with one identity are named.
 const IDENTICAL_SHOWN: usize = 5;
 
-/// The table, no wider than that, or [`WIDTH`] where there is no terminal, unless
+/// The table, no wider than that, or `WIDTH` where there is no terminal, unless
 /// all of it is wanted; with what is left out.
 pub fn people(standings: &v1::Standings, wide: bool, width: Option<usize>) -> String {
     let agents = &intervals::at_the_end(standings);
