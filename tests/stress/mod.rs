@@ -2,8 +2,8 @@
 //! `tests/stress/run list` names them.
 //!
 //! A stress test is a struct of its settings (a [`clap::Args`], whose defaults are
-//! the long version) that implements [`StressTest`], a file or folder here with its
-//! `mod` line, and a line in [`stress_tests!`]. `tests/run` runs the quick version of each.
+//! the long version) that implements `StressTest`, a file or folder here with its
+//! `mod` line, and a line in `stress_tests!`. `tests/run` runs the quick version of each.
 
 /// Stores as processes of their own.
 pub mod appender;
