@@ -18,22 +18,23 @@ use crate::{
 
 pub use reference::{REFERENCE, Reference, Setting};
 
-/// Who plays whom.
+/// Which agents play each other.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// Every group of agents plays every other.
+    /// Every group of agents plays.
     #[default]
     RoundRobin,
-    /// Challengers against a field.
+    /// Challengers against all others.
     Gauntlet,
-    /// One agent against another until it is clear who is stronger.
+    /// A sequential test of one agent against another.
     Sprt,
-    /// Rounds in which those meet who stand alike.
+    /// Rounds that pair agents of equal points.
     Swiss,
-    /// Who loses is out.
+    /// Elimination: losers are out.
     Knockout,
-    /// Those meet of whom the next block tells most.
+    /// Schedules the pair whose next block is most informative.
     Ladder,
     /// A list of games.
     Fixed,
@@ -85,7 +86,8 @@ impl Format {
     }
 }
 
-/// What the Elo numbers of a test mean.
+/// Meaning of the Elo differences of a test.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EloModel {
@@ -97,7 +99,8 @@ pub enum EloModel {
     Normalized,
 }
 
-/// How many losses put an agent out.
+/// Losses after which an agent is out.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Elimination {
@@ -108,11 +111,12 @@ pub enum Elimination {
     Double,
 }
 
-/// Who is taken for stronger before the first game.
+/// Order of strength before the first game.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Seeding {
-    /// Who stands before others in the spec.
+    /// The order of the spec.
     #[default]
     Listed,
     /// Drawn from the tournament's seed.
@@ -120,29 +124,31 @@ pub enum Seeding {
 }
 
 /// `[gauntlet]`
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Gauntlet {
-    /// Who meets all others; the first agent where none is named.
+    /// Agents that play all others; default: the first agent.
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub challengers: Vec<AgentName>,
 }
 
 /// `[sprt]`
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sprt {
-    /// Elo of the first agent over the second, where the answer is no.
+    /// H0: Elo difference of the first agent over the second.
     pub elo0: f64,
-    /// And where it is yes.
+    /// H1: Elo difference of the first agent over the second.
     pub elo1: f64,
-    /// Chance to say yes where `elo0` is true.
+    /// Probability of accepting H1 if H0 is true.
     pub alpha: f64,
-    /// Chance to say no where `elo1` is true.
+    /// Probability of accepting H0 if H1 is true.
     pub beta: f64,
-    /// What Elo means.
+    /// Meaning of the Elo differences.
     pub model: EloModel,
-    /// Blocks between two looks; where absent, few at first, and more the longer
-    /// the test goes on.
+    /// Blocks between two looks; default: 16, then a thirty-second more each time.
     #[serde(
         deserialize_with = "some_whole::<1, u64, _>",
         skip_serializing_if = "Option::is_none"
@@ -164,10 +170,11 @@ impl Default for Sprt {
 }
 
 /// `[swiss]`
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Swiss {
-    /// How many; ⌈log2 of the agents⌉ where absent.
+    /// Number of rounds; default: ⌈log2 of the number of agents⌉.
     #[serde(
         deserialize_with = "some_whole::<1, u64, _>",
         skip_serializing_if = "Option::is_none"
@@ -176,26 +183,28 @@ pub struct Swiss {
 }
 
 /// `[knockout]`
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Knockout {
-    /// How many losses put an agent out.
+    /// Losses after which an agent is out.
     pub elimination: Elimination,
-    /// Who is taken for stronger.
+    /// Order of strength before the first game.
     pub seeding: Seeding,
 }
 
 /// `[ladder]`
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ladder {
-    /// After so many it ends; blocks × agents where absent.
+    /// Blocks in all; default: blocks × agents.
     #[serde(
         deserialize_with = "some_whole::<1, u64, _>",
         skip_serializing_if = "Option::is_none"
     )]
     pub blocks_total: Option<u64>,
-    /// Blocks that are chosen at a time.
+    /// Blocks scheduled at a time.
     #[serde(
         deserialize_with = "some_whole::<1, u64, _>",
         skip_serializing_if = "Option::is_none"
@@ -204,10 +213,12 @@ pub struct Ladder {
 }
 
 /// `[fixed]`
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fixed {
-    /// Agents by name, in the order of the seats.
+    /// Games: names of agents in the order of the seats.
+    #[cfg_attr(test, schemars(with = "Vec<Vec<String>>"))]
     pub games: Vec<Vec<AgentName>>,
 }
 
@@ -252,6 +263,7 @@ pub enum Settings {
 }
 
 /// The formats' tables of a spec.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tables {
     /// `[gauntlet]`

@@ -16,6 +16,20 @@ use crate::{
     seed::TournamentSeed,
 };
 
+/// Values of options by name.
+#[cfg(test)]
+type OptionTable = std::collections::BTreeMap<String, serde_json::Value>;
+
+/// Sentences, or sentences by name.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "the schema alone needs it")]
+enum SentenceList {
+    List(Vec<String>),
+    Named(std::collections::BTreeMap<String, String>),
+}
+
 /// A spec that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
@@ -46,16 +60,16 @@ fn did_you_mean(nearest: Option<&String>, known: &[String]) -> String {
     )
 }
 
-/// What is kept of a finished game. It changes no record, and so is no part of
-/// a tournament's identity.
+/// What the store keeps of a finished game. It changes no record, so it is not part of a
+/// tournament's identity.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Records {
-    /// All of it.
+    /// The whole record.
     #[default]
     Full,
-    /// Result, hash and seed, without chance outcomes and moves: who wants a
-    /// game back has it played again.
+    /// Result, hash and seed, without events.
     Hash,
 }
 
@@ -85,76 +99,87 @@ impl<'de> Deserialize<'de> for Records {
     }
 }
 
-/// A variant of a bot, made for one tournament.
+/// A variant of a bot for one tournament.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
-    /// What the tournament calls it.
+    /// Name of the variant in the tournament.
+    #[cfg_attr(test, schemars(with = "String"))]
     pub name: AgentName,
-    /// The bot.
+    /// Name of the bot.
     pub bot: String,
-    /// The registered process that offers the bot; none: the native bots.
+    /// Registered agent that offers the bot; default: the built-in bots.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<AgentName>,
-    /// Values that differ from the bot's defaults; those that `from` was registered
-    /// with, where it plays this bot, stand unless they are given here.
+    /// Options of the bot; others have the values of the registration, or their defaults.
+    #[cfg_attr(test, schemars(with = "OptionTable"))]
     #[serde(default, skip_serializing_if = "Options::is_empty")]
     pub options: Options,
 }
 
-/// A tournament as its user writes it.
+/// The spec of a tournament.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
     /// Name of the tournament.
+    #[cfg_attr(test, schemars(with = "String"))]
     pub name: AgentName,
     /// Name of the ruleset.
     pub ruleset: String,
-    /// Drawn where absent.
+    /// Seed of all random draws, such as "0x5eed"; default: drawn.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     #[serde(
         default,
         deserialize_with = "seed",
         skip_serializing_if = "Option::is_none"
     )]
     pub seed: Option<TournamentSeed>,
-    /// Who plays whom.
+    /// Which agents play each other.
     #[serde(default, deserialize_with = "format_name")]
     pub format: Format,
-    /// Blocks for each group.
+    /// Blocks of each group; a block is one game for each rotation of the seats.
+    #[cfg_attr(test, schemars(range(min = 1, max = 1_000_000_000)))]
     #[serde(default = "default_blocks", deserialize_with = "whole::<1, u64, _>")]
     pub blocks: u64,
-    /// Players of a game; the ruleset's least number where absent.
+    /// Seats of a game; default: the minimum of the ruleset.
     #[serde(
         default,
         deserialize_with = "some_whole::<2, usize, _>",
         skip_serializing_if = "Option::is_none"
     )]
     pub seats: Option<usize>,
-    /// What is kept of a game.
+    /// What the store keeps of each game.
     #[serde(default)]
     pub records: Records,
-    /// Above this share of games that an agent lost without ever answering, the
-    /// tournament pauses itself; with 1 it never does. It changes no record.
+    /// The tournament pauses itself if agents lost a larger share of games without an
+    /// answer; with 1 it never does.
+    #[cfg_attr(test, schemars(range(min = 0.0, max = 1.0)))]
     #[serde(
         default = "default_unplayed_limit",
         skip_serializing_if = "is_default_unplayed_limit"
     )]
     pub unplayed_limit: f64,
-    /// Names: registered agents, native bots, or variants below.
+    /// Names of registered agents, built-in agents or variants.
+    #[cfg_attr(test, schemars(with = "Vec<String>"))]
     pub agents: Vec<AgentName>,
-    /// What is expected of the outcome; it changes none.
+    /// Expectations, such as "mine beats base by 5 elo at 95 %".
+    #[cfg_attr(test, schemars(with = "SentenceList"))]
     #[serde(default, skip_serializing_if = "Sentences::is_empty")]
     pub expect: Sentences,
     /// Options of the ruleset.
+    #[cfg_attr(test, schemars(with = "OptionTable"))]
     #[serde(default, skip_serializing_if = "Options::is_empty")]
     pub options: Options,
-    /// Variants.
+    /// Variants of bots for this tournament.
     #[serde(default, rename = "agent", skip_serializing_if = "Vec::is_empty")]
     pub variants: Vec<Variant>,
     /// How games are played.
     #[serde(default)]
     pub play: Play,
-    /// What is set of the format.
+    /// Settings of the format.
     #[serde(flatten)]
     pub tables: Tables,
 }

@@ -8,26 +8,38 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::SpecError;
 
 /// How decisions are sent.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Timing {
-    /// Many at a time.
+    /// Many at a time, in batches.
     #[default]
     Throughput,
     /// One at a time to each agent process, each one timed.
     Strict,
 }
 
+/// Consequence of a fault.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "the schema alone needs it")]
+enum FaultPolicyName {
+    Forfeit,
+    RandomMove,
+}
+
 /// How games are played.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Play {
-    /// Every rotation of the seats.
+    /// Play every rotation of the seats.
     pub rotate: bool,
-    /// Rotations share their dice.
+    /// Let the rotations of a block share their dice.
     pub paired: bool,
-    /// Moves at the start of each game that agents are not asked for. Absent: as
-    /// many as a tournament without chance needs, else none.
+    /// Moves of the opening; default: as many as a ruleset without chance needs, else none.
+    #[cfg_attr(test, schemars(range(max = 1000)))]
     #[serde(
         deserialize_with = "super::some_whole::<0, u32, _>",
         skip_serializing_if = "Option::is_none"
@@ -35,13 +47,15 @@ pub struct Play {
     pub opening_plies: Option<u32>,
     /// How decisions are sent.
     pub timing: Timing,
-    /// Time for one decision.
+    /// Time for one decision, such as "2s" or "500ms".
+    #[cfg_attr(test, schemars(with = "String"))]
     #[serde(with = "duration")]
     pub move_timeout: Duration,
-    /// What a fault costs.
+    /// Consequence of a fault: "forfeit" or "random-move".
+    #[cfg_attr(test, schemars(with = "FaultPolicyName"))]
     #[serde(with = "fault_policy")]
     pub on_fault: FaultPolicy,
-    /// Ask also where only one move is legal.
+    /// Ask agents even if only one move is legal.
     pub ask_forced: bool,
 }
 

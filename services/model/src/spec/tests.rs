@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use arena_engine::FaultPolicy;
 
@@ -142,4 +142,41 @@ fn what_is_wrong_is_named() {
     let twice = LEAST.replace("\"b\"", "\"a\"");
     let error = Spec::parse(&twice).expect_err("one name twice");
     assert!(error.to_string().contains("listed twice"), "{error}");
+}
+
+#[test]
+fn the_schema_is_current_and_has_every_key() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/spec.schema.json");
+    let schema = schemars::schema_for!(Spec);
+    let schema = serde_json::to_value(&schema).expect("JSON");
+    let text = serde_json::to_string_pretty(&schema).expect("JSON") + "\n";
+    if std::env::var_os("ARENA_UPDATE").is_some() {
+        std::fs::write(path, &text).expect("the schema can be written");
+    }
+    let known = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        known == text,
+        "{path} is not current: run this test with ARENA_UPDATE=1"
+    );
+    let keys = |of: &serde_json::Value| -> BTreeSet<String> {
+        let properties = of["properties"].as_object().expect("properties");
+        properties.keys().cloned().collect()
+    };
+    let listed = |keys: &[&str]| keys.iter().map(|&key| key.to_owned()).collect();
+    assert_eq!(keys(&schema), listed(KEYS));
+    assert_eq!(keys(&schema["$defs"]["Play"]), listed(PLAY_KEYS));
+    assert_eq!(keys(&schema["$defs"]["Variant"]), listed(VARIANT_KEYS));
+    for reference in format::REFERENCE
+        .iter()
+        .filter(|it| !it.settings.is_empty())
+    {
+        let settings: Vec<&str> = reference.settings.iter().map(|it| it.key).collect();
+        let definition = schema["$defs"].as_object().expect("definitions").iter();
+        let name = reference.format.name();
+        let (_, definition) = definition
+            .clone()
+            .find(|(key, _)| key.to_lowercase() == name)
+            .expect(name);
+        assert_eq!(keys(definition), listed(&settings), "{name}");
+    }
 }
