@@ -1,4 +1,4 @@
-//! What a bot is.
+//! The interface of a bot.
 
 use arena_engine::{
     ActionId, AgentRng, Finished, Game, IllegalAction, Match, Question, Seat, Status,
@@ -6,14 +6,13 @@ use arena_engine::{
 
 /// A player of one game with its options.
 pub trait Bot<G: Game>: Send {
-    /// Chooses one of the legal actions. What a bot keeps between two
-    /// decisions is for speed only and never changes a choice, also where a
-    /// decision was stopped. One that is asked to stop returns at once, and what
-    /// it returns is no choice.
+    /// Chooses one of the legal actions. State that a bot keeps between two decisions is
+    /// for speed only and never changes a choice, even if a decision was stopped. A bot
+    /// that is asked to stop returns at once, and its return value is not used.
     fn choose(&mut self, decision: &Decision<'_, G>) -> Chosen;
 }
 
-/// One choice to be made.
+/// One decision to make.
 #[derive(Debug)]
 pub struct Decision<'a, G: Game> {
     /// The rules.
@@ -22,13 +21,13 @@ pub struct Decision<'a, G: Game> {
     pub state: &'a G::State,
     /// The seat to choose for.
     pub seat: Seat,
-    /// How many decision nodes the seat had before in this game.
+    /// Number of earlier decision nodes of the seat in this game.
     pub number: u32,
-    /// Where all randomness of this choice comes from.
+    /// Seed of all randomness of this choice.
     pub seed: u64,
     /// The legal actions, ascending, never empty.
     pub legal: &'a [ActionId],
-    /// Tells a bot that thinks long to stop.
+    /// Signals a long search to stop.
     pub stop: Stop<'a>,
 }
 
@@ -47,26 +46,25 @@ impl<'a, G: Game> Decision<'a, G> {
         }
     }
 
-    /// Randomness for this choice.
+    /// Random numbers for this choice.
     #[must_use]
     pub fn rng(&self) -> AgentRng {
         AgentRng::new(self.seed)
     }
 }
 
-/// Whether a bot is to stop thinking. Bots have no clock: whoever asks them
-/// knows why and when.
+/// Signals a bot to stop searching. Bots have no clock: their caller decides when to stop.
 #[derive(Clone, Copy)]
 pub struct Stop<'a>(Option<&'a dyn Fn() -> bool>);
 
 impl Stop<'_> {
-    /// A bot may take as long as it wants.
+    /// No stop: the bot may take as long as it needs.
     pub const NEVER: Self = Self(None);
 }
 
 impl<'a> Stop<'a> {
-    /// A bot is to stop as soon as this is true; from then on it stays so.
-    /// It is called once in about a thousand positions.
+    /// The bot stops as soon as `over` is true; it must stay true from then on. A bot calls
+    /// it about once in a thousand positions.
     #[must_use]
     pub fn when(over: &'a dyn Fn() -> bool) -> Self {
         Self(Some(over))
@@ -80,11 +78,10 @@ impl std::fmt::Debug for Stop<'_> {
     }
 }
 
-/// Plays a match to its end: `choose` asks the bot of the decision's seat, which
-/// may take as long as it wants.
+/// Plays a match to its end. `choose` asks the bot of the decision's seat, which may take
+/// as long as it needs.
 ///
-/// # Errors
-/// [`IllegalAction`] where a choice is not legal.
+/// # Errors [`IllegalAction`] if a choice is not legal.
 pub fn play_out<G: Game>(
     mut play: Match<G>,
     mut choose: impl FnMut(&Decision<'_, G>) -> Chosen,
@@ -96,17 +93,17 @@ pub fn play_out<G: Game>(
     Ok(play.finish())
 }
 
-/// Looks now and then whether a search is to stop, so that a position costs no
-/// more than a count.
+/// Checks from time to time whether a search must stop, so that a position costs only a
+/// counter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace<'a> {
     stop: Stop<'a>,
-    /// Positions until the next look.
+    /// Positions until the next check.
     left: u32,
 }
 
 impl<'a> Pace<'a> {
-    /// Positions from one look to the next.
+    /// Positions between two checks.
     const EVERY: u32 = 1024;
 
     pub(crate) fn new(stop: Stop<'a>) -> Self {
@@ -116,8 +113,8 @@ impl<'a> Pace<'a> {
         }
     }
 
-    /// To be asked at each position: true where the search is to return at
-    /// once, with whatever it has, and true again if it goes on nevertheless.
+    /// Called at each position: true if the search must return at once with any result. It
+    /// stays true if the search continues.
     #[inline]
     pub(crate) fn is_over(&mut self) -> bool {
         if self.left > 0 {
@@ -137,16 +134,16 @@ impl<'a> Pace<'a> {
     }
 }
 
-/// A chosen action, and what the search tells.
+/// The chosen action, and statistics of the search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Chosen {
     /// One of the legal actions.
     pub action: ActionId,
-    /// From the view of the seat that chooses, in the bot's own unit.
+    /// Score for the seat that chooses, in the bot's own unit.
     pub score: Option<f64>,
-    /// Plies looked ahead.
+    /// Search depth in plies.
     pub depth: Option<u32>,
-    /// Positions looked at.
+    /// Number of searched positions.
     pub nodes: Option<u64>,
 }
 

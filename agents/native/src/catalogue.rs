@@ -1,4 +1,4 @@
-//! The list of bots, and ways to get from a name to a bot.
+//! The catalogue of bots, and functions that make a bot from its name.
 
 use std::{
     any::Any,
@@ -21,32 +21,32 @@ use crate::{
     random::Random,
 };
 
-/// The version of all bots, which identifies them in tournaments. It is raised whenever
-/// a bot plays differently, also between releases; a test holds it to what they play.
+/// The version of all bots, which identifies them in tournaments. It must be raised
+/// whenever a bot plays differently, also between releases; a test checks this.
 pub const VERSION: &str = "0.1.0";
 
-/// What there is to know about a bot.
+/// Metadata of a bot.
 #[derive(Clone, Debug)]
 pub struct BotInfo {
     /// Lower-case letters and dashes.
     pub name: &'static str,
-    /// One line for people.
+    /// One-line description.
     pub summary: &'static str,
-    /// The rulesets it plays; empty: any.
+    /// The rulesets it plays; empty means any.
     pub rulesets: Vec<&'static str>,
     /// Its options.
     pub options: Vec<Spec>,
-    /// True where the same decision always gets the same action.
+    /// True if the same decision always gets the same action.
     pub deterministic: bool,
-    /// Whether the action depends on the seed, with the defaults of all options.
+    /// True if the action depends on the seed, with the defaults of all options.
     pub uses_seed: bool,
-    /// True where it looks ahead, so that an answer can take long.
+    /// True if it searches ahead, so that an answer can take long.
     pub searches: bool,
-    /// A [`MakeBot`] for each type of game that it plays.
+    /// A [`MakeBot`] for each type of game it plays.
     makers: Vec<Arc<dyn Any + Send + Sync>>,
 }
 
-/// A bot that cannot be had.
+/// A bot that is not available.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BotError {
     /// There is no bot of this name.
@@ -58,47 +58,47 @@ pub enum BotError {
         )
     )]
     Unknown {
-        /// The name given.
+        /// The requested name.
         name: String,
-        /// The known name nearest to it.
+        /// The most similar known name.
         nearest: Option<String>,
         /// All known names.
         known: Vec<&'static str>,
     },
-    /// It does not play this ruleset.
+    /// The bot does not play this ruleset.
     #[error("bot {bot} does not play {ruleset}; it plays {}", plays.join(", "))]
     Ruleset {
         /// Name of the bot.
         bot: &'static str,
-        /// What it was asked to play.
+        /// The requested ruleset.
         ruleset: String,
-        /// What it plays.
+        /// The rulesets it plays.
         plays: Vec<&'static str>,
     },
-    /// Its options do not fit.
+    /// The options are invalid.
     #[error("bot {bot}: {error}")]
     Options {
         /// Name of the bot.
         bot: &'static str,
-        /// What does not fit.
+        /// The invalid option.
         #[source]
         error: OptionError,
     },
 }
 
-/// A bot and a ruleset that do not go together.
+/// A bot and a ruleset that are incompatible.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CheckError {
-    /// The bot cannot be had for this game.
+    /// The bot is not available for this game.
     #[error(transparent)]
     Bot(#[from] BotError),
-    /// The game cannot be had.
+    /// The game is not available.
     #[error(transparent)]
     Game(#[from] GamesError),
 }
 
-/// The list: one line a bot. `plays` takes the function that makes it for one
-/// type of game, once for each type; `plays_all` the type of a bot for all.
+/// The catalogue, one line per bot. `plays` takes the function that makes it for one type
+/// of game, once for each type; `plays_all` takes the type of a bot for all games.
 #[rustfmt::skip]
 static BOTS: LazyLock<Vec<BotInfo>> = LazyLock::new(|| {
     use cowry::{mixed_specs, tie_specs};
@@ -122,7 +122,7 @@ static BOTS: LazyLock<Vec<BotInfo>> = LazyLock::new(|| {
     ]
 });
 
-/// A bot that plays nothing yet.
+/// A bot without games.
 fn info(name: &'static str, summary: &'static str) -> BotInfo {
     BotInfo {
         name,
@@ -170,23 +170,22 @@ impl BotInfo {
         self
     }
 
-    /// How it is made for games of this type, if it plays them.
+    /// The function that makes it for games of this type, if it plays them.
     fn maker<G: Game>(&self) -> Option<MakeBot<G>> {
         let mut makers = self.makers.iter();
         makers.find_map(|maker| maker.downcast_ref().copied())
     }
 }
 
-/// All bots; the first is the default one of the server.
+/// All bots; the first is the server's default.
 #[must_use]
 pub fn bots() -> &'static [BotInfo] {
     &BOTS
 }
 
-/// The bot of a name.
+/// The bot with a name.
 ///
-/// # Errors
-/// [`BotError::Unknown`].
+/// # Errors [`BotError::Unknown`].
 pub fn bot_info(name: &str) -> Result<&'static BotInfo, BotError> {
     bots()
         .iter()
@@ -198,12 +197,10 @@ pub fn bot_info(name: &str) -> Result<&'static BotInfo, BotError> {
         })
 }
 
-/// Makes a bot that plays this game. Options that are not given have their
-/// defaults.
+/// Makes a bot that plays this game. Missing options have their defaults.
 ///
-/// # Errors
-/// [`BotError`] where there is no such bot, it does not play the game, or an
-/// option does not fit.
+/// # Errors [`BotError`] if there is no such bot, it does not play the game, or an option
+/// is invalid.
 pub fn bot<G: Game>(name: &str, options: &Options, game: &G) -> Result<Box<dyn Bot<G>>, BotError> {
     let info = bot_info(name)?;
     let fail = |error| BotError::Options {
@@ -220,11 +217,10 @@ pub fn bot<G: Game>(name: &str, options: &Options, game: &G) -> Result<Box<dyn B
     make(&options, game).map_err(fail)
 }
 
-/// Tells whether a bot with these options plays a ruleset with these, by
-/// making one. Options of the ruleset must be resolved.
+/// Checks that a bot with these options plays a ruleset with these options, by making one.
+/// Options of the ruleset must be resolved.
 ///
-/// # Errors
-/// [`CheckError`] with the reason.
+/// # Errors [`CheckError`] with the reason.
 pub fn check(
     name: &str,
     bot_options: &Options,

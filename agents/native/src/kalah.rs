@@ -1,9 +1,7 @@
-//! The searches of the Kalah paper: minimax, and alpha-beta with the same
-//! choices.
+//! The searches of the Kalah paper: minimax, and alpha-beta with the same choices.
 //!
-//! Both look a fixed number of plies ahead from the view of the player who
-//! chooses; an extra turn is a ply of the same player. The first of the best
-//! pits is taken.
+//! Both search a fixed number of plies from the view of the player that chooses; an extra
+//! turn is a ply of the same player. The first of the best pits is taken.
 
 use arena_engine::{
     Game,
@@ -60,7 +58,7 @@ pub(crate) fn alphabeta(options: &Options, _: &Kalah) -> Result<Box<dyn Bot<Kala
     Ok(Box::new(Searcher::new(options, true)))
 }
 
-/// What an outcome is worth, by the paper's `h_flag`.
+/// The value of an outcome, by the paper's `h_flag`.
 #[derive(Clone, Copy)]
 enum Utility {
     Win,
@@ -69,11 +67,11 @@ enum Utility {
     FastMargin,
 }
 
-/// What a win is worth at once.
+/// Value of an immediate win.
 const WIN: i32 = 50;
 
 impl Utility {
-    /// The worth of a lead in stones after some plies.
+    /// The value of a lead in stones after some plies.
     fn of(self, lead: i32, plies: i32) -> i32 {
         lead.signum()
             * match self {
@@ -132,8 +130,8 @@ impl Bot<Kalah> for Searcher {
             decision.game.apply(&mut child, action);
             let floor = best.map_or(i32::MIN, |(value, _)| value);
             let value = search.value(&child, 1, floor, i32::MAX);
-            // Only a better pit displaces an earlier one: a pruned search
-            // knows of the others no more than that they are not better.
+            // Only a better pit replaces an earlier one: a pruned search only knows that
+            // the others are not better.
             if best.is_none_or(|(best, _)| value > best) {
                 best = Some((value, action));
             }
@@ -148,7 +146,7 @@ impl Bot<Kalah> for Searcher {
     }
 }
 
-/// A number from 0 to below 1, of the 53 high bits.
+/// A number from 0 up to but excluding 1, from the 53 high bits.
 fn unit(word: u64) -> f64 {
     (word >> 11) as f64 / (1u64 << 53) as f64
 }
@@ -165,9 +163,9 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The worth of a position some plies below the root. Exact between
-    /// `alpha` and `beta`, else a bound on the same side of them; anything
-    /// where the search is to stop.
+    /// The value of a position at `ply` below the root. It is exact between `alpha` and
+    /// `beta`, otherwise a bound on the same side of them; any value if the search must
+    /// stop.
     fn value(&mut self, state: &State, ply: u32, mut alpha: i32, mut beta: i32) -> i32 {
         self.nodes += 1;
         if self.pace.is_over() {

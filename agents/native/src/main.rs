@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nothing is left to do where standard error is closed.
+            // If standard error is closed, the message is lost.
             let _ = writeln!(io::stderr(), "error: {error}");
             match error {
                 ServeBotsError::Bot(_)

@@ -1,4 +1,4 @@
-//! How bots are made.
+//! Construction of bots.
 
 use arena_engine::{
     Game,
@@ -7,7 +7,7 @@ use arena_engine::{
 
 use crate::bot::Bot;
 
-/// A new bot, or why its options do not fit.
+/// A new bot, or the invalid option.
 pub(crate) type BotResult<G> = Result<Box<dyn Bot<G>>, OptionError>;
 
 /// Makes a bot for one type of game from resolved options.

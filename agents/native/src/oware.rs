@@ -1,11 +1,11 @@
 //! The search of the Oware paper: full-depth minimax over weighted features.
 //!
-//! After J. Ainooson, *An Evolved Oware Player for owarega.me*, section
-//! Methodology (paper 002). Lines are left out that cannot matter, which
-//! changes neither the value nor the choice: the first of the best pits.
+//! After J. Ainooson, *An Evolved Oware Player for owarega.me*, section Methodology (paper
+//! 002). The search prunes irrelevant lines, which changes neither the value nor the
+//! choice: the first of the best pits.
 //!
-//! A search knows nothing of the past: that a position which came back would
-//! end a game of Abapa, it does not see.
+//! A search does not know the earlier positions: it does not see that a repeated position
+//! would end a game of Abapa.
 
 mod abapa;
 mod anan_anan;
@@ -22,8 +22,8 @@ use self::{
 };
 use crate::{bot::Bot, read};
 
-/// The weights that go by a name, such as `ainooson-abapa-d3`, a1 first; none
-/// for an unknown one.
+/// The weights with a name, such as `ainooson-abapa-d3`, a1 first; `None` for an unknown
+/// name.
 #[must_use]
 pub fn named_weights(name: &str) -> Option<&'static [f64]> {
     weights::find::<Abapa>(name).or_else(|| weights::find::<AnanAnan>(name))

@@ -1,4 +1,4 @@
-//! The agent that plays anything.
+//! The agent that plays any game at random.
 
 use arena_engine::{Game, options::Options};
 
@@ -7,8 +7,8 @@ use crate::{
     make::{BotResult, UniversalBot},
 };
 
-/// Uniform over the legal actions. In cowry each is a pair of a value and a
-/// piece, as in the first paper; in Kalah a pit that is not empty.
+/// Chooses uniformly among the legal actions. In cowry each is a pair of a value and a
+/// piece, as in the first paper; in Kalah it is a pit that is not empty.
 pub(crate) struct Random;
 
 impl<G: Game> Bot<G> for Random {

@@ -1,4 +1,4 @@
-//! Reading options that were resolved against their specs.
+//! Access to options that were resolved against their specs.
 
 use arena_engine::options::{Options, Value};
 

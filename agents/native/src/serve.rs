@@ -15,7 +15,7 @@ use crate::{
 /// A server that could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeBotsError {
-    /// A bot that was asked for does not exist.
+    /// A requested bot does not exist.
     #[error(transparent)]
     Bot(#[from] BotError),
     /// The server failed.
@@ -23,7 +23,7 @@ pub enum ServeBotsError {
     Serve(#[from] ServeError),
 }
 
-/// What `Describe` says of a process with all bots.
+/// The `Describe` response of a process with all bots.
 #[must_use]
 pub fn describe() -> v1::DescribeResponse {
     describe_these(bots())
@@ -56,12 +56,11 @@ fn describe_bot(info: &BotInfo) -> v1::Bot {
     }
 }
 
-/// Serves bots until SIGTERM or SIGINT, and prints `{"listen":"…"}` as the
-/// first line on standard output. `only` names the bots to offer, the default
-/// one first; where it is empty, all are.
+/// Serves bots until SIGTERM or SIGINT, and prints `{"listen":"…"}` as the first line on
+/// standard output. `only` names the bots to offer, the default one first; if it is empty,
+/// all are offered.
 ///
-/// # Errors
-/// [`ServeBotsError`].
+/// # Errors [`ServeBotsError`].
 pub async fn serve(listen: &Listen, only: &[String]) -> Result<(), ServeBotsError> {
     let bots = NativeBots::new(only)?;
     let stop = arena_sdk::stop_signal().map_err(ServeError::from)?;
@@ -75,10 +74,9 @@ pub async fn serve(listen: &Listen, only: &[String]) -> Result<(), ServeBotsErro
 pub struct NativeBots(Vec<&'static BotInfo>);
 
 impl NativeBots {
-    /// These bots, the default one first; all where no name is given.
+    /// Offers these bots, the default one first; all if no name is given.
     ///
-    /// # Errors
-    /// [`BotError::Unknown`].
+    /// # Errors [`BotError::Unknown`].
     pub fn new(only: &[String]) -> Result<Self, BotError> {
         if only.is_empty() {
             return Ok(Self(bots().iter().collect()));
@@ -146,7 +144,7 @@ impl Visitor for TakeSeat {
     }
 }
 
-/// A bot at a board.
+/// A bot in a game.
 struct Seated<G: Game> {
     game: G,
     bot: Box<dyn Bot<G>>,
@@ -176,7 +174,7 @@ impl<G: Game> Player for Seated<G> {
                 )));
             }
         };
-        // A bot may trust its legal actions, so those reported must be right.
+        // A bot may trust its legal actions, so the reported ones must be correct.
         self.game.legal(&state, &mut self.legal);
         let legal = self.legal.iter().map(|&action| u32::from(action));
         if !legal.clone().eq(asked.legal_moves.iter().copied()) {

@@ -1,4 +1,4 @@
-//! Playing in tests.
+//! Helpers to play games in tests.
 
 use arena_engine::{
     Game, Node, Stream,
@@ -19,8 +19,7 @@ pub(crate) fn options(text: &str) -> Options {
         .collect()
 }
 
-/// Options of a bot that tests have time for: its defaults, but little to
-/// search.
+/// Options of a bot that are fast enough for tests: its defaults with a small search.
 pub(crate) fn quick(info: &BotInfo) -> Options {
     let small = |name: &str| match name {
         "depth" | "plies" => Some(2),
@@ -34,7 +33,7 @@ pub(crate) fn quick(info: &BotInfo) -> Options {
         .collect()
 }
 
-/// [`quick`], and for each word and switch of its options one that has it too.
+/// [`quick`], and a variant for each word and switch of its options.
 pub(crate) fn quick_variants(info: &BotInfo) -> Vec<Options> {
     let quick = quick(info);
     let mut variants = vec![quick.clone()];
@@ -42,7 +41,7 @@ pub(crate) fn quick_variants(info: &BotInfo) -> Vec<Options> {
         let values: Vec<Value> = match &spec.kind {
             Kind::Choice(words) => words.iter().map(|word| word.as_str().into()).collect(),
             Kind::Bool => vec![false.into(), true.into()],
-            // Sometimes what the bot says, sometimes a random move.
+            // Mixes the bot's choices with random moves.
             Kind::Real { .. } if spec.name == "explore" => vec![Value::Real(0.5)],
             _ => Vec::new(),
         };
@@ -55,8 +54,8 @@ pub(crate) fn quick_variants(info: &BotInfo) -> Vec<Options> {
     variants
 }
 
-/// Whether a bot plays this variant, by ruleset, resolved options and seats;
-/// those that refuse one of a ruleset they claim are listed here.
+/// True if a bot plays this variant, given by ruleset, resolved options and seats. Bots
+/// that reject a variant of a declared ruleset are listed here.
 pub(crate) fn plays(
     info: &BotInfo,
     bot_options: &Options,
@@ -84,12 +83,12 @@ pub(crate) fn game<G: Ruleset>(given: &str, seats: usize) -> G {
     G::with_options(&resolved, seats).expect("resolved options")
 }
 
-/// The number that seat `n` would be given at its decision `number`.
+/// The seed of seat `n` at its decision `number`.
 pub(crate) fn seed(game: u64, seat: u8, number: u32) -> u64 {
     game.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(seat) << 32 ^ u64::from(number)
 }
 
-/// Plays a game, checks each choice, and gives the last position.
+/// Plays a game, checks each choice, and returns the last position.
 pub(crate) fn play<G: Game>(game: &G, bots: &mut [Box<dyn Bot<G>>], number: u64) -> G::State {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&number.to_le_bytes());

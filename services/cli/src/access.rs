@@ -1,5 +1,5 @@
-//! How commands reach a coordinator: a running one, or one of their own on a
-//! data folder that nobody uses.
+//! Access of commands to a coordinator: a running one, or an embedded one on an unused data
+//! folder.
 
 use std::{
     path::{Path, PathBuf},
@@ -16,7 +16,7 @@ use crate::{
 
 pub(crate) use arena_report::Client;
 
-/// Exports ask for pages of hundreds of long games.
+/// Large enough for exports, which request pages of hundreds of long games.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
 /// Where the coordinator or its data is.
@@ -36,34 +36,33 @@ pub(crate) struct AccessArgs {
     pub(crate) data: Option<PathBuf>,
 }
 
-/// Where the arguments and then the environment say to go.
+/// The place given by the arguments or the environment.
 enum Place {
     Url(String),
     Folder(PathBuf),
     Unsaid,
 }
 
-/// A way to a coordinator.
+/// A connection to a coordinator.
 pub(crate) struct Access {
     pub(crate) client: Client,
-    /// Where the coordinator listens.
+    /// Address on which the coordinator listens.
     pub(crate) url: String,
     embedded: Option<Embedded>,
 }
 
 impl AccessArgs {
-    /// Opens what exists.
+    /// Opens an existing place.
     pub(crate) async fn open(&self) -> Outcome<Access> {
         self.connect(false).await
     }
 
-    /// Opens it, and makes the data folder where there is none.
+    /// Opens a place, and creates the data folder if there is none.
     pub(crate) async fn open_or_create(&self) -> Outcome<Access> {
         self.connect(true).await
     }
 
-    /// Opens what exists, and where nobody says and nothing exists, a
-    /// coordinator that keeps nothing.
+    /// Opens an existing place. Without one, starts a coordinator in memory.
     pub(crate) async fn open_or_memory(&self) -> Outcome<Access> {
         if self.leads_somewhere() {
             return self.open().await;
@@ -72,18 +71,18 @@ impl AccessArgs {
         Access::embedded(embedded).await
     }
 
-    /// Whether there is somewhere to go: arguments or environment say where, or there is
-    /// a data folder of the usual name.
+    /// True if arguments or environment name a place, or a data folder with the default
+    /// name exists.
     pub(crate) fn leads_somewhere(&self) -> bool {
         !matches!(self.place(), Place::Unsaid) || Path::new(DEFAULT_DATA).is_dir()
     }
 
-    /// The data folder that [`AccessArgs::open_or_create`] would make.
+    /// The data folder that [`AccessArgs::open_or_create`] would create.
     pub(crate) fn creates(&self) -> Option<PathBuf> {
         self.folder().filter(|data| !data.exists())
     }
 
-    /// The data folder; none where a coordinator is named.
+    /// The data folder; `None` if a coordinator is named.
     pub(crate) fn folder(&self) -> Option<PathBuf> {
         match self.place() {
             Place::Url(_) => None,
@@ -92,7 +91,7 @@ impl AccessArgs {
         }
     }
 
-    /// A flag goes over the environment, whatever the other one says.
+    /// A flag takes precedence over both environment variables.
     fn place(&self) -> Place {
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         if let Some(url) = &self.coordinator {
@@ -144,13 +143,12 @@ impl Access {
         })
     }
 
-    /// True where the coordinator is of our own.
+    /// True for an embedded coordinator.
     pub(crate) fn is_embedded(&self) -> bool {
         self.embedded.is_some()
     }
 
-    /// Waits until a coordinator of our own fails; for ever, where there is
-    /// none.
+    /// Waits until an embedded coordinator fails; waits forever without one.
     pub(crate) async fn failed(&mut self) -> Failure {
         match &mut self.embedded {
             Some(embedded) => embedded.failed().await,
@@ -158,7 +156,7 @@ impl Access {
         }
     }
 
-    /// Ends a coordinator of our own.
+    /// Stops an embedded coordinator.
     pub(crate) async fn close(self) -> Outcome {
         match self.embedded {
             Some(embedded) => embedded.stop().await,
@@ -187,7 +185,7 @@ pub(crate) async fn dial(url: &str) -> Outcome<Client> {
     Ok(Client::new(channel).max_decoding_message_size(MESSAGE_BYTES_MAX))
 }
 
-/// The innermost cause, which is the one that says something.
+/// The innermost cause, which is the most specific one.
 pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {

@@ -1,4 +1,5 @@
-//! Settings from a TOML file: below flags and environment, above defaults.
+//! Settings from a TOML file. Flags and environment variables take precedence over them;
+//! they take precedence over defaults.
 
 use std::{ffi::OsString, path::Path};
 
@@ -8,8 +9,7 @@ use crate::failure::{Failure, Outcome};
 
 const VARIABLE: &str = "ARENA_CONFIG";
 
-/// The file that `--config FILE` or `ARENA_CONFIG` names, before anything else
-/// is read.
+/// The file named by `--config FILE` or `ARENA_CONFIG`, read before all other arguments.
 pub(crate) fn named(arguments: &[OsString]) -> Option<OsString> {
     let mut rest = arguments.iter().skip(1);
     while let Some(argument) = rest.next() {
@@ -27,9 +27,8 @@ pub(crate) fn named(arguments: &[OsString]) -> Option<OsString> {
     std::env::var_os(VARIABLE).filter(|value| !value.is_empty())
 }
 
-/// Takes the defaults of commands from a file: a table for each command, a key
-/// for each of its flags, and within it a table for each command below it, such
-/// as `[tournament.watch]`.
+/// Sets the defaults of commands from a file. It has a table for each command with a key
+/// for each flag, and nested tables for subcommands, such as `[tournament.watch]`.
 pub(crate) fn apply(command: Command, file: &Path) -> Outcome<Command> {
     let wrong = |problem: String| Failure::usage(format!("{}: {problem}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
@@ -39,8 +38,8 @@ pub(crate) fn apply(command: Command, file: &Path) -> Outcome<Command> {
     below(command, "", &table).map_err(wrong)
 }
 
-/// Sets what is said of the commands below one; `place` is its name with those
-/// above it and a dot, empty at the top.
+/// Sets the defaults of the subcommands; `place` is the command's full name followed by a
+/// dot, empty at the top.
 fn below(command: Command, place: &str, table: &toml::Table) -> Result<Command, String> {
     table.iter().try_fold(command, |command, (key, value)| {
         match (value.as_table(), command.find_subcommand(key)) {

@@ -1,4 +1,5 @@
-//! A coordinator inside this process, and the one that uses a data folder.
+//! A coordinator in this process, and the lookup of the coordinator that uses a data
+//! folder.
 
 use std::{
     net::SocketAddr,
@@ -17,11 +18,11 @@ use crate::failure::{Failure, Outcome};
 /// The default data folder.
 pub(crate) const DEFAULT_DATA: &str = "arena-data";
 
-/// A coordinator inside this process.
+/// A coordinator in this process.
 pub(crate) struct Embedded {
     pub(crate) listen: SocketAddr,
     drain: Option<oneshot::Sender<()>>,
-    /// None once it has ended.
+    /// `None` once it has ended.
     task: Option<JoinHandle<Outcome>>,
 }
 
@@ -42,7 +43,7 @@ impl Embedded {
         format!("http://{}", self.listen)
     }
 
-    /// Waits until it ends by itself, which only happens when it fails.
+    /// Waits until it ends by itself, which only happens on failure.
     pub(crate) async fn failed(&mut self) -> Failure {
         let Some(task) = &mut self.task else {
             return Failure::failed("the coordinator ended");
@@ -56,10 +57,10 @@ impl Embedded {
         }
     }
 
-    /// Lets it finish what it does.
+    /// Stops the coordinator after its current work.
     pub(crate) async fn stop(mut self) -> Outcome {
         if let Some(drain) = self.drain.take() {
-            // An error means that it is gone already; its result tells.
+            // An error means that it has already ended; its result has the reason.
             let _ = drain.send(());
         }
         let Some(task) = self.task else {
@@ -95,7 +96,7 @@ pub(crate) async fn hold(data: &Path, listen: SocketAddr) -> Outcome<Held> {
     let known = Address::read(data);
     let mut options = arena_store::Options::default();
     if known.is_some() {
-        // A coordinator uses the folder: do not wait for the lock.
+        // If another coordinator uses the folder, do not wait for the lock.
         options.lock_wait = Duration::from_millis(100);
     }
     match SledStore::open(data, &options) {
@@ -116,7 +117,7 @@ pub(crate) async fn hold_memory() -> Outcome<Embedded> {
     embed(Arc::new(store), None, ([127, 0, 0, 1], 0).into()).await
 }
 
-/// Starts a coordinator whose workers play only tournaments that this command starts.
+/// Starts a coordinator whose workers play only tournaments of this command.
 async fn embed(
     store: Arc<dyn Store>,
     data: Option<&Path>,
@@ -133,7 +134,7 @@ async fn embed(
     let task = tokio::spawn(async move {
         let result = service
             .run(async move {
-                // A dropped sender means the same as a message.
+                // A dropped sender has the same meaning as a message.
                 let _ = drained.await;
             })
             .await;
@@ -144,7 +145,7 @@ async fn embed(
     Ok(Embedded::new(listen, drain, task))
 }
 
-/// A file in the data folder with its coordinator's address, for other commands.
+/// The file in the data folder with the coordinator's address, for other commands.
 pub(crate) struct Address {
     path: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! What a command can end with. The numbers are a contract.
+//! Failures of commands and their exit codes. The exit codes are a contract.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use arena_papers::PaperError;
 use arena_report::ReportError;
 use tonic::{Code, Status};
 
-/// Why a command did not do what it was asked.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     kind: Kind,
@@ -17,13 +17,13 @@ pub(crate) struct Failure {
 /// The exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Something failed: a port, a folder, a disk, a crash.
+    /// A failure of a port, a folder, a disk or a process.
     Failed = 1,
-    /// Something in what the user gave is wrong.
+    /// The user's input is wrong.
     Usage = 2,
-    /// A comparison or verification did not hold.
+    /// A comparison or verification failed.
     Differs = 3,
-    /// Somebody cannot be reached.
+    /// A peer cannot be reached.
     Unreachable = 4,
     /// Interrupted by a signal.
     Interrupted = 130,
@@ -96,7 +96,7 @@ impl From<ReportError> for Failure {
             ReportError::Failed(message) => Self::failed(message),
             ReportError::Differs(message) => Self::differs(message),
             ReportError::Status(status) => status.into(),
-            // A reader such as `head` has enough: the command ends quietly.
+            // A reader such as `head` has closed stdout: end without an error.
             ReportError::Closed => std::process::exit(0),
         }
     }

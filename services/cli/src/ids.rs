@@ -1,4 +1,4 @@
-//! Ids as people type them: whole, an unambiguous beginning, or `@last`.
+//! Ids as users type them: complete, an unambiguous prefix, or `@last`.
 
 use arena_wire::v1;
 use tonic::Code;
@@ -8,12 +8,12 @@ use crate::{
     failure::{Failure, Outcome},
 };
 
-/// What stands for the tournament that was created last.
+/// The alias of the tournament that was created last.
 const LAST: &str = "@last";
-/// As many candidates are named where an id is ambiguous.
+/// Maximum number of candidates named for an ambiguous id.
 const NAMED_MAX: usize = 5;
 
-/// The id of the tournament that `text` means.
+/// The id of the tournament that `text` refers to.
 pub(crate) async fn tournament(client: &mut Client, text: &str) -> Outcome<String> {
     let mut unknown = None;
     if text != LAST {
@@ -36,11 +36,11 @@ pub(crate) async fn tournament(client: &mut Client, text: &str) -> Outcome<Strin
     }
 }
 
-/// The id of the game that `text` means: TOURNAMENT/INDEX.
+/// The id of the game that `text` refers to: TOURNAMENT/INDEX.
 pub(crate) async fn game(client: &mut Client, text: &str) -> Outcome<String> {
     let parts = text.rsplit_once('/');
     let Some((of, index)) = parts.filter(|(_, index)| index.parse::<u64>().is_ok()) else {
-        // What is wrong with it is said by who reads it.
+        // The coordinator reports what is wrong with it.
         return Ok(text.to_owned());
     };
     Ok(format!("{}/{index}", tournament(client, of).await?))
@@ -64,7 +64,7 @@ pub(crate) async fn all(client: &mut Client) -> Outcome<Vec<v1::Tournament>> {
     }
 }
 
-/// Which of these tournaments is meant; none where it is none of them.
+/// The tournament that `text` refers to; `None` if it is none of them.
 fn chosen<'a>(all: &'a [v1::Tournament], text: &str) -> Outcome<Option<&'a str>> {
     if text == LAST {
         let last = all.iter().max_by_key(|it| it.created_unix_us);

@@ -1,5 +1,5 @@
-//! The one binary of Arena: coordinator, worker, agents of the papers, and
-//! everything a user does with them.
+//! The single binary of Arena: coordinator, worker, agents of the papers, and all user
+//! commands.
 
 mod access;
 mod commands;
@@ -70,7 +70,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    // The guard of agent processes starts often and wants none of the rest.
+    // The guard of agent processes starts often and needs none of the rest.
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|word| word == "agent")
         && arguments.next().is_some_and(|word| word == "guard")

@@ -1,4 +1,4 @@
-//! Data on stdout, in the form that was asked for.
+//! Data on stdout, in the requested format.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -25,11 +25,11 @@ pub(crate) enum Format {
     Csv,
 }
 
-/// Rows with a header, and the same as data.
+/// Rows with a header, and the same rows as data.
 pub(crate) struct Listing<T> {
     pub(crate) header: Vec<&'static str>,
     pub(crate) rows: Vec<(Vec<String>, T)>,
-    /// What is said where there are no rows.
+    /// The message if there are no rows.
     pub(crate) empty: &'static str,
 }
 
@@ -51,7 +51,7 @@ impl<T: Serialize> Listing<T> {
             Format::Table if self.rows.is_empty() => write(&format!("{}\n", self.empty)),
             Format::Table => {
                 let mut columns = columns(&self.header, self.rows.iter().map(|(cells, _)| cells));
-                // What a row is called comes first, what is less asked for last.
+                // The name of a row comes first, the least important column last.
                 for (place, column) in columns.iter_mut().enumerate() {
                     column.spare = place;
                 }
@@ -66,20 +66,18 @@ impl<T: Serialize> Listing<T> {
     }
 }
 
-/// Columns of a terminal, if there is one: elsewhere every row is to stay on its
-/// line.
+/// Width of a terminal in columns; `None` otherwise, so that every row stays on one line.
 fn width_of(terminal: impl std::os::fd::AsFd) -> Option<usize> {
     let size = terminal_size::terminal_size_of(terminal);
     size.map(|(width, _)| usize::from(width.0).max(60))
 }
 
-/// Columns of the terminal that stdout is; none elsewhere.
+/// Width in columns if stdout is a terminal; `None` otherwise.
 pub(crate) fn width() -> Option<usize> {
     width_of(io::stdout())
 }
 
-/// A table with numbers to the right. On a terminal that is narrower, text goes
-/// over several lines.
+/// A table with right-aligned numbers. Text wraps on a narrower terminal.
 pub(crate) fn table<'a>(
     header: &[&str],
     rows: impl IntoIterator<Item = &'a Vec<String>>,
@@ -87,7 +85,7 @@ pub(crate) fn table<'a>(
     fitted(columns(header, rows), width()).0
 }
 
-/// The columns of rows, none of which may be left out.
+/// The columns of rows, none of which may be hidden.
 fn columns<'a>(header: &[&str], rows: impl IntoIterator<Item = &'a Vec<String>>) -> Vec<Column> {
     let column = |head: &&str| Column {
         head: (*head).to_owned(),
@@ -105,25 +103,25 @@ fn columns<'a>(header: &[&str], rows: impl IntoIterator<Item = &'a Vec<String>>)
     columns
 }
 
-/// Lines below a table, on stdout; on a terminal broken between words.
+/// Formats lines below a table on stdout; wrapped between words on a terminal.
 pub(crate) fn remark(line: &str) -> String {
     text::remark(line, width())
 }
 
-/// One JSON value over several lines.
+/// Prints one JSON value over several lines.
 pub(crate) fn json(value: &impl Serialize) -> Outcome {
     let text = serde_json::to_string_pretty(value).map_err(Failure::failed)?;
     write(&format!("{text}\n"))
 }
 
-/// One JSON value on a line.
+/// Prints one JSON value on a line.
 pub(crate) fn json_line(value: &impl Serialize) -> Outcome {
     let text = serde_json::to_string(value).map_err(Failure::failed)?;
     write(&format!("{text}\n"))
 }
 
-/// Writes to stdout. A reader that went away (`| head`) ends the program
-/// quietly, as it does for any filter.
+/// Writes to stdout. If the reader has closed it (`| head`), the program ends without an
+/// error, like any filter.
 pub(crate) fn write(text: &str) -> Outcome {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -132,17 +130,17 @@ pub(crate) fn write(text: &str) -> Outcome {
     }
 }
 
-/// A line for people, on stderr.
+/// Prints a message for the user on stderr.
 pub(crate) fn note(text: impl std::fmt::Display) {
     let mut text = text.to_string();
     if let Some(width) = width_of(io::stderr()) {
         text = wrapped(&text, width, "  ");
     }
-    // A reader of stderr that went away must not end a tournament.
+    // A closed stderr must not end a tournament.
     let _ = writeln!(io::stderr(), "{text}");
 }
 
-/// Prints why a command failed, on stderr. Returns its exit code.
+/// Prints the reason of a failure on stderr. Returns the exit code.
 pub(crate) fn report(failure: &Failure) -> ExitCode {
     let text = failure.to_string();
     if !text.is_empty() {
@@ -155,15 +153,15 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
     ExitCode::from(failure.kind() as u8)
 }
 
-/// True where more may be drawn on stderr than one line: nobody asks for plain
-/// text, and the terminal knows how to go back.
+/// True if more than one line may be drawn on stderr: plain text is not requested, and the
+/// terminal can move the cursor.
 pub(crate) fn drawable() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
     interactive() && !set("NO_COLOR") && !dumb
 }
 
-/// True where stderr is a terminal that may be drawn on.
+/// True if stderr is a terminal that supports drawing.
 pub(crate) fn interactive() -> bool {
     io::stderr().is_terminal() && std::env::var_os("CI").is_none()
 }

@@ -1,4 +1,4 @@
-//! What is registered as an agent: a file, a folder or an archive.
+//! The content of an agent to register: a file, a folder or an archive.
 
 use std::{
     fs::{self, File},
@@ -14,20 +14,20 @@ use zip::ZipArchive;
 
 use crate::failure::{Failure, Outcome};
 
-/// Folders that are left out: what tools leave beside a program and is not of it.
+/// Folders that are excluded, because tools create them next to a program.
 const LEFT_OUT: [&str; 2] = [".git", "__pycache__"];
 
-/// The content of an agent, as it is uploaded.
+/// The content of an agent, as uploaded.
 pub(crate) struct Content {
     pub(crate) bytes: Vec<u8>,
-    /// The name of the file, or that of the package.
+    /// The name of the file, or of the package.
     pub(crate) file_name: String,
-    /// Whether it can be started.
+    /// True if it is executable.
     is_executable: bool,
 }
 
 impl Content {
-    /// Fails where `path`, which it was read from, is a file that cannot be started.
+    /// Fails if `path`, the source of the content, is a file that cannot be executed.
     pub(crate) fn check_executable(&self, path: &Path) -> Outcome {
         let shown = path.display();
         if self.is_executable {
@@ -39,7 +39,7 @@ impl Content {
     }
 }
 
-/// The kinds of archives, by the ends of their names.
+/// The kinds of archives, by file name extension.
 #[derive(Clone, Copy)]
 enum Kind {
     Tar,
@@ -57,7 +57,7 @@ const KINDS: [(&str, Kind); 6] = [
     (".zip", Kind::Zip),
 ];
 
-/// Reads what `--binary` names.
+/// Reads the file, folder or archive of `--binary`.
 pub(crate) fn read(path: &Path) -> Outcome<Content> {
     let shown = path.display();
     let unreadable =
@@ -65,7 +65,7 @@ pub(crate) fn read(path: &Path) -> Outcome<Content> {
     let metadata = fs::metadata(path).map_err(unreadable)?;
     let name = match path.file_name() {
         Some(name) => name.to_owned(),
-        // Such as `.`
+        // A path such as `.`
         None => {
             let whole = path.canonicalize().map_err(unreadable)?;
             whole.file_name().unwrap_or_default().to_owned()
@@ -116,7 +116,7 @@ fn utf8(bytes: Vec<u8>) -> Result<String, PackageError> {
     })
 }
 
-/// Reads a file that says that it has so many bytes; no more than that.
+/// Reads a file with a declared size, and no more than that.
 fn bounded(
     contents: &Contents,
     path: &str,
@@ -202,7 +202,7 @@ fn read_archive(path: &Path, kind: Kind) -> Result<Contents, PackageError> {
 
 fn read_tar(file: impl Read) -> Result<Contents, PackageError> {
     let mut contents = Contents::default();
-    // What is skipped is bounded too.
+    // Skipped entries are bounded, too.
     let mut archive = tar::Archive::new(BufReader::new(file).take(BYTES_MAX * 2));
     for entry in archive.entries()? {
         let entry = entry?;
@@ -247,7 +247,7 @@ fn read_zip(file: File) -> Result<Contents, PackageError> {
         }
         let mode = entry.unix_mode().unwrap_or_default();
         let is_link = entry.is_symlink();
-        // The upper bits are the type, where the archive was made on Unix.
+        // The upper bits are the file type, if the archive was made on Unix.
         if !is_link && ![0, 0o100_000].contains(&(mode & 0o170_000)) {
             return Err(wrong(format!(
                 "{path} is neither a file, a folder nor a link"

@@ -1,4 +1,4 @@
-//! Following a tournament to its end.
+//! Follows a tournament to its end.
 
 mod view;
 
@@ -21,17 +21,17 @@ use crate::{
 
 use view::ProgressView;
 
-/// Without a terminal a line is written this often.
+/// Interval between lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// A line that updates in place, or plain lines where stderr is no terminal.
+/// A line that updates in place, or plain lines if stderr is not a terminal.
 pub(crate) struct Progress {
     bar: Option<ProgressBar>,
-    /// In place of the bar, where there is nothing else to see.
+    /// Replaces the bar if the command shows nothing else.
     view: Option<ProgressView>,
     last_line: Option<Instant>,
     started: Instant,
-    /// Whether it is only a part of what is followed, which is reported elsewhere.
+    /// True if it is only a part of the work, which is reported elsewhere.
     part: bool,
 }
 
@@ -53,7 +53,7 @@ impl Progress {
         }
     }
 
-    /// Of a tournament that somebody watches: the whole of it, drawn in place.
+    /// The progress of a watched tournament: the full view, drawn in place.
     pub(crate) fn watched() -> Self {
         let mut progress = Self::new();
         progress.bar = None;
@@ -61,8 +61,8 @@ impl Progress {
         progress
     }
 
-    /// Of a tournament that is one of many: where stderr is no terminal,
-    /// nothing is informed of it.
+    /// The progress of one of many tournaments. If stderr is not a terminal, it prints
+    /// nothing.
     pub(crate) fn of_part(name: String) -> Self {
         let mut progress = Self::new();
         progress.part = true;
@@ -93,7 +93,7 @@ impl Progress {
             .and_then(|standings| standings.agents.first())
             .filter(|agent| agent.score.is_some() && agent.place.is_some())
             .map_or_else(String::new, |agent| {
-                // Whoever watches looks again and again.
+                // A watcher looks repeatedly, so the intervals are anytime-valid.
                 let agent = intervals::at_any_time(agent);
                 let score = units::interval(agent.score, agent.score_low, agent.score_high);
                 format!(", {} leads with {score}", agent.agent)
@@ -152,7 +152,7 @@ impl Progress {
     }
 }
 
-/// How fast a tournament goes, in games and in decisions.
+/// Formats the rate of a tournament, in games and in decisions.
 pub(crate) fn pace(event: &v1::WatchTournamentResponse) -> String {
     let games = event.games_per_second;
     let digits = usize::from(games > 0.0 && games < 10.0);
@@ -162,7 +162,7 @@ pub(crate) fn pace(event: &v1::WatchTournamentResponse) -> String {
     )
 }
 
-/// Fails unless the tournament that was followed is finished.
+/// Fails unless the followed tournament is finished.
 pub(crate) fn check_finished(last: &v1::WatchTournamentResponse) -> Outcome {
     let id = &last.tournament_id;
     match (last.state(), &last.pause) {
@@ -175,7 +175,7 @@ pub(crate) fn check_finished(last: &v1::WatchTournamentResponse) -> Outcome {
     }
 }
 
-/// What stops a command: the tournament paused itself.
+/// The failure if the tournament paused itself.
 pub(crate) fn paused(id: &str, pause: &v1::Pause) -> Failure {
     Failure::failed(format!(
         "tournament {id} is paused: {}",
@@ -183,8 +183,8 @@ pub(crate) fn paused(id: &str, pause: &v1::Pause) -> Failure {
     ))
 }
 
-/// Watches a tournament until it is not running any more, through restarts of
-/// the coordinator.
+/// Watches a tournament until it is no longer running; survives restarts of the
+/// coordinator.
 pub(crate) async fn follow(
     client: &mut Client,
     id: &str,
@@ -210,7 +210,7 @@ pub(crate) async fn follow(
     }
 }
 
-/// True where the connection broke, under whatever code that shows.
+/// True if the connection broke, whatever the status code.
 fn lost(status: &Status) -> bool {
     matches!(
         status.code(),
@@ -218,7 +218,7 @@ fn lost(status: &Status) -> bool {
     ) || status.source().is_some()
 }
 
-/// One watch; none where its stream ended before the tournament did.
+/// One watch; `None` if its stream ended before the tournament did.
 async fn watch_once(
     client: &mut Client,
     id: &str,
@@ -232,7 +232,7 @@ async fn watch_once(
     while let Some(event) = events.message().await? {
         *lost_since = None;
         progress.update(&event);
-        // One that paused itself waits for a user.
+        // A tournament that paused itself waits for a user.
         let over = event.pause.is_some()
             || matches!(
                 event.state(),

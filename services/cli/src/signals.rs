@@ -1,4 +1,5 @@
-//! The first SIGINT or SIGTERM asks a program to end well, the second ends it.
+//! Signals: the first SIGINT or SIGTERM requests a graceful stop, the second ends the
+//! program.
 
 use tokio::{
     signal::unix::{SignalKind, signal},
@@ -7,7 +8,7 @@ use tokio::{
 
 use crate::failure::{Kind, Outcome};
 
-/// Tells when the program was asked to end.
+/// Signals that a stop was requested.
 #[derive(Clone)]
 pub(crate) struct Interrupt(watch::Receiver<bool>);
 
@@ -32,9 +33,9 @@ impl Interrupt {
         Ok(Self(reported))
     }
 
-    /// Waits until the program is asked to end.
+    /// Waits until a stop is requested.
     pub(crate) async fn asked(&mut self) {
-        // The sender lives in a task that never ends before the program does.
+        // The sender belongs to a task that lives as long as the program.
         let _ = self.0.wait_for(|&asked| asked).await;
     }
 }

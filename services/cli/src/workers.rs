@@ -1,4 +1,4 @@
-//! Workers as child processes, for the commands that bring their own fleet.
+//! Workers as child processes, for commands with embedded workers.
 
 use std::{
     path::PathBuf,
@@ -29,7 +29,7 @@ pub(crate) enum Builtin {
     Process,
 }
 
-/// Says so where a coordinator has nobody to play.
+/// Notes that a coordinator has no workers.
 pub(crate) async fn note_absence(client: &mut Client, url: &str) -> Outcome {
     if !are_there(client).await? {
         note(format!(
@@ -40,7 +40,7 @@ pub(crate) async fn note_absence(client: &mut Client, url: &str) -> Outcome {
     Ok(())
 }
 
-/// Whether a coordinator has workers.
+/// True if a coordinator has workers.
 pub(crate) async fn are_there(client: &mut Client) -> Outcome<bool> {
     let workers = client.list_workers(v1::ListWorkersRequest {}).await?;
     Ok(!workers.into_inner().workers.is_empty())
@@ -55,7 +55,7 @@ impl Builtin {
     }
 }
 
-/// Worker processes of our own.
+/// Worker processes of this command.
 pub(crate) struct Fleet {
     url: String,
     builtin: Builtin,
@@ -67,15 +67,15 @@ pub(crate) struct Fleet {
 struct Worker {
     name: String,
     child: Child,
-    /// The worker drains when this closes, also when we die.
+    /// The worker drains when this closes, also if this process dies.
     stdin: Option<ChildStdin>,
     restarts: u32,
     since: Instant,
 }
 
-/// A worker that dies again and again is not started any more.
+/// Maximum number of restarts of a worker.
 const RESTARTS_MAX: u32 = 20;
-/// One that fails so soon does not start at all.
+/// A worker that fails within this time does not start at all.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
 impl Fleet {
@@ -115,7 +115,7 @@ impl Fleet {
             .args(["--threads", &self.threads.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            // Ctrl-C in the terminal is ours to pass on, by closing stdin.
+            // This process handles Ctrl-C and stops the workers by closing stdin.
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
@@ -130,8 +130,7 @@ impl Fleet {
         })
     }
 
-    /// Starts dead workers again. Waits a moment first, so that it can be
-    /// called in a loop.
+    /// Restarts dead workers. It waits briefly first, so that it can be called in a loop.
     pub(crate) async fn supervise(&mut self) -> Outcome {
         tokio::time::sleep(Duration::from_millis(200)).await;
         for place in 0..self.workers.len() {
@@ -140,7 +139,7 @@ impl Fleet {
                 continue;
             };
             let restarts = worker.restarts + 1;
-            // It said why, and would say it again.
+            // The worker reported the reason, and would fail again.
             if status.code() == Some(Kind::Failed as i32) && worker.since.elapsed() < AT_ONCE {
                 return Err(Failure::failed(format!(
                     "worker {} cannot start, see above",
@@ -162,7 +161,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Lets all workers finish what they play, at most for a while.
+    /// Stops all workers after their current games, with a timeout.
     pub(crate) async fn stop(mut self) {
         for worker in &mut self.workers {
             worker.stdin.take();
@@ -172,7 +171,7 @@ impl Fleet {
                 .await
                 .is_err()
             {
-                // Only an already dead child cannot be killed.
+                // Killing fails only if the child is already dead.
                 let _ = worker.child.kill().await;
             }
         }

@@ -1,4 +1,4 @@
-//! Why a report or an export cannot be written.
+//! Errors of reports and exports.
 
 use std::{fmt::Display, io};
 
@@ -13,7 +13,7 @@ pub enum ReportError {
     /// Something failed.
     #[error("{0}")]
     Failed(String),
-    /// A record differs from what its rules or its seed give.
+    /// A record differs from its rules or its seed.
     #[error("{0}")]
     Differs(String),
     /// The coordinator refused a request.

@@ -1,34 +1,34 @@
-//! Faults of a tournament, those of one kind and cause together.
+//! Faults of a tournament, grouped by kind and cause.
 
 use std::collections::HashMap;
 
 use crate::units;
 
-/// The most groups, of all agents together and of one.
+/// Maximum number of groups, in total and per agent.
 const GROUPS_MAX: usize = 200;
 const GROUPS_OF_ONE: usize = 40;
-/// Games that a group names.
+/// Maximum number of games that a group lists.
 const GAMES_MAX: usize = 5;
-/// Of an agent's last words, in bytes.
+/// Maximum number of bytes of an agent's last stderr output.
 const STDERR_MAX: usize = 4000;
 
-/// Faults of one agent that differ in game, ply and numbers alone.
+/// Faults of one agent that differ only in game, ply and numbers.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) agent: String,
     pub(crate) kind: &'static str,
-    /// How many there are.
+    /// Number of faults.
     pub(crate) count: u64,
-    /// The first games with one, and the ply.
+    /// The first games with this fault, and the ply.
     pub(crate) games: Vec<(String, u32)>,
-    /// What was said of the first.
+    /// Message of the first fault.
     pub(crate) message: String,
-    /// What the agent had last written to stderr; of the first that wrote something.
+    /// The agent's last stderr output, from the first fault that has some.
     pub(crate) stderr: String,
 }
 
 impl Fault {
-    /// How many there are, in words.
+    /// Formats the number of faults.
     pub(crate) fn times(&self) -> String {
         match self.count {
             1 => "once".to_owned(),
@@ -36,13 +36,13 @@ impl Fault {
         }
     }
 
-    /// Whether more games have one than are named.
+    /// True if more games have this fault than are listed.
     pub(crate) fn has_more(&self) -> bool {
         self.count > self.games.len() as u64
     }
 }
 
-/// One fault as it comes from a game.
+/// One fault of a game.
 pub(super) struct Found<'a> {
     pub(super) agent: &'a str,
     pub(super) game: String,
@@ -52,11 +52,11 @@ pub(super) struct Found<'a> {
     pub(super) stderr: &'a str,
 }
 
-/// The faults so far, in the order in which their groups began.
+/// The faults so far, in the order of each group's first fault.
 #[derive(Default)]
 pub(super) struct Faults {
     pub(super) groups: Vec<Fault>,
-    /// Faults of groups beyond those that are kept.
+    /// Number of faults in groups beyond the limit.
     pub(super) unlisted: u64,
     places: HashMap<(String, &'static str, String), usize>,
     of_one: HashMap<String, usize>,
@@ -103,7 +103,7 @@ fn tail(stderr: &str) -> &str {
     &stderr[stderr.ceil_char_boundary(stderr.len().saturating_sub(STDERR_MAX))..]
 }
 
-/// A message with `#` for each number.
+/// Replaces each number of a message by `#`.
 fn without_numbers(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
     for c in message.chars() {

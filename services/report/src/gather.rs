@@ -1,4 +1,4 @@
-//! From the coordinator to a report.
+//! Collects a report from the coordinator.
 
 use arena_model::{Tournament, expect::Expectation, spec::Spec};
 use arena_wire::v1::{self, agent_setup::Source};
@@ -20,11 +20,11 @@ use crate::{
     verdict,
 };
 
-/// Games asked for at a time.
+/// Games per request.
 const PAGE: u32 = 1024;
 
-/// Everything that a report shows of a tournament, in one pass over its games.
-/// What its spec expects is checked, and these sentences beside it.
+/// Collects everything that a report shows, in one pass over the tournament's games. Checks
+/// the expectations of the spec and the sentences in `expect`.
 pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<Report> {
     let tournament = records::tournament(client, id).await?;
     let expectations = expectations(&tournament, expect)?;
@@ -44,7 +44,7 @@ pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<
     let spec: Tournament = serde_json::from_str(&tournament.spec_json).map_err(|error| {
         ReportError::failed(format!("the spec of {id} cannot be read: {error}"))
     })?;
-    // By place in the standings: the agent's number in the spec.
+    // The agent's number in the spec, by place in the standings.
     let order: Vec<u16> = standings
         .agents
         .iter()
@@ -202,8 +202,8 @@ fn agent(
     }
 }
 
-/// Commands that register the processes that a tournament's agents come from, each
-/// once, in the order of the spec.
+/// Commands that register the agent processes of a tournament, without duplicates, in the
+/// order of the spec.
 fn registrations(spec_toml: &str, setup: &v1::TournamentSetup) -> Vec<String> {
     let variants = Spec::parse(spec_toml).map_or_else(|_| Vec::new(), |spec| spec.variants);
     let mut commands: Vec<String> = Vec::new();
@@ -233,7 +233,7 @@ fn registrations(spec_toml: &str, setup: &v1::TournamentSetup) -> Vec<String> {
     commands
 }
 
-/// A word as a shell reads it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@,+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -243,7 +243,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// What a tournament's spec expects, and what its user expects beside it.
+/// The expectations of a tournament's spec, followed by the user's.
 pub fn expectations(tournament: &v1::Tournament, more: &[String]) -> Result<Vec<Expectation>> {
     let id = &tournament.tournament_id;
     let spec = Spec::parse(&tournament.spec_toml).map_err(|error| {
@@ -252,7 +252,7 @@ pub fn expectations(tournament: &v1::Tournament, more: &[String]) -> Result<Vec<
     expected(&spec, more)
 }
 
-/// What a spec expects, and these sentences beside it.
+/// The expectations of a spec, followed by these sentences.
 pub fn expected(spec: &Spec, more: &[String]) -> Result<Vec<Expectation>> {
     let mut all = spec.expectations().map_err(ReportError::usage)?;
     for text in more {
@@ -270,8 +270,8 @@ fn seat_score(seat: &v1::SeatStanding, standings: &v1::Standings) -> Option<Esti
     })
 }
 
-/// By row and column, from each one's side; with the intervals that hold, also where
-/// results decided what was played.
+/// The crosstable by row and column, from the row's side. If results decided which games
+/// were played, it uses the anytime-valid intervals.
 fn crosstable(names: &[&str], standings: &v1::Standings) -> Vec<Vec<Option<Pair>>> {
     let mut table = vec![vec![None; names.len()]; names.len()];
     for pair in &standings.pairs {
@@ -304,7 +304,7 @@ fn crosstable(names: &[&str], standings: &v1::Standings) -> Vec<Vec<Option<Pair>
                 value,
                 interval: elo_interval,
             }),
-            // It is for one look.
+            // The likelihood of superiority is valid for a fixed sample only.
             superiority: pair.superiority.filter(|_| !standings.adaptive),
         });
         table[column][row] = Some(Pair {

@@ -1,11 +1,10 @@
-//! Which intervals of an agent are shown: those for one look, or those that hold
-//! however often one looks.
+//! Selects the intervals of an agent to show: fixed-sample or anytime-valid.
 
 use arena_wire::v1;
 
-/// The agents with intervals that hold at the end: where results decided what was
-/// played or when it ended, those for any number of looks stand in the place of
-/// those for one.
+/// The agents with the intervals that are valid at the end. If results decided which games
+/// were played or when the tournament ended, the anytime-valid intervals replace the
+/// fixed-sample ones.
 pub fn at_the_end(standings: &v1::Standings) -> Vec<v1::AgentStanding> {
     let agents = standings.agents.iter();
     if standings.adaptive {
@@ -15,7 +14,7 @@ pub fn at_the_end(standings: &v1::Standings) -> Vec<v1::AgentStanding> {
     }
 }
 
-/// The ends of a seat's score that hold at the end.
+/// The interval of a seat's score that is valid at the end.
 pub fn of_seat(seat: &v1::SeatStanding, standings: &v1::Standings) -> (Option<f64>, Option<f64>) {
     if standings.adaptive {
         (seat.score_anytime_low, seat.score_anytime_high)
@@ -24,8 +23,7 @@ pub fn of_seat(seat: &v1::SeatStanding, standings: &v1::Standings) -> (Option<f6
     }
 }
 
-/// An agent with intervals for any number of looks in the place of those for one,
-/// which stand in theirs.
+/// An agent with its fixed-sample and anytime-valid intervals swapped.
 pub fn at_any_time(agent: &v1::AgentStanding) -> v1::AgentStanding {
     v1::AgentStanding {
         score_low: agent.score_anytime_low,
@@ -36,7 +34,7 @@ pub fn at_any_time(agent: &v1::AgentStanding) -> v1::AgentStanding {
         score_adjusted_high: agent.score_adjusted_anytime_high,
         score_adjusted_anytime_low: agent.score_adjusted_low,
         score_adjusted_anytime_high: agent.score_adjusted_high,
-        // There is none for any number of looks.
+        // The win rate has no anytime-valid interval.
         win_rate_low: None,
         win_rate_high: None,
         rating_low: agent.rating_anytime_low,

@@ -1,9 +1,9 @@
-//! A report for continuous integration: JUnit's XML, a case an expectation.
+//! A report for continuous integration: JUnit XML with one test case per expectation.
 
 use crate::report::Report;
 use crate::{state::state_name, units};
 
-/// The XML of a report. The tournament's end is a case of its own.
+/// Renders a report as XML. The end of the tournament is a test case of its own.
 pub fn junit(report: &Report) -> String {
     let failed = report.verdicts.iter().filter(|verdict| !verdict.holds);
     let failures = failed.count() + usize::from(!report.is_whole());
@@ -64,7 +64,7 @@ fn case(out: &mut String, class: &str, name: &str, said: Option<&str>, failure: 
     *out += "    </testcase>\n";
 }
 
-/// Text as it may stand in XML; what XML cannot have is left out.
+/// Escapes text for XML; removes characters that XML does not allow.
 fn escape(text: &str) -> String {
     let allowed = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
     let text: String = text.chars().filter(allowed).collect();

@@ -1,13 +1,13 @@
-//! By how much the first of the standings is ahead of the others.
+//! The lead of the first agent in the standings over the others.
 
 use arena_wire::v1;
 
-/// The least by which the first agent is ahead of each other one, by the 95 %
-/// interval of their difference: of ratings where they tell who is better, else
-/// of scores, with luck taken out where that is known. None where there is none.
+/// The smallest lead of the first agent over each other agent: the lower bound of the 95 %
+/// confidence interval of their difference. The difference is of ratings if ratings decide
+/// the order, otherwise of scores, luck-adjusted if available. `None` if unknown.
 ///
-/// Two intervals that meet say little of the difference of what they are of. Where
-/// results decide what is played, it is the interval that holds then.
+/// Overlapping intervals of two agents say little about the difference between the agents.
+/// If results decide which games are played, the anytime-valid interval is used.
 pub(super) fn least(standings: &v1::Standings, by_rating: bool) -> Vec<Option<f64>> {
     let Some((first, rest)) = standings.agents.split_first() else {
         return Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn least(standings: &v1::Standings, by_rating: bool) -> Vec<Option<f6
     rest.iter().map(over).collect()
 }
 
-/// Of what the first one of a pair is ahead by.
+/// The interval of the lead of a pair's first agent.
 fn interval(
     pair: &v1::PairStanding,
     by_rating: bool,

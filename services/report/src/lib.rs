@@ -1,11 +1,11 @@
-//! What a tournament showed: gathered once from a coordinator, and written as tables, as a
-//! page, and as files.
+//! Reports of a tournament: data gathered once from a coordinator and written as tables, a
+//! page and files.
 //!
 //! - [`gather()`] collects a [`Report`]; [`html`], [`markdown`] and [`junit`] write it.
-//! - [`standings`] renders standings as tables, JSON and CSV; [`rounds`] the pairings of Swiss
-//!   tournaments and knockouts.
+//! - [`standings`] renders standings as tables, JSON and CSV; [`rounds`] renders the
+//!   pairings of Swiss tournaments and knockouts.
 //! - [`export`] has the columns of exports, and writes CSV, JSON lines and Parquet.
-//! - [`text`] fits tables to a terminal, [`units`] formats numbers.
+//! - [`text`] fits tables to a terminal; [`units`] formats numbers.
 
 mod board;
 mod chart;

@@ -1,4 +1,4 @@
-//! A report for a pull request, in GitHub's Markdown.
+//! A report for a pull request, in GitHub-flavored Markdown.
 
 use crate::{page::date, report::Report, words};
 use crate::{
@@ -7,14 +7,14 @@ use crate::{
     units,
 };
 
-/// The most agents of a crosstable: wider ones cannot be read there.
+/// Maximum number of agents in a crosstable; wider tables are unreadable on GitHub.
 const CROSSTABLE_MAX: usize = 12;
-/// The most tables of rounds that are reported.
+/// Maximum number of tables of rounds to show.
 const TABLES_MAX: usize = 255;
-/// Groups of faults that are listed.
+/// Maximum number of fault groups to list.
 const FAULTS_MAX: usize = 10;
 
-/// The Markdown of a report.
+/// Renders a report as Markdown.
 pub fn markdown(report: &Report) -> String {
     let mut out = format!("## {}\n\n", escape(&words::headline(report)));
     out += &format!(
@@ -133,13 +133,13 @@ fn standings(report: &Report) -> String {
     out + "\n"
 }
 
-/// A row of a table.
+/// Formats a table row.
 fn row(cells: &[impl AsRef<str>]) -> String {
     let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// Who met whom in each round, where the format has rounds and is over.
+/// The pairings of each round, if the format has rounds and the tournament is finished.
 fn rounds(report: &Report) -> String {
     let Some(rounds) = report.verdict.as_ref().and_then(Rounds::of) else {
         return String::new();
@@ -257,7 +257,7 @@ fn again(report: &Report) -> String {
     )
 }
 
-/// A fence that the text does not close.
+/// A code fence that the text does not contain.
 fn fence(text: &str) -> String {
     let mut longest = 2;
     let mut run = 0;
@@ -268,7 +268,7 @@ fn fence(text: &str) -> String {
     "`".repeat(longest + 1)
 }
 
-/// Text as it is, on one line: no markup, no HTML, no end of a table's cell.
+/// Escapes text to one line without markup, HTML or cell separators.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -277,7 +277,7 @@ fn escape(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            // So that nobody is called by it.
+            // Prevents a mention, which would notify a GitHub user.
             '@' => out.push_str("&#64;"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
                 out.push('\\');

@@ -1,26 +1,26 @@
-//! Ratings as the tournament went on.
+//! Ratings over the course of the tournament.
 
 use arena_model::{GameRecord, Tournament};
 use arena_tournament::{Stages, Tally};
 
 use crate::sequential::SequentialTest;
 
-/// With more agents ratings would take too long to reckon again and again.
+/// Maximum number of agents; repeated rating of more would take too long.
 const AGENTS_MAX: usize = 40;
 
-/// The ratings after each step of a tournament, of its games in index order.
+/// The ratings after each step of a tournament, with its games in index order.
 pub(super) struct Rated {
     stages: Stages,
     tally: Tally,
-    /// Ratings in the order of the spec, in Elo; none before an agent's first game.
+    /// Ratings in Elo in the order of the spec; `None` before an agent's first game.
     steps: Vec<Option<Vec<Option<f64>>>>,
-    /// Games in the last of them.
+    /// Number of games in the last step.
     games: u64,
     test: Option<SequentialTest>,
 }
 
 impl Rated {
-    /// None where there are too many agents, or none of its games is known.
+    /// `None` if there are too many agents or none of the tournament's games is known.
     pub(super) fn new(tournament: &Tournament) -> Option<Self> {
         if tournament.agents.len() > AGENTS_MAX {
             return None;
@@ -37,7 +37,7 @@ impl Rated {
         })
     }
 
-    /// Adds a game. What follows from it is known after that.
+    /// Adds a game. The stages that follow from it are known afterwards.
     pub(super) fn add(&mut self, record: &GameRecord) {
         if record.index >= self.stages.schedule().games() {
             return;
@@ -45,7 +45,7 @@ impl Rated {
         let result = record.result();
         self.stages.add(&result);
         self.tally.add(&result);
-        // A stage that cannot be scheduled has no games to come.
+        // A stage that cannot be scheduled has no games.
         if self.stages.advance().unwrap_or_default() {
             self.tally.follow(self.stages.schedule());
             if let Some(test) = &mut self.test {
@@ -54,12 +54,12 @@ impl Rated {
         }
     }
 
-    /// The sequential test that the tournament is.
+    /// The sequential test, if the tournament is one.
     pub(super) fn test(&self) -> Option<&SequentialTest> {
         self.test.as_ref()
     }
 
-    /// Closes steps, so that there are so many.
+    /// Closes steps until there are `steps` of them.
     pub(super) fn close(&mut self, steps: usize) {
         while self.steps.len() < steps {
             let last = self.steps.last().cloned().flatten();
@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    /// The stronger wins, but for every fifth game.
+    /// A record in which the stronger agent wins, except in every fifth game.
     fn record(stages: &Stages, index: u64) -> GameRecord {
         let game = stages.schedule().game(index);
         let first = (game.seats[0] < game.seats[1]) == (index % 5 != 4);

@@ -1,4 +1,4 @@
-//! Tournaments and their records, from the coordinator.
+//! Tournaments and their records from the coordinator.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use arena_wire::{convert, v1};
 use crate::Client;
 use crate::error::{ReportError, Result};
 
-/// The game of a tournament, and what the lines of its records share.
+/// The game of a tournament and the data that its record lines share.
 pub struct TournamentRecords {
     /// The game.
     pub game: Arc<dyn AnyGame>,
-    /// What its records share.
+    /// The common header of the records.
     pub header: RecordHeader,
     lines: LineWriter,
     hash_only: bool,
@@ -50,16 +50,15 @@ impl TournamentRecords {
         })
     }
 
-    /// Checks a record against rules, seed and hash.
+    /// Checks a record against the rules, the seed and the hash.
     pub fn verify(&self, record: &GameRecord) -> Result {
         self.header
             .verify(record, &*self.game)
             .map_err(ReportError::differs)
     }
 
-    /// Checks a record's events against rules and seed, and its result and luck
-    /// against what follows from them. Where events are not kept there is nothing
-    /// to check.
+    /// Checks a record's events against the rules and the seed, and its result and luck
+    /// against the replay. If the events are not stored, there is nothing to check.
     pub fn check(&self, record: &GameRecord) -> Result {
         if self.hash_only {
             return Ok(());
@@ -72,7 +71,7 @@ impl TournamentRecords {
         })
     }
 
-    /// The record's line, with its hash, without a newline.
+    /// The record's line with its hash, without a newline.
     pub fn line(&self, record: &GameRecord) -> Result<String> {
         let mut line = String::with_capacity(8192);
         self.lines
@@ -88,9 +87,9 @@ impl TournamentRecords {
 }
 
 impl TournamentRecords {
-    /// A record's line whose events are not kept, or not wanted: `null` in
-    /// their place, and the actions of an opening. Its hash is that of the whole
-    /// line.
+    /// A record's line without events, because they are not stored or not wanted. It has
+    /// `null` in their place, and the actions of the opening. Its hash is the hash of the
+    /// full line.
     pub fn short_line(&self, record: &GameRecord) -> Result<String> {
         let short = GameRecord {
             events: Vec::new(),
@@ -108,7 +107,7 @@ impl TournamentRecords {
     }
 }
 
-/// Error for a tournament whose ruleset is unknown.
+/// Error for a tournament with an unknown ruleset.
 fn unknown_rules(setup: &v1::TournamentSetup, error: GamesError) -> ReportError {
     ReportError::failed(format!("tournament {}: {error}", setup.tournament_id))
 }
@@ -122,10 +121,9 @@ pub fn not_kept(tournament: &str, game: &str) -> String {
     )
 }
 
-/// Asks for a tournament by its id.
+/// Requests a tournament by its id.
 ///
-/// # Errors
-/// [`ReportError::Status`] if the coordinator does not have it.
+/// # Errors [`ReportError::Status`] if the coordinator does not have it.
 pub async fn tournament(client: &mut Client, id: &str) -> Result<v1::Tournament> {
     let request = v1::GetTournamentRequest {
         tournament_id: id.to_owned(),
@@ -138,7 +136,7 @@ pub async fn tournament(client: &mut Client, id: &str) -> Result<v1::Tournament>
         .unwrap_or_default())
 }
 
-/// A record from its message.
+/// Converts a record message.
 pub fn record(message: Option<&v1::GameRecord>) -> Result<GameRecord> {
     let Some(message) = message else {
         return Err(ReportError::failed(

@@ -1,4 +1,4 @@
-//! All that a report shows of a tournament, gathered once.
+//! The data of a report, gathered once.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Estimate {
     pub(crate) value: f64,
-    /// Absent where nothing can be said of how far off it may be.
+    /// `None` if the uncertainty is unknown.
     pub(crate) interval: Option<(f64, f64)>,
 }
 
-/// All that a report shows of a tournament. Agents are numbered as in the
-/// standings, best first.
+/// The data of a report of a tournament. Agents are numbered as in the standings, best
+/// first.
 pub struct Report {
     pub id: String,
     pub(crate) name: String,
@@ -36,48 +36,48 @@ pub struct Report {
     pub(crate) options: Options,
     pub(crate) seats: usize,
     pub(crate) spec_toml: String,
-    /// Chance outcomes and moves are not kept.
+    /// True if chance outcomes and moves are not stored.
     pub(crate) hash_only: bool,
     pub(crate) agents: Vec<Agent>,
-    /// By row and column: how the row's agent did against the column's.
+    /// By row and column: the results of the row's agent against the column's agent.
     pub(crate) pairs: Vec<Vec<Option<Pair>>>,
-    /// By seat: what it scores, whoever sits there.
+    /// Mean score of each seat over all agents.
     pub(crate) seat_scores: Vec<Option<Estimate>>,
-    /// What the agents' courses are of.
+    /// The quantity that the agents' courses show.
     pub(crate) measure: Measure,
-    /// How the test went on, where the tournament is one.
+    /// The course of the sequential test, if the tournament is one.
     pub(crate) test: Option<SequentialTest>,
-    /// Plies of a game, and how many games had them.
+    /// Number of games by game length in plies.
     pub(crate) lengths: BTreeMap<u32, u64>,
     pub(crate) terminations: BTreeMap<&'static str, u64>,
-    /// Those of one agent, kind and cause together.
+    /// Faults grouped by agent, kind and cause.
     pub(crate) faults: Vec<Fault>,
-    /// Faults of none of these groups.
+    /// Faults outside these groups.
     pub(crate) faults_unlisted: u64,
-    /// Commands that register the agents that are no bots of ours, for a data
-    /// folder of their own.
+    /// Commands that register the agents that are not built-in bots, for another data
+    /// folder.
     pub(crate) registrations: Vec<String>,
     pub(crate) samples: Vec<Sample>,
-    /// Which board the samples are played on.
+    /// The board of the samples.
     pub(crate) board: board::Board,
     /// SHA-256 of `arena export --records hash`.
     pub(crate) digest: String,
-    /// What the tournament came to by its format, with what it is in words as
-    /// its `text`; none until it is finished.
+    /// The verdict of the tournament's format, with its description as `text`; `None` until
+    /// the tournament is finished.
     pub(crate) verdict: Option<serde_json::Value>,
-    /// Agents meet different opponents, so that scores do not say who is better.
+    /// True if agents meet different opponents, so that scores do not order the agents.
     pub(crate) opponents_differ: bool,
-    /// Ratings say it there, where there are any.
+    /// True if ratings decide the order in that case and ratings exist.
     pub(crate) by_rating: bool,
-    /// Whether results decided what was played or when it ended: intervals are those
-    /// that hold however often one looks.
+    /// True if results decided which games were played or when the tournament ended. The
+    /// intervals are anytime-valid in that case.
     pub(crate) adaptive: bool,
-    /// The least by which the first agent is ahead of each other one, by the
-    /// interval of their difference.
+    /// The smallest lead of the first agent over each other agent, by the interval of their
+    /// difference.
     pub(crate) ahead: Vec<Option<f64>>,
-    /// Who begins is drawn, and need not sit at seat 0.
+    /// True if the first player is drawn and need not be seat 0.
     pub(crate) starter_drawn: bool,
-    /// What came of what is expected.
+    /// The verdicts of the expectations.
     pub verdicts: Vec<Verdict>,
     pub(crate) pairing: Option<v1::Pairing>,
     pub(crate) ratings: Option<v1::Ratings>,
@@ -85,10 +85,10 @@ pub struct Report {
     pub(crate) audits: Option<v1::Audits>,
 }
 
-/// What is followed over a tournament.
+/// The quantity shown over the course of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
-    /// In Elo, the mean of all agents at 0.
+    /// Rating in Elo; the mean of all agents is 0.
     Rating,
     /// Mean score.
     Score,
@@ -100,13 +100,13 @@ pub(crate) struct Agent {
     pub(crate) version: String,
     pub(crate) bot: String,
     pub(crate) options: Options,
-    /// How it was reached.
+    /// How the agent is reached.
     pub(crate) source: String,
     pub(crate) latencies: LatencyHistogram,
-    /// By step of the tournament's index: what came of all games so far, see
+    /// By step of the tournament's index: the value over all games so far, see
     /// [`Report::measure`].
     pub(crate) course: Vec<Option<f64>>,
-    /// By seat: its score where it sits there.
+    /// The agent's score in each seat.
     pub(crate) seat_scores: Vec<Option<f64>>,
 }
 
@@ -114,31 +114,32 @@ pub(crate) struct Agent {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pair {
     pub(crate) games: u64,
-    /// Blocks that count, and blocks that were played.
+    /// Number of blocks that count, and number of blocks played.
     pub(crate) blocks: [u64; 2],
-    /// Different games, and whether there were more than are counted.
+    /// Number of distinct games, and whether it is a lower bound.
     pub(crate) distinct: (u64, bool),
-    /// Games in which the first was placed before, with, and behind the second.
+    /// Games in which the first agent ranked before, level with and behind the second.
     pub(crate) results: [u64; 3],
     pub(crate) score: Estimate,
-    /// By how much the first is rated higher, as the Elo of the score to expect.
+    /// Rating difference of the first agent over the second, as the Elo of the expected
+    /// score.
     pub(crate) elo: Option<Estimate>,
-    /// How likely the first is the stronger one.
+    /// Likelihood that the first agent is the stronger one.
     pub(crate) superiority: Option<f64>,
 }
 
 impl Report {
-    /// True where all games that there will be are in it.
+    /// True if the report contains all games of the tournament.
     pub fn is_whole(&self) -> bool {
         self.state == v1::TournamentState::Finished
     }
 
-    /// What it is when it has ended; a cancelled one is not finished.
+    /// The state of an ended tournament as text; a cancelled tournament is not finished.
     pub fn ended(&self) -> &'static str {
         state_name(self.state)
     }
 
-    /// Which files the commands mean that register agents, if there are any.
+    /// The files that the registration commands refer to, if there are any.
     pub fn on_registrations(&self) -> Option<&'static str> {
         let are_packages = |command: &String| command.contains(".tar");
         if self.registrations.is_empty() {
@@ -152,7 +153,7 @@ impl Report {
         })
     }
 
-    /// What plays the tournament once more.
+    /// Commands that play the tournament again.
     pub fn commands(&self) -> String {
         let mut commands = self.registrations.clone();
         commands.push("arena run spec.toml --data again".to_owned());

@@ -1,5 +1,4 @@
-//! Who met whom, round by round, as the verdicts of Swiss tournaments and
-//! knockouts tell it.
+//! Pairings by round, from the verdicts of Swiss tournaments and knockouts.
 
 mod bracket;
 mod people;
@@ -16,12 +15,12 @@ pub use bracket::{Tie, bracket};
 pub use people::{lines, numbered, swiss_cells};
 pub use rows::{RoundRow, rows};
 
-/// All rounds of a tournament, and what they are of.
+/// All rounds of a tournament and its format.
 #[derive(Debug, Deserialize)]
 pub struct Rounds {
     #[serde(rename = "format")]
     pub kind: RoundFormat,
-    /// Of a knockout, the best first; verdicts of older builds have none.
+    /// Seeds of a knockout, best first; verdicts of older builds have none.
     #[serde(default)]
     pub seeds: Vec<String>,
     #[serde(rename = "rounds")]
@@ -35,15 +34,15 @@ pub enum RoundFormat {
     Knockout,
 }
 
-/// What was played at one time.
+/// The tables that were played at the same time.
 #[derive(Debug, Deserialize)]
 pub struct Round {
     /// From 1.
     pub round: u64,
     pub tables: Vec<RoundMatch>,
-    /// Who was in it and did not play.
+    /// Agents in the round that did not play.
     pub byes: Vec<String>,
-    /// Who is out of a knockout by it.
+    /// Agents that this round eliminated from a knockout.
     #[serde(default)]
     pub out: Vec<String>,
 }
@@ -51,22 +50,22 @@ pub struct Round {
 /// Agents that met in a round.
 #[derive(Debug, Deserialize)]
 pub struct RoundMatch {
-    /// Where in a double elimination it is.
+    /// The bracket side in a double elimination.
     #[serde(default)]
     pub part: Option<BracketPart>,
-    /// Of a knockout, those who go on first.
+    /// The agents; in a knockout, the agents that advance come first.
     pub agents: Vec<String>,
-    /// Of each: a seat beaten is one, a seat tied a half.
+    /// Points of each agent: 1 for a seat beaten, ½ for a seat tied.
     pub points: Vec<f64>,
-    /// So many of a knockout go on.
+    /// Number of agents of a knockout table that advance.
     #[serde(default)]
     pub go_on: usize,
-    /// The seed alone parted those who go on from those who do not.
+    /// True if only the seed separated the agents that advance from the others.
     #[serde(default)]
     pub by_seed: bool,
 }
 
-/// Where a table of a double elimination is.
+/// The bracket side of a table in a double elimination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BracketPart {
@@ -76,10 +75,10 @@ pub enum BracketPart {
     Decider,
 }
 
-/// Tables and byes of a round that belong together.
+/// Tables and byes of one bracket side of a round.
 #[derive(Debug)]
 pub struct RoundPart<'a> {
-    /// None where there is one only.
+    /// `None` if there is only one side.
     pub side: Option<BracketPart>,
     pub tables: Vec<&'a RoundMatch>,
     pub byes: Vec<&'a str>,
@@ -97,7 +96,7 @@ impl BracketPart {
 }
 
 impl Rounds {
-    /// Those of a verdict; none of a format that has none, or until it is there.
+    /// The rounds of a verdict; `None` if the format has no rounds or has no verdict yet.
     pub fn of(verdict: &Value) -> Option<Self> {
         let rounds: Self = serde_json::from_value(verdict.clone()).ok()?;
         (!rounds.all.is_empty()).then_some(rounds)
@@ -114,19 +113,19 @@ impl Rounds {
         self.all.iter().map(|round| round.tables.len()).sum()
     }
 
-    /// Whether more than two play at a table.
+    /// True if more than two agents play at a table.
     pub fn many_seats(&self) -> bool {
         let mut tables = self.all.iter().flat_map(|round| &round.tables);
         tables.any(|table| table.agents.len() > 2)
     }
 
-    /// Whether who loses once is not out yet.
+    /// True if an agent stays in after its first loss.
     pub fn is_double(&self) -> bool {
         let mut tables = self.all.iter().flat_map(|round| &round.tables);
         tables.any(|table| table.part.is_some())
     }
 
-    /// What people call each round.
+    /// The usual name of each round.
     pub fn titles(&self) -> Vec<String> {
         let rounds = self.all.len();
         let title = |(place, round): (usize, &Round)| {
@@ -149,8 +148,8 @@ impl Rounds {
         self.all.iter().enumerate().map(title).collect()
     }
 
-    /// Each round in its parts: of a double elimination those without a loss come
-    /// first, then those with one.
+    /// Each round in its parts. In a double elimination the agents without a loss come
+    /// first, then the agents with one loss.
     pub fn parts(&self) -> Vec<Vec<RoundPart<'_>>> {
         let double = self.is_double();
         let mut losses: HashMap<&str, u32> = HashMap::new();

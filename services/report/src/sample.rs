@@ -1,4 +1,4 @@
-//! Games to be stepped through: which ones, and their positions.
+//! Sample games to step through, and their positions.
 
 use std::collections::BTreeMap;
 
@@ -8,21 +8,21 @@ use serde::Serialize;
 
 use crate::board::{Boards, Step};
 
-/// The most games of a sample.
+/// Maximum number of games in a sample.
 const GAMES_MAX: usize = 12;
-/// The most steps of all of them together, which bounds the page.
+/// Maximum number of steps of all games together, which bounds the page size.
 const STEPS_MAX: usize = 12_000;
-/// First games of pairs that are looked at.
+/// Maximum number of pairs considered for their first game.
 const PAIRS_MAX: usize = 64;
 
-/// Why games are chosen that stand out by nothing.
+/// Reason for games that are not remarkable.
 const NEXT: &str = "two of the field";
 
 /// A game to be stepped through.
 #[derive(Debug, Serialize)]
 pub(crate) struct Sample {
     pub(crate) game: String,
-    /// Why this one.
+    /// Why this game was chosen.
     pub(crate) why: String,
     pub(crate) seats: Vec<String>,
     pub(crate) seed: String,
@@ -30,30 +30,30 @@ pub(crate) struct Sample {
     pub(crate) scores: Vec<i64>,
     pub(crate) plies: u32,
     pub(crate) termination: &'static str,
-    /// Ply, seat and kind.
+    /// Ply, seat and kind of each fault.
     pub(crate) faults: Vec<(u32, u8, &'static str)>,
-    /// The numbers, or lines, of the first position.
+    /// The numbers, or lines, of the initial position.
     pub(crate) start: serde_json::Value,
     pub(crate) steps: Vec<Step>,
 }
 
-/// Candidates, while games come by in index order.
+/// Collects candidates from the games in index order.
 pub(super) struct Sampler {
-    /// By agent of the spec: its place in the standings.
+    /// Place in the standings, by the agent's number in the spec.
     places: Vec<usize>,
     first: Option<GameRecord>,
     shortest: Option<GameRecord>,
     longest: Option<GameRecord>,
     closest: Option<(u64, GameRecord)>,
     upset: Option<(usize, GameRecord)>,
-    /// By agent: its first game with a fault of its own.
+    /// By agent: the first game with a fault of that agent.
     faulty: BTreeMap<u16, GameRecord>,
     /// By places in the standings: the first game of a pair.
     pairs: BTreeMap<(usize, usize), GameRecord>,
 }
 
 impl Sampler {
-    /// `places` tells by agent of the spec its place in the standings.
+    /// `places` is the place in the standings by the agent's number in the spec.
     pub(super) fn new(places: Vec<usize>) -> Self {
         Self {
             places,
@@ -67,7 +67,7 @@ impl Sampler {
         }
     }
 
-    /// Looks at a game.
+    /// Considers a game.
     pub(super) fn add(&mut self, record: &GameRecord) {
         if record.termination == Termination::Void || record.events.is_empty() || !record.is_whole()
         {
@@ -101,7 +101,7 @@ impl Sampler {
         }
     }
 
-    /// An upset is a sole win of one far behind over all that are before it.
+    /// An upset: an agent far behind wins alone against all agents ranked above it.
     fn add_upset(&mut self, record: &GameRecord) {
         let firsts = record.placement.iter().filter(|&&rank| rank == 1).count();
         let winner = record.placement.iter().position(|&rank| rank == 1);
@@ -137,7 +137,7 @@ impl Sampler {
         }
     }
 
-    /// Those that were chosen, each once, with the reason.
+    /// The chosen games, each once, with the reason.
     fn chosen(self) -> Vec<(String, GameRecord)> {
         let mut found: Vec<(String, GameRecord)> = Vec::new();
         let mut choose = |why: &str, record: Option<GameRecord>| {
@@ -146,7 +146,7 @@ impl Sampler {
             };
             let same = |(_, known): &(String, GameRecord)| known.index == record.index;
             match found.iter().position(same) {
-                // The reason by which it came first says enough of its rank.
+                // An earlier reason explains the rank sufficiently.
                 Some(_) if why == NEXT => {}
                 Some(place) => found[place].0 += &format!(", {why}"),
                 None if found.len() < GAMES_MAX => found.push((why.to_owned(), record)),
@@ -171,7 +171,7 @@ impl Sampler {
         found
     }
 
-    /// Replays those that were chosen.
+    /// Replays the chosen games.
     pub(super) fn samples(
         self,
         tournament: &str,
@@ -182,7 +182,7 @@ impl Sampler {
         let mut samples = Vec::new();
         let mut steps_left = STEPS_MAX;
         for (why, record) in self.chosen() {
-            // What would not fit is left out; there are others.
+            // A game that does not fit is left out; others may fit.
             if record.plies as usize > steps_left {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! One pass over the games of a tournament, in index order. Memory grows with
-//! agents, not with games.
+//! One pass over the games of a tournament, in index order. Memory grows with the number of
+//! agents, not of games.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::{
     sequential::SequentialTest,
 };
 
-/// Points of a course.
+/// Number of points of a course.
 const STEPS: usize = 120;
 
 /// Sums over the games of a tournament. Agents are numbered as in its spec.
@@ -33,13 +33,13 @@ pub(super) struct Scan {
     pub(super) faults: Faults,
 }
 
-/// Of one agent.
+/// Sums of one agent.
 #[derive(Clone)]
 struct Sums {
     latencies: LatencyHistogram,
-    /// By step of the index: share of the points and games there.
+    /// By step of the index: share of the points, and number of games.
     steps: Vec<(f64, u64)>,
-    /// By seat: the same.
+    /// The same by seat.
     seats: Vec<(f64, u64)>,
 }
 
@@ -102,7 +102,7 @@ impl Scan {
             if let Some(sums) = sums.seats.get_mut(seat) {
                 add(sums, share);
             }
-            // A game is one, however many of its seats an agent has.
+            // A game counts once, however many of its seats an agent has.
             if record.seats[..seat].contains(&agent) {
                 continue;
             }
@@ -158,19 +158,19 @@ impl Scan {
         self.agents[agent].latencies.clone()
     }
 
-    /// To be reported when all games are added.
+    /// Marks the end of the pass, after the last game.
     pub(super) fn end(&mut self) {
         if let Some(rated) = &mut self.rated {
             rated.close(step(self.games, self.games_total) + 1);
         }
     }
 
-    /// The sequential test that the tournament is.
+    /// The sequential test, if the tournament is one.
     pub(super) fn test(&self) -> Option<SequentialTest> {
         self.rated.as_ref()?.test().cloned()
     }
 
-    /// What courses are of.
+    /// The quantity that courses show.
     pub(super) fn measure(&self) -> Measure {
         if self.rated.is_some() {
             Measure::Rating
@@ -179,8 +179,8 @@ impl Scan {
         }
     }
 
-    /// An agent's rating after each step, or its mean score where there are too
-    /// many agents to rate, from its first game on.
+    /// An agent's rating after each step, from its first game on. If there are too many
+    /// agents to rate, the mean score instead.
     pub(super) fn course(&self, agent: usize) -> Vec<Option<f64>> {
         let played = step(self.games, self.games_total);
         let mut ratings = self.rated.as_ref().map(|rated| rated.course(agent));
@@ -210,18 +210,18 @@ impl Scan {
             .collect()
     }
 
-    /// SHA-256 of all lines that were added.
+    /// SHA-256 of all added lines.
     pub(super) fn digest(&self) -> String {
         hex::encode(self.digest.clone().finalize())
     }
 }
 
-/// The step of a game.
+/// The step of a game in the course.
 fn step(index: u64, games_total: u64) -> usize {
     (index * STEPS as u64 / games_total.max(1)).min(STEPS as u64 - 1) as usize
 }
 
-/// The share of the seats of other agents that a seat beat, with a half of those tied.
+/// The share of other agents' seats that a seat beat; a tied seat counts one half.
 fn share(record: &GameRecord, seat: usize) -> f64 {
     let all = record.seats.iter().zip(&record.placement);
     let others = all.filter(|&(agent, _)| *agent != record.seats[seat]);

@@ -1,4 +1,4 @@
-//! A sequential test as it went on.
+//! The course of a sequential test.
 
 use arena_model::{
     Tournament,
@@ -6,23 +6,23 @@ use arena_model::{
 };
 use arena_tournament::format::FormatProgress;
 
-/// The log-likelihood ratio of a test at its intervals, and what its blocks came to.
+/// The log-likelihood ratio of a test at its looks, and the outcomes of its blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SequentialTest {
-    /// The agent that is tested.
+    /// The tested agent.
     pub(crate) agent: String,
-    /// Its Elo over the other one by each hypothesis.
+    /// Its Elo difference under each hypothesis.
     pub(crate) elo: (f64, f64),
-    /// Below the first it is rejected, above the second accepted.
+    /// H1 is rejected below the first bound and accepted above the second.
     pub(crate) bounds: (f64, f64),
-    /// Blocks, and the log-likelihood ratio after them.
+    /// Number of blocks and the log-likelihood ratio at each look.
     pub(crate) looks: Vec<(u64, f64)>,
-    /// Blocks by what the agent got in them, from nothing to all.
+    /// Number of blocks by the agent's points, from none to all.
     pub(crate) outcomes: Vec<u64>,
 }
 
 impl SequentialTest {
-    /// None where a tournament is no such test.
+    /// `None` if the tournament is not a sequential test.
     pub(super) fn new(tournament: &Tournament) -> Option<Self> {
         if tournament.format != Format::Sprt {
             return None;
@@ -40,7 +40,7 @@ impl SequentialTest {
         })
     }
 
-    /// Takes in what a look came to.
+    /// Adds the result of a look.
     pub(super) fn look(&mut self, course: FormatProgress) {
         let (Some(llr), Some(low), Some(high)) = (course.llr, course.llr_low, course.llr_high)
         else {

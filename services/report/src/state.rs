@@ -14,7 +14,7 @@ pub fn state_name(state: TournamentState) -> &'static str {
     }
 }
 
-/// Why a tournament paused itself, and what to do.
+/// Formats the reason for a pause, and the remedy.
 #[must_use]
 pub fn format_pause(pause: &v1::Pause) -> String {
     let mut text = pause.reason.clone();

@@ -259,7 +259,7 @@ fn where_opponents_differ_ratings_are_reported_and_not_scores() {
     let overlap = "If two intervals do not overlap, the difference is significant";
     assert!(!html(&report).expect("a page").contains(overlap));
     assert!(html(&played()).expect("a page").contains(overlap));
-    // No games link them: who is better nobody knows.
+    // No games link the agents, so that their order is unknown.
     for agent in &mut report.agents {
         agent.standing.place = None;
     }

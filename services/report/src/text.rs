@@ -1,5 +1,5 @@
-//! Tables that fit where they are shown: no cell is cut in a number or a word,
-//! and columns that there is no room for are left out and named.
+//! Tables that fit their display: no number or word is cut, and columns without room are
+//! hidden and named.
 
 use std::iter;
 
@@ -8,14 +8,14 @@ use console::measure_text_width;
 
 use crate::units;
 
-/// A rule below the header and nothing else, so that rows can be grepped.
+/// Only a rule below the header, so that rows can be filtered with grep.
 const STYLE: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
-/// Room on both sides of a cell, and what stands between two.
+/// Width of the padding of a cell and the separator.
 const PADDING: usize = 3;
 
-/// A column: its head, its cells, and how soon it gives way where the table is
-/// too wide; 0: never.
+/// A column: its head, its cells, and its priority for hiding if the table is too wide; 0
+/// is never hidden.
 pub struct Column {
     pub head: String,
     pub cells: Vec<String>,
@@ -30,7 +30,7 @@ impl Column {
             .map(String::as_str)
     }
 
-    /// Nothing but numbers, which stand to the right and on one line.
+    /// True if all cells are numbers, which are right-aligned and never wrapped.
     fn is_numeric(&self) -> bool {
         self.cells.iter().all(|cell| {
             cell.chars()
@@ -38,13 +38,13 @@ impl Column {
         })
     }
 
-    /// Columns of the longest text.
+    /// Width of the longest text.
     fn width(&self) -> usize {
         let lines = self.texts().flat_map(str::lines);
         lines.map(measure_text_width).max().unwrap_or_default()
     }
 
-    /// The same where it may go over several lines between words.
+    /// Minimum width if the text wraps between words.
     fn width_min(&self) -> usize {
         if self.is_numeric() {
             return self.width();
@@ -54,8 +54,8 @@ impl Column {
     }
 }
 
-/// Draws a table within a width, if there is one: text goes over several lines,
-/// then columns that may be spared are left out. Gives their heads too.
+/// Renders a table within `width`, if it is set. Text wraps first, then optional columns
+/// are hidden. Also returns the heads of the hidden columns.
 pub fn fitted(columns: Vec<Column>, width: Option<usize>) -> (String, Vec<String>) {
     let Some(width) = width else {
         return (draw(&columns, None), Vec::new());
@@ -65,7 +65,8 @@ pub fn fitted(columns: Vec<Column>, width: Option<usize>) -> (String, Vec<String
         all.saturating_sub(1)
     };
     let least: Vec<usize> = columns.iter().map(Column::width_min).collect();
-    // The least spared first, so that what still fits stays beside what does not.
+    // Hide the least important column first, then restore each hidden column that still
+    // fits.
     let mut order: Vec<usize> = (0..columns.len()).collect();
     order.sort_by_key(|&place| columns[place].spare);
     let mut kept: Vec<usize> = Vec::new();
@@ -99,7 +100,7 @@ pub fn fitted(columns: Vec<Column>, width: Option<usize>) -> (String, Vec<String
     (draw(&columns, Some(&widths)), left_out)
 }
 
-/// Draws all of it, with text over several lines where it is wider than that.
+/// Renders all columns; wraps text that is wider than `widths`.
 fn draw(columns: &[Column], widths: Option<&[usize]>) -> String {
     let cell = |place: usize, text: &str| match widths {
         Some(widths) if !columns[place].is_numeric() => wrapped(text, widths[place], ""),
@@ -124,8 +125,8 @@ fn draw(columns: &[Column], widths: Option<&[usize]>) -> String {
     format!("{table}\n")
 }
 
-/// Text whose lines are no wider than that, broken between words alone, of which an
-/// interval is one; what goes on is indented.
+/// Wraps text at `width` between words; an interval counts as one word. Continuation lines
+/// are indented.
 pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
     let mut lines = Vec::new();
     for whole in text.split('\n') {
@@ -133,7 +134,7 @@ pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
             lines.push(whole.to_owned());
             continue;
         }
-        // What stands indented goes on so.
+        // An indented line continues at its indent.
         let lead = &whole[..whole.len() - whole.trim_start().len()];
         let mut line = lead.to_owned();
         for word in units::unbroken(whole).split_ascii_whitespace() {
@@ -172,7 +173,7 @@ pub fn csv_line(cells: &[impl AsRef<str>]) -> String {
     line + "\n"
 }
 
-/// Lines below a table, broken between words where they are longer than `width`.
+/// Lines below a table, wrapped between words if they are longer than `width`.
 #[must_use]
 pub fn remark(text: &str, width: Option<usize>) -> String {
     let text = match width {
@@ -254,7 +255,7 @@ mod tests {
 
     #[test]
     fn lines_are_as_wide_as_they_look_and_no_interval_is_on_two() {
-        // Two columns a sign, and a mark that takes none.
+        // Two columns per character, and a combining mark without width.
         let wide = "日本 日本 e\u{301}t e\u{301}t";
         assert_eq!(wrapped(wide, 9, ""), "日本 日本\ne\u{301}t e\u{301}t");
         for width in 12..40 {

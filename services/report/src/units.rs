@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Number formats for display.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -27,7 +27,7 @@ pub fn minute(unix_us: u64) -> String {
         .collect()
 }
 
-/// What identifies an agent of a tournament, with its version; none for a native bot.
+/// Identity of a tournament's agent, with its version; `None` for a built-in bot.
 pub fn identity(agent: &v1::AgentStanding) -> Option<String> {
     let version = match agent.version.as_str() {
         "" => String::new(),
@@ -54,10 +54,10 @@ pub fn interval(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> Stri
     }
 }
 
-/// A rating with its interval: `+51 ± 20`, or `+51 [+28, +80]` where one end is
-/// farther away than the other.
+/// A rating with its interval: `+51 ± 20`, or `+51 [+28, +80]` if the interval is
+/// asymmetric.
 pub fn rating(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String {
-    // No minus before a nought.
+    // No minus sign before zero.
     let whole = |value: f64| value.round() + 0.0;
     match (value, low, high) {
         (Some(value), Some(low), Some(high)) => match half(value, low, high) {
@@ -74,8 +74,8 @@ pub fn rating(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> String
     }
 }
 
-/// A share in whole percent with its interval: `75 ±10`, or `75 [63, 84]` where one
-/// end is farther away than the other.
+/// A share in whole percent with its interval: `75 ±10`, or `75 [63, 84]` if the interval
+/// is asymmetric.
 pub fn percent(value: f64, interval: Option<(f64, f64)>) -> String {
     let whole = |percent: f64| percent.round() + 0.0;
     let value = 100.0 * value;
@@ -93,8 +93,7 @@ pub fn percent(value: f64, interval: Option<(f64, f64)>) -> String {
     }
 }
 
-/// How far both ends are from the middle, where that is the same as whole numbers
-/// tell it.
+/// The half-width of an interval, if the rounded interval is symmetric.
 fn half(value: f64, low: f64, high: f64) -> Option<f64> {
     let (up, down) = (high - value, value - low);
     let alike = (up - down).abs() < f64::min(1.0, 0.1 * (up + down)) || up == down;
@@ -117,7 +116,7 @@ pub fn latency(us: Option<f64>) -> String {
     }
 }
 
-/// Seconds as `1h 02m`, `3m 20s`, `12s`.
+/// Formats seconds as `1h 02m`, `3m 20s`, `12s`.
 pub fn duration(seconds: f64) -> String {
     let seconds = seconds.max(0.0).round() as u64;
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -132,7 +131,7 @@ pub fn place(place: Option<u64>) -> String {
     place.map_or_else(|| "–".to_owned(), |place| place.to_string())
 }
 
-/// How many a second: whole, or with two digits where there are few.
+/// A rate per second: an integer, or two digits if it is small.
 pub fn rate(value: f64) -> String {
     match value {
         10.0.. => count(value.round() as u64),
@@ -160,36 +159,36 @@ pub fn signed_count(value: i64) -> String {
     format!("{sign}{}", count(value.unsigned_abs()))
 }
 
-/// Points, which come in halves: `12`, `1,012.5`.
+/// Points, in steps of one half: `12`, `1,012.5`.
 pub fn points(value: f64) -> String {
     let half = if value.fract() < 0.25 { "" } else { ".5" };
     count(value as u64) + half
 }
 
-/// Points of a Swiss tournament; a dash where they are not known.
+/// Points of a Swiss tournament; a dash if unknown.
 pub fn swiss(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_owned(), points)
 }
 
-/// The mark of a score from which luck could not be taken out.
+/// The mark of a score without luck adjustment.
 pub fn raw(is_raw: bool) -> &'static str {
     if is_raw { "*" } else { "" }
 }
 
-/// A share of either sign in whole percent, without the sign of percent.
+/// A signed share in whole percent, without the percent sign.
 pub fn whole_percent(share: f64) -> String {
-    // No minus before a nought.
+    // No minus sign before zero.
     format!("{:.0}", (100.0 * share).round() + 0.0)
 }
 
-/// A share of either sign as `+1.25%`.
+/// A signed share as `+1.25%`.
 pub fn signed_percent(share: f64) -> String {
-    // No minus before a nought.
+    // No minus sign before zero.
     format!("{:+.2}%", (share * 1e4).round() / 100.0 + 0.0)
 }
 
-/// Text in which no line is to be broken inside an interval: blanks of `[a, b]` are such
-/// as hold together.
+/// Replaces the spaces in `[a, b]` by no-break spaces, so that no line breaks inside an
+/// interval.
 pub fn unbroken(text: &str) -> String {
     let number = |c: char| c.is_ascii_digit() || " .,+-%".contains(c);
     let pieces = text.split_inclusive(']').map(|piece| {
@@ -202,10 +201,10 @@ pub fn unbroken(text: &str) -> String {
     pieces.collect()
 }
 
-/// A blank at which no line is broken.
+/// No-break space.
 pub const HELD: &str = "\u{a0}";
 
-/// `1st`, `2nd`, `3rd`, `4th`, …; of a place in a game.
+/// `1st`, `2nd`, `3rd`, `4th`, …: a rank in a game.
 pub fn ordinal(place: usize) -> String {
     match place {
         1 => "1st".to_owned(),
@@ -254,7 +253,7 @@ mod tests {
         assert_eq!(percent(0.996, None), "100");
         assert_eq!(percent(0.625, None), "63");
         assert_eq!(percent(0.996, Some((0.989, 0.999))), "100 [99, 100]");
-        // Both ends are 77.5 away, which three rounded numbers would not tell.
+        // Both ends are 77.5 away, which three rounded numbers would hide.
         assert_eq!(rating(Some(7.6), Some(-69.9), Some(85.1)), "+8 ± 78");
         assert_eq!(rating(Some(0.0), Some(0.0), Some(0.0)), "+0 ± 0");
         assert_eq!(

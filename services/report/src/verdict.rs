@@ -1,4 +1,4 @@
-//! Whether what a spec expects came out.
+//! Checks the expectations of a spec.
 
 use arena_model::expect::{Bound, Claim, Expectation, Place};
 use arena_tournament::interval::level::{self, Looks};
@@ -7,27 +7,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::{state::state_name, units};
 
-/// What came of an expectation.
+/// The verdict of an expectation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// Its name in the spec, else the sentence.
+    /// Its name in the spec, otherwise the sentence.
     pub name: String,
     /// The sentence.
     pub expect: String,
     pub holds: bool,
-    /// What is measured: `elo`, `score`, `place`, `verdict`, `faults` or
-    /// `voids`.
+    /// The measured quantity: `elo`, `score`, `place`, `verdict`, `faults` or `voids`.
     pub measure: &'static str,
     pub value: Option<f64>,
     pub low: Option<f64>,
     pub high: Option<f64>,
-    /// Of the interval, from 0 to 1; with several lines that of Holm's method.
+    /// Confidence level of the interval, from 0 to 1; adjusted by Holm's method if there
+    /// are several expectations.
     pub level: Option<f64>,
-    /// The same in words.
+    /// The verdict as text.
     pub says: String,
 }
 
-/// What a sequential test came to, as far as is needed of it.
+/// The part of a sequential test's verdict that is needed here.
 #[derive(Deserialize)]
 struct SprtVerdict {
     kind: String,
@@ -39,16 +39,17 @@ struct SprtVerdict {
 struct Measured {
     value: f64,
     interval: Option<(f64, f64)>,
-    /// A prior alone tells its farther end.
+    /// True if only the nearer end of the interval is meaningful.
     is_open: bool,
 }
 
-/// What came of each expectation.
+/// Checks each expectation.
 ///
-/// Those that are to be sure share the error, so that all that hold are true as often
-/// as one alone (S. Holm, "A simple sequentially rejective multiple test procedure",
-/// Scandinavian Journal of Statistics 6, 1979): of k, each is judged with a k-th of its
-/// error; those that hold are taken out, until none of the others does.
+/// Expectations with a confidence level share the error probability (S. Holm, "A simple
+/// sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6,
+/// 1979): all accepted ones are true together with the confidence of a single one. Of k
+/// expectations, each is tested with a k-th of its error. Accepted ones are removed, and
+/// the others tested again, until none is accepted.
 pub fn check(expectations: &[Expectation], standings: &v1::Standings) -> Vec<Verdict> {
     let mut verdicts: Vec<Verdict> = expectations
         .iter()
@@ -74,7 +75,7 @@ pub fn check(expectations: &[Expectation], standings: &v1::Standings) -> Vec<Ver
     verdicts
 }
 
-/// What came of one, which is judged as one of so many.
+/// The verdict of one expectation, tested as one of `among`.
 fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -> Verdict {
     let mut verdict = Verdict {
         name: expectation.name.clone(),
@@ -111,7 +112,7 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -
             let found = elo_difference(standings, agent, opponent, sure);
             verdict.measured("elo", found, Some(sure));
             let interval = found.and_then(|found| found.interval);
-            // The far end of what went one way is reported by a prior alone.
+            // If all games went one way, only the prior bounds the far end of the interval.
             let far = found.is_some_and(|found| found.is_open && found.value < 0.0);
             verdict.holds = !far && interval.is_some_and(|(low, _)| low > *elo);
             if far {
@@ -152,7 +153,7 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -
                 || "the test has not ended".to_owned(),
                 |came| format!("{}: {}", came.kind, came.text.trim_end_matches('.')),
             );
-            // It ends the tournament.
+            // The verdict ends the tournament.
             return verdict;
         }
         Claim::Faults { agent, most } => {
@@ -176,7 +177,7 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -
             verdict.holds = voids <= *most;
         }
     }
-    // Who could choose when to look would choose what holds.
+    // A free choice of the look would bias the test.
     if verdict.value.is_some() && standings.state() != v1::TournamentState::Finished {
         verdict.holds = false;
         let state = state_name(standings.state());
@@ -239,13 +240,13 @@ fn rank(standings: &v1::Standings, agent: &str) -> Option<(u64, bool)> {
     Some((place, behind == 1 && standings.agents.len() > 1))
 }
 
-/// How sure it is to be, and after how many looks: where games were chosen or
-/// ended by results, at any time.
+/// The required confidence and the kind of interval: anytime-valid if results chose or
+/// ended the games.
 #[derive(Clone, Copy)]
 struct Sure {
     level: f64,
     adaptive: bool,
-    /// It is judged as one of so many.
+    /// The number of expectations in the Holm procedure.
     among: usize,
 }
 
@@ -270,7 +271,7 @@ impl Sure {
         }
     }
 
-    /// The interval that goes with it, of the two.
+    /// Selects the interval to use.
     fn usual(
         self,
         one: (Option<f64>, Option<f64>),
@@ -332,7 +333,7 @@ fn pair<'a>(
 }
 
 impl Measured {
-    /// As the other one sees it, where both have so much together.
+    /// The value from the other agent's side, if both sum to `sum`.
     fn turned(self, sum: f64) -> Self {
         Self {
             value: sum - self.value,
@@ -341,7 +342,7 @@ impl Measured {
         }
     }
 
-    /// A score as the Elo that goes with it.
+    /// Converts a score to Elo.
     fn as_elo(self) -> Self {
         Self {
             value: elo(self.value),
@@ -351,7 +352,7 @@ impl Measured {
     }
 }
 
-/// How much stronger one is by the ratings, as the Elo of the score to expect.
+/// The rating difference of two agents, as the Elo of the expected score.
 fn elo_difference(
     standings: &v1::Standings,
     agent: &str,
@@ -379,13 +380,13 @@ fn elo_difference(
     Some(if turned { found.turned(0.0) } else { found })
 }
 
-/// The score that goes with a difference of Elo.
+/// The expected score of an Elo difference.
 fn expected_score(elo: f64) -> f64 {
     1.0 / (1.0 + 10_f64.powf(-elo / 400.0))
 }
 
-/// The difference in Elo with this expected score; a score of 0 or 1 has none,
-/// and is taken for one in ten thousand games less.
+/// The Elo difference with this expected score. A score of 0 or 1 has no finite Elo and is
+/// moved inwards by one in ten thousand games.
 fn elo(score: f64) -> f64 {
     let score = score.clamp(1e-4, 1.0 - 1e-4);
     400.0 * (score / (1.0 - score)).log10()

@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all.
+//! Files that are written completely or not at all.
 
 use std::{
     fs::{File, OpenOptions},
@@ -10,9 +10,9 @@ use tempfile::NamedTempFile;
 
 use crate::error::{ReportError, Result};
 
-/// A file under a temporary name in its folder, which gets its own name when
-/// it is finished; dropped before that, nothing of it stays. What is no regular file,
-/// such as /dev/stdout or a pipe, is written as it comes, and stays what it is.
+/// A file that has a temporary name in its folder until it is finished. If it is dropped
+/// before that, the temporary file is removed. A target that is not a regular file, such as
+/// /dev/stdout or a pipe, is written directly.
 pub struct WholeFile {
     path: PathBuf,
     file: BufWriter<Target>,
@@ -40,7 +40,7 @@ impl Write for Target {
 }
 
 impl WholeFile {
-    /// Begins a file.
+    /// Creates a file.
     pub fn create(path: &Path) -> Result<Self> {
         let folder = check(path)?;
         let made = if path.metadata().is_ok_and(|known| !known.is_file()) {
@@ -68,7 +68,7 @@ impl WholeFile {
         written.map_err(|error| failed(&self.path, &error))
     }
 
-    /// Gives it its name, once all of it is on the disk.
+    /// Syncs the file to disk, then renames it to its final name.
     pub fn finish(self) -> Result {
         let path = self.path;
         let file = self
@@ -87,7 +87,7 @@ impl WholeFile {
     }
 }
 
-/// The folder of a file that may be written there, as far as names tell.
+/// The folder of a writable path, judged by names alone.
 pub fn check(path: &Path) -> Result<&Path> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -119,7 +119,7 @@ impl Write for WholeFile {
     }
 }
 
-/// What to do about it, where that is known.
+/// The error with a remedy, if one is known.
 pub fn failed(path: &Path, error: &io::Error) -> ReportError {
     let what = match error.kind() {
         io::ErrorKind::StorageFull => {

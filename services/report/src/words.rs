@@ -1,4 +1,4 @@
-//! What a report says in sentences.
+//! The sentences of a report.
 
 use arena_wire::v1::{self, TournamentState};
 use serde_json::Value;
@@ -10,10 +10,10 @@ use crate::{
     units,
 };
 
-/// Sentences of a summary that are shown at once; the others are folded.
+/// Number of sentences of a summary that are visible; the others are collapsed.
 pub(crate) const SHOWN: usize = 3;
 
-/// The points of a report that a reader should take home, most telling first.
+/// The main points of a report, most important first.
 pub(crate) fn summary(report: &Report) -> Vec<String> {
     let mut said = Vec::new();
     said.extend(progress(report));
@@ -27,7 +27,7 @@ pub(crate) fn summary(report: &Report) -> Vec<String> {
     said.extend(expected(report));
     let faults = faults(report);
     let leader = leader(report);
-    // What went wrong comes before who is ahead.
+    // Problems come before the leader.
     if is_faulty(report) {
         said.extend(faults);
         said.extend(leader);
@@ -96,14 +96,14 @@ fn of_verdict(verdict: &Value) -> Option<String> {
     }
 }
 
-/// Those at the first place.
+/// The agents at the first place.
 fn first(report: &Report) -> Vec<&str> {
     let standings = report.agents.iter().map(|agent| &agent.standing);
     let first = standings.filter(|standing| standing.place == Some(1));
     first.map(|standing| standing.agent.as_str()).collect()
 }
 
-/// Names as people list them; the first few of many.
+/// Lists names with commas and "and"; only the first few of many.
 fn listed(names: &[&str]) -> String {
     const NAMED: usize = 5;
     match names {
@@ -118,7 +118,7 @@ fn listed(names: &[&str]) -> String {
 
 /// A rating with its interval, in Elo.
 pub(crate) fn rating(standing: &v1::AgentStanding) -> String {
-    // No minus before a nought.
+    // No minus sign before zero.
     let whole = |value: f64| format!("{:+.0}", value.round() + 0.0);
     match (standing.rating, standing.rating_low, standing.rating_high) {
         (Some(rating), Some(low), Some(high)) => {
@@ -159,7 +159,7 @@ fn expected(report: &Report) -> Option<String> {
     }
 }
 
-/// Whether the first one is ahead of every other one beyond luck.
+/// True if the first agent is ahead of every other one beyond chance.
 fn is_clear(report: &Report) -> bool {
     !report.ahead.is_empty() && report.ahead.iter().all(|least| *least > Some(0.0))
 }
@@ -167,7 +167,7 @@ fn is_clear(report: &Report) -> bool {
 fn leader(report: &Report) -> Option<String> {
     let (first, rest) = report.agents.split_first()?;
     let standing = &first.standing;
-    // Games do not say who is better.
+    // The games do not order the agents.
     standing.place?;
     let shown = |standing: &v1::AgentStanding| {
         if report.by_rating {
@@ -202,7 +202,7 @@ fn leader(report: &Report) -> Option<String> {
     Some(text + ".")
 }
 
-/// Pairs of which nobody can say who is better.
+/// The pairs without a significant difference.
 fn undecided(report: &Report) -> Option<String> {
     let mut all = 0;
     let mut open = 0;
@@ -259,13 +259,13 @@ fn lengths(report: &Report) -> Option<String> {
     ))
 }
 
-/// What it gained that games were played in blocks.
+/// The pairing efficiency of blocks.
 fn pairing(report: &Report) -> Option<String> {
     let pairing = report.pairing.as_ref()?;
     Some(format!("Paired seats: {}.", pairing_gain(pairing)))
 }
 
-/// Whether an agent made a fault, or a game could not be played.
+/// True if an agent made a fault or a game could not be played.
 fn is_faulty(report: &Report) -> bool {
     let mut standings = report.agents.iter().map(|agent| &agent.standing);
     standings.any(|standing| standing.faults > 0) || report.terminations.contains_key("void")

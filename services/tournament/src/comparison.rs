@@ -1,5 +1,4 @@
-//! Agents beside each other: what is reckoned when somebody asks, not while
-//! games come in.
+//! Comparison of agents, computed on request and not while games arrive.
 
 use crate::{
     nash,
@@ -8,44 +7,43 @@ use crate::{
     tally::Evidence,
 };
 
-/// What is wanted of a comparison.
+/// The requested parts of a comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
-    /// Each agent beside each other one.
+    /// True to compare every pair of agents.
     pub pairs: bool,
-    /// The agent whose rating is 0; none: the mean of all is.
+    /// The agent with rating 0; `None` if the mean of all ratings is 0.
     pub anchor: Option<usize>,
 }
 
-/// All that compares agents.
+/// The comparison of all agents.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// Ratings of all agents; none without a game.
+    /// Ratings of all agents; `None` without a game.
     pub ratings: Option<Ratings>,
-    /// Each agent beside each other one, in the order of the spec; empty where
-    /// not wanted.
+    /// Each pair of agents, in the order of the spec; empty if not requested.
     pub pairs: Vec<Compared>,
-    /// Each agent's share of the Nash average, in the order of the spec; none
-    /// where no three beat each other in a circle by whole intervals, since shares
-    /// of those who are about alike are drawn by chance; none
-    /// where some have not met, or there are too many or only two.
+    /// Each agent's share of the Nash average, in the order of the spec. `None` without a
+    /// significant cycle, that is three agents that beat each other in a circle with
+    /// complete intervals, since the shares of about equal agents are random. `None` also
+    /// if some agents have not met, or if there are only two or too many.
     pub nash: Option<Vec<f64>>,
-    /// What a reader of the numbers should know; whole sentences.
+    /// Remarks on the numbers, as whole sentences.
     pub notes: Vec<String>,
 }
 
-/// Two agents beside each other.
+/// Two agents compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// By their games.
+    /// From their games.
     pub pair: PairStanding,
-    /// By their ratings; none where no games link them, so that a prior alone would
-    /// tell it.
+    /// From their ratings. `None` if no games link the agents, so that only the prior would
+    /// define it.
     pub rating: Option<RatingDifference>,
 }
 
 impl Evidence {
-    /// The place in the spec of an agent.
+    /// The index of an agent in the spec.
     #[must_use]
     pub fn agent(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|known| known == name)
@@ -53,8 +51,7 @@ impl Evidence {
 
     /// The name of an agent.
     ///
-    /// # Panics
-    /// Where there is no such agent.
+    /// # Panics If there is no such agent.
     #[must_use]
     pub fn name(&self, agent: usize) -> &str {
         &self.names[agent]
@@ -99,7 +96,7 @@ impl Evidence {
         }
     }
 
-    /// What ratings do not say by themselves.
+    /// Remarks that the ratings alone do not show.
     fn notes(&self, ratings: &Ratings) -> Vec<String> {
         let mut notes = Vec::new();
         let sets = ratings.components.iter();
@@ -150,8 +147,8 @@ impl Evidence {
         notes
     }
 
-    /// Sets of agents that a prior alone holds together, beside agents that won or
-    /// lost every game.
+    /// Sets of agents that only the prior links, apart from agents that won or lost every
+    /// game.
     fn parted(&self, ratings: &Ratings) -> Option<String> {
         let perfect = [true, false].map(|all| self.perfect(all)).concat();
         let mut levels = ratings.levels();
@@ -179,7 +176,7 @@ impl Evidence {
         ))
     }
 
-    /// Agents that came before all others in every game, or behind.
+    /// Agents that finished ahead of all others in every game, or behind them.
     fn perfect(&self, all: bool) -> Vec<usize> {
         let mut most = vec![0_u64; self.names.len()];
         let mut units = vec![0_u64; self.names.len()];
@@ -205,7 +202,8 @@ impl Evidence {
         (0..self.names.len()).filter(wanted).collect()
     }
 
-    /// Three agents of whom each beats the next, by whole intervals.
+    /// Three agents in a cycle: each beats the next with a complete interval above one
+    /// half.
     fn cycle(&self, pairs: &[PairStanding]) -> Option<String> {
         let agents = self.names.len();
         if pairs.is_empty() {
@@ -248,7 +246,7 @@ impl Evidence {
     }
 }
 
-/// A model that is true is said not to fit once in a hundred tournaments.
+/// Significance level of the fit: a true model is rejected in one of a hundred tournaments.
 const MISFIT: f64 = 0.01;
 
 /// A p value with two digits.
@@ -260,6 +258,6 @@ fn shown(p: f64) -> String {
     }
 }
 
-/// More would make no reader the wiser.
+/// Maximum number of sets to list.
 const SETS_SHOWN: usize = 4;
 const NAMES_SHOWN: usize = 5;

@@ -1,9 +1,9 @@
-//! Tournament formats: each a pure function of a spec and of what came of the
-//! games of earlier stages.
+//! Tournament formats: each is a pure function of a spec and of the results of earlier
+//! stages.
 //!
-//! A format is a module that implements [`StagePlanner`], and one line in the list
-//! below. It sees integer sums of a whole stage, never single games, so that
-//! what it decides does not depend on who was quicker.
+//! A format is a module that implements [`StagePlanner`], and one line in the list below.
+//! It sees integer sums of a whole stage and no single games, so that its decisions do not
+//! depend on the order in which games finish.
 
 mod bracket;
 mod combinations;
@@ -32,7 +32,7 @@ pub(crate) use sums::pairs;
 pub use sums::{Meeting, StageSums, Units};
 pub use verdict::{SwissStanding, Verdict};
 
-/// The formats that there are.
+/// All formats.
 const ALL: &[(Format, New)] = &[
     (Format::RoundRobin, round_robin::new),
     (Format::Gauntlet, gauntlet::new),

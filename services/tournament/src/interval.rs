@@ -1,25 +1,23 @@
 //! The confidence interval of a mean over blocks, for values from 0 to 1.
 //!
-//! Wilson's score interval with an effective number of blocks, as is done for
-//! proportions from designed samples (E. L. Korn and B. I. Graubard,
-//! "Confidence intervals for proportions with small expected number of positive
-//! counts estimated from survey data", Survey Methodology 24, 1998; C. Franco,
-//! R. J. A. Little, T. A. Louis and E. V. Slud, "Comparative study of confidence
-//! intervals for proportions in complex sample surveys", Journal of Survey
+//! Wilson's score interval with an effective sample size, as for proportions from designed
+//! samples (E. L. Korn and B. I. Graubard, "Confidence intervals for proportions with small
+//! expected number of positive counts estimated from survey data", Survey Methodology 24,
+//! 1998; C. Franco, R. J. A. Little, T. A. Louis and E. V. Slud, "Comparative study of
+//! confidence intervals for proportions in complex sample surveys", Journal of Survey
 //! Statistics and Methodology 7, 2019).
 //!
-//! A value from 0 to 1 with mean p varies by at most p(1 − p). The share d of
-//! that which the blocks really vary by, within their groups (strata), is
-//! estimated; Wilson's interval holds every p for which the observed mean m of n
-//! blocks is not further away than z standard errors of √(d·p(1 − p)/n). Its
-//! centre is kept, and its half width is stretched by t/z, for Student's point t
-//! with as many degrees of freedom as the variance is estimated with.
+//! A value from 0 to 1 with mean p has a variance of at most p(1 − p). The share d of that,
+//! by which the blocks really vary within their groups (strata), is estimated. Wilson's
+//! interval contains every p for which the observed mean m of n blocks is at most z
+//! standard errors of √(d·p(1 − p)/n) away. Its centre is kept, and its half-width is
+//! multiplied by t/z, for Student's critical value t with the degrees of freedom of the
+//! variance estimate.
 //!
-//! Blocks tell their variance in steps of a unit only. So that the few that
-//! came out alike by chance do not claim too much, the square of two steps'
-//! half diagonal, `STEPS`, is added to their sum of squares; where all came
-//! out alike, `ALIKE`. More than that makes intervals of few blocks hold far
-//! more often than they say (`tests/stress/run calibration`, and the cases in
+//! Blocks have values in steps of a unit. To avoid overconfidence if a few blocks are equal
+//! by chance, the square of two steps' half diagonal, `STEPS`, is added to their sum of
+//! squares; if all are equal, `ALIKE`. A larger correction makes intervals of few blocks
+//! far too conservative (`tests/stress/run calibration`, and the cases in
 //! `data/coverage.json`).
 
 pub mod level;
@@ -29,27 +27,27 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use crate::sequential::confidence;
 
-/// Squared steps of a unit that are added to the sum of squares of blocks.
+/// Squared steps of a unit added to the sum of squares of the blocks.
 const STEPS: f64 = 2.0;
-/// What is added where all blocks came out alike, in blocks of variance 1.
+/// Added if all blocks are equal, in blocks of variance 1.
 const ALIKE: f64 = 0.7;
-/// As many units of a block as make no steps, for what has none.
+/// Units of a block for quantities without steps.
 pub(crate) const UNITS_FINE: f64 = 1e3;
-/// The two-sided 95 % point of the normal distribution.
+/// Two-sided 95 % critical value of the normal distribution.
 const NORMAL: f64 = 1.959_963_984_540_054;
-/// How often the truth may lie outside an interval.
+/// Error probability of an interval.
 const ALPHA: f64 = 0.05;
-/// Below so many degrees of freedom Student's points are found exactly.
+/// Below this number of degrees of freedom, Student's critical values are computed exactly.
 const SERIES_MIN: u64 = 30;
 
-/// Student's points are not looked for further out.
+/// Limit of the search for Student's critical values.
 const FAR: f64 = 1e5;
 
-/// Sums over the blocks of one group: of a whole number of units from 0 to the
-/// same highest number in each block.
+/// Sums over the blocks of one group. Each block has an integer number of units, from 0 to
+/// the same maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moments {
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: u64,
     /// Sum of the blocks' units.
     pub sum: u64,
@@ -58,22 +56,22 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Counts one block.
+    /// Adds one block.
     pub fn add(&mut self, units: u64) {
         self.blocks += 1;
         self.sum += units;
         self.squares += units * units;
     }
 
-    /// Counts so many blocks of as many units.
+    /// Adds `blocks` blocks of equal units.
     pub fn add_alike(&mut self, blocks: u64, units: u64) {
         self.blocks += blocks;
         self.sum += blocks * units;
         self.squares += blocks * units * units;
     }
 
-    /// Sum of the squared distances from the mean, in units; exact up to the
-    /// one division.
+    /// Sum of squared deviations from the mean, in units; exact except for the one
+    /// division.
     pub(crate) fn spread(self) -> f64 {
         if self.blocks == 0 {
             return 0.0;
@@ -96,7 +94,7 @@ impl std::ops::Add for Moments {
     }
 }
 
-/// The blocks of several groups, as shares of the most that a block can have.
+/// The blocks of several groups, as shares of a block's maximum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Blocks {
     count: u64,
@@ -104,13 +102,13 @@ pub struct Blocks {
     sum: f64,
     squares: f64,
     within: f64,
-    /// The most units of a block.
+    /// Maximum units of a block.
     most: f64,
 }
 
 impl Blocks {
-    /// Adds the blocks of one group, each of 0 to `units_max` units. Sums of
-    /// reals: the same groups in the same order give the same to the bit.
+    /// Adds the blocks of one group, each of 0 to `units_max` units. These are
+    /// floating-point sums: the same groups in the same order give bit-identical results.
     pub fn add(&mut self, group: Moments, units_max: u64) {
         if group.blocks == 0 || units_max == 0 {
             return;
@@ -124,27 +122,27 @@ impl Blocks {
         self.most = self.most.max(most);
     }
 
-    /// How many there are.
+    /// Number of blocks.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Of how many groups they are.
+    /// Number of groups.
     pub(crate) fn groups(&self) -> u64 {
         self.groups
     }
 
-    /// The mean share; none without a block.
+    /// The mean share; `None` without a block.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| (self.sum / self.count as f64).clamp(0.0, 1.0))
     }
 
-    /// Sum of squared distances within groups, and its degrees of freedom.
+    /// Sum of squared deviations within groups, and its degrees of freedom.
     ///
-    /// With fewer than two blocks in a group on average their own variance is
-    /// hardly known: the groups are taken as one, which can only widen.
+    /// With fewer than two blocks per group on average, the variance within groups is
+    /// hardly known. All groups are then treated as one, which can only widen the interval.
     pub(crate) fn spread(&self) -> (f64, u64) {
         let df = df(self.count, self.groups);
         if self.count >= 2 * self.groups {
@@ -156,23 +154,23 @@ impl Blocks {
         }
     }
 
-    /// The 95 % interval of the mean, for one look after a number of blocks
-    /// that was fixed beforehand. None without a block; 0 to 1 with only one,
-    /// which says nothing of how blocks vary.
+    /// The fixed-sample 95 % confidence interval of the mean. `None` without a block; 0 to
+    /// 1 with only one, which contains no information on the variance.
     #[must_use]
     pub fn fixed(&self) -> Option<(f64, f64)> {
         self.within_errors(NORMAL)
     }
 
-    /// An interval that holds the mean at all times at once in 95 % of
-    /// tournaments, however often one looks; narrowest around `tuning_horizon` blocks.
+    /// The anytime-valid interval of the mean: it contains the mean at all times
+    /// simultaneously in 95 % of tournaments. It is narrowest around `tuning_horizon`
+    /// blocks.
     #[must_use]
     pub fn anytime(&self, tuning_horizon: f64) -> Option<(f64, f64)> {
         self.within_errors(confidence::bound(self.count as f64, tuning_horizon, ALPHA))
     }
 
-    /// How likely it is that the true mean is above one half: by how many errors, as
-    /// they are at one half, the mean is above it. None without two blocks.
+    /// Likelihood that the true mean is above one half, from the distance of the mean in
+    /// standard errors at one half. `None` with fewer than two blocks.
     pub(crate) fn superiority(&self) -> Option<f64> {
         let mean = self.mean()?;
         let (n, df) = self.effective()?;
@@ -180,8 +178,8 @@ impl Blocks {
         Some(student.cdf(2.0 * (mean - 0.5) * n.sqrt()))
     }
 
-    /// The effective number of blocks and the degrees of freedom; none without two
-    /// blocks.
+    /// The effective sample size in blocks and the degrees of freedom; `None` with fewer
+    /// than two blocks.
     fn effective(&self) -> Option<(f64, u64)> {
         let mean = self.mean().filter(|_| self.count > 1)?;
         let (spread, df) = self.spread();
@@ -190,7 +188,8 @@ impl Blocks {
         Some((n / share(n, variance, mean, self.most), df))
     }
 
-    /// What lies within so many standard errors of the mean, were they known.
+    /// The interval of `errors` standard errors around the mean, as if the standard error
+    /// were known.
     fn within_errors(&self, errors: f64) -> Option<(f64, f64)> {
         let mean = self.mean()?;
         let Some((n, df)) = self.effective() else {
@@ -199,16 +198,16 @@ impl Blocks {
         Some(wilson(mean, n, errors, df))
     }
 
-    /// The highest possible sum of squared distances of blocks with this mean,
-    /// less so much of their sum.
+    /// Maximum sum of squared deviations of blocks with this mean, minus `less` of their
+    /// sum.
     pub(crate) fn variance_most(&self, less: f64) -> f64 {
         let n = self.count.max(1) as f64;
         let mean = ((self.sum - less) / n).clamp(0.0, 1.0);
         n * mean * (1.0 - mean)
     }
 
-    /// What is added to the sum of squares of the blocks, as shares of the most
-    /// that one can have; nothing without a variance.
+    /// The amount added to the sum of squares of the blocks, as shares of a block's
+    /// maximum; 0 without a variance.
     pub(crate) fn added(&self) -> f64 {
         let (spread, df) = self.spread();
         if df == 0 {
@@ -219,8 +218,8 @@ impl Blocks {
     }
 }
 
-/// The 95 % interval of a block's mean as a share of `units_max`, from the
-/// blocks of each group; as [`Blocks::fixed`].
+/// The 95 % confidence interval of a block's mean as a share of `units_max`, from the
+/// blocks of each group; see [`Blocks::fixed`].
 #[must_use]
 pub fn of_mean(groups: impl Iterator<Item = Moments>, units_max: u64) -> Option<(f64, f64)> {
     let mut blocks = Blocks::default();
@@ -233,25 +232,25 @@ pub fn of_mean(groups: impl Iterator<Item = Moments>, units_max: u64) -> Option<
 pub(crate) struct Difference {
     pub(crate) mean: f64,
     observed: f64,
-    /// Of the mean.
+    /// Variance of the mean.
     variance: f64,
-    /// The harmonic mean of both numbers of blocks.
+    /// Harmonic mean of both numbers of blocks.
     blocks: f64,
     df: u64,
-    /// The most units of a block.
+    /// Maximum units of a block.
     most: f64,
 }
 
-/// Degrees of freedom of the variance of so many blocks of so many groups.
+/// Degrees of freedom of the variance, for a number of blocks and groups.
 pub(crate) fn df(blocks: u64, groups: u64) -> u64 {
     let means = if blocks >= 2 * groups { groups } else { 1 };
     blocks.saturating_sub(means)
 }
 
-/// The same of a difference of two means: what is reported by either's blocks, those
-/// that both were in once. Where one has far fewer, it has most of the variance, and
-/// the difference little more than its own (F. E. Satterthwaite, "An approximate
-/// distribution of estimates of variance components", 1946).
+/// Degrees of freedom of a difference of two means. Shared blocks count once. If one agent
+/// has far fewer blocks, it has most of the variance, and the difference has hardly more
+/// degrees of freedom than that agent (F. E. Satterthwaite, "An approximate distribution of
+/// estimates of variance components", 1946).
 pub(crate) fn df_of_both(of: [u64; 2], shared: u64) -> u64 {
     let [first, second] = of;
     let least = first.min(second);
@@ -268,22 +267,22 @@ pub(crate) fn df_of_both(of: [u64; 2], shared: u64) -> u64 {
         .max(least)
 }
 
-/// A mean over blocks, as far as an interval needs it.
+/// The mean over blocks with the data for its interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Estimate {
     pub(crate) mean: f64,
-    /// The mean of what was observed, from 0 to 1, which tells how much it could
-    /// vary; another one where something was taken out.
+    /// Mean of the observed values, from 0 to 1, which bounds the variance. It differs from
+    /// the estimate if something was subtracted.
     pub(crate) observed: f64,
-    /// Of one block.
+    /// Variance of one block.
     pub(crate) variance: f64,
     pub(crate) blocks: f64,
     pub(crate) df: u64,
 }
 
-/// The difference of two means, given the sum over the blocks they share of
-/// their covariance in one block, and those blocks' degrees of freedom. None
-/// where one has no block.
+/// The difference of two means. `covariance` is the sum of their covariance in one block
+/// over the shared blocks, and `shared` the degrees of freedom of these blocks. `None` if
+/// one mean has no block.
 pub(crate) fn difference(of: [&Blocks; 2], covariance: f64, shared: u64) -> Option<Difference> {
     let estimate = |blocks: &Blocks| {
         let (spread, df) = blocks.spread();
@@ -301,7 +300,7 @@ pub(crate) fn difference(of: [&Blocks; 2], covariance: f64, shared: u64) -> Opti
     Some(difference_of(estimates, covariance, shared, most))
 }
 
-/// The same, given the most units of a block.
+/// The same difference with a given maximum of units per block.
 pub(crate) fn difference_of(
     of: [Estimate; 2],
     covariance: f64,
@@ -312,7 +311,7 @@ pub(crate) fn difference_of(
     let common = 2.0 * covariance / (first.blocks * second.blocks);
     let both = first.variance / first.blocks + second.variance / second.blocks;
     let variance = (both - common).max(0.0);
-    // Where one wins what the other loses, the difference has steps of two.
+    // If one agent wins what the other loses, the difference has steps of two.
     let steps = if both > 0.0 { variance / both } else { 1.0 };
     Difference {
         mean: first.mean - second.mean,
@@ -325,17 +324,17 @@ pub(crate) fn difference_of(
 }
 
 impl Difference {
-    /// As [`Blocks::fixed`].
+    /// Fixed-sample interval; see [`Blocks::fixed`].
     pub(crate) fn fixed(self) -> Option<(f64, f64)> {
         self.within_errors(NORMAL)
     }
 
-    /// As [`Blocks::anytime`].
+    /// Anytime-valid interval; see [`Blocks::anytime`].
     pub(crate) fn anytime(self, tuning_horizon: f64) -> Option<(f64, f64)> {
         self.within_errors(confidence::bound(self.blocks, tuning_horizon, ALPHA))
     }
 
-    /// Half the difference and a half is a mean of values from 0 to 1.
+    /// Half of the difference plus one half is a mean of values from 0 to 1.
     fn within_errors(self, errors: f64) -> Option<(f64, f64)> {
         if self.df == 0 {
             return Some((-1.0, 1.0));
@@ -352,7 +351,7 @@ impl Difference {
     }
 }
 
-/// An interval that holds the mean shown with it.
+/// Stretches an interval to contain the mean shown with it.
 pub(crate) fn stretched(
     interval: Option<(f64, f64)>,
     mean: Option<f64>,
@@ -363,13 +362,13 @@ pub(crate) fn stretched(
     }
 }
 
-/// The 95 % interval of a mean that has no steps, within 0 and 1 unless it lies
-/// beyond them itself.
+/// The 95 % confidence interval of a mean without steps, within 0 and 1 unless the mean
+/// itself is outside.
 pub(crate) fn around(of: Estimate) -> (f64, f64) {
     around_within(of, NORMAL)
 }
 
-/// The same for as many looks as one likes, narrowest around so many blocks.
+/// The anytime-valid interval of such a mean, narrowest around `tuning_horizon` blocks.
 pub(crate) fn around_at_any_time(of: Estimate, tuning_horizon: f64) -> (f64, f64) {
     around_within(of, confidence::bound(of.blocks, tuning_horizon, ALPHA))
 }
@@ -381,22 +380,22 @@ fn around_within(of: Estimate, errors: f64) -> (f64, f64) {
     (low.min(of.mean), high.max(of.mean))
 }
 
-/// How much of the highest possible variance the blocks have, given the most
-/// units of one. May be above 1: what was seen varies about what may be.
+/// The blocks' share of the maximum variance, with `most` units per block. It may exceed 1
+/// due to sampling error.
 fn share(n: f64, variance: f64, mean: f64, most: f64) -> f64 {
     let added = added(n, variance, most);
     (n * variance + added) / (n * mean * (1.0 - mean) + added)
 }
 
-/// What is added to the sum of squares of `n` blocks of this variance.
+/// The amount added to the sum of squares of `n` blocks of this variance.
 fn added(n: f64, variance: f64, most: f64) -> f64 {
-    // One step of one block is at least a half, apart from rounding.
+    // One step of one block is at least one half, except for rounding.
     let alike = n * variance * most * most < 1e-6;
     if alike { ALIKE } else { STEPS / (most * most) }
 }
 
-/// Wilson's interval of a share observed in `n` trials, so many errors to each
-/// side of its centre, which are estimated with that freedom.
+/// Wilson's interval of a share observed in `n` trials, with `errors` standard errors to
+/// each side of its centre; `df` are the degrees of freedom of the variance.
 fn wilson(mean: f64, n: f64, errors: f64, df: u64) -> (f64, f64) {
     let square = errors * errors;
     let centre = (mean + square / (2.0 * n)) / (1.0 + square / n);
@@ -407,30 +406,28 @@ fn wilson(mean: f64, n: f64, errors: f64, df: u64) -> (f64, f64) {
     (low, high)
 }
 
-/// The two-sided 95 % point of Student's distribution.
+/// The two-sided 95 % critical value of Student's distribution.
 pub(crate) fn critical(df: u64) -> f64 {
     student(NORMAL, df)
 }
 
-/// The point of Student's distribution that is as rarely exceeded as this point
-/// of the normal one: what an estimated variance costs.
+/// The quantile of Student's distribution with the same tail probability as this quantile
+/// of the normal distribution.
 ///
-/// Logarithms and powers under the exact points are those of the platform, so that
-/// with fewer than [`SERIES_MIN`] degrees the last digits may differ from one to
-/// another.
+/// Logarithms and powers of the exact quantiles are platform-dependent, so that with fewer
+/// than [`SERIES_MIN`] degrees of freedom the last digits may differ between platforms.
 ///
-/// From [`SERIES_MIN`] degrees of freedom on by the series of R. A. Fisher and
-/// E. A. Cornish, "The percentile points of distributions having known
-/// cumulants", Technometrics 2, 1960, which is good to 10⁻⁶ for 95 % and some
-/// hundred times faster.
+/// From [`SERIES_MIN`] degrees of freedom on, it uses the series of R. A. Fisher and E. A.
+/// Cornish, "The percentile points of distributions having known cumulants", Technometrics
+/// 2, 1960. The series is accurate to 10⁻⁶ for 95 % and about a hundred times faster.
 pub(crate) fn student(normal: f64, df: u64) -> f64 {
     let v = df as f64;
     if df < SERIES_MIN
         && let (Ok(gauss), Ok(student)) = (Normal::new(0.0, 1.0), StudentsT::new(0.0, 1.0, v))
     {
         let tail = gauss.cdf(-normal);
-        // Further out the library is slow, then wrong, then panics; the interval holds
-        // everything anyway.
+        // Beyond this limit the library is slow, then wrong, then panics. The interval
+        // contains everything in that case.
         return match student.cdf(-FAR) {
             least if tail > least => -student.inverse_cdf(tail),
             _ => normal.max(FAR),

@@ -1,20 +1,20 @@
 //! Tournament formats and statistics: pure functions of a spec and of results.
 //!
-//! - [`Schedule`] lists the games of a tournament without holding them: any
-//!   game is computed from its index, so recovery is schedule minus results.
-//! - [`mod@format`] has the tournament formats, each a pure function of a spec and of
-//!   what came of earlier stages; [`Stages`] takes a tournament through them.
-//! - [`Tally`] takes results in any order and gives [`Standings`]. Its sums are
-//!   integers, so the same results give the same standings to the byte,
-//!   whatever order they came in; on another platform ends of intervals may
-//!   differ in their last digits (see [`interval`]).
-//! - [`interval`] has the confidence interval of a mean over blocks, the unit
-//!   of statistics: games of a block share their dice and are not independent.
+//! - [`Schedule`] lists the games of a tournament without storing them. Any game is
+//!   computed from its index, so recovery is schedule minus results.
+//! - [`mod@format`] has the tournament formats, each a pure function of a spec and of the
+//!   results of earlier stages; [`Stages`] takes a tournament through them.
+//! - [`Tally`] takes results in any order and gives [`Standings`]. Its sums are integers,
+//!   so the same results give byte-identical standings in whatever order they arrive. On
+//!   another platform, ends of intervals may differ in their last digits (see
+//!   [`interval`]).
+//! - [`interval`] has the confidence interval of a mean over blocks, the unit of
+//!   statistics: games of a block share their dice and are not independent.
 //! - [`sequential`] has tests that may end early.
 //! - [`ratings`] has strengths by maximum likelihood, on the Elo scale.
-//! - [`places`] says who comes before whom.
-//! - [`published`] has estimates for what papers print, and the rules by which
-//!   a published figure agrees with one of ours.
+//! - [`places`] has the order of agents in standings.
+//! - [`published`] has estimates for figures in papers, and the rules by which a published
+//!   figure agrees with one of ours.
 
 mod comparison;
 mod elo;

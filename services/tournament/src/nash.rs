@@ -1,33 +1,33 @@
-//! The Nash average of a field, for those that no one order of strengths fits.
+//! The Nash average of agents that no single order of strengths fits.
 //!
-//! Each agent's payoff against another is twice its score, less one. Of the
-//! meta-game in which two players each choose an agent, the equilibrium of
-//! maximal entropy tells how much each agent counts: one that others make
-//! superfluous counts nothing, copies share, and three in a cycle count alike
-//! (D. Balduzzi, K. Tuyls, J. Perolat and T. Graepel, "Re-evaluating
-//! evaluation", Advances in Neural Information Processing Systems 31, 2018).
+//! Each agent's payoff against another is twice its score, minus one. In the meta-game two
+//! players each choose an agent. The equilibrium of maximal entropy gives the weight of
+//! each agent: an agent that others make superfluous has weight 0, copies share a weight,
+//! and three agents in a cycle have equal weights (D. Balduzzi, K. Tuyls, J. Perolat and T.
+//! Graepel, "Re-evaluating evaluation", Advances in Neural Information Processing Systems
+//! 31, 2018).
 //!
-//! It is reckoned as the limit of equilibria in which both are rewarded for
-//! entropy, ever less: p ∝ exp(A·p / τ). The last τ is [`TEMPERATURE`]: scores
-//! that differ by much less than that are taken as the same, which is far below
-//! what any tournament tells apart.
+//! It is computed as the limit of equilibria in which both players are rewarded for
+//! entropy, with a decreasing temperature: p ∝ exp(A·p / τ). The last τ is [`TEMPERATURE`]:
+//! scores that differ by much less are treated as equal, which is far below the precision
+//! of any tournament.
 
 use crate::pairs::{PairStanding, couples};
 
-/// Larger fields are not shown agent by agent.
+/// Maximum number of agents.
 pub(crate) const AGENTS_MAX: usize = 32;
 
-/// Payoffs that differ by less are hardly distinguished.
+/// Smaller payoff differences are hardly distinguished.
 const TEMPERATURE: f64 = 1e-3;
-/// How much colder each equilibrium is than the one before.
+/// Ratio of the temperatures of successive equilibria.
 const COOLING: f64 = 0.8;
-/// Steps at one temperature, and the change that ends them.
+/// Maximum number of steps at one temperature, and the change that ends them.
 const STEPS_MAX: usize = 50;
 const STEP_LAST: f64 = 1e-11;
 
-/// Shares of all agents, that add up to 1, from the scores of all pairs in the
-/// order of the spec. None with fewer than three agents or more than
-/// [`AGENTS_MAX`], and where two have not met.
+/// Shares of all agents, which sum to 1, from the scores of all pairs in the order of the
+/// spec. `None` with fewer than three agents or more than [`AGENTS_MAX`], and if two agents
+/// have not met.
 #[must_use]
 pub(crate) fn average(agents: usize, pairs: &[PairStanding]) -> Option<Vec<f64>> {
     if !(3..=AGENTS_MAX).contains(&agents) || pairs.len() != agents * (agents - 1) / 2 {
@@ -42,7 +42,7 @@ pub(crate) fn average(agents: usize, pairs: &[PairStanding]) -> Option<Vec<f64>>
     Some(equilibrium(&payoff))
 }
 
-/// The equilibrium at the last temperature, of an antisymmetric payoff.
+/// The equilibrium at the last temperature, for an antisymmetric payoff.
 fn equilibrium(payoff: &[Vec<f64>]) -> Vec<f64> {
     let mut logs = vec![0.0; payoff.len()];
     let mut temperature = 4.0;
@@ -64,8 +64,8 @@ fn shares(logs: &[f64]) -> Vec<f64> {
     weights.iter().map(|weight| weight / sum).collect()
 }
 
-/// One step of Newton's method for x = A·p(x) / τ, up to a constant; how far
-/// shares moved.
+/// One step of Newton's method for x = A·p(x) / τ, up to a constant. Returns the change of
+/// the shares.
 fn settle(payoff: &[Vec<f64>], logs: &mut [f64], temperature: f64) -> f64 {
     let n = logs.len();
     let p = shares(logs);
@@ -86,7 +86,7 @@ fn settle(payoff: &[Vec<f64>], logs: &mut [f64], temperature: f64) -> f64 {
     let longest = step
         .iter()
         .fold(0.0, |most: f64, step| most.max(step.abs()));
-    // Far from the solution a whole step may lead astray.
+    // Far from the solution, a full step may diverge.
     let factor = if longest > 2.0 { 2.0 / longest } else { 1.0 };
     for (log, step) in logs.iter_mut().zip(&step) {
         *log += factor * step;
@@ -98,8 +98,8 @@ fn settle(payoff: &[Vec<f64>], logs: &mut [f64], temperature: f64) -> f64 {
     moved.fold(0.0, f64::max)
 }
 
-/// Solves equations by elimination with pivots; the right side is last in each
-/// row. A column without a pivot is left at 0.
+/// Solves linear equations by elimination with pivoting; the right-hand side is last in
+/// each row. A column without a pivot has solution 0.
 fn eliminate(rows: &mut [Vec<f64>]) -> Vec<f64> {
     let n = rows.len();
     for column in 0..n {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn copies_share_and_who_beats_all_counts_alone() {
-        // The example of the paper, section 4: the third twice.
+        // The example of the paper, section 4: the third agent twice.
         let copied = [1.0, -1.0, -1.0, 1.0, 1.0, 0.0];
         close(
             &average_of(4, &copied),
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn an_uneven_cycle_counts_by_what_balances_it() {
-        // Each counts as much as the other two win by: 0.1, 0.3 and 0.6.
+        // The weight of each is the margin between the other two: 0.1, 0.3 and 0.6.
         close(&average_of(3, &[0.6, -0.3, 0.1]), &[0.1, 0.3, 0.6]);
     }
 

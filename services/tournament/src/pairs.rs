@@ -1,10 +1,9 @@
-//! Each agent beside each other one.
+//! Pairwise comparison of agents.
 //!
-//! Where both sit in one game, who came before whom is a game between the two.
-//! Intervals are over blocks, as everywhere. The difference of two agents'
-//! scores is that over all their games, whoever else was in them; what blocks
-//! they share makes the two depend on each other, and their covariance within
-//! groups is taken into account.
+//! If both agents sit in one game, their relative rank is a game between the two. Intervals
+//! are over blocks, as everywhere. The difference of two agents' scores is over all their
+//! games, with any opponents. Shared blocks make both scores dependent, so their covariance
+//! within groups is included.
 
 use std::collections::BTreeMap;
 
@@ -17,101 +16,99 @@ use crate::{
     },
 };
 
-/// Two agents beside each other, from the first one's side.
+/// Two agents compared, from the first one's side.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PairStanding {
-    /// The one that is earlier in the spec.
+    /// The agent that is earlier in the spec.
     pub agent: String,
-    /// The other one.
+    /// The other agent.
     pub opponent: String,
-    /// Games in which both sat; counted for each pair of seats.
+    /// Games in which both sat, counted for each pair of seats.
     pub games: u64,
-    /// Those in which the first came before the other.
+    /// Games in which the first ranked ahead of the other.
     pub wins: u64,
-    /// Those in which they shared a place.
+    /// Games in which both shared a rank.
     pub draws: u64,
-    /// The others.
+    /// Games in which the first ranked behind the other.
     pub losses: u64,
-    /// Complete blocks of them that count: without those that repeat games which
-    /// were fixed by their opening.
+    /// Complete blocks that count: without repetitions of games that their opening
+    /// determines.
     pub blocks: u64,
-    /// Complete blocks of them that were played.
+    /// Complete blocks that were played.
     #[serde(default)]
     pub blocks_played: u64,
-    /// How many different games were seen.
+    /// Number of distinct games.
     #[serde(default)]
     pub distinct_games: u64,
-    /// Whether there were more different games than are counted.
+    /// True if the number of distinct games is a lower bound.
     #[serde(default)]
     pub distinct_games_more: bool,
-    /// Degrees of freedom of its variance.
+    /// Degrees of freedom of the score's variance.
     #[serde(default)]
     pub score_df: u64,
-    /// Around so many blocks the intervals of the score for any number of looks
-    /// are narrowest.
+    /// Tuning horizon of the score's anytime-valid intervals, in blocks.
     #[serde(default)]
     pub score_tuning_horizon: f64,
     /// (wins + half the draws) / games.
     pub score: Option<f64>,
-    /// Lower end of its 95 % interval, for one look.
+    /// Lower bound of its fixed-sample 95 % confidence interval.
     pub score_low: Option<f64>,
-    /// Upper end.
+    /// Upper bound.
     pub score_high: Option<f64>,
-    /// Lower end of its 95 % interval for as many looks as one likes.
+    /// Lower bound of its anytime-valid 95 % interval.
     pub score_anytime_low: Option<f64>,
-    /// Upper end.
+    /// Upper bound.
     pub score_anytime_high: Option<f64>,
-    /// How likely it is that the true score is above one half, for one look.
+    /// Likelihood that the true score is above one half, for a fixed sample.
     #[serde(default)]
     pub superiority: Option<f64>,
-    /// The first one's score over all games less the other's, over complete
+    /// Score of the first over all its games minus the score of the other, over complete
     /// blocks.
     pub difference: Option<f64>,
-    /// Lower end of its 95 % interval, for one look.
+    /// Lower bound of its fixed-sample 95 % confidence interval.
     pub difference_low: Option<f64>,
-    /// Upper end.
+    /// Upper bound.
     pub difference_high: Option<f64>,
-    /// Lower end of its 95 % interval for as many looks as one likes.
+    /// Lower bound of its anytime-valid 95 % interval.
     pub difference_anytime_low: Option<f64>,
-    /// Upper end.
+    /// Upper bound.
     pub difference_anytime_high: Option<f64>,
-    /// The score over complete blocks with luck taken out; none where no game has
-    /// luck.
+    /// Luck-adjusted score over complete blocks; `None` if no game has luck.
     #[serde(default)]
     pub score_adjusted: Option<f64>,
-    /// Lower end of its 95 % interval.
+    /// Lower bound of its 95 % confidence interval.
     #[serde(default)]
     pub score_adjusted_low: Option<f64>,
-    /// Upper end.
+    /// Upper bound.
     #[serde(default)]
     pub score_adjusted_high: Option<f64>,
-    /// Lower end of its 95 % interval for as many looks as one likes.
+    /// Lower bound of its anytime-valid 95 % interval.
     #[serde(default)]
     pub score_adjusted_anytime_low: Option<f64>,
-    /// Upper end.
+    /// Upper bound.
     #[serde(default)]
     pub score_adjusted_anytime_high: Option<f64>,
-    /// Luck could not be taken out: it is the score as it came.
+    /// True if luck could not be adjusted for: this is the raw score.
     #[serde(default)]
     pub score_adjusted_is_raw: bool,
-    /// The first one's score less luck, over all games, less the other's.
+    /// Luck-adjusted score of the first over all its games, minus the other's.
     #[serde(default)]
     pub difference_adjusted: Option<f64>,
-    /// Lower end of its 95 % interval.
+    /// Lower bound of its 95 % confidence interval.
     #[serde(default)]
     pub difference_adjusted_low: Option<f64>,
-    /// Upper end.
+    /// Upper bound.
     #[serde(default)]
     pub difference_adjusted_high: Option<f64>,
-    /// Luck could not be taken out of both: it is the difference as it came.
+    /// True if luck could not be adjusted for both: this is the raw difference.
     #[serde(default)]
     pub difference_adjusted_is_raw: bool,
 }
 
-/// What two agents have together.
+/// Sums of two agents together.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pair {
-    /// Losses, draws and wins of the first.
+    /// Losses, draws and wins of the first agent.
     games: [u64; 3],
     blocks: Blocks,
     together: Together,
@@ -120,7 +117,7 @@ struct Pair {
     played: Played,
 }
 
-/// What an agent has by itself.
+/// Sums of one agent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Alone {
     blocks: Blocks,
@@ -244,12 +241,12 @@ impl Evidence {
     }
 }
 
-/// All pairs of so many agents, in the order of the spec.
+/// All pairs of agents, in the order of the spec.
 pub(crate) fn couples(agents: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..agents).flat_map(move |one| (one + 1..agents).map(move |other| (one, other)))
 }
 
-/// A group's agents, each with its members.
+/// The agents of a group, each with its members.
 fn sides(group: &GroupSums) -> Vec<(usize, Vec<usize>)> {
     let mut sides: Vec<(usize, Vec<usize>)> = Vec::new();
     for (member, &agent) in group.agents().iter().enumerate() {
@@ -287,7 +284,7 @@ impl Pair {
     }
 }
 
-/// How two agents' units go together over the blocks that both played.
+/// The covariance of two agents' units over the blocks that both played.
 #[derive(Clone, Copy, Debug, Default)]
 struct Together {
     count: u64,
@@ -298,8 +295,8 @@ struct Together {
 }
 
 impl Together {
-    /// Adds the blocks of one group: each agent's moments, those of the sum of
-    /// both, and the most that each can have in a block.
+    /// Adds the blocks of one group: each agent's moments, the moments of the sum of both,
+    /// and each agent's maximum in a block.
     fn add(&mut self, moments: [Moments; 2], both: Moments, most: [u64; 2]) {
         let [first, second] = moments;
         if both.blocks == 0 {
@@ -316,8 +313,7 @@ impl Together {
         self.within += spread / 2.0 / scale;
     }
 
-    /// Of one block, times the number of blocks; as [`Blocks::spread`] has it
-    /// for variances.
+    /// Covariance of one block times the number of blocks, analogous to [`Blocks::spread`].
     fn covariance(&self) -> f64 {
         if self.count < 2 {
             return 0.0;
@@ -325,7 +321,7 @@ impl Together {
         self.count as f64 * self.spread() / self.df() as f64
     }
 
-    /// Sum of products of distances from means.
+    /// Sum of products of deviations from the means.
     fn spread(&self) -> f64 {
         if self.count >= 2 * self.groups {
             self.within

@@ -1,12 +1,12 @@
-//! Who has which place in standings: as the verdict has it, by ratings where
-//! agents meet different opponents, or else by scores.
+//! Places in standings: from the verdict, from ratings if agents meet different opponents,
+//! or otherwise from scores.
 
-/// What an agent's place is reported from.
+/// The data that determine an agent's place.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RankKey<'a> {
-    /// Its name.
+    /// Name of the agent.
     pub agent: &'a str,
-    /// Mean score of its games; none without one.
+    /// Mean score of its games; `None` without a game.
     pub score: Option<f64>,
     /// In Elo.
     pub rating: Option<f64>,
@@ -14,10 +14,10 @@ pub struct RankKey<'a> {
     pub place: Option<u64>,
 }
 
-/// What decides.
+/// The quantity that determines the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// The mean score: for formats in which all meet the same opponents.
+    /// The mean score, for formats in which all agents meet the same opponents.
     Score,
     /// The rating.
     Rating,
@@ -25,12 +25,11 @@ pub enum By {
     Verdict,
 }
 
-/// Ratings that differ by less share a place: they are sums in floating point.
+/// Ratings with a smaller difference share a place, because they are floating-point sums.
 const RATING_STEP: f64 = 1e-6;
 
-/// Agents by their place in the list, the best first, each with its place. Who
-/// is as good shares a place, and comes in the order of scores, then of names;
-/// who cannot be reported has none, and comes last.
+/// Agents by index, best first, each with its place. Equal agents share a place, ordered by
+/// score, then by name. Agents with an unknown value have no place and come last.
 fn order(agents: &[RankKey<'_>], by: By) -> Vec<(usize, Option<u64>)> {
     let worth = |agent: &RankKey<'_>| match by {
         By::Score => agent.score,
@@ -40,7 +39,7 @@ fn order(agents: &[RankKey<'_>], by: By) -> Vec<(usize, Option<u64>)> {
             .map(|rating| (rating / RATING_STEP).round()),
         By::Verdict => agent.place.map(|place| -(place as f64)),
     };
-    // What is not known is worst; `total_cmp` has an order for all.
+    // An unknown value is worst; `total_cmp` orders all values.
     let known = |value: Option<f64>| value.unwrap_or(f64::NEG_INFINITY);
     let mut order: Vec<usize> = (0..agents.len()).collect();
     order.sort_by(|&a, &b| {
@@ -62,7 +61,7 @@ fn order(agents: &[RankKey<'_>], by: By) -> Vec<(usize, Option<u64>)> {
     placed
 }
 
-/// Puts agents in that order; `place` is reported each one's.
+/// Sorts agents into that order and passes each one's place to `place`.
 pub fn arrange<T>(
     agents: Vec<T>,
     by: By,

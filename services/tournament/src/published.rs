@@ -1,44 +1,43 @@
-//! Published figures beside figures of our own: estimates over blocks, and the
-//! rules by which two of them agree.
+//! Comparison of published figures with our own: estimates over blocks, and the rules by
+//! which two figures agree.
 //!
-//! Both kinds of estimate are ratios of sums over blocks: games won over games,
-//! pips over throws. The blocks are what is independent; their intervals are
-//! those of [`crate::interval`] for shares with as many observations in each
-//! block, and else the linearised interval of a ratio with Student's critical
-//! value (W. G. Cochran, "Sampling Techniques", 3rd edition, 1977, §6.4).
+//! Both kinds of estimate are ratios of sums over blocks: games won over games, pips over
+//! throws. The blocks are independent. The intervals are those of [`crate::interval`] for
+//! shares with equally many observations in each block, and otherwise the linearised
+//! interval of a ratio with Student's critical value (W. G. Cochran, "Sampling Techniques",
+//! 3rd edition, 1977, §6.4).
 
 use crate::interval::{self, Moments};
 
-/// Two-sided 99 % point of the normal distribution, by which published counts
-/// and means are accepted.
+/// Two-sided 99 % critical value of the normal distribution, by which published counts and
+/// means are accepted.
 pub const Z_MAX: f64 = 2.58;
 
-/// What one block adds to an estimate.
+/// The contribution of one block to an estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     /// Sum of the observed values.
     pub sum: i64,
-    /// How many were observed.
+    /// Number of observations.
     pub count: u64,
 }
 
-/// A figure of our own, with its 95 % interval.
+/// A figure of our own, with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// Sum of the values over the number of observations.
     pub value: f64,
-    /// The interval, where there is enough to tell.
+    /// The interval, if there are enough blocks.
     pub interval: Option<(f64, f64)>,
-    /// Standard deviation of one observation, as far as blocks of several
-    /// observations tell it.
+    /// Standard deviation of one observation, as estimated from blocks of several
+    /// observations.
     pub sd: Option<f64>,
-    /// Observations.
+    /// Number of observations.
     pub count: u64,
 }
 
 impl Estimate {
-    /// The same in another unit: everything times `factor`, above 0, plus
-    /// `offset`.
+    /// The estimate in another unit: everything times `factor`, above 0, plus `offset`.
     #[must_use]
     pub fn scaled(self, factor: f64, offset: f64) -> Self {
         let scale = |value: f64| value * factor + offset;
@@ -51,8 +50,8 @@ impl Estimate {
     }
 }
 
-/// The share of observations that were a hit: `sum` of each block is the number
-/// of hits, from 0 to `count`. None without an observation.
+/// The share of hits among the observations: `sum` of each block is its number of hits,
+/// from 0 to `count`. `None` without an observation.
 #[must_use]
 pub fn share(blocks: &[Part]) -> Option<Estimate> {
     let estimate = mean(blocks)?;
@@ -75,8 +74,8 @@ pub fn share(blocks: &[Part]) -> Option<Estimate> {
     })
 }
 
-/// The mean of all observations. None without an observation; without an
-/// interval where all of them are in one block.
+/// The mean of all observations. `None` without an observation; without an interval if all
+/// observations are in one block.
 #[must_use]
 pub fn mean(blocks: &[Part]) -> Option<Estimate> {
     let seen = || blocks.iter().filter(|part| part.count > 0);
@@ -104,8 +103,8 @@ pub fn mean(blocks: &[Part]) -> Option<Estimate> {
     })
 }
 
-/// How far a published count of `k` in `n` lies from a share `p`, in standard
-/// errors of `n` trials. None where `p` leaves no room for chance.
+/// Distance of a published count of `k` in `n` from a share `p`, in standard errors of `n`
+/// trials. `None` if `p` is 0 or 1.
 #[must_use]
 pub fn z_of_count(k: f64, n: u64, p: f64) -> Option<f64> {
     let n = n as f64;
@@ -113,26 +112,24 @@ pub fn z_of_count(k: f64, n: u64, p: f64) -> Option<f64> {
     (error > 0.0).then(|| (k - n * p) / error)
 }
 
-/// True where a published count of `k` in `n` agrees with a share `p`:
-/// |k − np| ≤ [`Z_MAX`]·√(np(1 − p)) + 0.5.
+/// True if a published count of `k` in `n` agrees with a share `p`: |k − np| ≤
+/// [`Z_MAX`]·√(np(1 − p)) + 0.5.
 #[must_use]
 pub fn count_agrees(k: f64, n: u64, p: f64) -> bool {
     let n = n as f64;
     (k - n * p).abs() <= Z_MAX * (n * p * (1.0 - p)).sqrt() + 0.5
 }
 
-/// How far a published mean of `n` observations lies from `mean`, in standard
-/// errors of `n` observations with this standard deviation. None where nothing
-/// varies.
+/// Distance of a published mean of `n` observations from `mean`, in standard errors of `n`
+/// observations with this standard deviation. `None` if the standard deviation is 0.
 #[must_use]
 pub fn z_of_mean(published: f64, n: u64, mean: f64, sd: f64) -> Option<f64> {
     let error = sd / (n as f64).sqrt();
     (error > 0.0).then(|| (published - mean) / error)
 }
 
-/// True where a published mean of `n` observations agrees with a mean:
-/// |difference| ≤ z·sd/√n, with the standard deviation of our own
-/// observations.
+/// True if a published mean of `n` observations agrees with a mean: |difference| ≤ z·sd/√n,
+/// with the standard deviation of our own observations.
 #[must_use]
 pub fn mean_agrees(published: f64, n: u64, mean: f64, sd: f64, z_max: f64) -> bool {
     (published - mean).abs() <= z_max * sd / (n as f64).sqrt()

@@ -1,13 +1,13 @@
 //! Ratings of all agents from all games at once.
 //!
-//! Strengths are those of `model` that are likeliest, given all games that
-//! are not void, with a weak prior: each log strength, and the log of each
-//! weight of ties that came, is normal with mean 0 and a standard deviation of
-//! [`PRIOR`] (869 Elo). It keeps a perfect score finite, draws agents that no
-//! games link towards each other, and moves a rating that rests on twenty even
-//! games by less than 1 %. Ratings are log strengths times 400 / ln 10.
+//! Strengths are maximum a posteriori estimates of `model`, from all games that are not
+//! void, with a weak prior: each log strength, and the log of each tie weight that
+//! occurred, is normal with mean 0 and a standard deviation of [`PRIOR`] (869 Elo). The
+//! prior keeps a perfect score finite and shrinks agents that no games link towards each
+//! other. It moves a rating from twenty even games by less than 1 %. Ratings are log
+//! strengths times 400 / ln 10.
 //!
-//! Seats are not in the model: in blocks that rotate everybody has every seat.
+//! Seats are not in the model: in blocks that rotate, every agent has every seat.
 
 mod covariance;
 mod draws;
@@ -36,55 +36,53 @@ use sets::Sets;
 /// Standard deviation of the prior, in log strengths.
 pub const PRIOR: f64 = 5.0;
 
-/// Who is so many Elo stronger loses one game in ten billion: an interval for any
-/// number of looks that reaches further, as those of two or three blocks do, tells
-/// nothing.
+/// An agent stronger by this many Elo loses one game in ten billion. A wider anytime-valid
+/// interval, as from two or three blocks, is uninformative.
 pub const FAR: f64 = 4000.0;
 
-/// Up to so many agents covariances are reckoned in full; above it, that of one
-/// agent's own games stands for all (see [`Errors`]).
+/// Maximum number of agents with full covariances. With more agents, the variance of an
+/// agent's own games is used (see [`Errors`]).
 const AGENTS_FULL: usize = 300;
-/// With more agents than these a matrix of all pairs would take too long.
+/// Maximum number of agents; a matrix of all pairs would take too long for more.
 const AGENTS_MAX: usize = 2000;
 
 /// Ratings of a tournament's agents.
 #[derive(Clone, Debug)]
 pub struct Ratings {
-    /// What model they are of.
+    /// The model of the ratings.
     pub model: Model,
-    /// The agent whose rating is 0; none: the mean of all is.
+    /// The agent with rating 0; `None` if the mean of all ratings is 0.
     pub anchor: Option<usize>,
     /// In the order of the spec.
     pub agents: Vec<Rating>,
-    /// Weights of ties of two, three and four; 0 where none came.
+    /// Weights of ties of two, three and four; 0 if none occurred.
     pub ties: [f64; 3],
-    /// Sets of agents that are not linked by games.
+    /// Sets of agents that games do not link.
     pub components: Vec<Vec<usize>>,
-    /// Agents whose distance from those they won against or lost to, and drew with, is
-    /// kept finite by the prior alone: a rating of theirs says less than the Elo of a
-    /// score.
+    /// Agents whose rating differences from their opponents only the prior keeps finite:
+    /// such a rating is less meaningful than the Elo of a score.
     pub unheld: Vec<usize>,
-    /// Whether one number for each agent fits the scores of pairs; none where games do
-    /// not test it.
+    /// Goodness of fit of one rating per agent to the scores of pairs; `None` if the games
+    /// do not test it.
     pub goodness: Option<Goodness>,
-    /// Whether an agent has a game.
+    /// True for each agent with a game.
     played: Vec<bool>,
     sets: Sets,
     logs: Vec<f64>,
     errors: Option<Errors>,
-    /// Where the weight of ties of two is among what was estimated.
+    /// Index of the weight of two-way ties among the parameters.
     tie: Option<usize>,
-    /// Of each agent's own blocks.
+    /// Degrees of freedom of each agent's own blocks.
     df: Vec<u64>,
     /// Complete blocks of each agent.
     blocks: Vec<u64>,
-    /// Blocks of each agent around which anytime intervals are narrowest.
+    /// Tuning horizon of each agent's anytime-valid intervals, in blocks.
     tuning_horizons: Vec<f64>,
-    /// Of the blocks that two agents were in together, by both.
+    /// Degrees of freedom of the blocks that two agents share.
     shared: Vec<((u16, u16), u64)>,
 }
 
-/// Where ratings come from.
+/// The model of the ratings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Model {
@@ -105,42 +103,42 @@ impl Model {
     }
 }
 
-/// A rating, in Elo, with its 95 % interval.
+/// A rating in Elo, with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rating {
     /// The rating.
     pub value: f64,
-    /// Its interval, for one look; none without two complete blocks.
+    /// Its fixed-sample interval; `None` with fewer than two complete blocks.
     pub interval: Option<(f64, f64)>,
-    /// Its interval for as many looks as one likes; none where it would reach further
-    /// than [`FAR`] Elo, which tells nothing.
+    /// Its anytime-valid interval; `None` if it would extend further than [`FAR`] Elo.
     pub anytime: Option<(f64, f64)>,
 }
 
 /// A difference of two ratings, in Elo.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RatingDifference {
-    /// The first one's less the other's.
+    /// Rating of the first minus rating of the other.
     pub value: f64,
-    /// Its 95 % interval, for one look; none without two complete blocks.
+    /// Its fixed-sample 95 % confidence interval; `None` with fewer than two complete
+    /// blocks.
     pub interval: Option<(f64, f64)>,
-    /// How likely it is that the first one is the stronger, by the ratings.
+    /// Likelihood that the first agent is the stronger one, by the ratings.
     pub superiority: Option<f64>,
-    /// The same as the Elo of the score to expect in a game of these two alone:
-    /// less than the difference of ratings where games are drawn.
+    /// The difference as the Elo of the expected score in a game of these two alone:
+    /// smaller than the rating difference if games are drawn.
     pub elo: f64,
-    /// Its 95 % interval, for one look.
+    /// Its fixed-sample 95 % confidence interval.
     pub elo_interval: Option<(f64, f64)>,
-    /// Its 95 % interval for as many looks as one likes.
+    /// Its anytime-valid 95 % interval.
     pub elo_anytime: Option<(f64, f64)>,
-    /// Degrees of freedom of all these.
+    /// Degrees of freedom of all intervals here.
     pub df: u64,
-    /// The harmonic mean of both agents' complete blocks.
+    /// Harmonic mean of both agents' complete blocks.
     pub blocks: f64,
-    /// Around so many of them intervals for any number of looks are narrowest.
+    /// Tuning horizon of the anytime-valid intervals, in blocks.
     pub tuning_horizon: f64,
-    /// Whether a prior alone tells how far the farther ends lie: games of the weaker
-    /// side against the stronger were all lost.
+    /// True if only the prior bounds the far ends: the weaker side lost every game against
+    /// the stronger one.
     pub is_open: bool,
 }
 
@@ -148,8 +146,8 @@ pub struct RatingDifference {
 #[derive(Clone, Debug)]
 enum Errors {
     Full(Matrix),
-    /// Variances alone: those of the information, times the share by which an
-    /// agent's own score varies more or less than the model has it.
+    /// Variances only: from the information, times the ratio of the observed variance of an
+    /// agent's own score to the model's.
     Own(Vec<f64>),
 }
 
@@ -174,7 +172,7 @@ impl Errors {
                 *sum += cell * cell;
             }
         }
-        // The mean of all is known by the prior alone, and no rating's matter.
+        // Only the prior determines the mean of all, and no rating depends on it.
         let of_mean = 1.0 / (precision * agents as f64);
         let variance = |agent: usize| {
             let share = meat.at(agent, agent) / fit.information.at(agent, agent);
@@ -184,7 +182,7 @@ impl Errors {
         Some(Self::Own((0..agents).map(variance).collect()))
     }
 
-    /// Of the difference of two log strengths, given the place of ties' weight.
+    /// Variance of the difference of two log strengths, given the index of the tie weight.
     fn of_difference(&self, one: usize, other: usize, tie: Option<usize>) -> Spread {
         match self {
             Self::Full(matrix) => Spread {
@@ -200,7 +198,7 @@ impl Errors {
         }
     }
 
-    /// Of each log strength less the mean of all.
+    /// Variance of each log strength minus the mean of all.
     fn about_mean(&self, agents: usize, tie: Option<usize>) -> Vec<Spread> {
         let matrix = match self {
             Self::Full(matrix) => matrix,
@@ -225,8 +223,8 @@ impl Errors {
 }
 
 impl Evidence {
-    /// Ratings, with an agent as anchor or the mean of all at 0. None without a
-    /// game, and where there are more agents than can be reckoned with.
+    /// Ratings with an agent as anchor, or with a mean of 0. `None` without a game and if
+    /// there are too many agents.
     #[must_use]
     pub fn ratings(&self, anchor: Option<usize>) -> Option<Ratings> {
         self.ratings_with_prior(anchor, PRIOR)
@@ -281,8 +279,8 @@ impl Evidence {
                 .collect(),
             None => errors.about_mean(agents, tie),
         });
-        // What is a difference from the mean of all is this share of that from
-        // the mean of all others.
+        // The difference from the mean of all is this share of the difference from the mean
+        // of all others.
         let share = anchor.map_or(1.0 - 1.0 / agents.max(2) as f64, |_| 1.0);
         let scale = Scale::new(ratings.ties[0]);
         let rating = |agent: usize| {
@@ -304,7 +302,7 @@ impl Evidence {
         Some(ratings)
     }
 
-    /// Whether each agent has a game.
+    /// True for each agent with a game.
     fn played(&self) -> Vec<bool> {
         let mut played = vec![false; self.names.len()];
         for group in self.groups.iter().filter(|group| !group.games().is_empty()) {
@@ -315,8 +313,8 @@ impl Evidence {
         played
     }
 
-    /// Each agent's own blocks, and the most pairs of a seat of its own and a seat of
-    /// another one that it has in a game.
+    /// Each agent's own blocks, and the maximum number of pairs of an own seat and another
+    /// agent's seat in a game.
     fn alone(&self) -> Vec<(Blocks, u64)> {
         let mut alone = vec![(Blocks::default(), self.seats as u64 - 1); self.names.len()];
         for group in &self.groups {
@@ -329,7 +327,7 @@ impl Evidence {
         alone
     }
 
-    /// Degrees of freedom of the blocks that two agents were in together.
+    /// Degrees of freedom of the blocks that two agents share.
     fn shared(&self) -> Vec<((u16, u16), u64)> {
         let mut met = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
@@ -355,51 +353,50 @@ impl Evidence {
 }
 
 impl Ratings {
-    /// An agent's rating, where games tell it: none without a game of its own, and
-    /// where none link it to the anchor.
+    /// An agent's rating if games determine it: `None` without a game of its own, and if no
+    /// games link it to the anchor.
     #[must_use]
     pub fn known(&self, agent: usize) -> Option<Rating> {
         let linked = self.anchor.is_none_or(|anchor| self.links(agent, anchor));
         (self.has_played(agent) && linked).then(|| self.agents[agent])
     }
 
-    /// Whether some game of an agent has counted.
+    /// True if a game of the agent has counted.
     #[must_use]
     pub fn has_played(&self, agent: usize) -> bool {
         self.played[agent]
     }
 
-    /// How many sets of agents there are that games link, those without a game left out.
+    /// Number of sets of agents that games link, without agents that have no game.
     #[must_use]
     pub fn sets(&self) -> usize {
         let sets = self.components.iter();
         sets.filter(|set| self.has_played(set[0])).count()
     }
 
-    /// Whether games link two agents, so that more than a prior tells their
+    /// True if games link two agents, so that not only the prior determines their
     /// difference.
     #[must_use]
     pub fn links(&self, one: usize, other: usize) -> bool {
         self.sets.linked[one] == self.sets.linked[other]
     }
 
-    /// Sets of agents of which each lost every game to those of another set, or won
-    /// all, in the order of the spec; one where all are level.
+    /// Sets of agents such that each set lost every game to another set or won every game,
+    /// in the order of the spec; a single set if all are level.
     #[must_use]
     pub fn levels(&self) -> Vec<Vec<usize>> {
         listed(&self.sets.level)
     }
 
-    /// Whether games tell no more than the least that is between two agents: a prior
-    /// alone tells the most.
+    /// True if games give only a lower bound of the difference between two agents, and the
+    /// prior alone gives the upper bound.
     #[must_use]
     pub fn is_open(&self, one: usize, other: usize) -> bool {
         self.sets.level[one] != self.sets.level[other]
     }
 
-    /// How many blocks tell the difference of two agents, the harmonic mean of both
-    /// one's, and around how many of them its intervals for any number of looks are
-    /// narrowest.
+    /// Number of blocks for the difference of two agents, which is the harmonic mean of
+    /// both, and the tuning horizon of its anytime-valid intervals.
     fn blocks_between(&self, one: usize, other: usize) -> (f64, f64) {
         let [first, second] = [one, other].map(|agent| self.blocks[agent] as f64);
         let blocks = 2.0 * first * second / (first + second).max(1.0);
@@ -409,8 +406,8 @@ impl Ratings {
         )
     }
 
-    /// As many looks as one likes at the difference of two agents, or at one's from
-    /// the mean of all.
+    /// The anytime validity for the difference of two agents, or of one agent from the mean
+    /// of all.
     fn any_looks(&self, one: usize, other: usize) -> Looks {
         let (blocks, tuning_horizon) = self.blocks_between(one, other);
         Looks::Any {
@@ -419,7 +416,7 @@ impl Ratings {
         }
     }
 
-    /// One agent's rating beside another's.
+    /// The rating difference of two agents.
     #[must_use]
     pub fn difference(&self, one: usize, other: usize) -> RatingDifference {
         let value = self.logs[one] - self.logs[other];
@@ -434,7 +431,7 @@ impl Ratings {
         let of_odds = spread.map(|spread| spread.of_odds(scale.slopes(value)));
         let superiority = of_odds.filter(|_| df > 0).and_then(|variance| {
             let student = StudentsT::new(0.0, 1.0, df as f64).ok()?;
-            // As many as an interval reaches that ends at nothing.
+            // Number of standard errors at which the interval would end at 0.
             let errors = 2.0 * libm::sinh(odds / 2.0) / variance.sqrt();
             errors.is_finite().then(|| student.cdf(errors))
         });
@@ -456,7 +453,7 @@ impl Ratings {
     }
 }
 
-/// Agents by their set's number: the sets, in the order of their first agents.
+/// Sets of agents by number, in the order of their first agents.
 fn listed(numbers: &[usize]) -> Vec<Vec<usize>> {
     let mut sets = vec![Vec::new(); numbers.len()];
     for (agent, &set) in numbers.iter().enumerate() {
@@ -467,8 +464,8 @@ fn listed(numbers: &[usize]) -> Vec<Vec<usize>> {
     sets
 }
 
-/// The score to expect in a game of two whose ratings differ by so many Elo, given
-/// the weight of ties of two.
+/// Expected score in a game of two agents with this Elo difference, given the weight of
+/// two-way ties.
 #[must_use]
 pub fn expected_score(difference: f64, tie: f64) -> f64 {
     let odds = Scale::new(tie).odds(difference / ELO);

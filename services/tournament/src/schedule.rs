@@ -1,38 +1,37 @@
 //! The games of a tournament, each computed from its index.
 //!
-//! A tournament is a sequence of stages; a stage lists groups of agents that
-//! meet, in as many blocks each. A round robin is one stage of all groups; other
-//! formats tell the next stage when all games of the stages before have a result
-//! ([`Stages`](crate::Stages)). Blocks are numbered on through all stages: within
-//! a stage every group's k-th block comes before any next one. Games are numbered
-//! block × rotations + rotation.
+//! A tournament is a sequence of stages. A stage lists groups of agents that meet, each in
+//! the same number of blocks. A round robin is one stage of all groups. Other formats
+//! return the next stage when all games of the earlier stages have a result
+//! ([`Stages`](crate::Stages)). Blocks are numbered through all stages: within a stage
+//! every group's k-th block comes before any next block. Games are numbered block ×
+//! rotations + rotation.
 //!
-//! A group has one number in whatever stage it meets: its place among all groups
-//! of the spec's agents in lexicographic order, so that what it did can be added
-//! up. Block k·G + g of a round robin is the k-th block of group g, G of them.
+//! A group has the same number in every stage: its position among all groups of the spec's
+//! agents in lexicographic order. So its results can be summed over stages. Block k·G + g
+//! of a round robin is the k-th block of group g, with G groups.
 //!
-//! A cyclic order of a group has its first agent in front and the others
-//! permuted; there are (seats − 1)! of them, in lexicographic order. The base
-//! order of a group's k-th block, counted through all stages, is number
-//! k mod (seats − 1)!. In rotation r seat s holds the agent at place
-//! (s + r) mod seats of the base order.
+//! A cyclic order of a group has its first agent in front and permutes the others; there
+//! are (seats − 1)! of them, in lexicographic order. The base order of a group's k-th
+//! block, counted through all stages, is number k mod (seats − 1)!. In rotation r, seat s
+//! has the agent at position (s + r) mod seats of the base order.
 //!
-//! Where two agents share more than two seats, an agent sits more than once; the
-//! cyclic orders are the distinct necklaces then. Of a necklace that is itself
-//! again after p < seats rotations, every p rotations have dice of their own:
-//! with those of the first they would be the same games once more.
+//! If two agents share more than two seats, an agent sits more than once; the cyclic orders
+//! are then the distinct necklaces. If a necklace repeats after p < seats rotations, every
+//! p rotations have dice of their own: with the dice of the first they would be the same
+//! games again.
 //!
-//! A game without chance has N openings. A group's k-th block begins with opening
-//! (a·k + b) mod N, the same in all rotations, with a and b drawn for each group and
-//! a without a divisor in common with N. So a group has each opening once in N blocks,
-//! and the openings of two groups are drawn apart from each other.
+//! A game without chance has N openings. A group's k-th block begins with opening (a·k + b)
+//! mod N, the same in all rotations, with a and b drawn for each group and a coprime to N.
+//! So a group has each opening once in N blocks, and the openings of two groups are drawn
+//! independently.
 //!
-//! In a round robin and a gauntlet a group plays each opening once where all its
-//! agents say that they do not use their seeds: more blocks would be the same games.
-//! The blocks beyond N are then those of the other groups alone.
+//! In a round robin and a gauntlet, a group plays each opening once if all its agents
+//! declare that they do not use their seeds: more blocks would be the same games. The
+//! blocks beyond N then belong to the other groups only.
 //!
-//! Without `rotate` a block is one game, and the base order of every block is
-//! the group in the order of the spec.
+//! Without `rotate` a block is one game, and the base order of every block is the group in
+//! the order of the spec.
 
 mod groups;
 mod openings;
@@ -54,12 +53,12 @@ use stage::Who;
 /// A tournament that cannot be scheduled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
-    /// A game of nobody against nobody.
+    /// A game with fewer than two seats or too many.
     #[error("seats = {seats}: a tournament needs from 2 to {most} players in a game")]
     Seats {
-        /// As given.
+        /// Requested number of seats.
         seats: usize,
-        /// The most that can be scheduled.
+        /// Maximum number of seats.
         most: usize,
     },
     /// Not enough agents for one game.
@@ -69,7 +68,7 @@ pub enum ScheduleError {
         if *.agents == 1 { "agent is" } else { "agents are" }
     )]
     TooFewAgents {
-        /// Agents of the spec.
+        /// Number of agents in the spec.
         agents: usize,
         /// Seats of a game.
         seats: usize,
@@ -77,10 +76,10 @@ pub enum ScheduleError {
     /// More agents than indices.
     #[error("{agents} agents are listed, the most is {}", u16::MAX)]
     TooManyAgents {
-        /// Agents of the spec.
+        /// Number of agents in the spec.
         agents: usize,
     },
-    /// More games than can be counted.
+    /// More games than 64 bits can count.
     #[error(
         "{blocks} blocks for each group of {seats} of {agents} agents is more games \
          than can be counted: lower blocks"
@@ -90,39 +89,38 @@ pub enum ScheduleError {
         blocks: u64,
         /// Seats of a game.
         seats: usize,
-        /// Agents of the spec.
+        /// Number of agents in the spec.
         agents: usize,
     },
-    /// What a format cannot do.
+    /// A spec that the format rejects.
     #[error(transparent)]
     Format(#[from] FormatError),
 }
 
-/// Of more groups, none is left out.
+/// Maximum number of listed groups; beyond it, all groups play all blocks.
 const LISTED_MAX: u64 = 1_000_000;
-/// So that (seats − 1)! fits 64 bits.
+/// Chosen so that (seats − 1)! fits 64 bits.
 const SEATS_MAX: usize = 20;
 
-/// One game to be played.
+/// A game of the schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduledGame {
     /// Position in the schedule, from 0.
     pub index: u64,
     /// Number of its block, from 0.
     pub block: u64,
-    /// Which rotation of the block's base order, from 0.
+    /// Rotation of the block's base order, from 0.
     pub rotation: u32,
-    /// The block's seed; unpaired, the game's own.
+    /// The block's seed; if unpaired, the game's own seed.
     pub seed: BlockSeed,
     /// Indices into the tournament's agents, in seat order.
     pub seats: Vec<u16>,
-    /// Which of the tournament's openings it begins with; none where the game has
-    /// chance.
+    /// The opening of the game; `None` if the game has chance.
     pub opening: Option<u64>,
 }
 
-/// The games of a tournament as far as they are known. Its size does not depend
-/// on how many there are, but on how many groups its stages list.
+/// The games of a tournament as far as they are known. Its size depends on the number of
+/// groups in the stages, not on the number of games.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     seed: TournamentSeed,
@@ -132,19 +130,19 @@ pub struct Schedule {
     rotate: bool,
     paired: bool,
     openings: Option<OpeningOrder>,
-    /// Which agents repeat their games from an opening that they had; empty where
-    /// every group plays all blocks.
+    /// True for each agent that repeats its games from a repeated opening; empty if every
+    /// group plays all blocks.
     repeats: Vec<bool>,
     segments: Vec<Segment>,
     blocks: u64,
-    /// Blocks that stages asked for and that would only repeat games.
+    /// Blocks of the stages that are left out, because they would only repeat games.
     left_out: u64,
-    /// Blocks of each group that a segment lists, in all of them.
+    /// Blocks of each group over all segments that list groups.
     played: HashMap<u64, u64>,
 }
 
 impl Schedule {
-    /// The schedule without a game.
+    /// A schedule without games.
     pub(crate) fn empty(tournament: &Tournament) -> Result<Self, ScheduleError> {
         let seats = tournament.seats;
         let agents = tournament.agents.len();
@@ -196,11 +194,10 @@ impl Schedule {
         })
     }
 
-    /// Adds a stage behind those that are known.
+    /// Appends a stage.
     ///
-    /// # Errors
-    /// [`ScheduleError::TooManyGames`] where there are more games than 64 bits
-    /// can count; nothing is added then.
+    /// # Errors [`ScheduleError::TooManyGames`] if there are more games than 64 bits can
+    /// count; the schedule is unchanged in that case.
     pub(crate) fn extend(&mut self, stage: Stage) -> Result<(), ScheduleError> {
         let listed = match &stage.who {
             Who::All => self.groups.count(),
@@ -246,8 +243,8 @@ impl Schedule {
         Ok(())
     }
 
-    /// The groups of a stage that play more blocks than there are openings, with
-    /// their places; none where all do.
+    /// The groups of a stage that play more blocks than there are openings, with their
+    /// positions; `None` if all do.
     fn others(&self, stage: &Stage, listed: u64) -> Option<Vec<(Vec<u16>, u64)>> {
         let size = self.openings?.size;
         if stage.blocks <= size || listed > LISTED_MAX || !self.repeats.contains(&true) {
@@ -307,37 +304,38 @@ impl Schedule {
         Meetings::Listed(meetings.collect())
     }
 
-    /// Games that the stages asked for and that would only repeat others.
+    /// Number of games of the stages that are left out, because they would only repeat
+    /// others.
     #[must_use]
     pub fn games_left_out(&self) -> u64 {
         self.left_out * u64::from(self.rotations)
     }
 
-    /// Games known so far: blocks × rotations.
+    /// Number of games known so far: blocks × rotations.
     #[must_use]
     pub fn games(&self) -> u64 {
         self.blocks * u64::from(self.rotations)
     }
 
-    /// Blocks known so far, of all groups.
+    /// Number of blocks known so far, of all groups.
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.blocks
     }
 
-    /// Games of a block.
+    /// Number of games of a block.
     #[must_use]
     pub fn rotations(&self) -> u32 {
         self.rotations
     }
 
-    /// Groups that there can be: all numbers of groups are below.
+    /// Number of possible groups: all group numbers are below it.
     #[must_use]
     pub fn groups(&self) -> u64 {
         self.groups.count()
     }
 
-    /// Players of a game.
+    /// Number of seats of a game.
     #[must_use]
     pub fn seats(&self) -> usize {
         self.groups.seats()
@@ -345,26 +343,23 @@ impl Schedule {
 
     /// The group that plays a block.
     ///
-    /// # Panics
-    /// Where there is no such block.
+    /// # Panics If there is no such block.
     #[must_use]
     pub fn group_of(&self, block: u64) -> u64 {
         self.place_of(block).group
     }
 
-    /// How many blocks its group has before a block, through all stages.
+    /// Number of blocks of the block's group before it, through all stages.
     ///
-    /// # Panics
-    /// Where there is no such block.
+    /// # Panics If there is no such block.
     pub(crate) fn before(&self, block: u64) -> u64 {
         self.place_of(block).before
     }
 
-    /// In which of its orders a group plays a block; equal numbers of a group
-    /// are equal orders.
+    /// The number of the order in which a group plays a block; equal numbers of a group are
+    /// equal orders.
     ///
-    /// # Panics
-    /// Where there is no such block.
+    /// # Panics If there is no such block.
     #[must_use]
     pub fn order_of(&self, block: u64) -> u64 {
         let place = self.place_of(block);
@@ -375,7 +370,7 @@ impl Schedule {
         }
     }
 
-    /// The group of a block, with the blocks that it had before this one.
+    /// The group of a block, with the group's number of earlier blocks.
     fn place_of(&self, block: u64) -> Meeting {
         let (segment, place, round) = self.find(block);
         match &segment.meetings {
@@ -395,8 +390,8 @@ impl Schedule {
         }
     }
 
-    /// The groups that the stages list with which a block is played, by their
-    /// numbers; none where those are all groups.
+    /// The numbers of the groups that the block's stages list; `None` if these are all
+    /// groups.
     pub(crate) fn listed(&self, block: u64) -> Option<Vec<u64>> {
         let (segment, ..) = self.find(block);
         match &segment.meetings {
@@ -405,30 +400,29 @@ impl Schedule {
         }
     }
 
-    /// How many groups the stages list with which a block is played; the blocks
-    /// of those stages go through the list again and again.
+    /// Number of groups that the block's stages list; the blocks of these stages cycle
+    /// through the list.
     ///
-    /// # Panics
-    /// Where there is no such block.
+    /// # Panics If there is no such block.
     #[must_use]
     pub fn groups_listed(&self, block: u64) -> u64 {
         let (segment, ..) = self.find(block);
         segment.meetings.len(&self.groups)
     }
 
-    /// How many runs of stages with the same groups there are.
+    /// Number of runs of stages with the same groups.
     #[cfg(test)]
     pub(crate) fn segments(&self) -> usize {
         self.segments.len()
     }
 
-    /// At which place of its stage's list of groups the group of a block is.
+    /// The position of the block's group in its stage's list of groups.
     pub(crate) fn meeting_of(&self, block: u64) -> u64 {
         self.place_of(block).place
     }
 
-    /// The segment of a block, the block's place in its list and how many times
-    /// the list was gone through before it.
+    /// The segment of a block, the block's position in the segment's list, and the number
+    /// of earlier passes through the list.
     fn find(&self, block: u64) -> (&Segment, u64, u64) {
         assert!(block < self.blocks, "block {block} of {}", self.blocks);
         let after = self.segments.partition_point(|it| it.first <= block);
@@ -438,19 +432,17 @@ impl Schedule {
         (segment, within % listed, within / listed)
     }
 
-    /// The agents of a group, ascending; one that sits twice is there twice.
+    /// The agents of a group, ascending; an agent with two seats is listed twice.
     ///
-    /// # Panics
-    /// Where there is no such group.
+    /// # Panics If there is no such group.
     #[must_use]
     pub fn group(&self, group: u64) -> Vec<u16> {
         self.groups.members(group)
     }
 
-    /// One game.
+    /// One game of the schedule.
     ///
-    /// # Panics
-    /// Where the index is not below [`Schedule::games`].
+    /// # Panics If the index is not below [`Schedule::games`].
     #[must_use]
     pub fn game(&self, index: u64) -> ScheduledGame {
         assert!(index < self.games(), "game {index} of {}", self.games());
@@ -485,7 +477,7 @@ impl Schedule {
         }
     }
 
-    /// All games known so far in index order, computed one by one.
+    /// All games known so far in index order, computed on demand.
     pub fn iter(&self) -> impl Iterator<Item = ScheduledGame> + '_ {
         (0..self.games()).map(|index| self.game(index))
     }

@@ -1,4 +1,5 @@
-//! What holds however often one looks: tests that may end early, and intervals.
+//! Sequential methods, valid for any number of looks: tests that may end early, and
+//! intervals.
 
 pub mod confidence;
 pub mod gsprt;

@@ -1,10 +1,9 @@
-//! A tournament as it goes on from stage to stage.
+//! The progress of a tournament from stage to stage.
 //!
-//! [`Stages`] knows the games of the stages so far, adds up what came of them,
-//! and asks the format what follows once all of them have a result. The same
-//! results give the same games and the same verdict, in whatever order they came
-//! within a stage, and whether or not the tournament was taken up again from
-//! [`Stages::state`] in between.
+//! [`Stages`] knows the games of the stages so far, sums their results, and asks the format
+//! for the next stage when all of them have a result. The same results give the same games
+//! and the same verdict, whatever their order within a stage, and whether or not the
+//! tournament was resumed from [`Stages::state`] in between.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,33 +19,33 @@ use crate::{
     tally::{BlockCourse, Sameness},
 };
 
-/// A tournament's games so far, and how it goes on.
+/// A tournament's games so far, and its planner.
 #[derive(Debug)]
 pub struct Stages {
     schedule: Schedule,
     planner: Box<dyn StagePlanner>,
-    /// First game of the stage that is played now.
+    /// First game of the current stage.
     first: u64,
-    /// Games of it that have a result.
+    /// Number of games of the current stage with a result.
     added: u64,
     sums: StageSums,
-    /// The groups of its meetings.
+    /// The groups of the current stage's meetings.
     groups: Vec<u64>,
-    /// Blocks of it between two agents that are not whole yet.
+    /// Incomplete blocks between two agents in the current stage.
     partial: HashMap<u64, Partial>,
     /// Blocks of two agents that begin with an opening which their group had before.
     repeats: BTreeMap<u64, Repeats>,
-    /// How many openings there are; none where there is chance.
+    /// Number of openings; `None` if there is chance.
     openings: Option<u64>,
-    /// Whether a block that repeats games has their result, since a round needs one.
+    /// True if a block that repeats games gets their result, because a round needs one.
     scores_repeats: bool,
-    /// Sums of the stages before.
+    /// Sums of the earlier stages.
     ended: Vec<StageSums>,
     voids: u64,
     verdict: Option<Verdict>,
 }
 
-/// A block some of whose games are there.
+/// An incomplete block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Partial {
     games: u32,
@@ -55,20 +54,20 @@ struct Partial {
     got: u64,
 }
 
-/// Blocks of a group that count once its agents are known to use their seeds.
+/// Blocks of a group that count as soon as its agents are known to use their seeds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Repeats {
     sameness: Sameness,
-    /// What agents got in them, by agent.
+    /// Units of each agent in these blocks.
     agents: Vec<Units>,
-    /// As in [`Meeting`].
+    /// Number of games, as in [`Meeting`].
     games: u64,
     pairs: Vec<Units>,
-    /// By what the first agent got of a whole block, how many blocks.
+    /// Number of complete blocks by the first agent's units.
     outcomes: Vec<u64>,
 }
 
-/// All that [`Stages`] learnt. Only for the release that wrote it.
+/// The state of [`Stages`]. It is valid only for the release that wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StagesState {
     ended: Vec<StageSums>,
@@ -79,17 +78,16 @@ pub struct StagesState {
 }
 
 impl Schedule {
-    /// The schedule of a tournament as far as it is known before the first game.
+    /// The schedule of a tournament before its first game.
     ///
-    /// # Errors
-    /// [`ScheduleError`] if there are too few agents for a game, more games than 64 bits
-    /// can count, or something that the format refuses.
+    /// # Errors [`ScheduleError`] if there are too few agents for a game, more games than
+    /// 64 bits can count, or the format rejects the spec.
     pub fn new(tournament: &Tournament) -> Result<Self, ScheduleError> {
         begin(tournament).map(|(schedule, _)| schedule)
     }
 }
 
-/// The schedule of a tournament with its first stage, and the planner of the next ones.
+/// The schedule of a tournament with its first stage, and the planner of the later ones.
 fn begin(tournament: &Tournament) -> Result<(Schedule, Box<dyn StagePlanner>), ScheduleError> {
     let mut schedule = Schedule::empty(tournament)?;
     let agents = tournament.agents.iter();
@@ -111,8 +109,7 @@ fn begin(tournament: &Tournament) -> Result<(Schedule, Box<dyn StagePlanner>), S
 impl Stages {
     /// A tournament before its first game.
     ///
-    /// # Errors
-    /// [`ScheduleError`] where it cannot be scheduled.
+    /// # Errors [`ScheduleError`] if it cannot be scheduled.
     pub fn new(tournament: &Tournament) -> Result<Self, ScheduleError> {
         let (schedule, planner) = begin(tournament)?;
         let mut stages = Self {
@@ -135,7 +132,7 @@ impl Stages {
         Ok(stages)
     }
 
-    /// Makes room for the sums of a stage that begins.
+    /// Initializes the sums of a new stage.
     fn begin(&mut self) {
         self.added = 0;
         self.partial.clear();
@@ -174,7 +171,7 @@ impl Stages {
         &self.schedule
     }
 
-    /// How many games there will be in all.
+    /// Total number of games.
     #[must_use]
     pub fn games(&self) -> Games {
         let games = self.planner.games();
@@ -186,21 +183,20 @@ impl Stages {
         }
     }
 
-    /// How far it is.
+    /// Progress of the tournament.
     #[must_use]
     pub fn progress(&self) -> FormatProgress {
         self.planner.progress()
     }
 
-    /// What it came to; none until it is over.
+    /// The verdict; `None` until the tournament is finished.
     #[must_use]
     pub fn verdict(&self) -> Option<&Verdict> {
         self.verdict.as_ref()
     }
 
-    /// Adds the result of a game of the stages known so far. Each is added once,
-    /// which is the caller's to see to; what is of no stage that is played now is
-    /// left out.
+    /// Adds the result of a game of the stages known so far. The caller must add each game
+    /// only once. A result of a game outside the current stage is ignored.
     pub fn add(&mut self, result: &GameResult) {
         if !(self.first..self.schedule.games()).contains(&result.index) {
             return;
@@ -264,7 +260,7 @@ impl Stages {
         }
     }
 
-    /// Counts a whole block between two agents by its outcome. Without chance, one
+    /// Counts a complete block between two agents by its outcome. Without chance, a block
     /// that repeats an opening waits until two such blocks have differed.
     fn count(&mut self, block: u64, place: usize, got: usize) {
         let outcomes = &mut self.sums.meetings[place].outcomes;
@@ -282,7 +278,7 @@ impl Stages {
         outcomes[got] += 1;
     }
 
-    /// Counts the blocks that waited, of groups whose agents use their seeds.
+    /// Counts the waiting blocks of groups whose agents use their seeds.
     fn count_repeats(&mut self) {
         let add = |sums: &mut [Units], waiting: &mut Vec<Units>| {
             for (sum, units) in sums.iter_mut().zip(std::mem::take(waiting)) {
@@ -306,18 +302,16 @@ impl Stages {
         }
     }
 
-    /// Whether all games known so far have a result, and what follows is still
-    /// to be asked.
+    /// True if all games known so far have a result and the next step is due.
     #[must_use]
     pub fn is_due(&self) -> bool {
         self.verdict.is_none() && self.added == self.schedule.games() - self.first
     }
 
-    /// Asks what follows where all games known so far have a result: the next
-    /// stages, or the verdict. True where that changed anything.
+    /// Asks the format for the next stages or the verdict if all games known so far have a
+    /// result. True if that changed anything.
     ///
-    /// # Errors
-    /// [`ScheduleError::TooManyGames`] where there are more games than can be
+    /// # Errors [`ScheduleError::TooManyGames`] if there are more games than can be
     /// counted.
     pub fn advance(&mut self) -> Result<bool, ScheduleError> {
         let mut changed = false;
@@ -351,7 +345,7 @@ impl Stages {
         Ok(())
     }
 
-    /// What it has learnt so far.
+    /// The current state.
     #[must_use]
     pub fn state(&self) -> StagesState {
         let mut partial: Vec<_> = self.partial.iter().map(|(&it, &of)| (it, of)).collect();
@@ -365,11 +359,9 @@ impl Stages {
         }
     }
 
-    /// Goes on from a state of the same tournament; none where the state cannot
-    /// be of it.
+    /// Resumes from a state of the same tournament; `None` if the state does not fit it.
     ///
-    /// # Errors
-    /// As [`Stages::new`].
+    /// # Errors As [`Stages::new`].
     pub fn resume(
         tournament: &Tournament,
         state: StagesState,
@@ -395,7 +387,7 @@ impl Stages {
         Ok(Some(stages))
     }
 
-    /// Whether sums could be of the stage that is played now.
+    /// True if the sums fit the current stage.
     fn fits(&self, sums: &StageSums) -> bool {
         let same = |(a, b): (&Meeting, &Meeting)| {
             (&a.agents, a.pairs.len(), a.outcomes.len())
@@ -408,7 +400,7 @@ impl Stages {
     }
 }
 
-/// Adds what each seat got against seats of other agents.
+/// Adds each seat's units against seats of other agents.
 fn add_units(agents: &mut [Units], result: &GameResult) {
     for (seat, &agent) in result.seats.iter().enumerate() {
         let Some(sum) = agents.get_mut(usize::from(agent)) else {
@@ -423,8 +415,8 @@ fn add_units(agents: &mut [Units], result: &GameResult) {
     }
 }
 
-/// Adds what the agents of a group got against each other; tells what the first
-/// got against the second.
+/// Adds the units of a group's agents against each other; returns the units of the first
+/// against the second.
 fn add_pairs(agents: &[u16], sums: &mut [Units], result: &GameResult) -> u64 {
     let mut first = 0;
     let places = pairs(agents.len());
@@ -447,7 +439,7 @@ fn seats_of(result: &GameResult, agent: u16) -> impl Iterator<Item = (usize, &u1
     seats.filter(move |(_, held)| **held == agent)
 }
 
-/// Two for being ahead, one for a tie.
+/// Two units for a better rank, one for a tie.
 fn units(rank: u8, other: u8) -> u64 {
     match rank.cmp(&other) {
         std::cmp::Ordering::Less => 2,

@@ -1,9 +1,9 @@
 //! Sums over results, from which standings are computed.
 //!
-//! A block counts towards intervals once all its games are there, none of them
-//! void. The games of other blocks count in every mean and number, but widen or
-//! narrow no interval; where such a mean lies outside the interval of the
-//! complete blocks, the interval is stretched to it.
+//! A block counts towards intervals once it has all its games, none of them void. The games
+//! of other blocks count in every mean and number, but do not change the width of an
+//! interval. If such a mean is outside the interval of the complete blocks, the interval is
+//! stretched to contain it.
 
 mod courses;
 mod evidence;
@@ -42,8 +42,8 @@ pub(crate) use luck::{
 pub(crate) use ranking::Ranking;
 pub use state::TallyState;
 
-/// Results of one tournament, summed. Memory grows with agents, groups and
-/// blocks that are incomplete, not with games.
+/// Sums over the results of one tournament. Memory grows with agents, groups and incomplete
+/// blocks, not with games.
 #[derive(Clone, Debug)]
 pub struct Tally {
     tournament_id: String,
@@ -52,27 +52,27 @@ pub struct Tally {
     agents: Vec<Sums>,
     seats: Vec<SeatSums>,
     groups: BTreeMap<u64, GroupSums>,
-    /// By group; empty where luck is not known.
+    /// Luck by group; empty if luck is not known.
     luck: BTreeMap<u64, GroupLuck>,
     partial: HashMap<u64, Partial>,
     games: u64,
     voids: u64,
     /// By group.
     courses: BTreeMap<u64, Courses>,
-    /// How many openings there are; none where there is chance.
+    /// The openings; `None` if there is chance.
     openings: Option<Openings>,
     opening_plies: u32,
-    /// Agents meet different opponents.
+    /// True if agents meet different opponents.
     opponents_differ: bool,
-    /// Some agent sits at some seats more than at others.
+    /// True if an agent sits in some seats more often than in others.
     confounded: bool,
     tuning_horizons: TuningHorizons,
-    /// Whether what is played depends on results.
+    /// True if results decide which games are played.
     adaptive: bool,
 }
 
-/// A game's score is a whole number of such parts, however its agents share up to
-/// four seats: two units for each of 1, 2, 3 or 4 pairs of seats.
+/// A game's score is an integer number of such parts, for any distribution of up to four
+/// seats over agents: two units for each of 1, 2, 3 or 4 pairs of seats.
 const PARTS: u64 = 24;
 
 /// Sums over the games of one agent.
@@ -82,45 +82,45 @@ struct Sums {
     draws: u64,
     losses: u64,
     voids: u64,
-    /// Games in which it sat, however many seats it had.
+    /// Games of the agent, each counted once for any number of seats.
     sat: u64,
-    /// Sum over them of its score, in parts of which a game has [`PARTS`].
+    /// Sum of the scores of these games, in parts; a game has [`PARTS`].
     score: u64,
-    /// The same of the share of its seats that won.
+    /// Sum of the shares of its seats that won, in the same parts.
     won: u64,
     plies: u64,
-    /// Games by how many came before it.
+    /// Games by the number of seats ranked ahead.
     ranks: [u64; MAX_SEATS],
     faults: BTreeMap<&'static str, u64>,
 }
 
-/// Sums over the games of one seat, whoever sat there.
+/// Sums over the games of one seat, for all agents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct SeatSums {
     games: u64,
     units: u64,
-    /// Over complete blocks.
+    /// Moments over complete blocks.
     blocks: Moments,
 }
 
-/// A block some of whose games are there.
+/// An incomplete block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Partial {
-    /// One bit for each rotation.
+    /// Played games, one bit for each rotation.
     played: u32,
-    /// Those of them that are void.
+    /// Void games, as the same bits.
     void: u32,
-    /// By rotation; what is void or not there means nothing.
+    /// Rankings by rotation; meaningless for a void or missing game.
     rankings: [Ranking; MAX_SEATS],
     units: UnitsBySeat,
-    /// Games whose luck is known, as bits, and its sums by member.
+    /// Games with known luck, as bits, and the luck sums by member.
     lucky: u32,
     luck: [i64; MAX_SEATS],
     course: BlockCourse,
 }
 
 impl Partial {
-    /// Of the games that are there and not void.
+    /// Rankings of the played games that are not void.
     fn rankings(&self) -> impl Iterator<Item = Ranking> + '_ {
         let reported = self.played & !self.void;
         let rankings = self.rankings.iter().enumerate();
@@ -141,8 +141,7 @@ struct AgentBlocks {
 impl Tally {
     /// A tally without results.
     ///
-    /// # Errors
-    /// [`ScheduleError`] where the tournament cannot be scheduled.
+    /// # Errors [`ScheduleError`] if the tournament cannot be scheduled.
     pub fn new(tournament: &Tournament) -> Result<Self, ScheduleError> {
         let schedule = Schedule::new(tournament)?;
         let seats = schedule.seats();
@@ -177,23 +176,22 @@ impl Tally {
         })
     }
 
-    /// Takes note of the stages that a tournament has by now.
+    /// Updates the tally with the current stages of a tournament.
     pub fn follow(&mut self, schedule: &Schedule) {
         self.schedule = schedule.clone();
     }
 
-    /// Games added so far.
+    /// Number of games added so far.
     #[must_use]
     pub fn games(&self) -> u64 {
         self.games
     }
 
-    /// Adds the result of one game. Each index is added at most once, which is
-    /// the caller's to see to; results may come in any order.
+    /// Adds the result of one game. The caller must add each index at most once; results
+    /// may arrive in any order.
     ///
-    /// # Panics
-    /// In debug builds, where the result is of no game of this tournament or a
-    /// game of an incomplete block comes twice; release builds leave it out.
+    /// # Panics In debug builds, if the result is of an unknown game or a game of an
+    /// incomplete block is added twice; release builds ignore it.
     pub fn add(&mut self, result: &GameResult) {
         let seats = self.schedule.seats();
         let belongs = result.index < self.schedule.games()
@@ -244,7 +242,7 @@ impl Tally {
         }
     }
 
-    /// Adds a game to its block; false where it is there already.
+    /// Adds a game to its block; false if the block already has it.
     fn add_to_block(
         &mut self,
         result: &GameResult,
@@ -288,7 +286,7 @@ impl Tally {
         true
     }
 
-    /// Takes in a block all games of which are there.
+    /// Adds a block that has all its games.
     fn complete(&mut self, block: u64, partial: &Partial, seats: &[u16]) {
         let group = self.schedule.group_of(block);
         let before = self.schedule.before(block);
@@ -321,7 +319,7 @@ impl Tally {
         })
     }
 
-    /// Counts a complete block as evidence, so many times.
+    /// Counts a complete block as evidence, `times` times.
     fn count(&mut self, group: u64, seats: &[u16], block: &Held, times: u64) {
         let rotations = self.schedule.rotations() as usize;
         let rankings = &block.rankings[..rotations];
@@ -342,7 +340,7 @@ impl Tally {
 }
 
 impl Sums {
-    /// The sums, where scores and rates leave out games that do not count.
+    /// The sums without the scores and rates of games that do not count.
     fn without(&self, held: &HeldSums) -> Self {
         Self {
             sat: self.sat - held.sat,

@@ -5,7 +5,7 @@ use arena_model::{AgentRef, Tournament, result::GameResult, spec::Play};
 
 use crate::ScheduledGame;
 
-/// Agents `a0`, `a1`, … and the default settings of play.
+/// A tournament of agents `a0`, `a1`, … with the default settings of play.
 pub(crate) fn tournament(agents: usize, seats: usize, blocks: u64) -> Tournament {
     let agent = |number| AgentRef {
         name: format!("a{number}").parse().expect("a name"),
@@ -32,7 +32,7 @@ pub(crate) fn tournament(agents: usize, seats: usize, blocks: u64) -> Tournament
     }
 }
 
-/// The result of a game with this placement; void where it is empty.
+/// The result of a game with this placement; void if the placement is empty.
 pub(crate) fn result(game: ScheduledGame, placement: &[u8], plies: u32) -> GameResult {
     GameResult {
         index: game.index,
@@ -61,7 +61,7 @@ pub(crate) fn fault(ply: u32, seat: u8, kind: &str) -> SeatFault {
     SeatFault { ply, seat, kind }
 }
 
-/// Small numbers that look drawn: splitmix64 (S. Vigna, public domain).
+/// Small pseudorandom numbers: splitmix64 (S. Vigna, public domain).
 pub(crate) struct Draws(pub(crate) u64);
 
 impl Draws {

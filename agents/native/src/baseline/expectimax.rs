@@ -1,13 +1,11 @@
-//! Looks all lines through, deeper and deeper, until a budget of positions is
-//! used up.
+//! Iterative deepening over all lines, until a budget of positions is used up.
 //!
-//! Every seat takes what is best for itself, and chance is averaged by its
-//! weights. With two seats, whose values sum up to a point, that is minimax,
-//! and lines that cannot matter are left out: alpha-beta (Knuth and Moore,
-//! 1975), carried through chance by the bounds of all values (Star1; Ballard,
-//! 1983). With more seats it is max^n (Luckhardt and Irani, 1986), whole.
+//! Every seat maximizes its own value, and chance is averaged by its weights. With two
+//! seats, whose values add up to a point, that is minimax with alpha-beta pruning (Knuth
+//! and Moore, 1975), extended to chance nodes by the bounds of all values (Star1; Ballard,
+//! 1983). With more seats it is max^n (Luckhardt and Irani, 1986), without pruning.
 //!
-//! Averages are rounded down, so that the search is exact in whole numbers.
+//! Averages are rounded down, so that the search is exact in integers.
 
 mod many;
 mod search;
@@ -27,7 +25,7 @@ use crate::{
     read,
 };
 
-/// The bot, whatever the game.
+/// The bot for any game.
 pub(crate) struct Expectimax;
 
 /// Its options.
@@ -65,7 +63,7 @@ impl UniversalBot for Expectimax {
 struct Searcher<G: Game> {
     depth: u32,
     nodes: u64,
-    /// Room for the positions of a line, kept between decisions.
+    /// Buffers for the positions of a line, reused between decisions.
     frames: Vec<Frame<G::State>>,
     root: Vec<Child<G::State>>,
 }
@@ -74,12 +72,12 @@ struct Searcher<G: Game> {
 struct Child<S> {
     state: S,
     action: ActionId,
-    /// For the seat that chooses; a bound where it is not among the best.
+    /// For the seat that chooses; a bound if the child is not among the best.
     value: i64,
 }
 
 impl<S> Child<S> {
-    /// Puts the best first; equals keep their order.
+    /// Sorts the best first; equal children keep their order.
     fn sort(children: &mut [Self]) {
         children.sort_by_key(|child| std::cmp::Reverse(child.value));
     }
@@ -93,7 +91,7 @@ impl<G: Game> Bot<G> for Searcher<G> {
         let mut search = Search::new(decision.game, self.nodes, decision.stop, &mut self.frames);
         let seat = decision.seat;
         self.root.clear();
-        // Where the budget does not even last for all, the rest stays unseen.
+        // If the budget does not suffice for all children, the rest stays unvisited.
         let seen = search.expand(decision.state, decision.legal, seat, &mut self.root);
         Child::sort(&mut self.root);
         let Some(first) = self.root.first() else {
@@ -101,7 +99,7 @@ impl<G: Game> Bot<G> for Searcher<G> {
         };
         let (mut action, mut value, mut depth) = (first.action, first.value, 1);
         if seen.is_ok() {
-            // A sure win or loss stays one, and the shortest or longest is known.
+            // A certain win or loss is final, and its shortest or longest line is known.
             while depth < self.depth && (1..POINT).contains(&value) && !search.is_through() {
                 let deeper = search.deepen(&mut self.root, seat, depth);
                 if let Some(best) = deeper.best {
@@ -122,19 +120,19 @@ impl<G: Game> Bot<G> for Searcher<G> {
     }
 }
 
-/// What looking one decision deeper has shown.
+/// The result of searching one decision deeper.
 struct Deeper {
-    /// The best action of those looked at and its value; none where the budget
-    /// was used up before the first was through.
+    /// The best action searched and its value; `None` if the budget was used up during the
+    /// first.
     best: Option<(ActionId, i64)>,
-    /// True where all were looked at.
+    /// True if all actions were searched.
     finished: bool,
 }
 
 impl<G: Game> Search<'_, G> {
-    /// Looks `depth` decisions beyond each child of the root. They are in the
-    /// order of the last time, so that the best of those looked at is no worse
-    /// than what was best then.
+    /// Searches `depth` decisions beyond each child of the root. Children are in the order
+    /// of the previous search, so that the best of those searched is no worse than the
+    /// previous best.
     fn deepen(&mut self, root: &mut [Child<G::State>], seat: Seat, depth: u32) -> Deeper {
         self.start();
         let mut best: Option<(ActionId, i64)> = None;
@@ -163,9 +161,9 @@ impl<G: Game> Search<'_, G> {
         }
     }
 
-    /// The value of a child of the root for the seat that chooses there: exact
-    /// above `floor`, which is below a point, else any bound that is not above
-    /// it.
+    /// The value of a child of the root for the seat that chooses there. It is exact above
+    /// `floor`, which is below a point; otherwise it is any bound that does not exceed
+    /// `floor`.
     fn child_value(
         &mut self,
         state: &G::State,

@@ -1,4 +1,4 @@
-//! Looks one action ahead.
+//! Search one action ahead.
 
 use arena_engine::{
     ActionId, Game,
@@ -12,8 +12,8 @@ use crate::{
     read,
 };
 
-/// Takes the action after which the position has the best value for its seat.
-/// The position is valued as the action leaves it, before any throw.
+/// Takes the action with the best resulting position for its seat. The position is
+/// evaluated directly after the action, before any throw.
 pub(crate) struct Greedy {
     draws_ties: bool,
     best: Vec<ActionId>,

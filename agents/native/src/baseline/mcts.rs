@@ -1,14 +1,13 @@
-//! Monte-Carlo tree search: UCT (Kocsis and Szepesvári, 2006) with chance.
+//! Monte-Carlo tree search: UCT (Kocsis and Szepesvári, 2006) with chance nodes.
 //!
-//! The tree is explicit: a node for each position, whether a seat or chance is
-//! due there, so that what is learnt after one throw is not mixed with what is
-//! learnt after another, and a node's actions are found once. Chance nodes
-//! draw by their weights. Every seat goes after its own reward, so that the
-//! same search does for two to four seats (max^n).
+//! The tree is explicit: it has a node for each position, for a seat or for chance. So
+//! statistics of different throws are separate, and a node's actions are generated once.
+//! Chance nodes sample by their weights. Every seat maximizes its own reward, so that the
+//! same search works for two to four seats (max^n).
 //!
-//! A decision's tree begins empty, as questions are self-contained; its room
-//! is used again. Rewards are whole numbers, roots are exact by IEEE 754 and
-//! logarithms come from `libm`, so that a seed gives the same tree everywhere.
+//! A decision's tree begins empty, because questions are self-contained; its memory is
+//! reused. Rewards are integers, square roots are exact by IEEE 754 and logarithms come
+//! from `libm`, so that a seed gives the same tree on every machine.
 
 mod tree;
 
@@ -25,7 +24,7 @@ use crate::{
     read,
 };
 
-/// The bot, whatever the game.
+/// The bot for any game.
 pub(crate) struct Mcts;
 
 /// Its options.
@@ -68,10 +67,10 @@ pub(crate) fn specs() -> Vec<Spec> {
     ]
 }
 
-/// How new positions are judged.
+/// The evaluation of new positions.
 #[derive(Clone, Copy)]
 struct Rollout {
-    /// Random actions before the position is valued.
+    /// Random actions before the position is evaluated.
     plies: u32,
 }
 
@@ -105,7 +104,7 @@ struct Searcher<G: Game> {
     line: Line<G>,
 }
 
-/// The line that is tried. Its room is kept.
+/// The current line. Its memory is reused.
 struct Line<G: Game> {
     state: G::State,
     legal: Vec<ActionId>,
@@ -143,8 +142,8 @@ impl<G: Game> Bot<G> for Searcher<G> {
 }
 
 impl<G: Game> Searcher<G> {
-    /// Goes down the tree to a node that was never visited, and judges it;
-    /// none where the search is to stop.
+    /// Descends the tree to an unvisited node and evaluates it; `None` if the search must
+    /// stop.
     fn try_line(
         &mut self,
         game: &G,
@@ -189,7 +188,7 @@ impl<G: Game> Searcher<G> {
                 Node::Over(_) => {}
                 Node::Decision(_) => {
                     game.legal(&line.state, &mut line.legal);
-                    // A forced move is no node to stop at.
+                    // The search does not stop at a forced move.
                     if line.legal.len() > 1 && !tree.was_visited(at) {
                         return rollout.judge(game, line, rng, pace);
                     }
@@ -208,8 +207,8 @@ impl<G: Game> Searcher<G> {
     }
 }
 
-/// Which of several untried actions comes first is left to the seed: at nodes
-/// with few visits an order of the rules would bend what they are worth.
+/// Shuffles untried actions by the seed: at nodes with few visits, the order of the rules
+/// would bias their values.
 fn shuffle(actions: &mut [ActionId], rng: &mut AgentRng) {
     for last in (1..actions.len()).rev() {
         actions.swap(last, rng.below(last as u32 + 1) as usize);
@@ -217,8 +216,8 @@ fn shuffle(actions: &mut [ActionId], rng: &mut AgentRng) {
 }
 
 impl Rollout {
-    /// The values of the line's position after so many random moves; none
-    /// where the search is to stop.
+    /// The values of the line's position after random moves; `None` if the search must
+    /// stop.
     fn judge<G: Game>(
         self,
         game: &G,

@@ -1,8 +1,8 @@
-//! Opponents for every game: they know nothing of it but its rules and its
-//! values ([`Game::values`]), so that a new game has them on its first day.
+//! Baselines for every game. They use only its rules and its values ([`Game::values`]), so
+//! that a new game has them from the start.
 //!
-//! Budgets count positions or iterations, never time, so that the same
-//! decision gets the same action on every machine.
+//! Budgets count positions or iterations, never time, so that the same decision gets the
+//! same action on every machine.
 
 mod expectimax;
 mod greedy;
@@ -30,7 +30,7 @@ fn after<G: Game>(game: &G, state: &G::State, action: ActionId) -> G::State {
     next
 }
 
-/// A value as a part of a point.
+/// A value as a fraction of a point.
 fn points(value: i64) -> f64 {
     value as f64 / POINT as f64
 }

@@ -1,4 +1,4 @@
-//! Asking baselines in tests.
+//! Helpers to query baselines in tests.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use crate::{
     testing,
 };
 
-/// A bot for any game, known to the catalogue or not.
+/// A bot for any game, in the catalogue or not.
 pub(super) fn make<B: UniversalBot, G: Game>(name: &str, given: &str, game: &G) -> Box<dyn Bot<G>> {
     let specs = &bot_info(name).expect("a bot").options;
     let resolved = options::resolve(specs, &[], &testing::options(given)).expect("options fit");
     B::make(&resolved, game).expect("a bot")
 }
 
-/// What a bot chooses in a position where a seat has to choose.
+/// The choice of a bot in a decision position.
 pub(super) fn ask<G: Game>(bot: &mut dyn Bot<G>, game: &G, state: &G::State, seed: u64) -> Chosen {
     let Node::Decision(seat) = game.node(state) else {
         panic!("nobody chooses in {state:?}");
@@ -36,7 +36,7 @@ pub(super) fn ask<G: Game>(bot: &mut dyn Bot<G>, game: &G, state: &G::State, see
     })
 }
 
-/// How often each action is chosen with the seeds from 0.
+/// Number of choices of each action with the seeds from 0.
 pub(super) fn choices<G: Game>(
     bot: &mut dyn Bot<G>,
     game: &G,
@@ -52,7 +52,7 @@ pub(super) fn choices<G: Game>(
     choices
 }
 
-/// The positions of a random game where somebody chooses among several.
+/// The positions of a random game in which a seat has several actions.
 pub(super) fn decisions<G: Game>(game: &G, seed: u64) -> Vec<G::State> {
     let mut rng = AgentRng::new(seed);
     let mut state = game.initial();

@@ -1,4 +1,4 @@
-//! What holds for all baselines.
+//! Common properties of all baselines.
 
 use arena_engine::{Game, options::OptionError};
 use arena_games::{Cowry, Kalah};

@@ -1,12 +1,12 @@
-//! A game small enough to be looked through to its end.
+//! A game small enough for exhaustive search.
 
 use std::fmt::Write;
 
 use arena_engine::{ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError};
 
-/// Seats take stones from a heap in turn, one to three; who takes the last is
-/// first, and the others are ranked by what they took. With a die the most
-/// that may be taken is thrown before each turn, and a 4 is thrown again.
+/// Seats take one to three stones from a heap in turn. The seat that takes the last stone
+/// is first, and the others are ranked by the stones they took. With a die, a throw before
+/// each turn determines the maximum to take, and a 4 is thrown again.
 #[derive(Clone, Debug)]
 pub(super) struct Heap {
     pub(super) seats: usize,
@@ -19,9 +19,9 @@ pub(super) struct State {
     pub(super) left: u8,
     pub(super) taken: PerSeat<u8>,
     pub(super) to_move: u8,
-    /// The most that may be taken now; 0: to be thrown.
+    /// Maximum to take now; 0 if the die is to be thrown.
     pub(super) most: u8,
-    /// Stones that a 4 adds to what the seat has taken.
+    /// Stones that a 4 adds to the seat's total.
     pub(super) again: u8,
 }
 

@@ -12,13 +12,13 @@ use crate::{
     testing::{game, options},
 };
 
-/// At which look a bot is asked to stop.
+/// The check at which a bot is asked to stop.
 const LOOKS: u32 = 1;
-/// How often it may look after that: on its way back through the line.
+/// Maximum number of later checks, while it unwinds the line.
 const RETURNS: u32 = 1_000;
 
-/// Asks for a choice and stops it when it first looks; what comes of it, and how
-/// often the bot looked.
+/// Asks for a choice and stops it at the first check; returns the choice and the number of
+/// checks.
 fn stopped<G: Game>(
     bot: &mut dyn Bot<G>,
     game: &G,
@@ -44,7 +44,7 @@ fn stopped<G: Game>(
     (chosen, looks.get())
 }
 
-/// Positions of a random game where a seat chooses among several.
+/// Positions of a random game in which a seat has several actions.
 fn decisions<G: Game>(game: &G, seed: u64) -> Vec<(G::State, Vec<u16>)> {
     let mut rng = AgentRng::new(seed);
     let mut state = game.initial();
@@ -68,14 +68,14 @@ fn decisions<G: Game>(game: &G, seed: u64) -> Vec<(G::State, Vec<u16>)> {
     all
 }
 
-/// A bot with far more to do than tests have time for stops when it is reported,
-/// and what it was at does not change what it does next.
+/// A bot with a very large search stops when asked, and the interrupted search does not
+/// change its next choice.
 fn check<G: Ruleset>(name: &str, given: &str) {
     let game: G = game("-", 2);
     let make = || bot(name, &options(given), &game).expect("a bot");
     let mut used = make();
     let mut stops = 0;
-    // Most positions of Chinese Ludo take few looks.
+    // Most positions of Chinese Ludo need few checks.
     for position in (0..40).flat_map(|seed| decisions(&game, seed)) {
         let position = &position;
         let (chosen, looks) = stopped(&mut *used, &game, position);

@@ -18,8 +18,8 @@ use crate::{
     testing::{game, options, play, plays, quick, quick_variants},
 };
 
-/// Every number of seats with the defaults, every preset, and what is far from
-/// the defaults.
+/// Every number of seats with the defaults, every preset, and options far from the
+/// defaults.
 fn variants(info: &RulesetInfo) -> Vec<(String, Option<usize>)> {
     let mut variants: Vec<_> = (info.seats.0..=info.seats.1)
         .map(|seats| ("-".to_owned(), Some(seats)))
@@ -52,8 +52,8 @@ fn variants(info: &RulesetInfo) -> Vec<(String, Option<usize>)> {
     variants
 }
 
-/// Plays games of one bot against itself and `random` by turns; `play` checks
-/// that every choice is legal.
+/// Plays games of one bot alternately against itself and `random`; `play` checks that every
+/// choice is legal.
 struct Play<'a> {
     info: &'a BotInfo,
     bot_options: &'a Options,
@@ -216,7 +216,7 @@ fn random_draws_every_move_about_as_often() {
     }
 }
 
-/// Notes what a bot chooses.
+/// Records the choices of a bot.
 struct Noted<G: Game> {
     bot: Box<dyn Bot<G>>,
     /// FNV-1a over the choices (Fowler, Noll, Vo 1991).
@@ -233,7 +233,7 @@ impl<G: Game> Bot<G> for Noted<G> {
     }
 }
 
-/// Plays two games of a bot with itself, and gives a hash of its choices.
+/// Plays two games of a bot against itself, and hashes its choices.
 struct Behaviour<'a>(&'a BotInfo, Arc<AtomicU64>);
 
 impl Visitor for Behaviour<'_> {
@@ -253,9 +253,9 @@ impl Visitor for Behaviour<'_> {
     }
 }
 
-/// A native bot is identified by the version of all of them, so that version has to
-/// change when one of them plays differently. Tournaments of the old bots are then
-/// other tournaments. ARENA_WRITE_BEHAVIOUR=1 writes the file anew.
+/// All native bots are identified by one version, so that version must change if one of
+/// them plays differently. Tournaments of the old bots are then different tournaments.
+/// ARENA_WRITE_BEHAVIOUR=1 rewrites the file.
 #[test]
 fn version_changes_when_a_bot_plays_differently() {
     let mut text = format!("version {VERSION}\n");
@@ -288,13 +288,13 @@ fn version_changes_when_a_bot_plays_differently() {
     );
 }
 
-/// Plays 20 games of a bot with itself that differ in their seeds alone.
+/// Plays 20 games of a bot against itself that differ only in their seeds.
 struct Courses<'a>(&'a BotInfo, &'a Options);
 
 impl Visitor for Courses<'_> {
     type Out = Option<usize>;
 
-    /// How many different games there were; none where the rules have chance.
+    /// Number of distinct games; `None` if the rules have chance.
     fn visit<G: Game>(self, game: G) -> Option<usize> {
         if game.has_chance() {
             return None;

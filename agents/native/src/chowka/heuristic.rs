@@ -1,12 +1,12 @@
-//! The features of a move and what the four heuristics make of them.
+//! The features of a move and the values of the four heuristics.
 //!
-//! A worth is a whole number of parts, so that sums and comparisons are exact
-//! and equal worths stay equal on any machine.
+//! A value is an integer number of parts, so that sums and comparisons are exact and equal
+//! values stay equal on any machine.
 
 use arena_games::Cowry;
 
-/// Parts of a worth of 1: a common multiple of what the heuristics divide by.
-/// H4 of the text alone divides by other numbers and is rounded.
+/// Parts of a value of 1: a common multiple of the heuristics' denominators. Only H4 of the
+/// text has other denominators and is rounded.
 pub(super) const PARTS: i64 = 80_313_433_200;
 
 /// Path index of the centre on the board of 5.
@@ -15,8 +15,8 @@ pub(super) const GOAL: u8 = 24;
 /// Length of the outer ring on the board of 5.
 pub(super) const OUTER: u8 = 16;
 
-/// Beyond this distance an opponent does not count; half of the outer ring,
-/// by which the paths of the two players are shifted.
+/// Beyond this distance an opponent does not count. It is half of the outer ring, the
+/// offset of the two players' paths.
 const FAR: u8 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(super) enum Reading {
     Text,
 }
 
-/// Which worth is meant.
+/// The heuristic to compute.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Formula {
     pub(super) heuristic: Heuristic,
@@ -41,30 +41,30 @@ pub(super) struct Formula {
     pub(super) h1_div: bool,
 }
 
-/// Where a move ends, and what of the position its worth depends on.
+/// The destination of a move, and the parts of the position that determine its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Landing {
     /// Path index after the move, above 0.
     pub(super) to: u8,
-    /// Feature 1: it hits.
+    /// Feature 1: the move hits.
     pub(super) hits: bool,
-    /// Feature 4: an own piece is there too, on the outer ring.
+    /// Feature 4: an own piece is on the same square, on the outer ring.
     pub(super) doubles: bool,
-    /// How far behind the nearest opponent is, 1 to [`FAR`].
+    /// Distance of the nearest opponent behind, 1 to [`FAR`].
     pub(super) distance: u8,
 }
 
 impl Landing {
-    /// How far the nearest opponent is behind `to`, where `others` has a bit
-    /// for each path index q that one stands on: the least of 8 - (q - to) that
-    /// is above 0, and 8 at the most.
+    /// Distance from `to` back to the nearest opponent, where `others` has a bit for each
+    /// path index q with an opponent: the minimum of 8 - (q - to) that is above 0, and at
+    /// most 8.
     ///
-    /// Pieces that are home do not count, though the formula by itself would
-    /// take them for opponents up to 7 behind. They are off the board, of which
-    /// the paper counts the "remaining pawns" (feature 7), and nobody is in
-    /// their reach (feature 3). It shows in Table IV: with them H2 against H4
-    /// takes 117 turns, without 111, as a model of the rules made apart from
-    /// this one has it and the paper nearly does (112).
+    /// Pieces at home do not count, although the formula alone would treat them as
+    /// opponents up to 7 behind. They are off the board, of which the paper counts the
+    /// "remaining pawns" (feature 7), and no piece is in their reach (feature 3). Table IV
+    /// confirms it: with them H2 against H4 takes 117 turns, without them 111. An
+    /// independent model of the rules also gives 111, and the paper has nearly that value
+    /// (112).
     #[inline]
     pub(super) fn distance(to: u8, others: u32) -> u8 {
         // The nearest is the foremost of those with q < to + 8.
@@ -82,21 +82,21 @@ impl Landing {
     }
 }
 
-/// The paper's features of a move; the seventh, the own pieces that are not
-/// home, belongs to the position.
+/// The paper's features of a move. The seventh, the number of own pieces not at home,
+/// belongs to the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Features {
     pub(super) hits: i64,
     pub(super) safe: i64,
-    /// Feature 3 times its weight: how well out of reach it ends, 1 to 5.
+    /// Feature 3 times its weight: how well the destination is out of reach, 1 to 5.
     pub(super) reach: i64,
     pub(super) doubles: i64,
-    /// Feature 5: one more than the squares to the goal.
+    /// Feature 5: number of squares to the goal, plus one.
     pub(super) to_goal: i64,
-    /// Feature 6: squares to the next safe one on the outer ring, and from the
-    /// last side of it on those to the goal, as feature 5.
+    /// Feature 6: number of squares to the next safe square on the outer ring; from the
+    /// ring's last side on, the number of squares to the goal, as in feature 5.
     pub(super) to_safety: i64,
-    /// How far behind the nearest opponent is.
+    /// Distance of the nearest opponent behind.
     pub(super) distance: i64,
 }
 
@@ -125,8 +125,8 @@ impl Features {
 }
 
 impl Formula {
-    /// Numerator and denominator of a move's worth; H2 is to be multiplied by
-    /// the number of own pieces that are not home.
+    /// Numerator and denominator of a move's value. H2 must be multiplied by the number of
+    /// own pieces not at home.
     pub(super) fn fraction(self, of: Features) -> (i64, i64) {
         match (self.heuristic, self.reading) {
             (Heuristic::H1, Reading::Code) => {
@@ -150,12 +150,12 @@ impl Formula {
     }
 }
 
-/// The worths of all landings.
+/// The values of all landings.
 #[derive(Debug)]
 pub(super) struct Worths {
     /// By [`Landing::index`].
     table: Box<[i64; 25 << 5]>,
-    /// True where a worth counts once for each own piece that is not home.
+    /// True if a value counts once for each own piece not at home.
     by_pieces_left: bool,
 }
 
@@ -185,7 +185,7 @@ impl Worths {
         }
     }
 
-    /// What a worth is multiplied by where this many own pieces are not home.
+    /// The factor of a value with this many own pieces not at home.
     #[inline]
     pub(super) fn factor(&self, pieces_left: u8) -> i64 {
         if self.by_pieces_left {
@@ -195,7 +195,7 @@ impl Worths {
         }
     }
 
-    /// The worth of a move in parts, before [`Self::factor`].
+    /// The value of a move in parts, before [`Self::factor`].
     #[inline]
     pub(super) fn of(&self, landing: Landing) -> i64 {
         self.table[landing.index()]

@@ -1,13 +1,12 @@
-//! The agents of the Chowka Bhara paper: A1 takes the best move by a heuristic
-//! (`chowka-naive`), A2 looks two moves further through the throws
-//! (`chowka-expectiminimax`), A3 plays at random, and in the program behind the
-//! paper's tables draws pieces on the inner rings with double weight
-//! (`chowka-random-dup`).
+//! The agents of the Chowka Bhara paper. A1 takes the best move by a heuristic
+//! (`chowka-naive`). A2 looks two moves further through the throws
+//! (`chowka-expectiminimax`). A3 plays at random, and in the program behind the paper's
+//! tables draws pieces on the inner rings with double weight (`chowka-random-dup`).
 //!
-//! Paper: "Chowka Bhara: A Game of Dice", sections III and IV, appendix E. What
-//! its text leaves open is settled here as in the program behind its tables;
-//! `h = "text"` follows the text. A2's search is the text's, and with
-//! `search = "code"` the program's as far as it is known.
+//! Paper: "Chowka Bhara: A Game of Dice", sections III and IV, appendix E. Ambiguities of
+//! its text are resolved as in the program behind its tables; `h = "text"` follows the
+//! text. A2's search is the text's; `search = "code"` selects the program's as far as it is
+//! known.
 
 mod heuristic;
 mod position;
@@ -134,7 +133,7 @@ fn worths(options: &Options, game: &Cowry) -> Worths {
     Worths::new(formula, game)
 }
 
-/// The paper's heuristics know two players on the board of 5.
+/// Checks that the board has size 5 and two players, as the paper's heuristics require.
 fn check_board(game: &Cowry) -> Result<(), OptionError> {
     let (seats, size) = (game.seats(), game.size());
     if seats == 2 && size == 5 {
@@ -145,10 +144,9 @@ fn check_board(game: &Cowry) -> Result<(), OptionError> {
     )))
 }
 
-/// Uniform over the legal moves, of which those with pieces on the inner rings
-/// are in the bag twice.
+/// Uniform over the legal moves, with double weight for pieces on the inner rings.
 struct RandomDup {
-    /// Where the throw takes a piece counts, and not where it stands.
+    /// True if the destination counts instead of the current square.
     lands: bool,
 }
 

@@ -1,9 +1,9 @@
-//! Both players' pieces on the board of 5 as bits, for searches that throw one
-//! value after the other.
+//! Both players' pieces on the board of 5 as bit sets, for searches that play one throw
+//! after another.
 //!
-//! Extra throws are left out, and a piece that a double blocks cannot move,
-//! whatever the options say of its turn. Everything else is as in the game; a
-//! test holds both to the same moves.
+//! Extra throws are omitted, and a piece that a double blocks cannot move, whatever the
+//! options specify for its turn. Everything else is as in the game; a test checks that both
+//! have the same moves.
 
 use arena_games::cowry::{Cowry, PIECES_MAX, State};
 
@@ -11,19 +11,19 @@ use super::heuristic::{GOAL, Landing, OUTER};
 
 const RING: u32 = (1 << OUTER) - 1;
 
-/// What the options make of a board, as bits by path index; safety is the same
-/// for both players.
+/// Properties of the squares by path index, as bit sets derived from the options; safety is
+/// the same for both players.
 #[derive(Clone, Debug)]
 pub(super) struct Ground {
     pieces: usize,
     safe: u32,
-    /// Where pieces are hit.
+    /// Squares on which pieces can be hit.
     hittable: u32,
-    /// Where two own pieces may not stand.
+    /// Squares on which two own pieces are not allowed.
     singles_only: u32,
-    /// Where two pieces are a double.
+    /// Squares on which two pieces form a double.
     doubling: u32,
-    /// Where a double stops pieces from passing.
+    /// Squares on which a double stops pieces from passing.
     blocking: u32,
     gate: bool,
     block_forever: bool,
@@ -55,7 +55,7 @@ impl Ground {
         }
     }
 
-    /// Pieces of each player.
+    /// Number of pieces of each player.
     #[inline]
     pub(super) fn pieces(&self) -> usize {
         self.pieces
@@ -66,13 +66,13 @@ impl Ground {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Side {
     pub(super) pieces: [u8; PIECES_MAX],
-    /// Where a piece stands.
+    /// Squares with a piece.
     pub(super) occupied: u32,
-    /// Where two or more stand on the outer ring, if that makes a double.
+    /// Squares of the outer ring with two or more pieces, if that forms a double.
     doubled: u32,
     /// Pieces that may pass doubles.
     may_pass: u16,
-    /// It has hit, if there is a gate.
+    /// True if the player has hit, if there is a gate.
     may_enter: bool,
 }
 
@@ -86,7 +86,7 @@ impl Side {
             may_enter: !ground.gate || state.has_hit(seat),
         };
         if usize::from(state.to_move) == seat {
-            // What a double blocks in this turn passes in the next.
+            // A double that blocks in this turn lets the piece pass in the next.
             side.may_pass |= state.blocked_now;
         }
         side.survey(ground);
@@ -105,7 +105,7 @@ impl Side {
         self.doubled = twice & ground.doubling;
     }
 
-    /// Pieces that are not home.
+    /// Number of pieces not at home.
     #[inline]
     pub(super) fn left(&self, ground: &Ground) -> u8 {
         let own = self.pieces[..ground.pieces].iter();
@@ -113,8 +113,8 @@ impl Side {
     }
 }
 
-/// The squares of one player by the other's path indices: the paths are the
-/// same, turned by half of each ring.
+/// Converts one player's squares to the other's path indices: the paths are the same,
+/// rotated by half of each ring.
 #[inline]
 pub(super) fn across(bits: u32) -> u32 {
     let outer = (bits as u16).rotate_left(8);
@@ -129,25 +129,25 @@ pub(super) struct Position {
     pub(super) other: Side,
 }
 
-/// What the player to move sees: enough to judge its moves.
+/// The position as the player to move sees it, sufficient to evaluate its moves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BoardView {
     own: u32,
     /// Opponents by their own path indices.
     others: u32,
-    /// Where a move would hit, by the mover's.
+    /// Squares on which a move would hit, by the mover's path indices.
     targets: u32,
-    /// Where no piece may go alone.
+    /// Squares that no piece may enter alone.
     closed: u32,
     /// Doubles that stop pieces from passing.
     blocks: u32,
     may_pass: u16,
-    /// Beyond this index a piece on the outer ring may not go.
+    /// Last index of the outer ring that a piece may enter.
     outer_limit: u8,
 }
 
 impl Position {
-    /// The position of a game of two, seen by a seat.
+    /// The position of a two-player game, from the view of a seat.
     pub(super) fn read(ground: &Ground, state: &State, seat: usize) -> Self {
         Self {
             own: Side::read(ground, state, seat),
@@ -178,8 +178,8 @@ impl Position {
         }
     }
 
-    /// Moves a piece of the player to move, alone or with a partner, to a path
-    /// index, and sends opponents there back.
+    /// Moves a piece of the player to move, alone or with a partner, to a path index, and
+    /// sends the opponents there back.
     #[inline]
     pub(super) fn make(&mut self, ground: &Ground, crew: u16, to: u8) {
         for (piece, index) in self.own.pieces[..ground.pieces].iter_mut().enumerate() {
@@ -207,8 +207,8 @@ impl Position {
         self.other.survey(ground);
     }
 
-    /// The piece that goes along with this one in the game: the next on the
-    /// same square.
+    /// The piece that moves together with this one in the game: the next on the same
+    /// square.
     pub(super) fn partner(&self, ground: &Ground, piece: usize) -> Option<usize> {
         let own = &self.own.pieces[..ground.pieces];
         (piece + 1..own.len()).find(|&other| own[other] == own[piece])
@@ -216,7 +216,7 @@ impl Position {
 }
 
 impl BoardView {
-    /// True where a piece can make this step alone.
+    /// True if a piece can make this step alone.
     #[inline]
     pub(super) fn allows(&self, piece: usize, from: u8, to: u8) -> bool {
         let limit = if from < OUTER { self.outer_limit } else { GOAL };
@@ -227,8 +227,8 @@ impl BoardView {
         self.blocks & passed == 0 || self.may_pass >> piece & 1 == 1
     }
 
-    /// What a step to this index is judged by; `together` where a second piece
-    /// goes along and makes a double by itself.
+    /// The landing at this index; `together` is true if a second piece moves along and
+    /// forms a double by itself.
     #[inline]
     pub(super) fn landing(&self, to: u8, together: bool) -> Landing {
         Landing {

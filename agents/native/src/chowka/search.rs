@@ -1,4 +1,5 @@
-//! Algorithms 1 and 2 of the paper, and the second as its program ran it.
+//! Algorithms 1 and 2 of the paper, and a second version of algorithm 2 as its program ran
+//! it.
 
 use arena_engine::ActionId;
 use arena_games::cowry::{Cowry, Move, VALUES};
@@ -9,17 +10,17 @@ use super::{
 };
 use crate::bot::{Bot, Chosen, Decision, Pace};
 
-/// A legal move of the game and what it does.
+/// A legal move of the game and its effect.
 struct Step {
     action: ActionId,
     /// The pieces that move.
     crew: u16,
-    /// Path index after the move; none where a double makes it void.
+    /// Path index after the move; `None` if a double makes the move void.
     to: Option<u8>,
     together: bool,
 }
 
-/// The moves of a decision, the lowest piece first, then the lowest value.
+/// The moves of a decision, sorted by piece, then by value.
 fn steps(
     decision: &Decision<'_, Cowry>,
     ground: &Ground,
@@ -43,7 +44,7 @@ fn steps(
             together: step.together,
         });
     };
-    // Listed by value first; with one value in the pool there is nothing to
+    // The list is sorted by value first; with one value in the pool there is nothing to
     // sort.
     if state.pool_size() == 1 {
         for &action in decision.legal {
@@ -62,7 +63,7 @@ fn steps(
     }
 }
 
-/// A move with its worth, the first of the best.
+/// The first of the best moves, with its value.
 struct Best {
     action: ActionId,
     worth: i128,
@@ -92,7 +93,7 @@ fn chosen(
     }
 }
 
-/// A1: the move of the greatest worth.
+/// A1: the move with the largest value.
 pub(super) struct Naive {
     worths: Worths,
     ground: Ground,
@@ -126,36 +127,36 @@ impl Bot<Cowry> for Naive {
     }
 }
 
-/// What a move of the decision is worth; a void one nothing.
+/// Value of a move of the decision; 0 for a void move.
 fn worth(worths: &Worths, view: &BoardView, factor: i64, step: &Step) -> i64 {
     step.to
         .map_or(0, |to| factor * worths.of(view.landing(to, step.together)))
 }
 
-/// Which of the two A2 it is.
+/// The version of A2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Algorithm {
-    /// That of the paper's text.
+    /// The version of the paper's text.
     Text,
-    /// That of the program behind the paper's tables, of which one sentence is
-    /// known: it keeps a running maximum across the opponent's throws, moves
-    /// replies on one board, and draws a move if none is worth more than 0.
+    /// The version of the program behind the paper's tables, of which one sentence is
+    /// known: it keeps a running maximum across the opponent's throws, moves replies on one
+    /// board, and draws a move if none is worth more than 0.
     ///
-    /// Read as the least change of the text's that makes the sentence true:
-    /// throws come in the order 1, 2, 3, 4, 8; each has its own best reply, on
-    /// the board that the replies to the throws before have left; what it
-    /// counts is the greatest worth of a reply so far; answers are judged on
-    /// the board as it stands then. Other readings are possible.
+    /// It is read as the smallest change of the text's version that makes the sentence
+    /// true: throws come in the order 1, 2, 3, 4, 8; each has its own best reply, on the
+    /// board after the replies to the earlier throws; the value that counts is the largest
+    /// value of a reply so far; answers are evaluated on the board at that time. Other
+    /// readings are possible.
     Code,
 }
 
-/// A2: the worth of a move, less the opponent's best reply to each throw, plus
-/// the own best answer to that and each throw of one's own, averaged.
+/// A2: the value of a move, minus the opponent's best reply to each throw, plus the own
+/// best answer to that and each own throw, averaged.
 pub(super) struct Searcher {
     algorithm: Algorithm,
     worths: Worths,
     ground: Ground,
-    /// How much each throw counts.
+    /// Weight of each throw.
     weights: [u32; VALUES.len()],
 }
 
@@ -226,21 +227,21 @@ impl Bot<Cowry> for Searcher {
 
 struct Tree<'a> {
     searcher: &'a Searcher,
-    /// Moves judged.
+    /// Number of evaluated moves.
     nodes: u64,
     pace: Pace<'a>,
 }
 
 impl Tree<'_> {
-    /// What the opponent's replies and the answers to them are worth to the
-    /// player before, over all pairs of throws.
+    /// Value for the previous player of the opponent's replies and the answers to them,
+    /// over all pairs of throws.
     fn replies(&mut self, position: &Position, sum: i128) -> i128 {
         let Searcher {
             ground, weights, ..
         } = self.searcher;
         let view = position.view(ground);
         let factor = self.searcher.worths.factor(position.own.left(ground));
-        // Where nothing can be moved the position stays, the same each time.
+        // If nothing can move, the position stays the same, with the same value each time.
         let mut stays = None;
         let mut total = 0;
         for (value, &weight) in VALUES.into_iter().zip(weights) {
@@ -269,7 +270,7 @@ impl Tree<'_> {
             worths,
             ..
         } = self.searcher;
-        // Where nothing can be moved the position stays.
+        // If nothing can move, the position stays the same.
         let mut answers = None;
         let (mut lost, mut total) = (0, 0);
         for (value, &weight) in VALUES.into_iter().zip(weights) {
@@ -286,7 +287,7 @@ impl Tree<'_> {
         total
     }
 
-    /// What the best answers to each throw are worth together.
+    /// Total value of the best answers to each throw.
     #[inline]
     fn answers(&mut self, position: &Position) -> i64 {
         let Searcher {
@@ -305,8 +306,8 @@ impl Tree<'_> {
             * factor
     }
 
-    /// The first of the pieces whose move by this value is worth most, and how
-    /// much that is for each own piece that counts.
+    /// The first of the pieces whose move by this value is best, and the move's value per
+    /// own piece that counts.
     #[inline]
     fn best(&mut self, position: &Position, view: &BoardView, value: u8) -> Option<(usize, i64)> {
         let Searcher { ground, worths, .. } = self.searcher;

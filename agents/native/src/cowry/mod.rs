@@ -1,10 +1,9 @@
-//! The strategies of the cowry paper (Nagabhushan and Davoudian), for any
-//! board, variant and number of seats.
+//! The strategies of the cowry paper (Nagabhushan and Davoudian), for any board, variant
+//! and number of seats.
 //!
-//! The paper describes them in words. What the words leave open is settled
-//! here: danger is judged on the position after the move, and where several
-//! moves are equally good the option `tie` says whether one of them is drawn
-//! or the first is taken (the lowest piece, then the lowest value).
+//! The paper describes them in words. Ambiguities are resolved here: danger is evaluated on
+//! the position after the move. Among several equally good moves, the option `tie` selects
+//! a random one or the first (the lowest piece, then the lowest value).
 
 mod tactics;
 
@@ -21,7 +20,7 @@ use crate::{
     read,
 };
 
-/// The option that the strategies share.
+/// The common option of the strategies.
 pub(crate) fn tie_specs() -> Vec<Spec> {
     vec![Spec::new(
         "tie",
@@ -73,7 +72,7 @@ pub(crate) fn move_last(options: &Options, _: &Cowry) -> BotResult<Cowry> {
 }
 
 pub(crate) fn mixed(options: &Options, _: &Cowry) -> BotResult<Cowry> {
-    // Weights of nothing are wrong, whether they are used or not.
+    // Invalid weights are an error, whether they are used or not.
     let drawn = thresholds(read::numbers(options, "weights"))?;
     let plan = match read::text(options, "form") {
         "prob" => Plan::Drawn(drawn),
@@ -118,15 +117,14 @@ enum Plan {
     Pure(Pure),
     /// The best ideas of aggressive and defensive, then move-first.
     Cascade,
-    /// For each move one of [`PURE`]: the first whose threshold lies above 32
-    /// random bits.
+    /// For each move one of [`PURE`]: the first whose threshold is above 32 random bits.
     Drawn([u64; PURE.len()]),
 }
 
-/// What a weight of [`PURE`] may be at most.
+/// Maximum of a weight of [`PURE`].
 const WEIGHT_MAX: f64 = 1e6;
 
-/// Shares of 2^32, summed up.
+/// Cumulative shares of 2^32.
 fn thresholds(weights: &[f64]) -> Result<[u64; PURE.len()], OptionError> {
     let wrong = || OptionError::Value {
         name: "weights".to_owned(),
@@ -141,13 +139,13 @@ fn thresholds(weights: &[f64]) -> Result<[u64; PURE.len()], OptionError> {
     let mut reached = 0.0;
     Ok(numbers.map(|number| {
         reached += number;
-        // Dividing what was summed in the same order gives exactly 1 at the
-        // last number above 0, so that every draw lies below a threshold.
+        // Division by the sum in the same order gives exactly 1 at the last positive
+        // weight, so that every draw is below a threshold.
         (reached / sum * 4_294_967_296.0) as u64
     }))
 }
 
-/// What decides between equally good moves.
+/// The tie-break between equally good moves.
 #[derive(Clone, Copy)]
 enum Tie {
     Random,
@@ -191,7 +189,7 @@ impl Bot<Cowry> for Strategist {
     }
 }
 
-/// One decision in the making.
+/// The state of one decision.
 struct Turn<'a> {
     table: &'a MoveTable<'a>,
     moves: &'a [Candidate],
@@ -201,7 +199,7 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// None means: any move, at random.
+    /// `None` means any move, at random.
     fn pure(&mut self, pure: Pure) -> Option<Candidate> {
         match pure {
             Pure::Random => None,
@@ -231,14 +229,14 @@ impl Turn<'_> {
         self.best(|step| (step.hits > 0).then(|| table.progress_lost(step)))
     }
 
-    /// The move that ends up close behind the most opponents.
+    /// The move that ends close behind the most opponents.
     fn threaten(&mut self) -> Option<Candidate> {
         let table = self.table;
         self.best(|step| Some(table.threat(step)).filter(|&threat| threat > 0))
     }
 
-    /// Moves a piece that is in danger, if any can move: best to safety, else
-    /// out of danger, else anywhere.
+    /// Moves a piece in danger, if one can move: preferably to safety, otherwise out of
+    /// danger, otherwise anywhere.
     fn rescue(&mut self) -> Option<Candidate> {
         let table = self.table;
         self.best(|step| {
@@ -259,8 +257,8 @@ impl Turn<'_> {
         self.best(|step| table.is_safe(step.to).then_some(step.from))
     }
 
-    /// Moves the most advanced piece that does not enter danger, and, unless
-    /// it may leave it, does not stand on a safe square.
+    /// Moves the most advanced piece that does not enter danger and is not on a safe
+    /// square, unless `leave_safety` is set.
     fn keep_calm(&mut self, leave_safety: bool) -> Option<Candidate> {
         let table = self.table;
         self.best(|step| {
@@ -269,7 +267,7 @@ impl Turn<'_> {
         })
     }
 
-    /// The move with the greatest merit; moves without any do not count.
+    /// The move with the largest rank key; moves without one do not count.
     fn best<M: Ord>(&mut self, rank_key: impl Fn(&Candidate) -> Option<M>) -> Option<Candidate> {
         let mut greatest = None;
         self.best.clear();

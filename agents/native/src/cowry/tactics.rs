@@ -1,15 +1,15 @@
-//! What a move does to both sides: hits, threats and dangers.
+//! Effects of a move on both sides: hits, threats and dangers.
 
 use arena_engine::ActionId;
 use arena_games::{Cowry, cowry::State};
 
 use crate::bot::Decision;
 
-/// How far behind a piece is dangerous, in squares: throws of 1, 2 and 3 make
-/// up most of all.
+/// Distance in squares at which a piece behind is dangerous: throws of 1, 2 and 3 are the
+/// most frequent.
 const REACH: u8 = 3;
 
-/// A legal move and what it does.
+/// A legal move and its effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub(super) action: ActionId,
@@ -63,14 +63,14 @@ impl<'a> MoveTable<'a> {
         self.game.is_safe(index)
     }
 
-    /// True where the square is not safe and an opponent stands 1 to 3 squares
-    /// behind it on its own path, gates and blocks aside.
+    /// True if the square is not safe and an opponent is 1 to 3 squares behind it on its
+    /// own path, ignoring gates and blocks.
     pub(super) fn is_in_danger(&self, index: u8) -> bool {
         self.is_attacked(index, false)
     }
 
-    /// [`Self::is_in_danger`] for the destination, after the move: pieces that
-    /// it hits stand on their starts.
+    /// [`Self::is_in_danger`] for the destination after the move: pieces that it hits are
+    /// on their start squares.
     pub(super) fn enters_danger(&self, step: &Candidate) -> bool {
         self.is_attacked(step.to, step.hits > 0)
     }
@@ -90,8 +90,7 @@ impl<'a> MoveTable<'a> {
             })
     }
 
-    /// Opponents on squares that are not safe, 1 to 3 squares ahead of the
-    /// destination.
+    /// Number of opponents on unsafe squares, 1 to 3 squares ahead of the destination.
     pub(super) fn threat(&self, step: &Candidate) -> usize {
         self.opponents()
             .flat_map(|other| self.pieces(other).iter().map(move |&piece| (other, piece)))
@@ -102,7 +101,7 @@ impl<'a> MoveTable<'a> {
             .count()
     }
 
-    /// The path indices that the hit pieces lose, summed up.
+    /// Sum of the path indices that the hit pieces lose.
     pub(super) fn progress_lost(&self, step: &Candidate) -> u32 {
         self.opponents()
             .map(|other| {

@@ -49,7 +49,7 @@ fn random_loses_as_often_as_in_the_model() {
     let rows = table.lines().filter(|line| !line.starts_with('#')).skip(1);
     for row in rows {
         let (h_flag, expected) = row.split_once(',').expect("fields");
-        // The same choices as minimax, sooner.
+        // The same choices as minimax, but faster.
         let searcher = make(
             "kalah-alphabeta",
             &format!("h_flag={h_flag};depth=6"),
@@ -173,7 +173,7 @@ fn exploring_plays_random_moves_as_often_as_reported() {
             })
         };
         let usual = choose(0).score;
-        // Random moves tell no score.
+        // Random moves have no score.
         (0..4000)
             .filter(|&seed| choose(seed).score.is_none())
             .count()

@@ -1,8 +1,8 @@
-//! What a move is worth: f = V1 + V2 + T1 - T2 (Han and Zhou, section 3.2), and
-//! with replies taken off (section 5.1).
+//! The value of a move: f = V1 + V2 + T1 - T2 (Han and Zhou, section 3.2), and the value
+//! minus replies (section 5.1).
 //!
-//! All of it is whole numbers: every probability is one of 6^-9, and each ply
-//! looked ahead divides by 6 or 36.
+//! All values are integers: every probability is a multiple of 6^-9, and each ply of search
+//! divides by 6 or 36.
 
 use arena_engine::{ActionId, Game};
 use arena_games::{
@@ -13,30 +13,30 @@ use arena_games::{
 use super::threat::{CERTAIN, Reading, Source, Threats};
 use crate::bot::{Pace, Stop};
 
-/// What 1 counts: all values are whole numbers of 6^-13.
+/// The integer for 1: all values are multiples of 6^-13.
 pub const ONE: i64 = 6i64.pow(13);
 
-/// What 6^-9, the unit of chances, counts.
+/// The integer for 6^-9, the unit of probabilities.
 const CHANCE: i64 = ONE / CERTAIN as i64;
 
-/// The most plies that values are exact for.
+/// Maximum number of plies with exact values.
 pub const PLIES_MAX: u32 = 3;
 
-/// How much each possible reply counts.
+/// The weight of each possible reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyWeight {
-    /// As often as it is rolled.
+    /// The probability of its roll.
     Sixth,
     /// The paper's 1/6 times 1/6 (section 6.2).
     ThirtySixth,
 }
 
-/// Whether planes just hit are still threatened and threaten.
+/// How planes that were just hit count in the threats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HitInThreat {
     /// They are in the hangar.
     Exclude,
-    /// They count as if they stood where they were.
+    /// They count as if they were still on their squares.
     Literal,
 }
 
@@ -45,13 +45,13 @@ pub enum HitInThreat {
 pub struct Settings {
     /// Plies looked ahead, 1 to [`PLIES_MAX`].
     pub plies: u32,
-    /// How the paper's threats are read.
+    /// The reading of the paper's threats.
     pub reading: Reading,
-    /// Where they come from.
+    /// The source of the threats.
     pub source: Source,
-    /// How much each possible reply counts.
+    /// The weight of each possible reply.
     pub reply_weight: ReplyWeight,
-    /// Whether planes just hit count in the threats.
+    /// How planes that were just hit count in the threats.
     pub hit_in_threat: HitInThreat,
 }
 
@@ -72,11 +72,11 @@ impl Default for Settings {
 pub struct Factors {
     /// Squares gained.
     pub v1: i64,
-    /// Squares that hit opponents lose.
+    /// Squares lost by hit opponents.
     pub v2: i64,
-    /// More threat to opponents.
+    /// Increase of the threat to opponents.
     pub t1: i64,
-    /// More threat by opponents.
+    /// Increase of the threat by opponents.
     pub t2: i64,
 }
 
@@ -88,18 +88,18 @@ impl Factors {
     }
 }
 
-/// What evaluating a position costs.
+/// The cost of evaluating a position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
-    /// Threats asked for: look-ups where there is a matrix.
+    /// Number of requested threats: look-ups if there is a matrix.
     pub threats: u64,
-    /// Steps that computing them takes without one, see [`Threats::steps`].
+    /// Number of steps to compute them without a matrix, see [`Threats::steps`].
     pub steps: u64,
 }
 
-/// What a search has done, and whether it is to stop.
+/// The work of a search, and its stop signal.
 pub(super) struct Effort<'a> {
-    /// Moves evaluated.
+    /// Number of evaluated moves.
     pub(super) nodes: u64,
     pace: Pace<'a>,
 }
@@ -119,14 +119,13 @@ pub struct Evaluator {
     game: ChineseLudo,
     threats: Threats,
     settings: Settings,
-    /// By progress: that of the same square on the other seat's way, 0 where
-    /// the other never stands.
+    /// By progress: the progress of the same square on the other seat's path, 0 if the
+    /// other seat never enters it.
     seen: [i8; 64],
 }
 
 impl Evaluator {
-    /// # Panics
-    /// Where `plies` is not 1 to [`PLIES_MAX`].
+    /// # Panics If `plies` is not 1 to [`PLIES_MAX`].
     #[must_use]
     pub fn new(game: &ChineseLudo, settings: Settings) -> Self {
         assert!(
@@ -151,7 +150,7 @@ impl Evaluator {
         &self.threats
     }
 
-    /// The factors of a plane's move; none where it cannot move.
+    /// The factors of a plane's move; `None` if it cannot move.
     #[must_use]
     pub fn factors(&self, state: &State, plane: usize) -> Option<Factors> {
         let landing = self.playable(state, plane)?;
@@ -160,23 +159,23 @@ impl Evaluator {
         }))
     }
 
-    /// F, the value of a plane's move with the replies of the settings' plies,
-    /// in units of 1 / [`ONE`]; none where it cannot move.
+    /// F, the value of a plane's move with the replies of the settings' plies, in units of
+    /// 1 / [`ONE`]; `None` if it cannot move.
     #[must_use]
     pub fn value(&self, state: &State, plane: usize) -> Option<i64> {
         self.playable(state, plane)?;
         Some(self.looked_ahead(state, plane, &mut Effort::new(Stop::NEVER)))
     }
 
-    /// The plane to move, as `ludo-threat` chooses: of the greatest value; of
-    /// equal ones the most advanced, then the first. None of none.
+    /// The plane that `ludo-threat` moves: the one with the largest value. Ties go to the
+    /// most advanced plane, then to the first. `None` without a legal move.
     #[must_use]
     pub fn choice(&self, state: &State, legal: &[ActionId]) -> Option<ActionId> {
         let (plane, _) = self.best(state, legal, &mut Effort::new(Stop::NEVER))?;
         Some(plane)
     }
 
-    /// The same with its value; any of them where the search is to stop.
+    /// The same with its value; any plane if the search must stop.
     pub(super) fn best(
         &self,
         state: &State,
@@ -195,15 +194,14 @@ impl Evaluator {
         best.map(|(plane, (value, _))| (plane, value))
     }
 
-    /// [`Self::value`] of a plane that can move; any number where the search
-    /// is to stop.
+    /// [`Self::value`] of a plane that can move; any number if the search must stop.
     pub(super) fn looked_ahead(&self, state: &State, plane: usize, effort: &mut Effort<'_>) -> i64 {
         self.look(state, plane, self.settings.plies, effort)
     }
 
-    /// μ(i, j), equation 19: how much looking ahead changes the value of a
-    /// move, against how much two moves differ. Below 1 the order of the two
-    /// stays. None where a plane cannot move or their values are the same.
+    /// μ(i, j), equation 19: the change of a move's value by looking ahead, relative to the
+    /// difference of two moves. Below 1 the order of the two does not change. `None` if a
+    /// plane cannot move or their values are equal.
     #[must_use]
     pub fn mu(&self, state: &State, i: usize, j: usize) -> Option<f64> {
         let first = self.factors(state, i)?.sum();
@@ -213,7 +211,7 @@ impl Evaluator {
         (apart > 0).then(|| (first - ahead).abs() as f64 / apart as f64)
     }
 
-    /// What evaluating every move of a position costs at one ply.
+    /// The cost of evaluating every move of a position at one ply.
     #[must_use]
     pub fn operations(&self, state: &State) -> Operations {
         let mut operations = Operations::default();
@@ -236,8 +234,8 @@ impl Evaluator {
         self.game.landing(from, state.die).filter(|_| plays)
     }
 
-    /// The factors of a move, given what `chance` says of an attacker and a
-    /// target on the attacker's way.
+    /// The factors of a move, given the probability `chance` for an attacker and a target
+    /// on the attacker's path.
     #[inline]
     fn weigh(
         &self,
@@ -284,7 +282,7 @@ impl Evaluator {
         self.seen[progress as u8 as usize % 64]
     }
 
-    /// The value of a move that can be played, some plies looked ahead.
+    /// The value of a legal move, searched `plies` plies ahead.
     fn look(&self, state: &State, plane: usize, plies: u32, effort: &mut Effort<'_>) -> i64 {
         effort.nodes += 1;
         if effort.pace.is_over() {
@@ -310,8 +308,8 @@ impl Evaluator {
         }
     }
 
-    /// What the best moves of whoever is next are worth, over all rolls; a roll
-    /// that moves nothing is worth 0, and so is what follows the end.
+    /// The value of the next player's best moves, over all rolls. A roll without a move and
+    /// the time after the end of the game are worth 0.
     fn outlook(&self, state: &State, plies: u32, effort: &mut Effort<'_>) -> i64 {
         if state.phase != Phase::Roll {
             return 0;
@@ -332,7 +330,7 @@ impl Evaluator {
     }
 }
 
-/// I(X): squares behind a plane, none in the hangar and on the pad.
+/// I(X): number of squares behind a plane; none in the hangar and on the pad.
 #[inline]
 fn worth(progress: i8) -> i64 {
     i64::from(progress.max(0))

@@ -1,8 +1,8 @@
-//! Players of Chinese Ludo: the threat matrix of Han and Zhou ("Threat Matrix",
-//! Electronics 2022, 11, 1699), and two that run with one plane.
+//! Players of Chinese Ludo: the threat matrix of Han and Zhou ("Threat Matrix", Electronics
+//! 2022, 11, 1699), and two that move one plane at a time.
 //!
-//! [`Evaluator`] and [`Threats`] are public, so that the paper's tables can be
-//! computed from the very code that plays.
+//! [`Evaluator`] and [`Threats`] are public, so that the paper's tables can be computed
+//! from the code that plays.
 
 mod evaluate;
 mod simple;
@@ -79,7 +79,7 @@ pub(crate) fn threat(
 }
 
 impl Settings {
-    /// Those of resolved options.
+    /// The settings of resolved options.
     fn new(options: &Options) -> Self {
         Self {
             plies: read::int(options, "plies") as u32,
@@ -103,8 +103,8 @@ impl Settings {
     }
 }
 
-/// Plays the move of the greatest value; of equal ones that of the most
-/// advanced plane, then of the lowest index.
+/// Plays the move with the largest value. Ties go to the most advanced plane, then to the
+/// lowest index.
 struct ThreatBot {
     evaluator: Evaluator,
     plies: u32,

@@ -1,5 +1,5 @@
-//! Two players that look at nothing but how far their planes are, as the cowry
-//! paper's do with pieces.
+//! Two players that use only the progress of their planes, analogous to the cowry paper's
+//! strategies.
 
 use arena_engine::{ActionId, options::Options};
 use arena_games::ChineseLudo;
@@ -9,8 +9,8 @@ use crate::{
     make::BotResult,
 };
 
-/// Planes with the same progress are one action, so that nothing is left for
-/// the option `tie` to decide.
+/// Planes with the same progress are one action, so that there are no ties for the option
+/// `tie`.
 pub(crate) fn move_first(_: &Options, _: &ChineseLudo) -> BotResult<ChineseLudo> {
     Ok(Box::new(Runner { foremost: true }))
 }
@@ -19,7 +19,7 @@ pub(crate) fn move_last(_: &Options, _: &ChineseLudo) -> BotResult<ChineseLudo> 
     Ok(Box::new(Runner { foremost: false }))
 }
 
-/// Moves the plane that is foremost, or the one that is last.
+/// Moves the foremost plane, or the last one.
 struct Runner {
     foremost: bool,
 }

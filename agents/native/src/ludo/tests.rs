@@ -45,7 +45,7 @@ fn settings(words: &str) -> Settings {
     Settings::new(&given)
 }
 
-/// Rules that the threats depend on, each way.
+/// Rules that affect the threats, each with both values.
 const RULES: [&str; 6] = [
     "-",
     "dotfly=standard",
@@ -74,11 +74,11 @@ fn the_matrix_is_that_of_table_2_but_for_the_flight_left_out() {
             .split_once('.')
             .map_or(0, |(_, digits)| digits.len());
         let value: f64 = printed.parse().expect("a number");
-        // What is printed is rounded in some cells and cut off in others.
+        // Some printed cells are rounded and others are truncated.
         let agrees = (exact.cell(from, to) - value).abs() < 0.1f64.powi(digits as i32);
         assert_eq!(agrees, (x, y) != ("1", "30"), "{row:?}");
     }
-    // The formula leaves out the flight as the paper does there.
+    // The formula omits the flight, as the paper does there.
     assert!((formula.cell(1, 30) - 0.00025).abs() < 0.00001);
 }
 
@@ -211,7 +211,7 @@ fn values_are_those_of_an_independent_program() {
 #[test]
 fn the_worked_example_comes_out_to_the_fraction() {
     let game: ChineseLudo = game("-", 2);
-    // Blue stands on squares 3 and 5 of the board.
+    // Blue is on squares 3 and 5 of the board.
     let example = game.position([planes("1 11 h h"), planes("29 31 h h")], 1, 3);
     let index = |text: &str| -> usize { text.parse().expect("a plane") };
     for row in rows(include_str!("../../data/ludo_example.txt"), "|") {
@@ -266,11 +266,11 @@ fn equal_values_go_to_the_most_advanced_plane() {
     let game: ChineseLudo = game("-", 2);
     let mut bot = crate::bot("ludo-threat", &options("-"), &game).expect("a bot");
     for (own, die, expected) in [
-        // Nobody threatens anybody, so that every plain step is worth the same.
+        // No plane threatens another, so every plain step has the same value.
         ("3 15 h h", 1, 1),
         ("15 3 h h", 1, 0),
         ("15 3 15 h", 1, 0),
-        // Launching is worth the roll, as a plain step of 6 is.
+        // Launching has the value of the roll, like a plain step of 6.
         ("h 3 h h", 6, 1),
         ("h 1 7 h", 6, 2),
     ] {

@@ -1,40 +1,39 @@
-//! p(X, Y): how likely a plane hits another within one turn, as a matrix and
-//! computed on the spot (Han and Zhou, section 3.3).
+//! p(X, Y): the probability that a plane hits another within one turn, as a matrix and
+//! computed on demand (Han and Zhou, section 3.3).
 //!
-//! Positions are progress on the attacker's own way, so that one matrix serves
-//! both seats.
+//! Positions are progress on the attacker's own path, so that one matrix serves both seats.
 
 use arena_games::{
     ChineseLudo,
     ludo::{HANGAR, PAD, RING_LAST, is_own_colour},
 };
 
-/// What certainty counts: all probabilities are whole numbers of 6^-9, since no
-/// turn takes more than nine rolls from the pad to the end of the ring.
+/// The integer for probability 1. All probabilities are multiples of 6^-9, since no turn
+/// takes more than nine rolls from the pad to the end of the ring.
 pub const CERTAIN: u32 = 6u32.pow(9);
 
-/// The roll that earns another.
+/// The roll that earns another roll.
 const SIX: u8 = 6;
 
-/// Columns and rows of the matrix: a power of two, so that no index is beyond.
+/// Columns and rows of the matrix: a power of two, so that no index is out of range.
 const SIDE: usize = 64;
 
-/// How the paper's text is read.
+/// The reading of the paper's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// Rolls are followed through the rules: what the printed matrix shows.
+    /// Rolls follow the rules, as in the printed matrix.
     Exact,
-    /// Equations 12 to 15, repaired: a jump onto the target adds the chance of
-    /// the square it starts from. Flights are left out.
+    /// Equations 12 to 15, corrected: a jump onto the target adds the probability of its
+    /// start square. Flights are omitted.
     Formula,
 }
 
-/// Where probabilities come from.
+/// The source of probabilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Computed once for all pairs of squares.
     Matrix,
-    /// Computed whenever they are asked for.
+    /// Computed on each request.
     Realtime,
 }
 
@@ -47,7 +46,7 @@ pub struct Threats {
 }
 
 impl Threats {
-    /// Probabilities from a source, which changes their cost and nothing else.
+    /// Probabilities from a source, which changes only their cost.
     #[must_use]
     pub fn new(game: &ChineseLudo, reading: Reading, source: Source) -> Self {
         let mut threats = Self {
@@ -67,9 +66,9 @@ impl Threats {
         threats
     }
 
-    /// The chance that a plane at `attacker` hits one at `target`, out of
-    /// [`CERTAIN`]. 0 unless the attacker is on its pad or on the ring, and the
-    /// target on the ring and not behind it.
+    /// The probability that a plane at `attacker` hits one at `target`, out of [`CERTAIN`].
+    /// It is 0 unless the attacker is on its pad or on the ring, and the target is on the
+    /// ring and not behind it.
     #[must_use]
     #[inline]
     pub fn chance(&self, attacker: i8, target: i8) -> u32 {
@@ -85,12 +84,12 @@ impl Threats {
         f64::from(self.chance(attacker, target)) / f64::from(CERTAIN)
     }
 
-    /// A cell of the paper's Table 2: squares by their numbers on the board, 1
-    /// to 52 on the ring, 53 to 58 and 59 to 64 in the home columns. The
-    /// attacker is red, which never stands on 51 and 52.
+    /// A cell of the paper's Table 2. Squares are given by their numbers on the board: 1 to
+    /// 52 on the ring, 53 to 58 and 59 to 64 in the home columns. The attacker is red,
+    /// which never enters 51 and 52.
     #[must_use]
     pub fn cell(&self, x: u8, y: u8) -> f64 {
-        // Red's squares of the ring have the numbers of its progress.
+        // The numbers of red's ring squares equal its progress.
         let progress = |number: u8| match i8::try_from(number) {
             Ok(number) if (1..=RING_LAST).contains(&number) => number,
             _ => HANGAR,
@@ -98,8 +97,8 @@ impl Threats {
         self.probability(progress(x), progress(y))
     }
 
-    /// Steps that computing a chance takes: landings of the die looked at, or
-    /// for [`Reading::Formula`] terms of the sum.
+    /// Number of steps to compute a probability: landings of the die, or for
+    /// [`Reading::Formula`] terms of the sum.
     #[must_use]
     pub fn steps(&self, attacker: i8, target: i8) -> u64 {
         let mut steps = 0;
@@ -107,13 +106,13 @@ impl Threats {
         steps
     }
 
-    /// Bytes that the matrix takes; 0 without one.
+    /// Memory of the matrix in bytes; 0 without one.
     #[must_use]
     pub fn matrix_bytes(&self) -> usize {
         self.matrix.as_deref().map_or(0, size_of_val)
     }
 
-    /// The chance without a matrix; `step` is called at each of its steps.
+    /// The probability without a matrix; `step` is called at each of its steps.
     #[inline]
     fn compute(&self, attacker: i8, target: i8, step: impl FnMut()) -> u32 {
         let reachable = (PAD..=RING_LAST).contains(&attacker)
@@ -131,8 +130,8 @@ impl Threats {
         }
     }
 
-    /// Follows the rolls of a turn: each face that hits counts, and a six that
-    /// does not goes on from where it takes the plane.
+    /// Follows the rolls of a turn: each face that hits counts, and a six that does not hit
+    /// continues from its landing square.
     fn rolled_out(&self, attacker: i8, target: i8, mut step: impl FnMut()) -> u32 {
         let (mut at, mut weight, mut sum) = (attacker, CERTAIN / 6, 0);
         for roll in 1u8.. {
@@ -159,19 +158,19 @@ impl Threats {
     }
 }
 
-/// The chance of exactly this many squares by sixes and a last roll, as
-/// equation 13 has it.
+/// The probability of moving exactly this many squares by sixes and a last roll, as in
+/// equation 13.
 fn of_distance(distance: i8) -> u32 {
     (0..(distance + 5) / 6).fold(CERTAIN, |chance, _| chance / 6)
 }
 
-/// Equations 12 to 15 with the square that a jump starts from at its own
-/// distance, so that no chance is above 1.
+/// Equations 12 to 15 with the start square of a jump at its own distance, so that no
+/// probability exceeds 1.
 fn by_formula(attacker: i8, target: i8, mut step: impl FnMut()) -> u32 {
     step();
     let direct = of_distance(target - attacker);
     let start = target - 4;
-    // No own square lies before 2, so that nothing jumps onto it.
+    // There is no own square before 2, so that no jump lands on it.
     if is_own_colour(target) && target >= 6 && start > attacker {
         step();
         direct + of_distance(start - attacker)
@@ -180,22 +179,22 @@ fn by_formula(attacker: i8, target: i8, mut step: impl FnMut()) -> u32 {
     }
 }
 
-/// Row or column of a progress; the hangar's is beyond the ring and the home
-/// column, where all is 0.
+/// Row or column of a progress; the hangar's index is beyond the ring and the home column,
+/// where all cells are 0.
 #[inline]
 fn slot(progress: i8) -> usize {
     (progress as u8) as usize % SIDE
 }
 
-/// Comparisons of one decision without a matrix as the paper counts them
-/// (equation 17): `alpha` squares of a colour, `beta` planes of a player.
+/// Number of comparisons of one decision without a matrix, as the paper counts them
+/// (equation 17): `alpha` squares of a color, `beta` planes of a player.
 #[must_use]
 pub fn realtime_operations(alpha: u64, beta: u64) -> u64 {
     9 * alpha * beta * beta + 9 * beta * beta + 2 * alpha * beta
 }
 
-/// Operations of one decision with a matrix as the paper counts them
-/// (equation 18).
+/// Number of operations of one decision with a matrix, as the paper counts them (equation
+/// 18).
 #[must_use]
 pub fn matrix_operations(alpha: u64, beta: u64) -> u64 {
     4 * beta * beta + 2 * alpha * beta

@@ -8,7 +8,7 @@ use super::features::{Features, LARGE, count};
 impl Features for Abapa {
     type Weights = [f64; 12];
 
-    /// The paper's tables of weights print no a11 and a12.
+    /// The paper's tables of weights do not print a11 and a12.
     const NAMED: &'static [(&'static str, Self::Weights)] = &[
         (
             "ainooson-abapa-d3",
@@ -53,7 +53,7 @@ impl Features for Abapa {
     }
 }
 
-/// A side's moves that capture, by what their last pit holds: two, or three.
+/// Number of a side's moves that capture, by the seeds in their last pit: two, or three.
 #[inline]
 fn captures(game: &Abapa, core: &Core, side: usize) -> [f64; 2] {
     let mut found = [0_u8; 2];
@@ -64,7 +64,7 @@ fn captures(game: &Abapa, core: &Core, side: usize) -> [f64; 2] {
             continue;
         }
         if usize::from(seeds) < PITS {
-            // Less than a lap ends where it can be reported without sowing.
+            // With less than a lap of seeds, the last pit is known without sowing.
             let last = (pit + usize::from(seeds)) % PITS;
             if last / ROW == side || !matches!(core.pits[last], 1 | 2) {
                 continue;
@@ -75,7 +75,7 @@ fn captures(game: &Abapa, core: &Core, side: usize) -> [f64; 2] {
             phase: Phase::Move,
             ..*core
         };
-        // A slam may be no legal move, or capture nothing.
+        // A grand slam may be illegal, or capture nothing.
         if game.legal_mask(&after) & 1 << offset == 0 {
             continue;
         }
@@ -87,7 +87,7 @@ fn captures(game: &Abapa, core: &Core, side: usize) -> [f64; 2] {
     found.map(f64::from)
 }
 
-/// Pits with enough seeds to reach the other row.
+/// Number of pits with enough seeds to reach the other row.
 #[inline]
 fn reaching(row: &[u8]) -> f64 {
     let reaches = row

@@ -55,13 +55,13 @@ impl Features for AnanAnan {
     }
 }
 
-/// What a side's moves would do.
+/// Effects of a side's moves.
 struct Moves {
-    /// Pits of the other row that some move banks for the mover.
+    /// Pits of the other row that a move banks for the mover.
     vulnerable: f64,
-    /// Moves that bank more for the mover.
+    /// Number of moves that bank more for the mover.
     for_mover: f64,
-    /// Moves that bank more for the other side.
+    /// Number of moves that bank more for the other side.
     for_other: f64,
 }
 

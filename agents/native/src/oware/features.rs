@@ -1,9 +1,9 @@
-//! What the search looks at in a position.
+//! Features of a position.
 
 use arena_games::oware::{Core, Oware};
 
-/// A game whose positions have features. In the paper's words the *agent* is
-/// the side that searches and the *user* its opponent.
+/// A game whose positions have features. In the paper's terms the *agent* is the side that
+/// searches and the *user* its opponent.
 pub(crate) trait Features: Oware {
     /// The weights, one for each feature.
     type Weights: Weights;
@@ -11,17 +11,17 @@ pub(crate) trait Features: Oware {
     /// Named weights; the first ones are the default.
     const NAMED: &'static [(&'static str, Self::Weights)];
 
-    /// The features a1, a2, … of a position, for the agent on this seat. They
-    /// are static: for both sides as if they were to move.
+    /// The features a1, a2, … of a position, for the agent in this seat. They are static:
+    /// computed for both sides as if each were to move.
     fn features(&self, core: &Core, agent: usize) -> Self::Weights;
 }
 
-/// As many numbers as a game has features.
+/// A vector with as many numbers as a game has features.
 pub(crate) trait Weights: Copy + Send + AsRef<[f64]> + 'static {
-    /// How many.
+    /// Number of features.
     const COUNT: usize;
 
-    /// From as many numbers; what is missing is 0.
+    /// Converts a slice; missing numbers are 0.
     fn from_slice(values: &[f64]) -> Self;
 }
 
@@ -44,11 +44,11 @@ pub(crate) fn sum<W: Weights>(weights: &W, features: &W) -> f64 {
     pairs.fold(0.0, |sum, (weight, feature)| sum + weight * feature)
 }
 
-/// How many pits of a row hold what they must.
+/// Number of pits of a row whose seeds satisfy a condition.
 #[inline]
 pub(crate) fn count(row: &[u8], holds: impl Fn(u8) -> bool) -> f64 {
     f64::from(row.iter().map(|&seeds| u8::from(holds(seeds))).sum::<u8>())
 }
 
-/// More seeds than a lap takes.
+/// More seeds than a lap needs.
 pub(crate) const LARGE: u8 = 12;

@@ -6,19 +6,19 @@ use arena_games::oware::{Core, ROW};
 use super::features::{Features, Weights, sum};
 use crate::bot::{Bot, Chosen, Decision, Pace};
 
-/// What an end of the game is worth.
+/// The value of a finished game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Terminal {
-    /// A win above all else, and then its margin.
+    /// A win outranks all other values, then its margin counts.
     WinInf,
-    /// What its features are.
+    /// The value of its features.
     Eval,
 }
 
-/// What a win is worth before its margin.
+/// Value of a win before its margin.
 const WIN: f64 = 1e6;
 
-/// The most actions of a position: the pits of a row, and the pass.
+/// Maximum number of actions of a position: the pits of a row, and the pass.
 const ACTIONS: usize = ROW + 1;
 
 /// A player.
@@ -58,8 +58,8 @@ impl<G: Features> Bot<G> for Searcher<G> {
         }
         let mut best: Option<(f64, ActionId)> = None;
         for child in children.best_first(search.agent) {
-            // The first pit of equals is chosen: an earlier one displaces a
-            // later one where it is as good, and so has to be known exactly.
+            // The first of equally good pits is chosen: an earlier one replaces an equally
+            // good later one, so its value must be exact.
             let floor = match best {
                 None => f64::NEG_INFINITY,
                 Some((value, action)) if child.action < action => value.next_down(),
@@ -70,7 +70,7 @@ impl<G: Features> Bot<G> for Searcher<G> {
                 best = Some((value, child.action));
             }
         }
-        // Only a search that was stopped may have found none.
+        // Only a stopped search may have found none.
         let (value, action) = best.unwrap_or((0.0, decision.legal[0]));
         Chosen {
             action,
@@ -81,14 +81,14 @@ impl<G: Features> Bot<G> for Searcher<G> {
     }
 }
 
-/// A position that an action leads to.
+/// A position reached by an action.
 #[derive(Clone, Copy)]
 struct Child {
     core: Core,
     action: ActionId,
 }
 
-/// The positions that a position's actions lead to.
+/// The positions reached by a position's actions.
 #[derive(Default)]
 struct Children {
     all: [Option<Child>; ACTIONS],
@@ -107,7 +107,7 @@ impl Children {
         self.count += 1;
     }
 
-    /// Those first that bank the most for a seat.
+    /// Children sorted by the seat's banked seeds, most first.
     #[inline]
     fn best_first(&mut self, seat: usize) -> impl Iterator<Item = &Child> {
         let all = &mut self.all[..self.count];
@@ -116,7 +116,7 @@ impl Children {
     }
 }
 
-/// Seeds that a seat has banked more than the other.
+/// Banked seeds of a seat minus those of the other.
 #[inline]
 fn lead(core: &Core, seat: usize) -> i32 {
     i32::from(core.score[seat]) - i32::from(core.score[1 - seat])
@@ -134,9 +134,9 @@ struct Search<'a, G: Features> {
 }
 
 impl<G: Features> Search<'_, G> {
-    /// The worth of a position some plies below the root. Exact between
-    /// `alpha` and `beta`, else a bound on the same side of them; anything
-    /// where the search is to stop.
+    /// The value of a position at `ply` below the root. It is exact between `alpha` and
+    /// `beta`, otherwise a bound on the same side of them; any value if the search must
+    /// stop.
     fn value(&mut self, core: &Core, ply: u32, mut alpha: f64, mut beta: f64) -> f64 {
         self.nodes += 1;
         if self.pace.is_over() {

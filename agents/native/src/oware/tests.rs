@@ -37,7 +37,7 @@ fn position<G: Features>(game: &G, pits: &str, scores: &str, to_move: u8) -> Cor
     }
 }
 
-/// A line of the features' data.
+/// Checks a line of the features' data.
 fn check_features<G: Features + Ruleset>(line: &str) {
     let fields: Vec<&str> = line.split(" : ").collect();
     let &[_, given, pits, scores, agent, expected] = &fields[..] else {
@@ -46,7 +46,7 @@ fn check_features<G: Features + Ruleset>(line: &str) {
     let game: G = game(given, 2);
     let expected: Vec<f64> = numbers(expected);
     let agent = agent.parse().expect("a seat");
-    // Features are static: whose turn it is makes no difference.
+    // Features are static: the seat to move makes no difference.
     for to_move in 0..2 {
         let core = position(&game, pits, scores, to_move);
         let features = game.features(&core, agent);
@@ -69,7 +69,7 @@ fn features_are_what_they_were_worked_out_to_be() {
     assert_eq!(count, 112);
 }
 
-/// The published weights of a game.
+/// Checks the published weights of a game.
 fn check_weights<G: Features>(rows: &[(String, Vec<f64>)]) {
     for (name, expected) in rows.iter().filter(|(name, _)| name.contains(&G::NAME[6..])) {
         let found = weights::named::<G>(name);
@@ -97,7 +97,7 @@ fn published_weights_are_those_of_the_paper() {
     check_weights::<AnanAnan>(&rows);
 }
 
-/// Minimax as it is written, without any line left out.
+/// Plain minimax without pruning.
 struct Plain<'a, G: Features> {
     game: &'a G,
     agent: usize,
@@ -142,7 +142,7 @@ impl<G: Features> Plain<'_, G> {
     }
 }
 
-/// Follows random games, and holds every choice against plain minimax.
+/// Plays random games, and compares every choice with plain minimax.
 fn check_search<G: Features + Ruleset>(given: &str, depth: u32, terminal: &str, games: u64) {
     let game: G = game(given, 2);
     let mut rng = AgentRng::new(7);
@@ -150,7 +150,7 @@ fn check_search<G: Features + Ruleset>(given: &str, depth: u32, terminal: &str, 
     for number in 0..games {
         let weights: Vec<f64> = match number % 3 {
             0 => weights::named::<G>("score").to_vec(),
-            // Coarse ones, for many ties.
+            // Coarse weights, for many ties.
             1 => (0..G::Weights::COUNT)
                 .map(|_| f64::from(rng.below(3)) - 1.0)
                 .collect(),

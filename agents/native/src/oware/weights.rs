@@ -4,8 +4,8 @@ use arena_engine::options::{Kind, Spec};
 
 use super::features::{Features, Weights};
 
-/// What a weight may be at most, either way. However many features there are,
-/// no position is worth as much as a win then.
+/// Maximum absolute value of a weight. With it, no position is worth as much as a win, for
+/// any number of features.
 const WEIGHT_MAX: f64 = 1000.0;
 
 /// The option for one game.
@@ -23,13 +23,13 @@ pub(super) fn spec<G: Features>() -> Spec {
     Spec::new("weights", kind, default, summary).only_for(G::NAME)
 }
 
-/// Weights of a name of the option.
+/// The weights with a name of the option.
 pub(super) fn named<G: Features>(name: &str) -> &'static [f64] {
     find::<G>(name)
         .unwrap_or_else(|| unreachable!("option weights was resolved by its spec, but is {name}"))
 }
 
-/// Weights of a name; none where there are none of that name.
+/// The weights with a name; `None` for an unknown name.
 pub(super) fn find<G: Features>(name: &str) -> Option<&'static [f64]> {
     let found = G::NAMED.iter().find(|(known, _)| *known == name);
     found.map(|(_, weights)| weights.as_ref())

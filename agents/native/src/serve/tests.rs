@@ -18,7 +18,7 @@ use tonic::{
 use super::*;
 use crate::testing::{options, plays, quick, seed};
 
-/// Questions along random games, with what the bot chooses in process.
+/// Questions along random games, with the bot's choices in process.
 struct Ask<'a> {
     bot: &'a str,
     bot_options: &'a Options,
@@ -56,7 +56,7 @@ impl Visitor for Ask<'_> {
                         };
                         let chosen = bot.choose(&decision).action;
                         let mut position = Vec::new();
-                        // With and without details, which no bot may need.
+                        // With and without details, which no bot may require.
                         game.encode(&state, asked.len() % 2 == 0, &mut position);
                         let question = Asked {
                             slot: asked.len() as u32,
@@ -117,7 +117,7 @@ fn ask(context: &GameContext, bot_options: &Options, games: u64) -> Vec<(Asked, 
 #[tokio::test]
 async fn served_bots_choose_what_they_choose_in_process() {
     let mut agent = start().await;
-    // Contexts of all bots go into the same batches.
+    // The same batches contain contexts of all bots.
     let (mut contexts, mut decisions, mut expected) = (Vec::new(), Vec::new(), Vec::new());
     for info in bots() {
         let mut bot_options = quick(info);

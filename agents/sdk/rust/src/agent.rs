@@ -1,4 +1,4 @@
-//! What an author implements, and what is asked.
+//! The traits that an author implements, and the questions.
 
 use std::time::Duration;
 
@@ -8,25 +8,23 @@ use crate::Random;
 
 /// A player of games.
 ///
-/// Every game and thread has a clone of it, so what it keeps between two
-/// questions is for speed only and must not change its answers.
+/// Every game and thread has a clone of it, so state kept between two questions is for
+/// speed only and must not change its answers.
 pub trait Agent: Clone + Send + Sync + 'static {
-    /// Tells of the program and its bots. Without bots it has one, which has
-    /// no options and plays every ruleset.
+    /// Describes the program and its bots. Without a bot in the description, the program
+    /// has one bot that has no options and plays every ruleset.
     fn describe(&self) -> DescribeResponse {
         DescribeResponse::default()
     }
 
-    /// False where an answer takes microseconds, whatever the bot and its
-    /// options are.
+    /// False if an answer takes microseconds, for any bot and options.
     fn thinks_long(&self) -> bool {
         true
     }
 
     /// Chooses one of the legal moves.
     ///
-    /// # Errors
-    /// [`Refusal`] where the question makes no sense.
+    /// # Errors [`Refusal`] if the question is invalid.
     fn choose(&mut self, question: &Question<'_>) -> Result<Choice, Refusal>;
 }
 
@@ -37,13 +35,11 @@ pub trait Process: Send + Sync + 'static {
     /// See [`Agent::describe`].
     fn describe(&self) -> DescribeResponse;
 
-    /// The bot of this context with its options, ready to play its ruleset.
-    /// Asked once for each distinct context, as long as it is in use, and once
-    /// for each thread.
+    /// Prepares the bot of this context with its options to play its ruleset. Called once
+    /// for each distinct context while it is in use, and once for each thread.
     ///
-    /// # Errors
-    /// [`Refusal`] where the bot, the ruleset or their options do not exist or
-    /// do not go together.
+    /// # Errors [`Refusal`] if the bot, the ruleset or their options do not exist or are
+    /// incompatible.
     fn player(&self, context: &GameContext) -> Result<Box<dyn Player>, Refusal>;
 }
 
@@ -54,8 +50,7 @@ pub trait Player: Send {
 
     /// See [`Agent::choose`].
     ///
-    /// # Errors
-    /// As there.
+    /// # Errors See [`Agent::choose`].
     fn choose(&mut self, question: &Question<'_>) -> Result<Choice, Refusal>;
 }
 
@@ -80,7 +75,7 @@ impl<A: Agent> Player for A {
     }
 }
 
-/// Refuses bots, rulesets and options that were not described.
+/// Rejects bots, rulesets and options that were not described.
 fn check_bot(described: &DescribeResponse, context: &GameContext) -> Result<(), Refusal> {
     let Some(default) = described.bots.first() else {
         return Ok(());
@@ -131,7 +126,7 @@ fn list<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
     }
 }
 
-/// One choice to be made.
+/// One decision to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     pub(crate) context: &'a GameContext,
@@ -150,13 +145,13 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// The message with all that the decisions of the game have in common.
+    /// The message with the data that all decisions of the game share.
     #[must_use]
     pub fn context(&self) -> &'a GameContext {
         self.context
     }
 
-    /// The message with all that is this decision's own.
+    /// The message with the data of this decision.
     #[must_use]
     pub fn decision(&self) -> &'a Decision {
         self.decision
@@ -168,7 +163,7 @@ impl<'a> Question<'a> {
         &self.context.ruleset
     }
 
-    /// Name of the bot that is asked; empty for the default one.
+    /// Name of the requested bot; empty for the default one.
     #[must_use]
     pub fn bot(&self) -> &'a str {
         &self.context.bot
@@ -186,8 +181,8 @@ impl<'a> Question<'a> {
         &self.decision.legal_moves
     }
 
-    /// What the legal moves are called, in the same order. Empty where
-    /// [`DescribeResponse::omit_move_details`] was said.
+    /// Notations of the legal moves, in the same order. Empty if
+    /// [`DescribeResponse::omit_move_details`] was set.
     #[must_use]
     pub fn notations(&self) -> &'a [String] {
         &self.decision.notations
@@ -195,8 +190,7 @@ impl<'a> Question<'a> {
 
     /// The position as the ruleset's own message.
     ///
-    /// # Errors
-    /// [`Refusal`] where the bytes are no such message.
+    /// # Errors [`Refusal`] if the bytes are not such a message.
     pub fn position<M: prost::Message + Default>(&self) -> Result<M, Refusal> {
         M::decode(self.decision.position.as_slice()).map_err(|error| {
             Refusal::new(format!(
@@ -206,7 +200,7 @@ impl<'a> Question<'a> {
         })
     }
 
-    /// The value of one of the bot's options, if it was reported.
+    /// The value of one of the bot's options, if it was sent.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<&'a str> {
         let mut options = self.context.bot_options.iter();
@@ -216,8 +210,7 @@ impl<'a> Question<'a> {
 
     /// The value of one of the bot's options, or a default.
     ///
-    /// # Errors
-    /// [`Refusal`] where the value is not of this type.
+    /// # Errors [`Refusal`] if the value does not have this type.
     pub fn option_or<T: std::str::FromStr>(&self, name: &str, default: T) -> Result<T, Refusal> {
         match self.option(name) {
             None => Ok(default),
@@ -227,21 +220,21 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// Randomness for this answer.
+    /// Random numbers for this answer.
     #[must_use]
     pub fn random(&self) -> Random {
         Random::new(self.decision.seed)
     }
 
-    /// The time this answer may take; none where no limit was reported. In a batch
-    /// its equal share.
+    /// The time limit of this answer; `None` without a limit. In a batch it is an equal
+    /// share.
     #[must_use]
     pub fn time_budget(&self) -> Option<Duration> {
         self.time_budget
     }
 }
 
-/// A chosen move, and what may be informed of how it was found.
+/// A chosen move, with optional statistics of the search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     pub(crate) move_id: u32,
@@ -269,38 +262,38 @@ impl Choice {
         self
     }
 
-    /// Tells how good the position is for the seat, in the agent's own unit.
+    /// Sets the score of the position for the seat, in the agent's own unit.
     #[must_use]
     pub fn score(self, score: f64) -> Self {
         self.info(|info| info.score = Some(score))
     }
 
-    /// Tells how many plies were looked ahead.
+    /// Sets the search depth in plies.
     #[must_use]
     pub fn depth(self, depth: u32) -> Self {
         self.info(|info| info.depth = Some(depth))
     }
 
-    /// Tells how many positions were looked at.
+    /// Sets the number of searched positions.
     #[must_use]
     pub fn nodes(self, nodes: u64) -> Self {
         self.info(|info| info.nodes = Some(nodes))
     }
 
-    /// Tells the moves that are expected to follow, as ids or notations.
+    /// Sets the expected continuation, as ids or notations.
     #[must_use]
     pub fn variation(self, variation: Vec<String>) -> Self {
         self.info(|info| info.variation = variation)
     }
 }
 
-/// Why a question cannot be answered: something in it is wrong.
+/// The reason why a question cannot be answered: a part of it is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(String);
 
 impl Refusal {
-    /// What is wrong, and with what.
+    /// Creates a refusal. The reason names the invalid part and the problem.
     #[must_use]
     pub fn new(reason: impl Into<String>) -> Self {
         Self(reason.into())

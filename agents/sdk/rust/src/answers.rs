@@ -15,11 +15,11 @@ use crate::{agent::Process, chooser::Answered, choosers::SharedChoosers};
 
 type Thinking = Pin<Box<dyn Future<Output = Result<Answered, Status>> + Send>>;
 
-/// Answers one message after the other, each in one message.
+/// Answers each message of a stream with one message, in order.
 pub(crate) struct Answers<P> {
     shared: Arc<SharedChoosers<P>>,
     questions: Streaming<Bytes>,
-    /// Ready once the process is to end.
+    /// Ready once the process must end.
     ending: Pin<Box<dyn Future<Output = ()> + Send>>,
     state: State,
 }

@@ -1,4 +1,4 @@
-//! Puts questions to players, one thread's worth.
+//! Passes questions to players, for one thread.
 
 use std::{
     any::Any,
@@ -20,14 +20,15 @@ use tonic::Status;
 
 use crate::agent::{Choice, Player, Process, Question};
 
-/// Players kept for later questions; more contexts than this start afresh.
+/// Maximum number of players kept for later questions; with more contexts, all players are
+/// created again.
 const PLAYERS_MAX: usize = 1024;
-/// What the answer to one decision takes where nothing is informed of a search,
-/// and what every message takes beside.
+/// Bytes of the answer to one decision without search statistics, and the overhead of every
+/// message.
 const ANSWER_BYTES: usize = 10;
 const MORE_BYTES: usize = 32;
 
-/// Why there is no choice.
+/// The reason why there is no choice.
 #[derive(Clone, Debug)]
 enum Failure {
     Refused(String),
@@ -43,30 +44,29 @@ impl From<Failure> for Status {
     }
 }
 
-/// A player, and the context that it was made for.
+/// A player, and its context.
 struct Seated {
     context: GameContext,
     player: Box<dyn Player>,
 }
 
-/// The players of a process, made when first asked for.
+/// The players of a process, created on the first request.
 ///
-/// Questions come encoded and answers go encoded, and what they are read into
-/// is used again: for one decision nothing is allocated here.
+/// Questions and answers are encoded bytes, and the buffers for decoding are reused: a
+/// single decision allocates nothing here.
 pub(crate) struct Chooser<P> {
     process: Arc<P>,
     seated: Vec<Seated>,
     /// Index into `seated` by encoded context.
     known: HashMap<Vec<u8>, usize>,
     questions: Questions,
-    /// For each context of the message at hand: its player.
+    /// The player for each context of the current message.
     places: Vec<Result<usize, Failure>>,
     decision: Decision,
     out: BytesMut,
 }
 
-/// The answers to a batch, and the status that ends the stream where some are
-/// missing.
+/// The answers to a batch, and the status that ends the stream if some are missing.
 pub(crate) type Answered = (Bytes, Option<Status>);
 
 impl<P: Process> Chooser<P> {
@@ -82,15 +82,14 @@ impl<P: Process> Chooser<P> {
         }
     }
 
-    /// Answers a `ChooseMoveRequest`; none where its player thinks long and
-    /// only quick ones are to be asked.
+    /// Answers a `ChooseMoveRequest`; `None` if its player thinks long and `quick` is set.
     pub(crate) fn answer(&mut self, request: &[u8], quick: bool) -> Option<Result<Bytes, Status>> {
         self.prepare(request, quick, |this, started| {
             this.answer_one(request, started)
         })
     }
 
-    /// Answers what can be answered of a `ChooseMovesRequest`; none as in
+    /// Answers the valid questions of a `ChooseMovesRequest`; `None` as in
     /// [`Chooser::answer`].
     pub(crate) fn answer_batch(
         &mut self,
@@ -102,7 +101,7 @@ impl<P: Process> Chooser<P> {
         })
     }
 
-    /// Takes a message apart and finds its players.
+    /// Splits a message and finds its players.
     fn prepare<T>(
         &mut self,
         request: &[u8],
@@ -209,7 +208,7 @@ impl<P: Process> Chooser<P> {
         Ok(index)
     }
 
-    /// Asks a player about the decision that was read.
+    /// Asks a player about the decoded decision.
     fn ask(&mut self, place: usize, time_budget: Option<Duration>) -> Result<Choice, Failure> {
         let decision = &self.decision;
         if decision.legal_moves.is_empty() {
@@ -227,7 +226,7 @@ impl<P: Process> Chooser<P> {
         match catch_unwind(AssertUnwindSafe(|| player.choose(&question))) {
             Ok(choice) => choice.map_err(|refusal| Failure::Refused(refusal.to_string())),
             Err(panic) => {
-                // What a panic left half done must not play on.
+                // After a panic, players may be in an inconsistent state.
                 self.forget();
                 Err(Failure::Panicked(panic_text(&*panic)))
             }
@@ -247,7 +246,7 @@ impl<P: Process> Chooser<P> {
     }
 }
 
-/// Reads a decision into the room of another.
+/// Decodes a decision into the buffers of another.
 fn read_decision(decision: &mut Decision, encoded: &[u8]) -> Result<(), Status> {
     decision.clear();
     decision.merge(encoded).map_err(unreadable)
@@ -261,7 +260,7 @@ fn share(time_budget_us: u64, decisions: usize) -> Option<Duration> {
     (time_budget_us > 0).then(|| Duration::from_micros(time_budget_us / (decisions.max(1) as u64)))
 }
 
-/// Microseconds since then, rounded up: no decision takes no time.
+/// Microseconds since `started`, rounded up, so that every decision takes some time.
 fn micros(started: Instant) -> u64 {
     u64::try_from(started.elapsed().as_nanos().div_ceil(1_000)).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Where decisions are made: at once, or on a thread of their own.
+//! Threads of decisions: the receiving thread, or a thinking thread.
 
 use std::{
     future::Future,
@@ -16,15 +16,15 @@ use crate::{
     chooser::{Answered, Chooser},
 };
 
-/// Questions that wait for the thinking thread.
+/// Maximum number of questions that wait for the thinking thread.
 const WAITING_MAX: usize = 256;
 
 type Job<P> = Box<dyn FnOnce(&mut Chooser<P>) + Send>;
 
-/// The choosers that all calls share: one on the receiving thread and one on a thread of
-/// its own.
+/// The choosers that all calls share: one on the receiving thread and one on the thinking
+/// thread.
 pub(crate) struct SharedChoosers<P> {
-    /// The answer to `Describe`, encoded.
+    /// The encoded answer to `Describe`.
     pub(crate) described: Bytes,
     /// For bots that answer quickly, on the receiving thread.
     quick: Mutex<Chooser<P>>,
@@ -54,11 +54,11 @@ impl<P: Process> SharedChoosers<P> {
     }
 
     fn quickly<T>(&self, work: impl FnOnce(&mut Chooser<P>) -> T) -> T {
-        // A chooser that panicked outside of a player has no half-done state.
+        // A chooser that panicked outside of a player has no inconsistent state.
         work(&mut self.quick.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Answers an encoded batch at once, or returns none if one of its bots thinks long.
+    /// Answers an encoded batch at once, or returns `None` if one of its bots thinks long.
     pub(crate) fn answer_quickly(&self, request: &[u8]) -> Option<Result<Answered, Status>> {
         self.quickly(|chooser| chooser.answer_batch(request, true))
     }
@@ -80,8 +80,8 @@ impl<P: Process> SharedChoosers<P> {
         }
     }
 
-    /// Does work on the thinking thread, after all work that waits there. Skips work
-    /// whose caller has left.
+    /// Runs work on the thinking thread, after all queued work. Skips work whose caller has
+    /// left.
     async fn think<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Chooser<P>) -> Option<Result<T, Status>> + Send + 'static,
@@ -98,11 +98,11 @@ impl<P: Process> SharedChoosers<P> {
         answer.await.ok().flatten().unwrap_or_else(|| Err(gone()))
     }
 
-    /// Waits until the process has to end.
+    /// Waits until the process must end.
     pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + use<P> {
         let mut ending = self.ending.clone();
         async move {
-            // A sender that is gone means the same.
+            // A dropped sender has the same meaning.
             let _ = ending.wait_for(|&ending| ending).await;
         }
     }

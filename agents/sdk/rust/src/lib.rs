@@ -1,7 +1,7 @@
 //! How to write an Arena agent in Rust.
 //!
-//! An agent is a process that answers one question: here is a position, here
-//! are the legal moves, which one? This is a whole one:
+//! An agent is a process that answers one question: which of the legal moves should be
+//! played in this position? This is a complete agent:
 //!
 //! ```no_run
 //! use arena_sdk::{Agent, Choice, Question, Refusal};
@@ -20,37 +20,35 @@
 //! }
 //! ```
 //!
-//! [`run`] listens where the environment variable `ARENA_LISTEN` says
-//! (`unix:PATH` or `HOST:PORT`; without it on any free port of this machine),
-//! prints `{"listen":"…"}` as the first line on standard output, answers until
-//! SIGTERM or SIGINT, and finishes what it is thinking about. Health checks,
-//! reflection, single questions and streams of batches come with it.
+//! [`run`] listens on the address in the environment variable `ARENA_LISTEN` (`unix:PATH`
+//! or `HOST:PORT`; without it on any free port of this machine). It prints
+//! `{"listen":"…"}` as the first line on standard output. It answers until SIGTERM or
+//! SIGINT, and finishes pending answers. Health checks, reflection, single questions and
+//! streams of batches are included.
 //!
-//! # What a question carries
+//! # Contents of a question
 //!
-//! Everything that is needed to answer it; nothing has to be remembered from
-//! one question to the next. [`Question::legal_moves`] are ids, and
-//! [`Question::notations`] what they are called. Who wants to look at the board
-//! reads [`Question::position`] into the ruleset's message, such as
-//! [`games::CowryPosition`]. Who wants chance takes [`Question::random`]: it
-//! starts at the seed of the question, so that a game can be played again.
+//! A question has everything that is needed to answer it; an agent need not remember
+//! earlier questions. [`Question::legal_moves`] are ids, and [`Question::notations`] their
+//! notations. To read the board, decode [`Question::position`] into the ruleset's message,
+//! such as [`games::CowryPosition`]. For random numbers use [`Question::random`]: it starts
+//! at the seed of the question, so that a game can be replayed.
 //!
-//! # Telling more
+//! # More features
 //!
-//! - [`Agent::describe`] names the program, its version, its bots and their
-//!   options ([`option`] makes these), and whether it is deterministic.
+//! - [`Agent::describe`] names the program, its version, its bots and their options
+//!   ([`option`] makes these), and whether it is deterministic.
 //! - [`Question::option`] reads an option's value.
-//! - [`Choice::score`] and its neighbours tell of a search.
-//! - [`Agent::thinks_long`] says `false` for agents that answer in
-//!   microseconds: they are asked on the thread that receives, which is many
-//!   times cheaper. All others think on a thread of their own, so that health
-//!   checks are answered meanwhile.
-//! - [`Refusal`] is for questions that make no sense (status
-//!   `INVALID_ARGUMENT`). In a batch the other questions are answered first.
-//!   A panic gets the status `INTERNAL`, and the process goes on.
-//! - A process with several bots that wants to prepare each once, not at every
-//!   question, implements [`Process`] instead of [`Agent`]; one that is part
-//!   of a greater program calls [`serve`] instead of [`run`].
+//! - [`Choice::score`] and similar methods report statistics of a search.
+//! - [`Agent::thinks_long`] returns `false` for agents that answer in microseconds. They
+//!   run on the receiving thread, which is many times cheaper. All others run on a thread
+//!   of their own, so that health checks are answered meanwhile.
+//! - [`Refusal`] is for invalid questions (status `INVALID_ARGUMENT`). In a batch the other
+//!   questions are answered first. A panic gets the status `INTERNAL`, and the process
+//!   continues.
+//! - A process with several bots that prepares each once, not at every question, implements
+//!   [`Process`] instead of [`Agent`]. An agent that is part of a larger program calls
+//!   [`serve`] instead of [`run`].
 
 mod agent;
 mod answers;

@@ -1,4 +1,4 @@
-//! Where an agent listens.
+//! Listen addresses of an agent.
 
 use std::{
     env, fmt, fs, io,
@@ -9,33 +9,33 @@ use std::{
 
 use tokio::net::{TcpListener, UnixListener};
 
-/// The environment variable that tells a process where to listen.
+/// The environment variable with the listen address of a process.
 pub const LISTEN_VARIABLE: &str = "ARENA_LISTEN";
 
 /// An address to listen on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listen {
-    /// `HOST:PORT`; port 0 takes any free one.
+    /// `HOST:PORT`; port 0 selects any free port.
     Tcp(String),
     /// `unix:PATH`.
     Unix(PathBuf),
 }
 
-/// An address that cannot be listened on.
+/// An address on which the process cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// It is no address.
+    /// It is not an address.
     #[error("cannot listen on \"{0}\": expected unix:PATH or HOST:PORT, such as 127.0.0.1:0")]
     Address(String),
-    /// Another process answers there.
+    /// Another process answers on it.
     #[error("cannot listen on {0}: another process does")]
     Taken(Listen),
-    /// There is a file in the way.
+    /// Another file has this path.
     #[error(
         "cannot listen on {0}: there is a file that is no socket; remove it or choose another path"
     )]
     File(Listen),
-    /// The system refuses.
+    /// The system reported an error.
     #[error("cannot listen on {0}: {1}")]
     Io(Listen, #[source] io::Error),
 }
@@ -75,10 +75,9 @@ impl FromStr for Listen {
 }
 
 impl Listen {
-    /// What [`LISTEN_VARIABLE`] says; none where it is not set.
+    /// The address in [`LISTEN_VARIABLE`]; `None` if it is not set.
     ///
-    /// # Errors
-    /// [`ListenError::Address`].
+    /// # Errors [`ListenError::Address`].
     pub fn from_env() -> Result<Option<Self>, ListenError> {
         match env::var_os(LISTEN_VARIABLE) {
             None => Ok(None),
@@ -87,7 +86,7 @@ impl Listen {
     }
 }
 
-/// A bound address, where clients may connect already.
+/// A bound address to which clients can already connect.
 #[derive(Debug)]
 pub struct Listener {
     pub(crate) socket: Socket,
@@ -101,10 +100,9 @@ pub(crate) enum Socket {
 }
 
 impl Listener {
-    /// Binds an address. The socket file of a process that is gone is removed.
+    /// Binds an address. Removes the socket file of a process that has ended.
     ///
-    /// # Errors
-    /// [`ListenError`].
+    /// # Errors [`ListenError`].
     pub async fn bind(listen: &Listen) -> Result<Self, ListenError> {
         let failed = |error| ListenError::Io(listen.clone(), error);
         match listen {
@@ -133,7 +131,7 @@ impl Listener {
         }
     }
 
-    /// Where it listens, with the port that was taken.
+    /// The listen address, with the selected port.
     #[must_use]
     pub fn address(&self) -> &Listen {
         &self.address
@@ -163,7 +161,7 @@ pub(crate) struct SocketFile(PathBuf);
 
 impl Drop for SocketFile {
     fn drop(&mut self) {
-        // Somebody else may have removed it first.
+        // Another process may have removed it first.
         let _ = fs::remove_file(&self.0);
     }
 }

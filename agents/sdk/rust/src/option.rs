@@ -20,7 +20,7 @@ pub fn boolean(name: &str, default: bool, summary: &str) -> BotOption {
     option(name, OptionType::Bool, default.to_string(), summary)
 }
 
-/// A whole number within bounds.
+/// An integer within bounds.
 #[must_use]
 pub fn integer(name: &str, default: i64, range: RangeInclusive<i64>, summary: &str) -> BotOption {
     BotOption {
@@ -40,7 +40,7 @@ pub fn real(name: &str, default: f64, range: RangeInclusive<f64>, summary: &str)
     }
 }
 
-/// One of some words.
+/// One of several words.
 #[must_use]
 pub fn choice(name: &str, default: &str, words: &[&str], summary: &str) -> BotOption {
     BotOption {
@@ -55,7 +55,7 @@ pub fn text(name: &str, default: &str, summary: &str) -> BotOption {
     option(name, OptionType::Text, default.to_owned(), summary)
 }
 
-/// A list of as many numbers as the default has, each within bounds.
+/// A list with as many numbers as the default, each within bounds.
 #[must_use]
 pub fn numbers(
     name: &str,

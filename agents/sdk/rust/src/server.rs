@@ -23,17 +23,17 @@ use crate::{
     service::AgentService,
 };
 
-/// Calls of one connection at a time; more wait.
+/// Maximum number of concurrent calls of one connection; more calls wait.
 const STREAMS_MAX: u32 = 256;
-/// Calls that a client may begin and drop before its connection ends.
+/// Maximum number of calls that a client may begin and drop before its connection is
+/// closed.
 const RESETS_MAX: usize = 256;
-/// Room for batches on their way, of one stream and of all.
+/// Flow-control window for batches, of one stream and of a connection.
 const WINDOW_BYTES: u32 = 1 << 20;
-/// How long answers may still take once the process is to end.
+/// Time limit for pending answers once the process must end.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// What reflection lists: these services and none else that the descriptors
-/// know of.
+/// The services that reflection lists, without the other ones in the descriptors.
 const SERVICES: [&str; 4] = [
     "arena.v1.AgentService",
     "grpc.health.v1.Health",
@@ -44,7 +44,7 @@ const SERVICES: [&str; 4] = [
 /// A server that could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Nowhere to listen.
+    /// The listen address is not usable.
     #[error(transparent)]
     Listen(#[from] ListenError),
     /// The server failed.
@@ -53,15 +53,14 @@ pub enum ServeError {
     /// Reflection could not be set up.
     #[error("the descriptors cannot be served: {0}")]
     Reflection(#[from] tonic_reflection::server::Error),
-    /// No runtime, no signals, or no standard output.
+    /// An error of the runtime, signals or standard output.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
-/// Serves until `stop` is ready, then finishes what is being answered.
+/// Serves until `stop` is ready, then finishes pending answers.
 ///
-/// # Errors
-/// [`ServeError`].
+/// # Errors [`ServeError`].
 pub async fn serve<P: Process>(
     process: P,
     listener: Listener,
@@ -100,7 +99,7 @@ pub async fn serve<P: Process>(
         health
             .set_service_status("", ServingStatus::NotServing)
             .await;
-        // Nobody may be listening any longer.
+        // The receivers may already be gone.
         let _ = end.send(true);
         tokio::time::sleep(GRACE).await;
     };
@@ -124,8 +123,7 @@ pub async fn serve<P: Process>(
 
 /// Ready at the first SIGTERM or SIGINT.
 ///
-/// # Errors
-/// Where the system does not let signals be caught.
+/// # Errors If the system does not allow signal handlers.
 pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -137,11 +135,10 @@ pub fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Prints `{"listen":"…"}` as a line on standard output, so that whoever
-/// started the process learns the port.
+/// Prints `{"listen":"…"}` as a line on standard output, so that the parent process learns
+/// the port.
 ///
-/// # Errors
-/// Where standard output is closed.
+/// # Errors If standard output is closed.
 pub fn announce(listener: &Listener) -> io::Result<()> {
     let address = listener.address().to_string();
     let escaped = address.replace('\\', "\\\\").replace('"', "\\\"");
@@ -150,16 +147,16 @@ pub fn announce(listener: &Listener) -> io::Result<()> {
     out.flush()
 }
 
-/// Runs an agent as a whole process: listens where [`LISTEN_VARIABLE`] says,
-/// and serves until SIGTERM or SIGINT.
+/// Runs an agent as a process: listens on the address in [`LISTEN_VARIABLE`], and serves
+/// until SIGTERM or SIGINT.
 ///
-/// Exit codes: 0 when asked to stop, 2 where [`LISTEN_VARIABLE`] is no address,
-/// 1 where something else failed; the reason is on standard error.
+/// Exit codes: 0 when asked to stop, 2 if [`LISTEN_VARIABLE`] is not an address, 1 for
+/// other failures; the reason is on standard error.
 pub fn run(process: impl Process) -> ExitCode {
     match run_until_stopped(process) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nothing is left to do where standard error is closed.
+            // If standard error is closed, the message is lost.
             let _ = writeln!(io::stderr(), "error: {error}");
             match error {
                 ServeError::Listen(ListenError::Address(_)) => ExitCode::from(2),

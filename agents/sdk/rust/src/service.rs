@@ -14,8 +14,8 @@ use arena_wire::raw::Raw;
 
 use crate::{agent::Process, answers::Answers, choosers::SharedChoosers};
 
-/// The largest message that is read. Nested messages take many times their
-/// encoded size, so this bounds memory.
+/// Maximum size of a message. Nested messages take many times their encoded size, so this
+/// bounds memory.
 const MESSAGE_BYTES_MAX: usize = 4 << 20;
 
 /// The service of an agent.

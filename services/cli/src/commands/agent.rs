@@ -77,7 +77,7 @@ impl AgentCommand {
     }
 }
 
-/// `arena agent guard`: what a worker puts around each agent process.
+/// `arena agent guard`: the process that a worker starts around each agent process.
 pub(crate) fn guard(arguments: Vec<OsString>) -> ExitCode {
     arena_worker::guard::main(arguments)
 }

@@ -11,7 +11,7 @@ use crate::{
     output::{self, Format, Listing},
 };
 
-/// Asked for at a time.
+/// Audits per request.
 const PAGE: u32 = 512;
 
 /// List audited games whose replay differed
@@ -123,7 +123,7 @@ async fn tournaments(client: &mut Client) -> Outcome<Vec<String>> {
 
 fn row(difference: &v1::Difference) -> (Vec<String>, serde_json::Value) {
     let known = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    // Hashes do not tell where two games part.
+    // Hashes do not show where two games differ.
     let event = (!difference.hash_only).then_some(difference.event);
     let agent = known(&difference.agent);
     let shown = match (&agent, difference.hash_only) {

@@ -87,10 +87,10 @@ fn seconds(text: &str) -> Result<f64, String> {
 pub(super) struct Measured {
     what: String,
     ruleset: &'static str,
-    /// Of the rules' lines.
+    /// Number of seats, for lines of the rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     seats: Option<usize>,
-    /// Of the rules' lines: nothing is kept for a record.
+    /// True if no record is kept, for lines of the rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     bare: Option<bool>,
     seconds: f64,
@@ -99,7 +99,7 @@ pub(super) struct Measured {
     decisions: u64,
     decisions_per_second: f64,
     games_per_second: f64,
-    /// Of all processes together.
+    /// CPU time of all processes together.
     cpu_us_per_decision: f64,
     coordinator_mb: Option<f64>,
     worker_mb: Option<f64>,
@@ -155,7 +155,7 @@ impl BenchArgs {
         print(lines, self.output)
     }
 
-    /// An agent from a file cannot be asked without a process.
+    /// An agent from a file cannot be queried without a process.
     fn wants(&self, what: What) -> bool {
         let outside = matches!(what, What::Batched | What::Unary);
         match self.what.as_slice() {

@@ -1,4 +1,4 @@
-//! `arena coordinator`, and the coordinators that other commands bring along.
+//! `arena coordinator`, and the embedded coordinators of other commands.
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
@@ -96,14 +96,14 @@ pub(crate) struct CoordinatorArgs {
     reserve: u64,
 }
 
-/// Files that are kept for other things than connections: the store's, the
-/// metrics' and binaries on their way.
+/// Files reserved for other purposes than connections: the store, the metrics and binary
+/// uploads.
 const FILES_RESERVED: u64 = 128;
-/// The most connections, however many files there may be.
+/// Maximum number of connections, whatever the file limit.
 const CONNECTIONS_MAX: u64 = 65_536;
 
-/// Takes as many open files as the system gives, and tells how many of them
-/// may be connections.
+/// Raises the limit of open files to the maximum, and returns how many of them may be
+/// connections.
 fn connections_max() -> usize {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
@@ -126,7 +126,8 @@ fn connections_max() -> usize {
     connections as usize
 }
 
-/// The default of `--host-grace-period`: the variable has had another name until 0.1.
+/// The default of `--host-grace-period`. The environment variable had another name until
+/// 0.1.
 fn default_grace_period() -> f64 {
     let before = std::env::var("ARENA_COORDINATOR_HOST_PATIENCE");
     before.map_or(600.0, |text| text.parse().unwrap_or(f64::NAN))
@@ -150,7 +151,7 @@ impl CoordinatorArgs {
         let mut interrupt = Interrupt::listen()?;
         let defaults = arena_store::Options::default();
         let queue = arena_store::Options {
-            // Reports are refused before they are read, not by the store.
+            // Excess reports are rejected before they are read, not by the store.
             queue_games: 2 * self.report_queue as usize,
             queue_bytes: 2 * defaults.queue_bytes,
             reserve_bytes: self.reserve,

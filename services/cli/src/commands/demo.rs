@@ -66,7 +66,7 @@ impl DemoArgs {
     }
 }
 
-/// How this program was called, so that what is printed can be typed.
+/// The command that started this program, so that printed commands can be typed.
 fn program() -> String {
     let called = std::env::args()
         .next()

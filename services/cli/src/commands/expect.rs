@@ -1,4 +1,4 @@
-//! What is expected of a tournament, checked and reported.
+//! Checks and reports the expectations of a tournament.
 
 use arena_model::expect::Expectation;
 use arena_report::Verdict;
@@ -23,7 +23,7 @@ pub(crate) struct ExpectArgs {
 }
 
 impl ExpectArgs {
-    /// What is expected of the tournament; nothing where nobody asks.
+    /// The verdicts of the tournament's expectations; `None` without expectations.
     pub(crate) async fn of(&self, client: &mut Client, id: &str) -> Outcome<Vec<Expectation>> {
         if !self.check && self.expect.is_empty() {
             return Ok(Vec::new());
@@ -43,23 +43,22 @@ impl ExpectArgs {
     }
 }
 
-/// Tells what came of what is expected; a failure where something does not
-/// hold.
+/// Reports the verdicts of the expectations; fails if an expectation is not met.
 pub(super) fn conclude(verdicts: &[Verdict], format: Format) -> Outcome {
     if verdicts.is_empty() {
         return Ok(());
     }
     match format {
         Format::Table => output::write(&format!("\n{}", results_table(verdicts)))?,
-        // They are in it.
+        // The JSON contains them.
         Format::Json => {}
-        // One row an agent is what readers of these expect.
+        // Readers of these formats expect one row per agent.
         Format::Jsonl | Format::Csv => note(results_table(verdicts).trim_end()),
     }
     settle(verdicts)
 }
 
-/// A table of what was expected and what came.
+/// A table of expectations and results.
 fn results_table(verdicts: &[Verdict]) -> String {
     let rows: Vec<Vec<String>> = verdicts
         .iter()
@@ -80,7 +79,7 @@ fn results_table(verdicts: &[Verdict]) -> String {
     output::table(&["verdict", "expected", "came"], &rows)
 }
 
-/// A failure where something does not hold.
+/// Fails if an expectation is not met.
 pub(crate) fn settle(verdicts: &[Verdict]) -> Outcome {
     let failed: Vec<&str> = verdicts
         .iter()

@@ -22,7 +22,7 @@ use crate::{
     output::note,
 };
 
-/// Games asked for at a time.
+/// Games per request.
 const PAGE: u32 = 512;
 
 /// Write a tournament's games, decisions or standings
@@ -107,19 +107,19 @@ enum ExportRecords {
     Hash,
 }
 
-/// A tournament that is exported.
+/// A tournament to export.
 struct Source {
     id: String,
     rules: TournamentRecords,
     seed: String,
     spec_json: String,
     spec_sha256: String,
-    /// Which of its generations.
+    /// The generation to export.
     generation: u32,
 }
 
 impl Source {
-    /// The cells of a row with those that say which tournament it is of.
+    /// The cells of a row, followed by the cells of its tournament.
     fn table(&self, mut cells: Vec<Cell>) -> Vec<Cell> {
         cells.extend([json!(self.id), json!(self.generation)]);
         cells.extend([json!(self.seed), json!(self.spec_sha256)]);
@@ -142,7 +142,7 @@ impl ExportArgs {
 
     async fn write(&self, client: &mut Client) -> Outcome {
         let sources = self.sources(client).await?;
-        // Tournaments of fewer seats leave the columns of the others empty.
+        // Tournaments with fewer seats leave the columns of the other seats empty.
         let seats = sources.iter().map(|source| source.rules.game.seats());
         let seats = seats.max().unwrap_or(2);
         let mut out = Out::open(self.out.as_deref(), self.format == ExportFormat::Parquet)?;
@@ -195,7 +195,7 @@ impl ExportArgs {
         Ok(sink.finish()?)
     }
 
-    /// What is exported.
+    /// The tournaments to export.
     async fn sources(&self, client: &mut Client) -> Outcome<Vec<Source>> {
         let ids = match &self.id {
             Some(id) => vec![ids::tournament(client, id).await?],
@@ -237,7 +237,7 @@ impl ExportArgs {
         Ok(sources)
     }
 
-    /// True for what a tournament of hashes does not have.
+    /// True if the export needs events, which a hash-only tournament does not have.
     fn wants_events(&self) -> bool {
         match self.table {
             ExportTable::Games => {
@@ -261,7 +261,7 @@ impl ExportArgs {
         }
     }
 
-    /// Records as lines, which are a contract.
+    /// Writes records as lines; the format is a contract.
     async fn write_lines(&self, client: &mut Client, source: &Source, out: &mut Out) -> Outcome {
         self.each_game(client, &source.id, |game, record| {
             Ok(out.text(&self.line(&source.rules, game, record)?)?)
@@ -323,7 +323,7 @@ impl ExportArgs {
     }
 }
 
-/// A game as comma-separated values with a header, as an export of it has them.
+/// Formats a game as comma-separated values with a header, as in an export.
 pub(crate) fn csv(rules: &TournamentRecords, record: &GameRecord) -> String {
     let columns = table::game_columns(rules.game.seats(), false);
     sink::csv_header(&columns[..columns.len() - table::SOURCE.len()])

@@ -1,4 +1,4 @@
-//! `arena game …`, and what `arena play` shares with it.
+//! `arena game …`, and the parts that `arena play` shares with it.
 
 mod compare;
 mod list;

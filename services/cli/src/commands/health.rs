@@ -13,7 +13,7 @@ use crate::{
     output,
 };
 
-/// An answer is a few lines.
+/// Maximum size of an answer, which is a few lines.
 const ANSWER_MAX: u64 = 64 << 10;
 
 /// Check the health of a coordinator or worker
@@ -62,7 +62,7 @@ impl HealthArgs {
     }
 }
 
-/// What `/healthz` of an address answers.
+/// Requests `/healthz` of an address.
 fn ask(address: &str, timeout: Duration) -> std::io::Result<String> {
     let ends = Instant::now() + timeout;
     let mut last = std::io::Error::other("it has no address");

@@ -84,7 +84,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Runs the command; `all` is the whole command line, for what describes it.
+    /// Runs the command; `all` is the complete command line, for completions and manual
+    /// pages.
     pub(crate) fn run(self, all: clap::Command) -> Outcome {
         match self {
             Self::Demo(args) => block_on(args.run()),
@@ -112,8 +113,8 @@ impl Command {
     }
 }
 
-/// Runs a command on one thread: on small machines a second runtime thread
-/// costs more than it gives.
+/// Runs a command on one thread: on small machines a second runtime thread costs more than
+/// it gains.
 fn block_on(work: impl Future<Output = Outcome>) -> Outcome {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -122,13 +123,12 @@ fn block_on(work: impl Future<Output = Outcome>) -> Outcome {
         .block_on(work)
 }
 
-/// A fresh id for a request that changes something, so that it can be sent
-/// again without doing it twice.
+/// A fresh id for a request with side effects, which makes a retry safe.
 fn request_id() -> String {
     let mut bytes = [0; 16];
     match getrandom::fill(&mut bytes) {
         Ok(()) => hex::encode(bytes),
-        // Without an id the request is simply not protected against repeats.
+        // Without an id the request is not protected against repetition.
         Err(_) => String::new(),
     }
 }

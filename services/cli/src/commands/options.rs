@@ -2,8 +2,7 @@
 
 use crate::failure::{Failure, Outcome};
 
-/// Keys and values as given; a key may be given once. `example` is shown where
-/// one is neither.
+/// Parses keys and values; each key may occur once. An error message shows `example`.
 pub(super) fn pairs(given: &[String], example: &str) -> Outcome<Vec<(String, String)>> {
     let mut pairs: Vec<(String, String)> = Vec::with_capacity(given.len());
     for option in given {

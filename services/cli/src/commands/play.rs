@@ -95,11 +95,11 @@ enum OnFault {
 impl PlayArgs {
     pub(crate) async fn run(self) -> Outcome {
         let spec = self.spec()?;
-        // A coordinator resolves the seats as it does for a tournament; one of
-        // our own, with nothing stored, where nobody names another.
+        // A coordinator resolves the seats as for a tournament. Unless one is named, an
+        // embedded one without storage is used.
         let mut resolved = Resolved::resolve(&self.access, &spec).await?;
         if let Some(play) = &mut resolved.setup.play {
-            // One game has no book: its opening is drawn with its seed.
+            // A single game has no opening book: its seed determines the opening.
             play.opening_plies = self.opening_plies;
         }
         let count = resolved.setup.seats;
@@ -118,7 +118,7 @@ impl PlayArgs {
         outcome.and(resolved.close().await)
     }
 
-    /// Whether the rules allow the opening.
+    /// Checks that the rules allow the opening.
     fn check_opening(&self, resolved: &Resolved) -> Outcome {
         let rules = arena_report::records::TournamentRecords::new(&resolved.setup)?;
         let names: Vec<&str> = resolved
@@ -196,7 +196,7 @@ impl PlayArgs {
     }
 }
 
-/// Such as `2s` or `500ms`.
+/// A duration such as `2s` or `500ms`.
 fn duration(text: &str) -> Result<Duration, String> {
     let duration =
         humantime::parse_duration(text).map_err(|_| "write for example 2s or 500ms".to_owned())?;
@@ -206,7 +206,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     Ok(duration)
 }
 
-/// Splits at the commas that are not inside parentheses.
+/// Splits at commas outside parentheses.
 fn split_seats(text: &str) -> Outcome<Vec<String>> {
     let mut seats = vec![String::new()];
     let mut depth = 0_u32;

@@ -56,7 +56,7 @@ pub(crate) struct ReportArgs {
 
 impl ReportArgs {
     pub(crate) async fn run(self) -> Outcome {
-        // A folder that is not there is reported before any work.
+        // Report a missing folder before any work.
         for file in [&self.html, &self.markdown, &self.junit]
             .into_iter()
             .flatten()
@@ -88,7 +88,7 @@ impl ReportArgs {
         }
         expect::settle(&report.verdicts)?;
         if self.junit.is_some() && !report.is_whole() {
-            // A case of the file fails: the exit code says so too.
+            // A test case in the file failed, so the exit code reports a failure, too.
             return Err(Failure::differs(format!(
                 "tournament {} is {}, not finished",
                 report.id,

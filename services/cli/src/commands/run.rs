@@ -95,21 +95,21 @@ impl RunArgs {
     }
 }
 
-/// A tournament to be played with a fleet of our own.
+/// A tournament to play with embedded workers.
 pub(crate) struct Plan {
     pub(crate) spec: String,
     pub(crate) data: PathBuf,
     pub(crate) workers: usize,
     pub(crate) seed: Option<String>,
     pub(crate) builtin: Builtin,
-    /// Where what agent processes print is written to.
+    /// File for the output of agent processes.
     pub(crate) agent_output: Option<PathBuf>,
     pub(crate) again: bool,
-    /// Sentences beside those of the spec.
+    /// Expectations in addition to those of the spec.
     pub(crate) expect: Vec<String>,
 }
 
-/// Resolves the spec with a coordinator that keeps nothing.
+/// Resolves the spec with a coordinator in memory.
 async fn check_in_memory(plan: &Plan) -> Outcome {
     let embedded = crate::embedded::hold_memory().await?;
     let mut client = access::dial(&embedded.url()).await?;
@@ -124,17 +124,17 @@ async fn check_in_memory(plan: &Plan) -> Outcome {
     Ok(())
 }
 
-/// Plays it, prints the standings and gives its id.
+/// Plays the tournament, prints the standings and returns its id.
 pub(crate) async fn play(plan: Plan, format: Format) -> Outcome<String> {
     let mut interrupt = Interrupt::listen()?;
-    // What cannot be expected is refused before anything is done.
+    // Reject invalid expectations before anything else happens.
     arena_report::expected(
         &Spec::parse(&plan.spec).map_err(Failure::usage)?,
         &plan.expect,
     )?;
     let data = plan.data.clone();
     if !data.exists() {
-        // A spec that is refused leaves no folder behind.
+        // A rejected spec leaves no folder behind.
         check_in_memory(&plan).await?;
     }
     let mut coordinator = match embedded::hold(&data, ([127, 0, 0, 1], 0).into()).await? {
@@ -245,7 +245,7 @@ async fn play_on(
     }
 }
 
-/// Names the unfinished tournaments of the folder that are not played.
+/// Names the unfinished tournaments of the folder that this command does not play.
 async fn note_others(client: &mut Client, id: &str, data: &Path) -> Outcome {
     let all = ids::all(client).await?;
     let open = all.iter().filter(|other| {
@@ -268,7 +268,7 @@ async fn note_others(client: &mut Client, id: &str, data: &Path) -> Outcome {
     Ok(())
 }
 
-/// A seed that was drawn has to be given when the command is typed again.
+/// A hint with the generated seed, which must be given to repeat the command.
 fn seed_hint(given: bool, spec_json: &str) -> String {
     serde_json::from_str::<serde_json::Value>(spec_json)
         .ok()

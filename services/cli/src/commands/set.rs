@@ -1,4 +1,4 @@
-//! `--set KEY=VALUE`: keys of a spec, set on the command line.
+//! `--set KEY=VALUE`: keys of a spec on the command line.
 
 use clap::Args;
 
@@ -14,7 +14,7 @@ pub(crate) struct SetArgs {
 }
 
 impl SetArgs {
-    /// The spec with these keys in it; as it was where there are none.
+    /// The spec with these keys; unchanged if there are none.
     pub(crate) fn apply(&self, spec: String) -> Outcome<String> {
         if self.keys.is_empty() {
             return Ok(spec);
@@ -38,8 +38,8 @@ fn set(table: &mut toml::Table, text: &str) -> Result<(), String> {
     if path.split('.').any(str::is_empty) {
         return Err("a key is missing".to_owned());
     }
-    // Text needs no quotes, unless it would read as something else.
-    // Seeds begin with 0x and are text.
+    // Text needs no quotes, unless it could be parsed as another type. Seeds begin with 0x
+    // and are text.
     let parsed = format!("value = {value}").parse::<toml::Table>().ok();
     let value = match parsed
         .filter(|_| !value.starts_with("0x"))

@@ -96,13 +96,13 @@ pub(crate) struct StandingsArgs {
     output: Format,
 }
 
-/// What is shown beside the agents.
+/// The requested parts besides the agents.
 #[derive(Clone, Copy, Debug, Default)]
 struct Wanted {
     crosstable: bool,
     rounds: bool,
     wide: bool,
-    /// One worker played all, and no other one will come.
+    /// True if a single worker played all games and no other one will join.
     alone: bool,
 }
 
@@ -160,7 +160,7 @@ impl StandingsArgs {
             ))?;
         }
         let format = match self.output {
-            // What came of expectations is not in these ratings.
+            // These ratings do not contain verdicts of expectations.
             Format::Json => Format::Jsonl,
             other => other,
         };
@@ -168,14 +168,13 @@ impl StandingsArgs {
     }
 }
 
-/// Asks for the standings and prints them.
+/// Requests the standings and prints them.
 pub(crate) async fn show(client: &mut Client, id: &str, format: Format) -> Outcome<v1::Standings> {
     ask_all(client, id, format, Wanted::default(), &[]).await
 }
 
-/// The same, and holds them against what is expected; `alone` is the one worker of
-/// a coordinator that ends with it. Fails where there are games and none could be
-/// played.
+/// Prints the standings and checks the expectations; `alone` is true for the only worker of
+/// a coordinator that ends with it. Fails if there are games but none could be played.
 pub(crate) async fn show_checked(
     client: &mut Client,
     id: &str,
@@ -191,7 +190,7 @@ pub(crate) async fn show_checked(
     check_played(&standings)
 }
 
-/// Fails where a tournament has games, and all ended with faults or are void.
+/// Fails if a tournament has games, and all of them have faults or are void.
 pub(crate) fn check_played(standings: &v1::Standings) -> Outcome {
     let id = &standings.tournament_id;
     let agents = &standings.agents;
@@ -290,7 +289,7 @@ fn print(
     }
 }
 
-/// What the table does not say.
+/// Prints the remarks that are not in the table.
 fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
     let mut text = String::new();
     if standings.generations > 1 {
@@ -328,7 +327,7 @@ fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
             );
         }
     }
-    // Nobody plays again what the only worker has played.
+    // No second worker can audit the games of the only worker.
     let audits = standings.audits.as_ref();
     let audits = audits.filter(|audits| !alone || audits.agreed + audits.differing > 0);
     if let Some(audits) = audits {
@@ -340,7 +339,7 @@ fn print_remarks(standings: &v1::Standings, alone: bool) -> Outcome {
     output::write(&wrapped_lines(&text))
 }
 
-/// Lines as [`output::remark`] has them.
+/// Lines formatted by [`output::remark`].
 fn wrapped_lines(text: &str) -> String {
     text.lines().map(output::remark).collect()
 }

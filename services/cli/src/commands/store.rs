@@ -123,7 +123,7 @@ impl BackupArgs {
         report.ok_or_else(|| Failure::failed("the coordinator sent no backup"))
     }
 
-    /// Has a running coordinator send a backup.
+    /// Requests a backup from a running coordinator.
     async fn fetch(&self) -> Outcome<BackupReport> {
         if self.to.exists() {
             return Err(failure(StoreError::NotEmpty {
@@ -134,7 +134,7 @@ impl BackupArgs {
         let unfinished = PathBuf::from(format!("{}.unfinished", self.to.display()));
         let made = self.receive(&mut access.client, &unfinished).await;
         if made.is_err() {
-            // Nobody shall take it for a backup.
+            // Prevents use of an unfinished backup.
             let _ = fs::remove_file(&unfinished);
         }
         access.close().await?;
@@ -169,7 +169,7 @@ impl BackupArgs {
     }
 }
 
-/// What the user named wrongly is the user's; the rest is the disk's.
+/// An invalid path is a usage error; other errors come from the disk.
 fn failure(error: StoreError) -> Failure {
     match error {
         StoreError::NotFound { .. } | StoreError::NotEmpty { .. } => Failure::usage(error),
@@ -238,7 +238,7 @@ struct Verified<'a> {
     records: &'a Checked,
 }
 
-/// The records that are wrong, and what to do.
+/// The invalid records, and what to do.
 fn unsound(records: &Checked) -> Vec<String> {
     if records.unsound == 0 {
         return Vec::new();

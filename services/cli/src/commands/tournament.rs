@@ -141,7 +141,7 @@ pub(crate) struct WatchArgs {
     connect_timeout: u64,
 }
 
-/// Seconds without an answer of the coordinator after which a watch ends.
+/// Seconds without an answer of the coordinator until a watch ends.
 const CONNECT_TIMEOUT: u64 = 30;
 
 impl TournamentCommand {
@@ -217,7 +217,7 @@ impl TournamentCommand {
     }
 }
 
-/// Reads a spec file, and checks as much of it as needs no coordinator.
+/// Reads a spec file, and checks everything that needs no coordinator.
 pub(crate) fn read_spec(path: &Path, set: &SetArgs) -> Outcome<String> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
@@ -227,7 +227,7 @@ pub(crate) fn read_spec(path: &Path, set: &SetArgs) -> Outcome<String> {
     Ok(text)
 }
 
-/// A refusal of the coordinator with the file it is about.
+/// Adds the file name to a rejection by the coordinator.
 pub(crate) fn about(path: &Path) -> impl Fn(Failure) -> Failure + '_ {
     move |failure| match failure.kind() {
         Kind::Usage => Failure::usage(format!("{}: {failure}", path.display())),
@@ -235,7 +235,7 @@ pub(crate) fn about(path: &Path) -> impl Fn(Failure) -> Failure + '_ {
     }
 }
 
-/// Starts a tournament, or goes on with it.
+/// Starts a tournament, or resumes it.
 pub(crate) async fn start(
     client: &mut Client,
     spec_toml: String,
@@ -318,7 +318,7 @@ fn row(tournament: &v1::Tournament) -> (Vec<String>, serde_json::Value) {
     )
 }
 
-/// A generation of games before the newest.
+/// An earlier generation of games.
 fn generation(earlier: &v1::Generation) -> serde_json::Value {
     json!({
         "generation": earlier.number,
@@ -330,7 +330,7 @@ fn generation(earlier: &v1::Generation) -> serde_json::Value {
     })
 }
 
-/// The generations of a tournament in words; empty where there is but one.
+/// Describes the generations of a tournament; empty if there is only one.
 fn generations(tournament: &v1::Tournament) -> String {
     let earlier = tournament.earlier.iter().map(|it| {
         format!(
@@ -373,7 +373,7 @@ fn csv_cells(tournament: &v1::Tournament) -> Vec<String> {
     ]
 }
 
-/// One tournament as a header and a line.
+/// Prints one tournament as a header and a line.
 fn csv(tournament: &v1::Tournament) -> Outcome {
     output::write(
         &(arena_report::text::csv_line(&CSV_HEADER)
@@ -433,7 +433,7 @@ fn changed(tournament: Option<v1::Tournament>, format: Format) -> Outcome {
     }
 }
 
-/// Prints a tournament that is to be played on.
+/// Prints a tournament that continues.
 async fn plays_on(
     access: &mut Access,
     tournament: Option<v1::Tournament>,
@@ -444,7 +444,7 @@ async fn plays_on(
     changed(Some(tournament), output)
 }
 
-/// Says so where nobody is there to play a tournament, and what to do.
+/// Notes that there is no worker for a tournament, and what to do.
 async fn note_unplayed(access: &mut Access, tournament: &v1::Tournament) -> Outcome {
     if tournament.state() != v1::TournamentState::Running {
         return Ok(());
@@ -460,7 +460,7 @@ async fn note_unplayed(access: &mut Access, tournament: &v1::Tournament) -> Outc
 }
 
 async fn watch(access: &mut Access, args: WatchArgs) -> Outcome {
-    // An unknown id is reported at once.
+    // Report an unknown id at once.
     let tournament = arena_report::records::tournament(&mut access.client, &args.one.id).await?;
     let timeout = Duration::from_secs(args.connect_timeout);
     follow(access, &tournament, timeout, args.one.output).await

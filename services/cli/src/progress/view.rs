@@ -1,7 +1,7 @@
-//! A tournament on a terminal, drawn again in place.
+//! A view of a tournament, redrawn in place on a terminal.
 //!
-//! Nothing of the terminal is changed that would have to be put back: after
-//! each drawing the cursor stands below it, at the start of a line.
+//! The view changes no terminal setting that must be restored: after each drawing the
+//! cursor is below it, at the start of a line.
 
 use arena_report::state;
 use arena_report::{intervals, units};
@@ -10,12 +10,12 @@ use std::fmt::Write;
 use arena_wire::v1;
 use console::{Term, measure_text_width, truncate_str};
 
-/// Lines beside those of agents.
+/// Number of lines besides the agents'.
 const OTHER_LINES: usize = 8;
-/// The widest that a bar of progress gets, and the narrowest.
+/// Minimum and maximum width of a progress bar.
 const BAR: (usize, usize) = (8, 40);
 
-/// What is drawn, and what was drawn last.
+/// The view and its last drawing.
 pub(super) struct ProgressView {
     term: Term,
     drawn: Vec<String>,
@@ -29,17 +29,17 @@ impl ProgressView {
         }
     }
 
-    /// Draws how the tournament stands, over what was drawn before.
+    /// Draws the tournament's state over the previous drawing.
     pub(super) fn draw(&mut self, event: &v1::WatchTournamentResponse) {
         let (height, width) = self.term.size();
         let (height, width) = (usize::from(height), usize::from(width).max(20));
-        // The last column stays free: some terminals wrap when it is written.
+        // The last column stays free, because some terminals wrap when it is written.
         let lines: Vec<String> = frame(event, height, width - 1)
             .iter()
             .map(|line| truncate_str(line.trim_end(), width - 1, "…").into_owned())
             .collect();
         let mut out = String::new();
-        // Where the terminal became narrower, lines take more rows than before.
+        // If the terminal became narrower, lines take more rows than before.
         let rows: usize = self
             .drawn
             .iter()
@@ -53,7 +53,7 @@ impl ProgressView {
             out.push_str(line);
             out.push_str("\r\n");
         }
-        // A terminal that went away must not end what is watched.
+        // A closed terminal must not end the watched work.
         let _ = self.term.write_str(&out);
         self.drawn = lines;
     }
@@ -91,7 +91,7 @@ fn progress(event: &v1::WatchTournamentResponse, width: usize) -> String {
         " {} of {} games, {:.0}%",
         units::count(event.games_done),
         units::count(event.games_total),
-        // 100 % is for the end alone.
+        // 100 % is shown only at the end.
         (share * 100.0).floor()
     );
     let room = width.saturating_sub(text.chars().count() + 2);
@@ -115,23 +115,23 @@ fn pace(event: &v1::WatchTournamentResponse) -> String {
     reported.join(", ")
 }
 
-/// How far the format is, where it has more to tell than games.
+/// The format's progress, if it has more than games.
 fn course(standings: &v1::Standings) -> Option<String> {
     let course = standings.course.as_ref()?;
     if let (Some(llr), Some(low), Some(high)) = (course.llr, course.llr_low, course.llr_high) {
         return Some(format!(
             "look {}: LLR {llr:+.2} of [{low:+.2}, {high:+.2}]",
-            // The round that is played now ends with the next one.
+            // The current round ends with the next one.
             course.round.saturating_sub(1)
         ));
     }
     Some(course.text.clone()).filter(|text| !text.is_empty())
 }
 
-/// A table of the agents, as many as there is room for.
+/// A table of as many agents as there is room for.
 fn agents(standings: &v1::Standings, room: usize) -> Vec<String> {
     let rated = standings.ratings.is_some();
-    // Whoever watches looks again and again.
+    // A watcher looks repeatedly, so the intervals are anytime-valid.
     let cells = |agent: &v1::AgentStanding| {
         let agent = &intervals::at_any_time(agent);
         let mut cells = vec![
@@ -169,7 +169,7 @@ fn rating(agent: &v1::AgentStanding) -> String {
     }
 }
 
-/// Columns as wide as what is in them, names to the left, numbers to the right.
+/// Aligns columns to their widest cell, names to the left, numbers to the right.
 fn aligned(table: &[Vec<String>]) -> Vec<String> {
     let columns = table.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)

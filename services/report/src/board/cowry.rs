@@ -1,4 +1,4 @@
-//! Cowry: a square board, the pieces of each seat on its path.
+//! Cowry: a square board with the pieces of each seat on the seat's path.
 
 use arena_games::{Cowry, cowry::State};
 
@@ -6,7 +6,7 @@ use super::{Board, Drawn, label, shape};
 
 /// Side of a square.
 const CELL: f32 = 40.0;
-/// Around the board, for the names of the sides.
+/// Margin around the board, for the names of the sides.
 const MARGIN: f32 = 26.0;
 
 impl Drawn for Cowry {

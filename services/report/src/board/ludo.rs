@@ -1,5 +1,5 @@
-//! Chinese Ludo: the ring with the hangars in two corners and the home columns
-//! running to the middle.
+//! Chinese Ludo: the ring, the hangars in two corners and the home columns towards the
+//! centre.
 
 use arena_games::{
     ChineseLudo,
@@ -12,7 +12,7 @@ use super::{Board, Drawn, label, shape};
 const CELL: f32 = 26.0;
 /// Squares along a side of the ring.
 const SIDE: i16 = 14;
-/// Around the board.
+/// Margin around the board.
 const MARGIN: f32 = 44.0;
 
 impl Drawn for ChineseLudo {
@@ -78,9 +78,9 @@ fn square(art: &mut String, class: &str, (x, y): (f32, f32), side: f32) {
     shape(art, "rect", class, &corner);
 }
 
-/// The ring runs clockwise from square 1 of seat 0 in the upper left corner,
-/// the home column inwards from the last square of the ring; the other seat's
-/// way is the same turned by half.
+/// Centre of a seat's square at a progress. The ring runs clockwise from square 1 of seat 0
+/// in the upper left corner. The home column runs inwards from the last square of the ring.
+/// The path of the other seat is the same, rotated by 180°.
 fn spot(seat: usize, progress: i8) -> (f32, f32) {
     let last = SIDE - 1;
     let (row, column) = match progress {

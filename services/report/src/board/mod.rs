@@ -1,8 +1,7 @@
-//! Boards to be drawn: where things stand, made here with the rules, so that a
-//! page needs to know none.
+//! Layouts of boards. They are computed here with the rules, so that a page needs no rules.
 //!
-//! A ruleset with a drawing says how its board looks and turns a position into
-//! numbers; one without is shown as text, as `arena game show` does.
+//! A ruleset with a drawing describes its board and converts a position to numbers. A
+//! ruleset without one is shown as text, as in `arena game show`.
 
 mod cowry;
 mod ludo;
@@ -16,55 +15,55 @@ use arena_model::RecordHeader;
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 use serde_json::{Value, json};
 
-/// How a board looks.
+/// The layout of a board.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(crate) enum Board {
-    /// Pieces on spots: a position has the value of each piece, seat by seat.
+    /// Pieces on spots: a position holds the value of each piece, seat by seat.
     Pieces {
         width: u32,
         height: u32,
-        /// SVG of what never changes.
+        /// SVG of the parts that never change.
         art: String,
-        /// By seat: how many pieces it has.
+        /// Number of pieces of each seat.
         pieces: usize,
-        /// Least value of a piece.
+        /// Smallest value of a piece.
         least: i16,
-        /// By seat and value: x and y of the spot.
+        /// Coordinates (x, y) of the spot, by seat and value.
         spots: Vec<Vec<(f32, f32)>>,
         /// Side of a spot.
         spot: f32,
-        /// Where what a value says to people: `start`, `home`, …
+        /// Display words of the values that have one: `start`, `home`, …
         words: Vec<(i16, &'static str)>,
     },
-    /// Pits with seeds: a position has how many there are in each.
+    /// Pits with seeds: a position holds the number of seeds in each pit.
     Pits {
         width: u32,
         height: u32,
         art: String,
-        /// By pit: x, y, half the width and half the height.
+        /// x, y, half the width and half the height of each pit.
         pits: Vec<(f32, f32, f32, f32)>,
-        /// By pit: its name for people.
+        /// Display name of each pit.
         names: Vec<String>,
-        /// By seat: what its side of the board is called.
+        /// Name of each seat's side of the board.
         sides: [&'static str; 2],
     },
     /// Lines of text.
     Text,
 }
 
-/// One ply: what was drawn before it, who did what, and what changed.
+/// One ply: the chance outcome before it, the acting seat, the notation and the changes.
 #[derive(Debug)]
 pub(crate) struct Step {
     seat: Option<Seat>,
     notation: String,
     drawn: String,
-    /// Places of the position with their new values.
+    /// Indexes into the position, with their new values.
     changes: Vec<(usize, Value)>,
 }
 
-/// As a list, which is the shortest: seat, notation, what was drawn, then
-/// places and values in turn.
+/// Serializes as a list, the shortest form: seat, notation, chance outcome, then
+/// alternating indexes and values.
 impl Serialize for Step {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut list = to.serialize_seq(Some(3 + 2 * self.changes.len()))?;
@@ -79,9 +78,9 @@ impl Serialize for Step {
     }
 }
 
-/// A ruleset whose board is drawn.
+/// A ruleset with a drawn board.
 trait Drawn: Ruleset {
-    /// How it looks.
+    /// The layout of the board.
     fn board(&self) -> Board;
 
     /// A position as numbers.
@@ -92,14 +91,14 @@ trait Drawn: Ruleset {
 pub(crate) struct Boards(Box<dyn Stepper>);
 
 impl Boards {
-    /// Those of a tournament.
+    /// The boards of a tournament.
     pub(crate) fn of(header: &RecordHeader, seats: usize) -> Self {
         fn drawn<G: Drawn>(header: &RecordHeader, seats: usize) -> Option<Box<dyn Stepper>> {
-            // Of rules of before there are lines alone.
+            // An older rules version is shown as text.
             if header.rules_version != G::VERSION {
                 return None;
             }
-            // Options that were good enough to play with are good enough here.
+            // Options that the tournament accepted are valid here.
             let game = G::with_options(&header.options, seats).ok()?;
             Some(Box::new(Drawing(game)))
         }
@@ -114,12 +113,12 @@ impl Boards {
         Self(stepper.unwrap_or_else(|| Box::new(Lines)))
     }
 
-    /// How the board looks.
+    /// The layout of the board.
     pub(crate) fn board(&self) -> Board {
         self.0.board()
     }
 
-    /// The first position of a game, and what each ply changes.
+    /// The initial position of a game and the changes of each ply.
     pub(super) fn steps(
         &self,
         game: &dyn AnyGame,
@@ -138,7 +137,7 @@ trait Stepper {
     ) -> Result<(Value, Vec<Step>), ReplayError>;
 }
 
-/// Collects plies: what is drawn goes with the ply that follows.
+/// Collects plies. A chance outcome belongs to the ply that follows it.
 struct Steps<T> {
     position: Vec<T>,
     drawn: String,
@@ -161,7 +160,7 @@ impl<T: Clone + PartialEq + Serialize> Steps<T> {
         self.drawn.push_str(name);
     }
 
-    /// A ply, and what it left.
+    /// Adds a ply and the position after it.
     fn ply(&mut self, seat: Option<Seat>, name: &str, position: Vec<T>) {
         let blank: Option<&T> = None;
         let changes = (0..position.len().max(self.position.len()))
@@ -225,7 +224,7 @@ impl Stepper for Lines {
         let lines = |board: &str| board.lines().map(str::to_owned).collect::<Vec<String>>();
         let mut start = None;
         let mut steps: Option<Steps<String>> = None;
-        // The board before an event is the one that the ply before it left.
+        // The board before an event is the board after the previous ply.
         let mut due: Option<(Option<Seat>, String)> = None;
         game.replay_drawn(events, &mut |board, described| {
             let board = lines(board);
@@ -247,9 +246,9 @@ impl Stepper for Lines {
     }
 }
 
-/// Writes SVG: an element without content.
+/// Writes an SVG element without content.
 fn shape(out: &mut String, element: &str, class: &str, attributes: &[(&str, f32)]) {
-    // Writing to text cannot fail.
+    // Writing to a string cannot fail.
     let _ = write!(out, "<{element} class=\"{class}\"");
     for (name, value) in attributes {
         let _ = write!(out, " {name}=\"{value}\"");
@@ -257,7 +256,7 @@ fn shape(out: &mut String, element: &str, class: &str, attributes: &[(&str, f32)
     out.push_str("/>");
 }
 
-/// Writes SVG: text around a point.
+/// Writes SVG text centred on a point.
 fn label(out: &mut String, class: &str, (x, y): (f32, f32), text: &str) {
     let _ = write!(
         out,

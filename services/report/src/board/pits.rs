@@ -1,5 +1,5 @@
-//! Kalah and both Owares: two rows of pits, and what is banked beside them.
-//! Seat 0's row is below, sown to the right.
+//! Kalah and both Owares: two rows of pits, with the banked seeds beside them. Seat 0's row
+//! is at the bottom and is sown to the right.
 
 use arena_games::{
     Abapa, AnanAnan, Kalah, kalah,
@@ -8,18 +8,18 @@ use arena_games::{
 
 use super::{Board, Drawn, label, shape};
 
-/// From pit to pit.
+/// Distance between two pits.
 const STEP: f32 = 62.0;
 /// Half the side of a pit.
 const HALF: f32 = 27.0;
-/// Width of a store with the room around it.
+/// Width of a store with its margin.
 const STORE: f32 = 76.0;
-/// From the middle of a side's name to the dot before it.
+/// Distance from the centre of a side's name to the dot before it.
 const DOT_AWAY: f32 = 31.0;
-/// Above and below the rows, for the offsets.
+/// Margin above and below the rows, for the offsets.
 const MARGIN: f32 = 24.0;
 
-/// Pits of seat 0, then of seat 1, then what each banked.
+/// Values: the pits of seat 0, the pits of seat 1, then the banked seeds of each seat.
 fn board(pits: usize, sides: [&'static str; 2]) -> Board {
     let inner = pits as f32 * STEP;
     let width = inner + 2.0 * STORE;
@@ -40,7 +40,7 @@ fn board(pits: usize, sides: [&'static str; 2]) -> Board {
     }
     let middle = (rows[0] + rows[1]) / 2.0;
     for (seat, side) in sides.iter().enumerate() {
-        // Who moves first banks to the right, as in Kalah.
+        // The first player banks to the right, as in Kalah.
         let x = if seat == 0 {
             width - STORE / 2.0
         } else {
@@ -50,7 +50,7 @@ fn board(pits: usize, sides: [&'static str; 2]) -> Board {
         names.push(format!("{side} banked"));
         let y = if seat == 0 { height - 9.0 } else { 11.0 };
         label(&mut art, &format!("side seat{seat}"), (x, y), side);
-        // In the player's colour of the legend.
+        // The dot has the player's colour of the legend.
         let dot = [("cx", x - DOT_AWAY), ("cy", y), ("r", 5.0)];
         shape(&mut art, "circle", &format!("piece p{seat}"), &dot);
     }

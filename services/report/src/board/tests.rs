@@ -2,7 +2,7 @@ use arena_engine::{FaultPolicy, GameKeys, Setup, options::Options};
 
 use super::*;
 
-/// A game that nobody was asked in.
+/// Plays a game with random moves and returns its events.
 fn random_game(game: &dyn AnyGame) -> Vec<Event> {
     let played = game.start(Setup {
         keys: GameKeys {
@@ -30,7 +30,7 @@ fn header(ruleset: &str, options: Options) -> RecordHeader {
     }
 }
 
-/// What a page does with the steps.
+/// Applies the steps as the page does.
 fn last_position(start: &Value, steps: &[Step]) -> Vec<Value> {
     let mut position = start.as_array().expect("a list").clone();
     for step in steps {
@@ -47,7 +47,7 @@ fn last_position(start: &Value, steps: &[Step]) -> Vec<Value> {
     position
 }
 
-/// Every ruleset for each number of players it allows.
+/// Runs `check` for every ruleset and each number of players it allows.
 fn each(mut check: impl FnMut(&RecordHeader, usize, &dyn AnyGame)) {
     for info in arena_games::rulesets() {
         for seats in info.seats.0..=info.seats.1 {
@@ -153,7 +153,7 @@ fn a_step_tells_who_did_what_after_which_throw() {
         })
         .sum();
     let chance = events.iter().filter(|event| !event.is_action()).count();
-    // What is drawn behind the last ply belongs to none.
+    // A chance outcome after the last ply belongs to no ply.
     assert!(drawn > 0 && drawn <= chance);
     let first = serde_json::to_value(&steps[0]).expect("a list");
     assert!(first[0].is_number() && first[1].is_string() && first[2].is_string());

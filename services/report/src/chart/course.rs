@@ -1,21 +1,21 @@
-//! Ratings or scores as the tournament went on.
+//! Chart of ratings or scores over the course of the tournament.
 
 use super::{Scale, escape, percent, put};
 use crate::report::{Measure, Report};
 
-/// Agents with a line; more could not be distinguished.
+/// Maximum number of agents with a line; more lines could not be distinguished.
 const LINES: usize = 10;
-/// Height of the drawing.
+/// Height of the chart.
 const HEIGHT: f64 = 280.0;
-/// How much of the width lines have; the rest is for their numbers.
+/// Percentage of the width for lines; the rest is for their labels.
 const WIDTH: f64 = 97.0;
-/// Numbers at the end are at least this far apart.
+/// Minimum distance between the labels at the end.
 const APART: f64 = 15.0;
 
-/// A line an agent, with its place in the standings at the end.
+/// Renders a line for each agent, with its place in the standings at the end.
 pub(crate) fn course(report: &Report) -> String {
     let shown = &report.agents[..report.agents.len().min(LINES)];
-    // Where hardly a game is played the score jumps between 0 and 1.
+    // With few games per step, the score jumps between 0 and 1.
     let steps = shown.first().map_or(0, |agent| agent.course.len());
     let settled = steps / 12;
     let values = shown
@@ -29,7 +29,7 @@ pub(crate) fn course(report: &Report) -> String {
         Measure::Score => ("Score", 0.5, Scale::around(values, (0.0, 1.0), 0.05)),
     };
     let output = |value: f64| match report.measure {
-        // A nought has no sign.
+        // Zero has no sign.
         Measure::Rating if value.round() == 0.0 => "0".to_owned(),
         Measure::Rating => format!("{value:+.0}"),
         Measure::Score => format!("{}%", percent(value)),
@@ -65,7 +65,7 @@ pub(crate) fn course(report: &Report) -> String {
             steps.saturating_sub(1).max(1)
         ),
     );
-    // The best last, so that it lies above.
+    // The best agent comes last, so that its line is on top.
     for (place, agent) in shown.iter().enumerate().rev() {
         let mut path = String::new();
         for (step, value) in agent.course.iter().enumerate() {
@@ -117,7 +117,7 @@ pub(crate) fn course(report: &Report) -> String {
     out + "</figure>"
 }
 
-/// Heights of the numbers at the end, none on top of another.
+/// Heights of the labels at the end, without overlap.
 fn ends(report: &Report, shown: usize, y: impl Fn(f64) -> f64) -> Vec<(usize, f64)> {
     let mut ends: Vec<(usize, f64)> = report.agents[..shown]
         .iter()
@@ -131,7 +131,7 @@ fn ends(report: &Report, shown: usize, y: impl Fn(f64) -> f64) -> Vec<(usize, f6
     for place in 1..ends.len() {
         ends[place].1 = ends[place].1.max(ends[place - 1].1 + APART);
     }
-    // What was pushed out below goes up again.
+    // Labels that were pushed out at the bottom move up again.
     let mut most = HEIGHT - 4.0;
     for end in ends.iter_mut().rev() {
         end.1 = end.1.min(most);

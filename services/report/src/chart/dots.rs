@@ -1,30 +1,30 @@
-//! Estimates as dots with whiskers, one a row.
+//! Dot plots of estimates with error bars, one per row.
 
 use super::{Scale, anchor, escape, percent, put};
 use crate::{report::Estimate, report::Report, units, words};
 
-/// Height of a row and of the axis below.
+/// Height of a row and of the axis below it.
 const ROW: u32 = 26;
 const AXIS: u32 = 22;
 
-/// A row: whose, the estimate, and the same as text.
+/// A row: the label, the estimate, and the estimate as text.
 struct Row {
     name: String,
     estimate: Option<Estimate>,
     shown: String,
 }
 
-/// What is drawn, and what stands at its axis.
+/// The range and the labels of an axis.
 struct Axis {
     who: &'static str,
     what: &'static str,
     scale: Scale,
-    /// Where nobody has the better of it.
+    /// The value at which neither side has an advantage.
     even: f64,
     tick: fn(f64) -> String,
 }
 
-/// Scores of the agents.
+/// Renders the scores of the agents.
 pub(crate) fn scores(report: &Report) -> String {
     let rows = report.agents.iter().map(|agent| {
         let standing = &agent.standing;
@@ -37,14 +37,14 @@ pub(crate) fn scores(report: &Report) -> String {
     shares("agent", &rows.collect::<Vec<_>>())
 }
 
-/// Scores of the seats.
+/// Renders the scores of the seats.
 pub(crate) fn seats(report: &Report) -> String {
     let rows = report.seat_scores.iter().enumerate();
     let rows = rows.map(|(seat, estimate)| share(format!("seat {seat}"), *estimate));
     shares("seat", &rows.collect::<Vec<_>>())
 }
 
-/// Ratings of the agents, where there are any.
+/// Renders the ratings of the agents, if there are any.
 pub(crate) fn ratings(report: &Report) -> Option<String> {
     report.ratings.as_ref()?;
     let rows: Vec<Row> = report
@@ -104,7 +104,7 @@ fn shares(who: &'static str, rows: &[Row]) -> String {
     dots(rows, &axis)
 }
 
-/// All numbers that have to be seen.
+/// All numbers that must be visible.
 fn ends(rows: &[Row]) -> impl Iterator<Item = f64> + '_ {
     rows.iter()
         .filter_map(|row| row.estimate)
@@ -118,7 +118,7 @@ fn ends(rows: &[Row]) -> impl Iterator<Item = f64> + '_ {
 
 fn dots(rows: &[Row], axis: &Axis) -> String {
     let ticks = axis.scale.ticks();
-    // The roles are said again since small screens lay rows out as grids.
+    // The roles are explicit, because small screens lay out rows as grids.
     let mut out = format!(
         "<table class=\"dots\" role=\"table\"><colgroup><col class=\"who\"><col><col class=\"val\"></colgroup>\
          <thead role=\"rowgroup\"><tr role=\"row\"><th scope=\"col\" role=\"columnheader\">{}</th>\

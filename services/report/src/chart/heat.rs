@@ -1,9 +1,10 @@
-//! The crosstable, coloured.
+//! The crosstable as a heat map.
 
 use super::{escape, put};
 use crate::{report::Pair, report::Report, units};
 
-/// The row's agent against the column's, as a table with a number in each cell.
+/// Renders the score of each row's agent against each column's agent, as a table of
+/// numbers.
 pub(crate) fn heat(report: &Report) -> String {
     let mut out =
         "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Scores of all pairs\">\

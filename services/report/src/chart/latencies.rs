@@ -1,4 +1,4 @@
-//! How long agents think, on a logarithmic scale.
+//! Chart of decision latencies on a logarithmic scale.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use super::{anchor, escape, put};
 use crate::{report::Report, units};
 
 const HEIGHT: f64 = 34.0;
-/// Bars over the whole scale.
+/// Number of bars over the whole scale.
 const BARS: usize = 96;
 
-/// A row an agent: its distribution and three quantiles.
+/// Renders a row per agent: its distribution and three quantiles.
 pub(crate) fn latencies(report: &Report) -> String {
     let measured: Vec<_> = report
         .agents
@@ -81,7 +81,7 @@ fn shown(latencies: &LatencyHistogram, q: f64) -> String {
     )
 }
 
-/// A power of ten of nanoseconds.
+/// Formats a power of ten of nanoseconds.
 fn decade(power: i32) -> String {
     let unit = ["ns", "µs", "ms", "s"];
     let place = (power / 3).clamp(0, 3);
@@ -95,7 +95,7 @@ fn decade(power: i32) -> String {
 fn drawn(out: &mut String, latencies: &LatencyHistogram, low: f64, high: f64) {
     let mut counts = [0u64; BARS];
     for (bucket, count) in latencies.buckets() {
-        // A histogram of one bucket tells where that bucket lies.
+        // The quantile of a histogram with one bucket is the position of that bucket.
         let alone = LatencyHistogram::from_buckets([(bucket, 1)]).ok();
         if let Some(middle) = alone.and_then(|alone| alone.quantile(0.5)) {
             let bar = (log(middle) - low) / (high - low) * BARS as f64;

@@ -1,15 +1,15 @@
-//! How many plies games have.
+//! Chart of game lengths in plies.
 
 use std::collections::BTreeMap;
 
 use super::put;
 use crate::units;
 
-/// The most bars.
+/// Maximum number of bars.
 const BARS: u32 = 48;
 const HEIGHT: f64 = 160.0;
 
-/// Bars over plies, with a line at the median.
+/// Renders a histogram of plies with a line at the median.
 pub(crate) fn lengths(lengths: &BTreeMap<u32, u64>) -> String {
     let (Some(&least), Some(&most)) = (lengths.keys().next(), lengths.keys().next_back()) else {
         return "<p>No game has a length yet.</p>".to_owned();
@@ -63,7 +63,7 @@ pub(crate) fn lengths(lengths: &BTreeMap<u32, u64>) -> String {
     out
 }
 
-/// The shortest length that at least this share of the games does not exceed.
+/// The smallest length such that at least this share of the games is no longer.
 pub(crate) fn quantile(lengths: &BTreeMap<u32, u64>, share: f64) -> Option<u32> {
     let games: u64 = lengths.values().sum();
     let rank = ((games as f64 * share).ceil() as u64).max(1);

@@ -1,6 +1,5 @@
-//! Drawings of a report, as SVG and tables. Places are in percent of the width,
-//! so that text keeps its size on every screen; what can be pointed at is also
-//! written out.
+//! Charts of a report, as SVG and tables. Coordinates are percentages of the width, so that
+//! text keeps its size on every screen. Every value in a tooltip also appears as text.
 
 mod course;
 mod dots;
@@ -18,7 +17,7 @@ pub(super) use latencies::latencies;
 pub(super) use lengths::lengths;
 pub(super) use sequential::sequential_test;
 
-/// Text as it may stand in HTML and in its attributes.
+/// Escapes text for HTML content and attributes.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -34,7 +33,7 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// A span of values along the width.
+/// A range of values mapped to the width.
 #[derive(Clone, Copy)]
 struct Scale {
     low: f64,
@@ -42,7 +41,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// One that holds all of these with a little room, within bounds.
+    /// A scale that contains all values with a small margin, within bounds.
     fn around(values: impl Iterator<Item = f64>, bounds: (f64, f64), least: f64) -> Self {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values {
@@ -62,7 +61,7 @@ impl Scale {
         }
     }
 
-    /// In percent of the width.
+    /// Position in percent of the width.
     fn at(self, value: f64) -> f64 {
         if self.high > self.low {
             (value - self.low) / (self.high - self.low) * 100.0
@@ -71,7 +70,7 @@ impl Scale {
         }
     }
 
-    /// Round values in it, a handful.
+    /// About five round values within the scale.
     fn ticks(self) -> Vec<f64> {
         let span = self.high - self.low;
         if span <= 0.0 || !span.is_finite() {
@@ -87,7 +86,7 @@ impl Scale {
     }
 }
 
-/// Text near an end stays within the drawing.
+/// Text anchor that keeps a label near an edge within the chart.
 fn anchor(at: f64) -> &'static str {
     match at {
         at if at < 6.0 => "start",
@@ -96,13 +95,13 @@ fn anchor(at: f64) -> &'static str {
     }
 }
 
-/// A share as percent, without a needless zero.
+/// Formats a share as a percentage, without an unnecessary zero.
 fn percent(share: f64) -> String {
     let text = format!("{:.1}", share * 100.0);
     text.strip_suffix(".0").unwrap_or(&text).to_owned()
 }
 
-/// `write!` to a text cannot fail.
+/// Appends text: `write!` to a string cannot fail.
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }

@@ -1,13 +1,13 @@
-//! The log-likelihood ratio of a sequential test, look by look.
+//! Chart of the log-likelihood ratio of a sequential test at each look.
 
 use super::{Scale, put};
 use crate::{sequential::SequentialTest, units};
 
-/// Height of the drawing.
+/// Height of the chart.
 const HEIGHT: f64 = 220.0;
 
-/// A line from the first block to the last look, between the two bounds; none before
-/// the first look.
+/// Renders a line from the first block to the last look, between the two bounds. `None`
+/// before the first look.
 pub(crate) fn sequential_test(test: &SequentialTest) -> Option<String> {
     let &(blocks, last) = test.looks.last()?;
     let (low, high) = test.bounds;

@@ -1,5 +1,5 @@
-//! Tables as Parquet: every column may be null, zstd, groups of rows that bound
-//! memory.
+//! Tables as Parquet: every column is nullable, the compression is zstd, and row groups
+//! bound the memory.
 
 use std::{mem, sync::Arc};
 
@@ -21,14 +21,14 @@ use super::{
 };
 use crate::error::{ReportError, Result};
 
-/// Rows kept until they are written together.
+/// Rows per row group.
 const GROUP_ROWS: usize = 1 << 14;
 
 /// A Parquet file.
 pub struct Parquet {
     writer: SerializedFileWriter<Out>,
     kinds: Vec<ColumnType>,
-    /// By column.
+    /// Cells of the current row group, by column.
     kept: Vec<Vec<Cell>>,
 }
 
@@ -103,7 +103,7 @@ fn write_column(
     let Some(mut column) = group.next_column()? else {
         return Err(ParquetError::General("a column too many".to_owned()));
     };
-    // Level 1 is there, 0 is null.
+    // Definition level 1 means present, 0 means null.
     let levels: Vec<i16> = cells
         .iter()
         .map(|cell| i16::from(!cell.is_null()))

@@ -1,4 +1,4 @@
-//! Where exports go: stdout, or a file that is written whole or not at all.
+//! Destinations of exports: stdout, or a file that is written completely or not at all.
 
 use std::{
     io::{self, BufWriter, IsTerminal, Write},
@@ -21,7 +21,7 @@ pub enum Out {
 }
 
 impl Out {
-    /// Begins an export; `binary` bytes are not for a terminal.
+    /// Opens a destination. `binary` output is refused on a terminal.
     pub fn open(file: Option<&Path>, binary: bool) -> Result<Self> {
         match file {
             Some(file) => Ok(Self::File(file.to_owned(), WholeFile::create(file)?)),
@@ -38,8 +38,8 @@ impl Out {
         written.map_err(|error| self.failed(&error))
     }
 
-    /// What went wrong, with the file's name. A reader of stdout that went
-    /// away is [`ReportError::Closed`].
+    /// Converts an I/O error, with the file's name. If the reader of stdout has closed it,
+    /// the error is [`ReportError::Closed`].
     pub fn failed(&self, error: &io::Error) -> ReportError {
         match self {
             Self::Stdout(_) if error.kind() == io::ErrorKind::BrokenPipe => ReportError::Closed,
@@ -48,7 +48,7 @@ impl Out {
         }
     }
 
-    /// All is written.
+    /// Completes the export.
     pub fn finish(mut self) -> Result {
         let flushed = self.flush();
         flushed.map_err(|error| self.failed(&error))?;
@@ -75,22 +75,22 @@ impl Write for Out {
     }
 }
 
-/// Takes the rows of a table.
+/// A destination of table rows.
 pub trait Sink {
-    /// Writes a row, a cell for each column.
+    /// Writes a row with one cell for each column.
     fn row(&mut self, cells: Vec<Cell>) -> Result;
 
-    /// All rows are there.
+    /// Completes the table.
     fn finish(self: Box<Self>) -> Result;
 }
 
-/// The names of columns as a line.
+/// Formats the column names as a CSV line.
 pub fn csv_header(columns: &[ExportColumn]) -> String {
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     csv_line(&names)
 }
 
-/// A row as a line; what is null is empty.
+/// Formats a row as a CSV line; null is empty.
 pub fn csv_row(cells: Vec<Cell>) -> String {
     let text = |cell| match cell {
         Value::Null => String::new(),
@@ -121,7 +121,7 @@ impl Sink for Csv {
     }
 }
 
-/// A JSON object a row.
+/// JSON lines: one object per row.
 pub struct Jsonl {
     out: Out,
     /// Names of the columns as JSON.

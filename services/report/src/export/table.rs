@@ -1,4 +1,4 @@
-//! Tables of games, decisions and standings: columns, and the cells of rows.
+//! Tables of games, decisions and standings: columns and rows.
 
 use arena_model::GameRecord;
 use arena_wire::v1;
@@ -10,7 +10,7 @@ use crate::{
     standings,
 };
 
-/// What the cells of a column are, where they are not null.
+/// The type of a column's non-null cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
     Int,
@@ -26,7 +26,7 @@ pub struct ExportColumn {
     pub kind: ColumnType,
 }
 
-/// A cell is null, a whole number, a real number, text, or true or false.
+/// A cell: null, an integer, a real number, text or a boolean.
 pub type Cell = Value;
 
 fn columns(named: &[(&str, ColumnType)]) -> Vec<ExportColumn> {
@@ -39,8 +39,8 @@ fn columns(named: &[(&str, ColumnType)]) -> Vec<ExportColumn> {
         .collect()
 }
 
-/// The last columns of every table: which tournament a row is of. Standings have
-/// `SPEC` after them.
+/// The last columns of every table: the tournament of a row. Standings have `SPEC` after
+/// them.
 pub const SOURCE: [(&str, ColumnType); 4] = [
     ("tournament_id", ColumnType::Text),
     ("generation", ColumnType::Int),
@@ -49,7 +49,7 @@ pub const SOURCE: [(&str, ColumnType); 4] = [
 ];
 const SPEC: (&str, ColumnType) = ("spec_json", ColumnType::Text);
 
-/// One column a seat.
+/// Appends one column per seat.
 fn by_seat(columns: &mut Vec<ExportColumn>, name: &str, kind: ColumnType, seats: usize) {
     columns.extend((0..seats).map(|seat| ExportColumn {
         name: format!("{name}_{seat}"),
@@ -90,8 +90,9 @@ pub fn game_columns(seats: usize, with_timing: bool) -> Vec<ExportColumn> {
     all
 }
 
-/// A game as a row of a table for so many seats, without the columns of [`SOURCE`];
-/// luck in shares of a game's score. `timing` is there where its columns are.
+/// Converts a game to a row of a table for `seats` seats, without the columns of
+/// [`SOURCE`]. Luck is a share of the game's score. `timing` is present if the table has
+/// timing columns.
 pub fn game(
     rules: &TournamentRecords,
     record: &GameRecord,
@@ -126,7 +127,7 @@ pub fn game(
     cells
 }
 
-/// Faults of a game as `seat:kind`, with spaces between.
+/// Faults of a game as `seat:kind`, separated by spaces.
 pub fn faults(record: &GameRecord) -> String {
     let faults: Vec<String> = record
         .faults
@@ -157,8 +158,8 @@ pub fn decision_columns() -> Vec<ExportColumn> {
     all
 }
 
-/// The decisions of a game as rows; `drawn` are the chance outcomes since the
-/// one before.
+/// Converts the decisions of a game to rows. `drawn` holds the chance outcomes since the
+/// previous decision.
 pub fn decisions(
     rules: &TournamentRecords,
     record: &GameRecord,
@@ -200,8 +201,8 @@ pub fn decisions(
     outcome
 }
 
-/// What an agent's standing has, in the order of the keys of its JSON; a list has
-/// a column for each seat.
+/// The fields of an agent's standing, in the order of its JSON keys. A list has a column
+/// for each seat.
 const STANDING: &[(&str, ColumnType)] = &[
     ("agent", ColumnType::Text),
     ("blocks", ColumnType::Int),
@@ -258,11 +259,11 @@ const STANDING: &[(&str, ColumnType)] = &[
     ("win_rate_low", ColumnType::Real),
     ("wins", ColumnType::Int),
 ];
-/// How often each rank came, from the first on.
+/// Column prefix of the frequency of each rank, from rank 1.
 const RANKS: &str = "ranks";
 
-/// The columns of [`standings()`]: those of `arena standings --output csv`, and of which
-/// tournament they are.
+/// The columns of [`standings()`]: the columns of `arena standings --output csv`, then the
+/// tournament.
 pub fn standing_columns(seats: usize) -> Vec<ExportColumn> {
     let mut all = columns(&[("rank", ColumnType::Int)]);
     for &(name, kind) in STANDING {
@@ -280,8 +281,8 @@ pub fn standing_columns(seats: usize) -> Vec<ExportColumn> {
     all
 }
 
-/// The standings as rows: everything that `arena standings --output json` has of an
-/// agent, by name.
+/// Converts the standings to rows with every field that `arena standings --output json` has
+/// for an agent, by name.
 pub fn standings(standings: &v1::Standings, seats: usize) -> Vec<Vec<Cell>> {
     let agents = (1..).zip(&standings.agents);
     let row = |(rank, agent): (u64, &v1::AgentStanding)| {
@@ -308,7 +309,7 @@ pub fn standings(standings: &v1::Standings, seats: usize) -> Vec<Vec<Cell>> {
 mod tests {
     use super::*;
 
-    /// An agent of whom all is known.
+    /// An agent with every field set.
     fn known() -> v1::AgentStanding {
         v1::AgentStanding {
             agent: "one".to_owned(),
@@ -357,7 +358,7 @@ mod tests {
         }
     }
 
-    /// Whether a cell may stand in a column.
+    /// True if a cell has the type of a column.
     fn fits(kind: ColumnType, cell: &Cell) -> bool {
         match kind {
             ColumnType::Int => cell.is_i64() || cell.is_u64(),
@@ -382,7 +383,7 @@ mod tests {
             .collect();
         let names: Vec<&str> = STANDING.iter().map(|(name, _)| *name).collect();
         assert_eq!(names, keys);
-        // Those of the tournament come after them.
+        // The tournament's columns come last.
         let columns = standing_columns(2);
         let columns = &columns[..columns.len() - SOURCE.len() - 1];
         let rows = standings(&all, 2);

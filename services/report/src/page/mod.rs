@@ -1,5 +1,5 @@
-//! A report as one page that needs nothing else: styles, script, drawings and
-//! games are in it, and its policy lets nothing be loaded.
+//! A report as one self-contained page: it embeds styles, script, charts and games, and its
+//! content security policy blocks every load.
 
 mod rounds;
 
@@ -25,7 +25,7 @@ use crate::{
 const CSS: &str = include_str!("report.css");
 const JS: &str = include_str!("report.js");
 
-/// Pairs that are written out: of more a spreadsheet tells more.
+/// Maximum number of pairs in the table; larger tables belong in a spreadsheet.
 const PAIRS_MAX: usize = 500;
 
 #[derive(Template)]
@@ -34,7 +34,7 @@ struct Page<'a> {
     report: &'a Report,
     headline: String,
     summary: Vec<String>,
-    /// Sentences of it that are folded.
+    /// Sentences of the summary that are collapsed.
     more: Vec<String>,
     parts: Vec<(&'static str, &'static str)>,
     state: &'static str,
@@ -43,30 +43,30 @@ struct Page<'a> {
     started: Option<String>,
     finished: Option<String>,
     rows: Vec<Row<'a>>,
-    /// Rounds, where it is a Swiss tournament that is over.
+    /// Rounds of a finished Swiss tournament.
     swiss: Option<rounds::SwissRounds>,
-    /// What places go by there.
+    /// The criterion that orders the places.
     decided: String,
-    /// Rounds, where it is a knockout that is over.
+    /// Rounds of a finished knockout.
     bracket: Option<rounds::Bracket>,
-    /// Luck is known of somebody.
+    /// True if luck is known for at least one agent.
     lucky: bool,
     ratings: Option<String>,
-    /// The share of the points of who is rated a hundred points higher.
+    /// The expected share of points of an agent rated one hundred points higher.
     hundred: String,
-    /// Whether ties had a weight in that.
+    /// True if ties had a weight in that share.
     drawn: bool,
     dots: String,
     heat: String,
     pairs: Vec<PairRow>,
-    /// How many there are beside those.
+    /// Number of pairs that are not listed.
     pairs_unlisted: String,
-    /// The sequential test that the tournament is.
+    /// The sequential test, if the tournament is one.
     test: Option<TestPart>,
-    /// The places of a game, where more than two play.
+    /// The ranks of a game with more than two players.
     ranked: Vec<String>,
     course: String,
-    /// Whether the course is of ratings.
+    /// True if the chart shows ratings over time.
     rated: bool,
     seats: String,
     lengths: String,
@@ -97,7 +97,7 @@ struct Row<'a> {
     faulty: bool,
     kinds: String,
     by_seat: Vec<String>,
-    /// By place: how often it was there.
+    /// Frequency of each rank.
     ranks: Vec<String>,
     score: String,
     luck: String,
@@ -109,19 +109,19 @@ struct Row<'a> {
     source: &'a str,
 }
 
-/// A sequential test that was looked at.
+/// A sequential test after at least one look.
 struct TestPart {
     chart: String,
     agent: String,
     elo: (String, String),
     bounds: (String, String),
-    /// Score of a block, blocks that had it, and which share of all that is.
+    /// Score of a block, number of blocks with that score, and their share of all blocks.
     outcomes: Vec<(String, String, String)>,
-    /// Whether a block is two games of two, so that these are five.
+    /// True if a block is two games of two players, so that it has five outcomes.
     pentanomial: bool,
 }
 
-/// A pair in its table.
+/// A row of the pairs table.
 struct PairRow {
     names: String,
     games: String,
@@ -132,7 +132,7 @@ struct PairRow {
     superiority: String,
 }
 
-/// The page of a report.
+/// Renders the page of a report.
 pub fn html(report: &Report) -> Result<String> {
     let lucky = report
         .agents
@@ -271,7 +271,7 @@ fn row(agent: &Agent) -> Row<'_> {
     }
 }
 
-/// How often each place was reached, with the share of all games.
+/// Formats how often each rank was reached, with the share of all games.
 fn ranks(ranks: &[u64]) -> Vec<String> {
     let all: u64 = ranks.iter().sum();
     let cell = |&count: &u64| match all {
@@ -285,9 +285,9 @@ fn ranks(ranks: &[u64]) -> Vec<String> {
     ranks.iter().map(cell).collect()
 }
 
-/// None before the first look.
+/// The sequential test; `None` before the first look.
 fn test_part(test: &SequentialTest) -> Option<TestPart> {
-    /// Outcomes of a block of two games of two: 0, ½, 1, 1½ and 2 points.
+    /// Number of outcomes of a block of two two-player games: 0, ½, 1, 1½ and 2 points.
     const PENTANOMIAL: usize = 5;
     let chart = chart::sequential_test(test)?;
     let pentanomial = test.outcomes.len() == PENTANOMIAL;
@@ -317,7 +317,7 @@ fn test_part(test: &SequentialTest) -> Option<TestPart> {
     })
 }
 
-/// Extra games that taking luck out is worth, with the ends of that.
+/// Formats the extra games that the luck adjustment is worth, with their interval.
 fn saved(standing: &v1::AgentStanding) -> String {
     let ends = standing.luck_games_saved_low.map(|low| {
         let high = standing.luck_games_saved_high;
@@ -330,7 +330,7 @@ fn saved(standing: &v1::AgentStanding) -> String {
     )
 }
 
-/// Each pair once, from the side of the one that stands before the other.
+/// Each pair once, from the side of the agent with the better place.
 fn pairs(report: &Report) -> Vec<PairRow> {
     let mut rows = Vec::new();
     for (row, pairs) in report.pairs.iter().enumerate() {
@@ -355,13 +355,13 @@ fn pairs(report: &Report) -> Vec<PairRow> {
     rows
 }
 
-/// Different games; more than are counted is said.
+/// Formats the number of distinct games, and marks a lower bound.
 fn different((games, more): (u64, bool)) -> String {
     let above = if more { ">" } else { "" };
     format!("{above}{}", units::count(games))
 }
 
-/// Blocks that count, and of how many, where others repeat games.
+/// Formats the blocks that count, and the total if other blocks repeat games.
 fn counting([counted, played]: [u64; 2]) -> String {
     if counted == played {
         units::count(counted)
@@ -370,7 +370,7 @@ fn counting([counted, played]: [u64; 2]) -> String {
     }
 }
 
-/// A likelihood in percent, which is never all or nothing.
+/// Formats a likelihood as a percentage that is never 0 or 100.
 fn likely(share: Option<f64>) -> String {
     match share {
         None => "–".to_owned(),
@@ -389,7 +389,7 @@ fn kinds<'a>(counts: impl IntoIterator<Item = (&'a String, &'a u64)>) -> String 
     kinds.join(", ")
 }
 
-/// How games ended.
+/// Formats how games ended.
 fn endings(report: &Report) -> String {
     let ended: Vec<String> = report
         .terminations
@@ -399,7 +399,7 @@ fn endings(report: &Report) -> String {
     format!("How games ended: {}.", ended.join(", "))
 }
 
-/// Day and time in UTC; none where there is none.
+/// Formats a date and time in UTC; `None` if the time is not set.
 pub(crate) fn date(unix_us: u64) -> Option<String> {
     (unix_us > 0).then(|| {
         let time = UNIX_EPOCH + Duration::from_micros(unix_us);
@@ -408,12 +408,12 @@ pub(crate) fn date(unix_us: u64) -> Option<String> {
     })
 }
 
-/// JSON that may stand in a script element: nothing in it closes the element.
+/// Escapes JSON for a script element: nothing in it closes the element.
 fn script_json(value: &serde_json::Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 
-/// How a policy names what it lets through.
+/// Formats the hash of a source for the content security policy.
 fn source_hash(text: &str) -> String {
     format!("sha256-{}", BASE64.encode(Sha256::digest(text)))
 }

@@ -1,4 +1,4 @@
-//! Rounds of a Swiss tournament as a table, those of a knockout as a bracket.
+//! Rounds of a Swiss tournament as a table, and of a knockout as a bracket.
 
 use crate::{
     report::Report,
@@ -6,26 +6,26 @@ use crate::{
     units,
 };
 
-/// The most tables of a bracket: of more the last rounds are drawn.
+/// Maximum number of tables in a bracket; a larger bracket shows only its last rounds.
 const TABLES_MAX: usize = 255;
-/// More rounds do not fit beside each other on paper.
+/// Maximum number of rounds that fit side by side on paper.
 const ROUNDS_ON_PAPER: usize = 4;
 
-/// A Swiss tournament, a line for each agent.
+/// A Swiss tournament, with one line per agent.
 pub(super) struct SwissRounds {
     pub(super) titles: Vec<String>,
-    /// Name, then for each round what it got, and against whom.
+    /// Name, then the result and the opponents of each round.
     pub(super) rows: Vec<(String, Vec<(String, String)>)>,
 }
 
-/// A knockout, a column for each round.
+/// A knockout, with one column per round.
 pub(super) struct Bracket {
-    /// Of how the columns are laid out.
+    /// CSS class of the column layout.
     pub(super) class: &'static str,
     pub(super) is_double: bool,
     pub(super) is_seeded: bool,
     pub(super) columns: Vec<Column>,
-    /// Rounds that are left out at the beginning.
+    /// Number of rounds omitted at the beginning.
     pub(super) left_out: usize,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Side {
     pub(super) goes_on: bool,
 }
 
-/// The rounds of a report, where its format has some and is over.
+/// The rounds of a report, if its format has rounds and the tournament is finished.
 pub(super) fn of(report: &Report) -> Option<Rounds> {
     Rounds::of(report.verdict.as_ref()?)
 }

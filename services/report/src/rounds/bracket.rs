@@ -1,17 +1,17 @@
-//! The tree of a single elimination.
+//! The bracket tree of a single elimination.
 
 use super::{RoundMatch, Rounds};
 
-/// A place of the first round of a bracket that is drawn, or of a later one.
+/// A position in a round of the drawn bracket.
 #[derive(Clone, Copy, Debug)]
 pub enum Tie<'a> {
     Match(&'a RoundMatch),
-    /// Goes on without playing.
+    /// The agent advances without playing.
     Bye(&'a str),
 }
 
 impl Tie<'_> {
-    /// Who goes on.
+    /// The agent that advances.
     fn winner(&self) -> Option<&str> {
         match self {
             Self::Match(table) => table.agents.first().map(String::as_str),
@@ -20,14 +20,15 @@ impl Tie<'_> {
     }
 }
 
-/// The rounds from the given one on, such that places 2n and 2n + 1 of one round lead
-/// to place n of the next; none where the rounds are no such tree.
+/// The rounds from `from` on, ordered so that positions 2n and 2n + 1 of one round lead to
+/// position n of the next. `None` if the rounds do not form such a tree.
 pub fn bracket(rounds: &Rounds, from: usize) -> Option<Vec<Vec<Tie<'_>>>> {
     if rounds.is_double() || rounds.many_seats() {
         return None;
     }
     let mut tree: Vec<Vec<Tie<'_>>> = Vec::new();
-    // From the last round back: who meets there tells who is beside whom before.
+    // Go back from the last round: each pairing determines the neighbours in the round
+    // before.
     for round in rounds.all.get(from..)?.iter().rev() {
         let mut ties: Vec<Tie<'_>> = round.tables.iter().map(Tie::Match).collect();
         ties.extend(round.byes.iter().map(|agent| Tie::Bye(agent)));
@@ -37,12 +38,13 @@ pub fn bracket(rounds: &Rounds, from: usize) -> Option<Vec<Vec<Tie<'_>>>> {
                 let Tie::Match(table) = tie else {
                     return None;
                 };
-                // Of both who meet, the one whose table was listed first is above.
+                // Of the two agents that meet, the one from the earlier listed table is on
+                // top.
                 let mut both: Vec<usize> = Vec::with_capacity(2);
                 for agent in &table.agents {
                     both.push(ties.iter().position(|tie| tie.winner() == Some(agent))?);
                 }
-                // A bye is the better seed's, and above.
+                // A bye belongs to the better seed and is on top.
                 both.sort_by_key(|&place| (matches!(ties[place], Tie::Match(_)), place));
                 placed.extend(both.into_iter().map(|place| ties[place]));
             }

@@ -1,10 +1,10 @@
-//! Rounds in lines of text.
+//! Rounds as lines of text.
 
 use super::{RoundFormat, RoundMatch, Rounds};
 use crate::units;
 
-/// Every round of a knockout with a heading, its tables, and who had a bye, is out or
-/// went on for which reason; who goes on comes first.
+/// Every round of a knockout with a heading, its tables, byes, eliminations and the reasons
+/// for advancing. The agents that advance come first.
 pub fn lines(rounds: &Rounds) -> Vec<(String, Vec<String>)> {
     let titles = rounds.titles();
     let mut all = Vec::new();
@@ -21,7 +21,7 @@ pub fn lines(rounds: &Rounds) -> Vec<(String, Vec<String>)> {
             }
             all.push((heading, lines));
         }
-        // In a single elimination whoever does not go on is out.
+        // In a single elimination, every agent that does not advance is out.
         if let Some((_, lines)) = all.last_mut()
             && rounds.is_double()
             && !round.out.is_empty()
@@ -32,7 +32,7 @@ pub fn lines(rounds: &Rounds) -> Vec<(String, Vec<String>)> {
     all
 }
 
-/// An agent with its seed, where that is known.
+/// An agent with its seed, if the seed is known.
 fn label(rounds: &Rounds, agent: &str) -> String {
     match rounds.seed(agent) {
         Some(seed) => format!("{agent} ({seed})"),
@@ -40,7 +40,7 @@ fn label(rounds: &Rounds, agent: &str) -> String {
     }
 }
 
-/// Tables, a line each; pairs in columns.
+/// Formats tables, one per line; pairs in columns.
 fn tables(rounds: &Rounds, tables: &[&RoundMatch]) -> Vec<String> {
     let labels = |table: &RoundMatch| -> Vec<String> {
         let agents = table.agents.iter();
@@ -65,7 +65,7 @@ fn tables(rounds: &Rounds, tables: &[&RoundMatch]) -> Vec<String> {
     tables.iter().zip(&all).zip(&scores).map(line).collect()
 }
 
-/// Why somebody went on who has no more points than another one.
+/// The reason why an agent advanced without more points than another.
 const BY_SEED: &str = "; level, the better seed goes on";
 
 /// `12 – 8`
@@ -74,7 +74,7 @@ fn score(table: &RoundMatch) -> String {
     points.join(" – ")
 }
 
-/// A table of more than two.
+/// Formats a table of more than two agents.
 fn many(table: &RoundMatch, names: &[String]) -> String {
     let text: Vec<String> = names
         .iter()
@@ -85,14 +85,14 @@ fn many(table: &RoundMatch, names: &[String]) -> String {
     format!("on: {}; out: {}", on.join(", "), out.join(", "))
 }
 
-/// Agents by their numbers in a list: `(2, 5)`.
+/// Formats agents by their numbers in a list: `(2, 5)`.
 pub fn numbered(places: &[usize]) -> String {
     let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
     format!("({})", numbers.join(", "))
 }
 
-/// Of a Swiss tournament, by agent as listed and by round: what it got, and against
-/// whom, as their places in the list are `called`; or a bye.
+/// Cells of a Swiss tournament by agent and round: the points and the opponents, by their
+/// numbers in the list as formatted by `called`; or a bye.
 pub fn swiss_cells(
     rounds: &Rounds,
     agents: &[&str],

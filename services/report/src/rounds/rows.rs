@@ -8,22 +8,22 @@ use super::{BracketPart, RoundFormat, Rounds};
 #[derive(Debug, Serialize)]
 pub struct RoundRow<'a> {
     round: u64,
-    /// From 1; none for a bye.
+    /// From 1; `None` for a bye.
     table: Option<usize>,
     part: Option<BracketPart>,
     agent: &'a String,
-    /// From 1; of a knockout.
+    /// From 1; knockouts only.
     seed: Option<usize>,
-    /// A seat beaten is one, a seat tied a half; none for a bye.
+    /// 1 for a seat beaten, ½ for a seat tied; `None` for a bye.
     points: Option<f64>,
     bye: bool,
-    /// Whether it is in a knockout's next round, or has won.
+    /// True if the agent is in the knockout's next round or has won.
     goes_on: Option<bool>,
-    /// The seed alone decided who of its table goes on.
+    /// True if only the seed decided which agents of the table advance.
     by_seed: Option<bool>,
 }
 
-/// Everybody in every round, in the order of the tables.
+/// Every agent in every round, in the order of the tables.
 pub fn rows(rounds: &Rounds) -> Vec<RoundRow<'_>> {
     let knockout = rounds.kind == RoundFormat::Knockout;
     let mut rows = Vec::new();

@@ -1,5 +1,5 @@
-//! Rounds of tournaments that are played here, by results that follow from the
-//! number of the game; what is informed of them is in `data`.
+//! Rounds of tournaments with results derived from the game's number. The expected output
+//! is in `data`.
 
 use arena_engine::{Termination, options::Options};
 use arena_model::{
@@ -12,7 +12,7 @@ use arena_tournament::Stages;
 
 use super::*;
 
-/// The verdict of a tournament of two blocks a meeting.
+/// The verdict of a tournament with two blocks per pairing.
 fn verdict((format, settings): (Format, Option<Settings>), agents: usize, seats: usize) -> Value {
     const NAMES: [&str; 9] = [
         "alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india",
@@ -48,7 +48,7 @@ fn verdict((format, settings): (Format, Option<Settings>), agents: usize, seats:
     let mut index = 0;
     while stages.verdict().is_none() {
         let game = stages.schedule().game(index);
-        // Who is listed first is better, by a little.
+        // Agents listed earlier are slightly better.
         let luck = |agent: u16| (index * 7919 + u64::from(agent) * 104_729) % 10;
         let strength = |&agent: &u16| luck(agent) / 2 + (9 - u64::from(agent.min(9))) / 3;
         let drawn: Vec<u64> = game.seats.iter().map(strength).collect();
@@ -121,7 +121,7 @@ fn a_swiss_tournament_tells_whom_each_met_and_the_points() {
         text += &format!("{agent}: {}\n", cells.join(" | "));
     }
     assert_eq!(text, include_str!("data/swiss.txt"), "\n{text}");
-    // At tables of four its own points and all three whom it met.
+    // At tables of four: its own points and its three opponents.
     let rounds = of(swiss(2), 8, 4);
     let first = &rounds.all[0].tables[0];
     let agents: Vec<&str> = first.agents.iter().map(String::as_str).collect();
@@ -162,7 +162,7 @@ fn the_lines_of_a_bracket_lead_from_each_two_to_the_table_they_meet_at() {
                 assert_eq!(both, meet, "{agents} agents");
             }
         }
-        // The last rounds of many are a tree too.
+        // The last rounds of a large bracket form a tree, too.
         let last = tree.len() - 1;
         assert_eq!(bracket(&rounds, last).expect("a tree").len(), 1);
     }

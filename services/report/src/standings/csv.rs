@@ -11,8 +11,7 @@ use crate::{
     text::csv_line,
 };
 
-/// One line an agent; `rank` numbers the lines, while those who are level share a
-/// `place`.
+/// One line per agent; `rank` numbers the lines, while level agents share a `place`.
 pub fn agents(standings: &v1::Standings) -> Result<String> {
     let rows = standings.agents.iter().enumerate().map(|(place, agent)| {
         let mut cells = vec![("rank".to_owned(), (place + 1).to_string())];
@@ -22,13 +21,13 @@ pub fn agents(standings: &v1::Standings) -> Result<String> {
     text(rows.collect::<Result<_>>()?)
 }
 
-/// One line a pair.
+/// One line per pair.
 pub fn pairs(standings: &v1::Standings) -> Result<String> {
     let rows = standings.pairs.iter().map(|pair| flat(&view::pair(pair)));
     text(rows.collect::<Result<_>>()?)
 }
 
-/// One line for each agent of each round.
+/// One line per agent and round.
 pub fn rounds(rows: &[RoundRow<'_>]) -> Result<String> {
     text(rows.iter().map(flat).collect::<Result<_>>()?)
 }
@@ -46,8 +45,8 @@ fn text(rows: Vec<Vec<(String, String)>>) -> Result<String> {
     Ok(text)
 }
 
-/// Keys and values: what is not known is empty, a list has a column for each
-/// number, and an object is `key=value` after `key=value`.
+/// Keys and values as text. An unknown value is empty, a list has a column for each number,
+/// and an object is a sequence of `key=value`.
 fn flat(value: &impl Serialize) -> Result<Vec<(String, String)>> {
     let value = serde_json::to_value(value).map_err(ReportError::failed)?;
     let mut cells = Vec::new();

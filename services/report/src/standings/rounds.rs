@@ -1,4 +1,4 @@
-//! Who met whom, round by round.
+//! Pairings by round.
 
 use arena_wire::v1;
 
@@ -9,14 +9,14 @@ use crate::{
     text::{Column, fitted, remark, wrapped},
 };
 
-/// A knockout of so many tables shows its rounds unasked.
+/// Maximum number of tables of a knockout that shows its rounds by default.
 const TABLES_UNASKED: usize = 31;
 
 fn rounds(standings: &v1::Standings) -> Option<Rounds> {
     Rounds::of(&verdict::object(&standings.verdict_json)?)
 }
 
-/// Why there are no rounds.
+/// The reason why there are no rounds.
 #[must_use]
 pub fn absence(standings: &v1::Standings) -> &'static str {
     if standings.verdict_json.is_empty() {
@@ -26,10 +26,9 @@ pub fn absence(standings: &v1::Standings) -> &'static str {
     }
 }
 
-/// Everyone in every round: a row for each agent and round.
+/// A row for each agent and round.
 ///
-/// # Errors
-/// The reason, if there are no rounds.
+/// # Errors The reason, if there are no rounds.
 pub fn rows(standings: &v1::Standings) -> Result<Vec<serde_json::Value>, &'static str> {
     let rounds = rounds(standings).ok_or_else(|| absence(standings))?;
     let rows = rounds::rows(&rounds).into_iter();
@@ -47,7 +46,7 @@ pub fn csv(standings: &v1::Standings) -> crate::error::Result<String> {
     csv::rounds(&rounds.as_ref().map(rounds::rows).unwrap_or_default())
 }
 
-/// The same for people: all where it is asked for, else where it is short.
+/// Renders the rounds as text: all if requested, otherwise only if they are short.
 #[must_use]
 pub fn render(standings: &v1::Standings, asked: bool, width: Option<usize>) -> String {
     let id = &standings.tournament_id;
@@ -70,8 +69,8 @@ pub fn render(standings: &v1::Standings, asked: bool, width: Option<usize>) -> S
     }
 }
 
-/// A line for each agent, in the order of the standings, by whose numbers its
-/// opponents are reported.
+/// A line per agent in the order of the standings; opponents are shown by their number in
+/// that order.
 fn swiss(standings: &v1::Standings, rounds: &Rounds, width: Option<usize>) -> String {
     let agents = standings.agents.iter().map(|agent| agent.agent.as_str());
     let agents: Vec<&str> = agents.collect();
@@ -102,7 +101,7 @@ fn swiss(standings: &v1::Standings, rounds: &Rounds, width: Option<usize>) -> St
     fitted(columns, width).0
 }
 
-/// Round by round, a table a line.
+/// Round by round, one table per line.
 fn knockout(rounds: &Rounds, width: Option<usize>) -> String {
     let mut text = String::new();
     for (title, lines) in rounds::lines(rounds) {

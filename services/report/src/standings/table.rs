@@ -1,4 +1,4 @@
-//! Standings as people read them, and as spreadsheets do.
+//! Standings as text tables.
 
 use arena_wire::v1;
 
@@ -8,17 +8,16 @@ use crate::{
     units,
 };
 
-/// What fits a page.
+/// Default width.
 const WIDTH: usize = 100;
-/// So many agents with one identity are named.
+/// Maximum number of agents with the same identity that are named.
 const IDENTICAL_SHOWN: usize = 5;
 
-/// The table, no wider than that, or `WIDTH` where there is no terminal, unless
-/// all of it is wanted; with what is left out.
+/// Renders the standings within `width`, or `WIDTH` without a terminal, unless `wide` is
+/// set. Lists the hidden columns.
 pub fn people(standings: &v1::Standings, wide: bool, width: Option<usize>) -> String {
     let agents = &intervals::at_the_end(standings);
-    // What the order follows gives way last of all: ratings where scores do not
-    // say it.
+    // The column that defines the order is hidden last: ratings if scores do not define it.
     let scores = agents.iter().map(|agent| agent.score);
     let by_score = scores.is_sorted_by(|one, next| one >= next);
     let swiss = agents.iter().any(|agent| agent.swiss_points.is_some());
@@ -99,7 +98,7 @@ pub fn people(standings: &v1::Standings, wide: bool, width: Option<usize>) -> St
         add("wait p50", 0, &|agent| units::latency(agent.waiting_us_p50));
         add("wait p99", 0, &|agent| units::latency(agent.waiting_us_p99));
     }
-    // Noughts may give way; who reads that somebody fails must not have to ask.
+    // A column of zeros may be hidden; a column with faults must stay visible.
     let faulty = agents.iter().any(|agent| agent.faults > 0);
     add("faults", if faulty { 0 } else { 8 }, &|agent| {
         units::count(agent.faults)
@@ -113,7 +112,7 @@ pub fn people(standings: &v1::Standings, wide: bool, width: Option<usize>) -> St
         add(head, 0, &|agent| {
             units::interval(agent.win_rate, agent.win_rate_low, agent.win_rate_high)
         });
-        // The other ones, which are not shown yet.
+        // The other intervals, which are not shown yet.
         let looks = if standings.adaptive {
             "fixed n"
         } else {
@@ -154,7 +153,7 @@ pub fn people(standings: &v1::Standings, wide: bool, width: Option<usize>) -> St
     text
 }
 
-/// What identifies agents that are registered, those that share it in one line.
+/// Identities of registered agents; agents with the same identity share a line.
 fn identities(agents: &[v1::AgentStanding]) -> Vec<String> {
     let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
     for agent in agents {
@@ -177,7 +176,7 @@ fn identities(agents: &[v1::AgentStanding]) -> Vec<String> {
     lines.into_iter().map(line).collect()
 }
 
-/// A line below the table, broken between words where it is wider than a terminal.
+/// A line below the table, wrapped between words if it is wider than a terminal.
 fn remark(text: &str, width: Option<usize>) -> String {
     let text = match width {
         Some(width) => wrapped(text, width, "  "),
@@ -186,13 +185,13 @@ fn remark(text: &str, width: Option<usize>) -> String {
     text + "\n"
 }
 
-/// Who scored what against whom: the row's score against the column's agent, in
-/// the order of the standings; and the same less luck, where that is known and
-/// fits, or all of it is wanted. Intervals are left out where they do not fit.
+/// Renders the crosstable: the row's score against the column's agent, in the order of the
+/// standings. Adds the luck-adjusted scores if they are known and fit, or if `wide` is set.
+/// Omits intervals that do not fit.
 pub fn crosstable(standings: &v1::Standings, wide: bool, width: Option<usize>) -> String {
     let fits = |text: &str, width: usize| text.lines().all(|line| line.chars().count() <= width);
-    // As the report has it: where results decided what was played, one look is not
-    // what happened.
+    // As in the report: if results decided which games were played, fixed-sample intervals
+    // are not valid.
     let head = if standings.adaptive {
         "score in % against, anytime-valid"
     } else {
@@ -238,8 +237,8 @@ pub fn crosstable(standings: &v1::Standings, wide: bool, width: Option<usize>) -
     text
 }
 
-/// A table of what each has against each other one, of the interval that a pair
-/// has from its first agent's side.
+/// Renders a table of each agent against each other agent. `interval` is the pair's
+/// interval from the side of its first agent.
 fn scores(
     standings: &v1::Standings,
     head: &str,
@@ -288,7 +287,7 @@ fn scores(
     fitted(columns, width).0
 }
 
-/// What concerns all agents, a paragraph each.
+/// Remarks about all agents, one paragraph each.
 pub fn remarks(standings: &v1::Standings) -> String {
     let mut text = String::new();
     if standings
@@ -339,7 +338,7 @@ pub fn remarks(standings: &v1::Standings) -> String {
     text
 }
 
-/// What the places of a Swiss tournament go by.
+/// The tiebreaks of a Swiss tournament.
 pub fn swiss_tiebreaks(seats: usize) -> String {
     let bye = if seats > 2 { "half a round" } else { "a round" };
     format!(
@@ -348,7 +347,7 @@ pub fn swiss_tiebreaks(seats: usize) -> String {
     )
 }
 
-/// The gain of playing games in blocks.
+/// Formats the pairing efficiency.
 #[must_use]
 pub fn pairing_gain(pairing: &v1::Pairing) -> String {
     let games = |games: Option<i64>| {

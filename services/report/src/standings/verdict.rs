@@ -1,9 +1,9 @@
-//! How far a tournament's format is, and what the tournament came to.
+//! Progress and verdict of a tournament's format.
 
 use arena_wire::v1;
 use serde::Serialize;
 
-/// How far the format is.
+/// Progress of the format.
 #[derive(Serialize)]
 pub struct CourseView<'a> {
     round: u64,
@@ -27,12 +27,12 @@ impl<'a> From<&'a v1::Course> for CourseView<'a> {
     }
 }
 
-/// What a tournament came to, as an object; none until it is finished.
+/// The verdict of a tournament as an object; `None` until the tournament is finished.
 pub fn object(json: &str) -> Option<serde_json::Value> {
     serde_json::from_str(json).ok()
 }
 
-/// The same for people; none until it is finished.
+/// The verdict as text; `None` until the tournament is finished.
 pub fn text(json: &str) -> Option<String> {
     Some(object(json)?.get("text")?.as_str()?.to_owned())
 }

@@ -19,26 +19,26 @@ pub struct StandingsJson<'a> {
     seats: Vec<SeatView>,
     ratings: Option<RatingsView<'a>>,
     pairs: Vec<PairView<'a>>,
-    /// Null where the game has chance.
+    /// Null if the game has chance.
     openings: Option<OpeningsView>,
     pairing: Option<PairingView>,
     intervals: IntervalsView,
     verdict: Option<serde_json::Value>,
-    /// Null unless it paused itself.
+    /// Null unless the tournament paused itself.
     pause: Option<PauseView<'a>>,
-    /// Games that were played to their end without a fault.
+    /// Games that ended without a fault.
     games_clean: u64,
-    /// Of these games, from 1, and how many generations there are.
+    /// The generation of these games, from 1, and the number of generations.
     generation: u32,
     generations: u32,
     course: Option<CourseView<'a>>,
     notes: &'a [String],
     audits: Option<AuditsView>,
-    /// What came of what is expected; null where nobody asked.
+    /// The verdicts of the expectations; null if there are none.
     pub expectations: Option<&'a [Verdict]>,
 }
 
-/// How often one may look at which interval.
+/// The validity of each interval: fixed-sample or anytime.
 #[derive(Serialize)]
 struct IntervalsView {
     level: f64,
@@ -46,12 +46,12 @@ struct IntervalsView {
     fixed: &'static str,
     /// `…_anytime_low` and `…_anytime_high`.
     anytime: &'static str,
-    /// Which of the two tables show: where results decide what is played or when it
-    /// ends, those that hold then.
+    /// Which of the two the tables show. If results decide which games are played or when
+    /// the tournament ends, the anytime-valid intervals.
     shown: &'static str,
 }
 
-/// What is said of intervals.
+/// The description of intervals.
 fn intervals(standings: &v1::Standings) -> IntervalsView {
     IntervalsView {
         level: 0.95,
@@ -65,7 +65,7 @@ fn intervals(standings: &v1::Standings) -> IntervalsView {
     }
 }
 
-/// Why a tournament paused itself.
+/// The reason why a tournament paused itself.
 #[derive(Serialize)]
 pub struct PauseView<'a> {
     kind: &'a str,
@@ -89,7 +89,7 @@ impl<'a> From<&'a v1::Pause> for PauseView<'a> {
     }
 }
 
-/// Games played again to compare.
+/// The replayed sample of games.
 #[derive(Serialize)]
 pub struct AuditsView {
     due: u64,
@@ -105,7 +105,7 @@ pub struct AgentView<'a> {
     version: &'a str,
     /// SHA-256 that identifies a registered binary.
     content: Option<&'a str>,
-    /// What identifies an endpoint.
+    /// Identity of an endpoint.
     registered_unix_us: Option<u64>,
     place: Option<u64>,
     games: u64,
@@ -114,11 +114,11 @@ pub struct AgentView<'a> {
     losses: u64,
     voids: u64,
     faults: u64,
-    /// Games that it lost without ever answering in them.
+    /// Games that the agent lost without a single answer.
     unplayed: u64,
-    /// Of its games, each from 0 to 1.
+    /// Points over its games, each from 0 to 1.
     points: f64,
-    /// Of the format, with byes: a seat beaten is one.
+    /// Points of the format, including byes: a seat beaten is one.
     swiss_points: Option<f64>,
     buchholz: Option<f64>,
     byes: Option<u64>,
@@ -151,9 +151,9 @@ pub struct AgentView<'a> {
     win_rate_low: Option<f64>,
     win_rate_high: Option<f64>,
     ranks: &'a [u64],
-    /// Blocks that count.
+    /// Number of blocks that count.
     blocks: u64,
-    /// Games that repeat others, and are in no score.
+    /// Games that repeat others and are in no score.
     games_repeated: u64,
     latency_us_p50: Option<f64>,
     latency_us_p99: Option<f64>,
@@ -175,13 +175,13 @@ struct SeatView {
     score_anytime_high: Option<f64>,
 }
 
-/// What scores are means over, in a game without chance.
+/// The openings that scores are averaged over, in a game without chance.
 #[derive(Serialize)]
 struct OpeningsView {
-    /// Moves of each.
+    /// Plies of each opening.
     plies: u32,
     size: u64,
-    /// All openings of that length; else they are a sample.
+    /// True if these are all openings of that length, false if they are a sample.
     complete: bool,
 }
 
@@ -199,19 +199,19 @@ struct PairingView {
 #[derive(Serialize)]
 struct RatingsView<'a> {
     model: &'a str,
-    /// What a rating of a natural logarithm of strength is multiplied by.
+    /// Factor from the natural logarithm of strength to a rating.
     elo: f64,
-    /// Null: the mean of all ratings is 0.
+    /// Null if the mean of all ratings is 0.
     anchor: Option<&'a str>,
     prior_elo: f64,
-    /// Weights of ties of two, three and four.
+    /// Weights of ties of two, three and four seats.
     ties: &'a [f64],
     components: u32,
-    /// Null where games do not test it.
+    /// Null if the games do not test the model.
     fit: Option<FitView<'a>>,
 }
 
-/// Whether one number for each agent fits the scores of pairs.
+/// Goodness of fit of one rating per agent to the scores of pairs.
 #[derive(Serialize)]
 struct FitView<'a> {
     pairs: u64,
@@ -219,7 +219,7 @@ struct FitView<'a> {
     df: u64,
     df_residual: f64,
     p: f64,
-    /// The agents whose scores are farthest from what ratings expect.
+    /// The agents with the largest deviation from their expected scores.
     worst: &'a [String],
 }
 
@@ -231,11 +231,11 @@ pub struct PairView<'a> {
     wins: u64,
     draws: u64,
     losses: u64,
-    /// Blocks that count.
+    /// Number of blocks that count.
     blocks: u64,
     blocks_played: u64,
     distinct_games: u64,
-    /// There were more different games than are counted.
+    /// True if the number of distinct games is a lower bound.
     distinct_games_more: bool,
     score: Option<f64>,
     score_low: Option<f64>,
@@ -260,22 +260,22 @@ pub struct PairView<'a> {
     rating_difference: Option<f64>,
     rating_difference_low: Option<f64>,
     rating_difference_high: Option<f64>,
-    /// How likely the true score of the games of the two is above one half.
+    /// Likelihood that the true score in the games of the two is above one half.
     superiority: Option<f64>,
-    /// How likely the first one is the stronger by the ratings of all.
+    /// Likelihood that the first agent is the stronger one, by the ratings of all.
     rating_superiority: Option<f64>,
-    /// The difference of ratings as the Elo of the score to expect.
+    /// The rating difference as the Elo of the expected score.
     elo_difference: Option<f64>,
     elo_difference_low: Option<f64>,
     elo_difference_high: Option<f64>,
     elo_difference_anytime_low: Option<f64>,
     elo_difference_anytime_high: Option<f64>,
-    /// All games between the two or their sets went one way: a prior alone tells the
-    /// farther ends.
+    /// True if all games between the two or their sets went one way: only the nearer bound
+    /// of the interval is meaningful.
     rating_is_open: bool,
 }
 
-/// The whole of it.
+/// The complete view.
 pub fn view(standings: &v1::Standings) -> StandingsJson<'_> {
     StandingsJson {
         tournament_id: &standings.tournament_id,
@@ -404,7 +404,7 @@ fn ratings(ratings: &v1::Ratings) -> RatingsView<'_> {
     }
 }
 
-/// Two agents beside each other.
+/// Two agents compared.
 pub fn pair(pair: &v1::PairStanding) -> PairView<'_> {
     PairView {
         agent: &pair.agent,

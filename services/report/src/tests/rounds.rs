@@ -86,7 +86,7 @@ fn a_knockout_is_drawn_as_its_bracket() {
     ] {
         assert!(drawn.contains(part), "{part}: {drawn}");
     }
-    // Who has the bye is beside those whose winner it meets, and above.
+    // An agent with a bye is next to the agents whose winner it meets, and on top.
     assert!(drawn.find(">bye<") < drawn.find(">three<"), "{drawn}");
     let text = markdown(&report);
     for part in [
@@ -97,7 +97,7 @@ fn a_knockout_is_drawn_as_its_bracket() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // A tournament that still runs has no verdict, and no rounds to show.
+    // A running tournament has no verdict and no rounds.
     let report = Report {
         verdict: None,
         ..report

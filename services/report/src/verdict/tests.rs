@@ -54,7 +54,7 @@ fn each_expectation_holds_where_it_should_and_nowhere_else() {
     let cases = [
         ("mine beats base", true),
         ("base beats mine", false),
-        // The score of 55 % at the lower end is 34.9 Elo.
+        // The lower bound, a score of 55 %, is 34.9 Elo.
         ("mine beats base by 34 elo at 95 %", true),
         ("mine beats base by 36 elo at 95 %", false),
         ("mine beats base by 36 elo at 90 %", true),
@@ -99,14 +99,14 @@ fn ratings_decide_who_is_rated_above_whom_and_games_who_beats_whom() {
     let verdict = verdict_of("mine is rated above base by 10 elo at 99 %", &standings);
     assert!(!verdict.holds, "{}", verdict.says);
     assert!(verdict_of("mine is rated above base by 5 elo at 99 %", &standings).holds);
-    // The games of the two say less: even, and not sure.
+    // The games of the two are even and show less: uncertain.
     standings.pairs[0].score = Some(0.5);
     standings.pairs[0].score_low = Some(0.4);
     standings.pairs[0].score_high = Some(0.6);
     let verdict = verdict_of("mine beats base", &standings);
     assert!(!verdict.holds, "{}", verdict.says);
     assert_eq!(verdict.value, Some(0.0));
-    // Of two that did not meet nothing is said.
+    // Agents that did not meet have no verdict.
     standings.pairs[0].score = None;
     assert!(!verdict_of("mine beats base", &standings).holds);
     assert!(verdict_of("mine is rated above base", &standings).holds);
@@ -127,13 +127,13 @@ fn lines_that_are_to_be_sure_share_the_error() {
         verdicts.iter().map(|verdict| verdict.holds).collect()
     };
     assert_eq!(holds(&checked(&[near])), [true]);
-    // The first to hold leaves its error to the other.
+    // The first accepted expectation passes its error probability on to the other.
     let two = checked(&[near, sure]);
     assert_eq!(holds(&two), [true, true]);
     assert_eq!(two[0].level, Some(0.95));
     assert!((two[1].level.expect("an interval") - 0.975).abs() < 1e-12);
     assert!(two[1].says.contains("Holm, one of 2"), "{}", two[1].says);
-    // One that never holds keeps its own.
+    // An expectation that is never accepted keeps its own.
     let three = checked(&[near, sure, far, "no voids", "mine scores at least 0.6"]);
     assert_eq!(holds(&three), [false, true, false, false, true]);
     assert!((three[0].level.expect("an interval") - 0.975).abs() < 1e-12);
@@ -165,7 +165,7 @@ fn where_results_end_the_games_the_interval_is_one_that_holds_then() {
     assert!(verdict_of("mine beats base by 30 elo", &standings).holds);
     assert!(verdict_of("mine scores at least 0.54 at 95 %", &standings).holds);
     standings.adaptive = true;
-    // The score of 52 % at the lower end is 13.9 Elo.
+    // The lower bound, a score of 52 %, is 13.9 Elo.
     let verdict = verdict_of("mine beats base by 30 elo", &standings);
     assert!(
         !verdict.holds && verdict.says.contains("whenever"),

@@ -1,18 +1,18 @@
-//! Knockouts of two at a table: the bracket of single elimination, and the two
-//! pools of double elimination.
+//! Knockouts with two agents per table: the bracket of single elimination and the two pools
+//! of double elimination.
 
 use super::draw::{Draw, KnockoutMatch};
 
-/// Single elimination: the better seeds meet as late as can be, and have the
-/// byes where the agents are no power of two.
+/// Single elimination. The better seeds meet as late as possible. They have the byes if the
+/// number of agents is not a power of two.
 #[derive(Debug)]
 pub(super) struct Bracket {
-    /// Those who are in it, or a bye, in the order of the bracket.
+    /// Remaining agents, or byes, in the order of the bracket.
     slots: Vec<Option<u16>>,
 }
 
 impl Bracket {
-    /// `seeds` are the agents, the best first.
+    /// `seeds` are the agents, best first.
     pub(super) fn new(seeds: &[u16]) -> Self {
         let size = seeds.len().next_power_of_two();
         let mut order = vec![0];
@@ -55,13 +55,13 @@ impl Draw for Bracket {
     }
 }
 
-/// Double elimination: those without a loss play among themselves, and so do
-/// those with one; the last of each meet in the final. Each round is drawn
-/// anew, the best seed of a pool against its worst; where a pool is odd, the
-/// best seed of those with the fewest byes has a bye.
+/// Double elimination. Agents without a loss play each other, and so do agents with one
+/// loss. The last agent of each pool meets the other in the final. Each round is paired
+/// anew: the best seed of a pool against its worst. In an odd pool, the best seed among the
+/// agents with the fewest byes has a bye.
 #[derive(Debug)]
 pub(super) struct Pools {
-    /// Those who are in it, the best seed first.
+    /// Remaining agents, best seed first.
     alive: Vec<Entrant>,
 }
 
@@ -73,7 +73,7 @@ struct Entrant {
 }
 
 impl Pools {
-    /// `seeds` are the agents, the best first.
+    /// `seeds` are the agents, best first.
     pub(super) fn new(seeds: &[u16]) -> Self {
         let entrants = seeds.iter().map(|&agent| Entrant {
             agent,
@@ -91,7 +91,7 @@ impl Pools {
     }
 }
 
-/// The pairs of a pool, and who has a bye.
+/// The pairs of a pool, and the agent with the bye.
 fn pairs(mut pool: Vec<Entrant>, part: &'static str) -> (Vec<KnockoutMatch>, Option<u16>) {
     let mut bye = None;
     if pool.len() % 2 == 1 {

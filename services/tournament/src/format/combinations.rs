@@ -1,10 +1,10 @@
 //! Combinations of agents.
 
-/// The most groups that a format lists.
+/// Maximum number of groups that a format lists.
 pub(super) const GROUPS_MAX: usize = 1_000_000;
 
-/// All combinations of `size` members of a list, in lexicographic order of their places;
-/// none if there are more than [`GROUPS_MAX`].
+/// All combinations of `size` members of a list, in lexicographic order of their positions.
+/// `None` if there are more than [`GROUPS_MAX`].
 pub(super) fn combinations(of: &[u16], size: usize) -> Option<Vec<Vec<u16>>> {
     let mut found = Vec::new();
     let mut places: Vec<usize> = (0..size).collect();

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug)]
 pub(super) struct KnockoutMatch {
     pub(super) agents: Vec<u16>,
-    /// Number of agents that go on.
+    /// Number of agents that advance.
     pub(super) on: usize,
     /// Part of the draw, if it has several.
     pub(super) part: Option<&'static str>,
@@ -22,7 +22,7 @@ impl KnockoutMatch {
 
 /// The pairings of a knockout, round by round.
 pub(super) trait Draw: std::fmt::Debug + Send + Sync {
-    /// The matches of the next round; none if there is a winner.
+    /// The matches of the next round; empty if there is a winner.
     fn tables(&self) -> Vec<KnockoutMatch>;
 
     /// Takes the results of the round's matches in order, each ranked from the best, and

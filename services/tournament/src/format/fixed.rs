@@ -1,8 +1,8 @@
-//! A list of games: each line meets in `blocks` blocks, seated as it is listed.
+//! A fixed list of pairings: each line plays `blocks` blocks, seated as listed.
 //!
-//! Where all agents meet each other equally often their scores say who is better.
-//! Else a score says as much of the opponents, so that the verdict places nobody,
-//! and standings go by ratings, which take account of who met whom.
+//! If all agents meet each other equally often, their scores define the order. Otherwise a
+//! score also depends on the opponents, so that the verdict assigns no places. Standings
+//! use ratings in that case, which account for the opponents.
 
 use arena_model::format::Settings;
 
@@ -15,7 +15,7 @@ use crate::schedule::stage::Stage;
 struct Fixed {
     field: Field,
     games: Vec<Vec<u16>>,
-    /// All meet each other equally often.
+    /// True if all agents meet each other equally often.
     even: bool,
 }
 

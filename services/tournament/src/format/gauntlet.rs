@@ -1,5 +1,5 @@
-//! Challengers against a field: each meets every group of the others, who do
-//! not meet among themselves; nor do challengers.
+//! Challengers against a field: each challenger meets every group of the field. Agents of
+//! the field do not meet each other, and neither do challengers.
 
 use arena_model::format::Settings;
 use serde_json::json;
@@ -59,14 +59,14 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     }))
 }
 
-/// What a challenger got against one of the field.
+/// The results of a challenger against one agent of the field.
 struct Met {
     opponent: u16,
     units: Units,
 }
 
 impl Gauntlet {
-    /// What a challenger got against each it met, in the order of the spec.
+    /// The results of a challenger against each opponent, in the order of the spec.
     fn met(&self, challenger: u16, sums: &StageSums) -> Vec<Met> {
         let mut units = vec![Units::default(); self.field.agents()];
         for meeting in &sums.meetings {

@@ -1,5 +1,5 @@
-//! Who loses is out: each table is the best of `blocks` blocks by the units won
-//! in them, a tie going to the better seed.
+//! Knockout: the loser of a table is out. Each table is the best of `blocks` blocks by
+//! units won; the better seed wins a tie.
 
 use arena_model::format::{Elimination, Knockout as Settings, Seeding, Settings as AnySettings};
 use serde_json::{Value, json};
@@ -16,19 +16,19 @@ use crate::schedule::stage::Stage;
 #[derive(Debug)]
 struct Knockout {
     field: Field,
-    /// Agents, the best seed first.
+    /// Agents, best seed first.
     seeds: Vec<u16>,
-    /// Of each agent, which seed it is.
+    /// Seed of each agent.
     seed_of: Vec<usize>,
-    /// Of each agent, whether it is out.
+    /// True for each agent that is out.
     gone: Vec<bool>,
     draw: Box<dyn Draw>,
     games: Games,
-    /// Rounds that there will be at most.
+    /// Maximum number of rounds.
     rounds: u64,
     round: u64,
     tables: Vec<KnockoutMatch>,
-    /// Who went out, round by round; at the last table by rank.
+    /// Eliminated agents, round by round; at the last table by rank.
     out: Vec<Vec<u16>>,
     /// Rounds played, for the verdict.
     history: Vec<Value>,
@@ -83,8 +83,8 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     }))
 }
 
-/// Tables and rounds where the better seed always wins, or, in a final, where
-/// it does not.
+/// Number of tables and rounds if the better seed always wins, or with `upset` always but
+/// in a final.
 fn rehearse(mut draw: Box<dyn Draw>, upset: bool) -> (u64, u64) {
     let (mut tables, mut rounds) = (0, 0);
     loop {
@@ -105,7 +105,7 @@ fn rehearse(mut draw: Box<dyn Draw>, upset: bool) -> (u64, u64) {
 }
 
 impl Knockout {
-    /// Agents of a table, the best first.
+    /// Agents of a table, best first.
     fn ranked(&self, table: &KnockoutMatch, meeting: Option<&Meeting>) -> Vec<(u16, u64)> {
         let units = |agent: u16| {
             let meeting = meeting?;
@@ -122,7 +122,7 @@ impl Knockout {
         ranked
     }
 
-    /// Takes a round that ended.
+    /// Adds the results of a finished round.
     fn settle(&mut self, sums: &StageSums) {
         let tables = std::mem::take(&mut self.tables);
         let mut ranked = Vec::with_capacity(tables.len());
@@ -149,7 +149,7 @@ impl Knockout {
         }
         let mut out = self.draw.settle(&ranked);
         if let [last] = &ranked[..] {
-            // At one table alone, its ranks are places.
+            // If there is only one table, its ranks are places.
             out.sort_by_key(|agent| last.iter().position(|other| other == agent));
         }
         let byes = self.byes(&tables);
@@ -165,7 +165,7 @@ impl Knockout {
         self.out.push(out);
     }
 
-    /// Who was in the round without playing in it.
+    /// The agents in the round that do not play.
     fn byes(&self, tables: &[KnockoutMatch]) -> Vec<String> {
         let mut rests: Vec<bool> = self.gone.iter().map(|gone| !gone).collect();
         for &agent in tables.iter().flat_map(|table| &table.agents) {

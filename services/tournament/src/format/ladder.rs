@@ -1,20 +1,18 @@
-//! Those meet of whom the next block tells most, until `blocks_total` blocks
+//! Ladder: the pairs whose next block is most informative meet, until `blocks_total` blocks
 //! are played.
 //!
-//! What is to be found out is the order of the agents, so what counts is how
-//! well the differences of ratings of neighbours in that order are known, and
-//! most where it is open who of the two is better. After each stage of `step`
-//! blocks ratings are fitted to all results so far (`rating.rs`), with their
-//! covariance. The group whose next block is expected to lessen the variances of
-//! neighbours' differences most is given that block: their sum, each weighed by
-//! exp(−d² / 2v) for a difference d with variance v, which is 1 between equals
-//! and nothing where the order is clear. The covariance is brought forward as if
-//! the block had been played, which needs no result; and so on until the stage is
-//! full. So first of all everybody meets neighbours, pairs that are close meet
-//! more often than pairs that are clear, and those who have few games have more.
-//! Groups are looked for among those who stand within a few places of each other:
-//! of others a game tells little, as the stronger nearly always wins. Ties go to
-//! the group that stands higher.
+//! The goal is the order of the agents. So the precision of the rating differences between
+//! neighbours in that order matters, most where their order is uncertain. After each stage
+//! of `step` blocks, the ratings are fitted to all results so far (`rating.rs`), with their
+//! covariance. The next block goes to the group with the largest expected reduction of the
+//! variances of neighbours' differences: their sum, weighted by exp(−d² / 2v) for a
+//! difference d with variance v, which is 1 between equals and near 0 if the order is
+//! clear. The covariance is then updated as if the block had been played, which needs no
+//! result. This repeats until the stage is full. So at first all agents meet their
+//! neighbours, close pairs meet more often than clear pairs, and agents with few games get
+//! more. Candidate groups are agents within a few places of each other: games of distant
+//! agents are uninformative, because the stronger nearly always wins. Ties go to the higher
+//! group.
 
 use arena_model::format::Settings;
 use serde_json::json;
@@ -27,12 +25,11 @@ use super::{
 };
 use crate::schedule::stage::Stage;
 
-/// How many places apart those are who may meet.
+/// Maximum distance in places of agents that may meet.
 const REACH: usize = 4;
-/// More agents would make choosing slower than playing.
+/// Maximum number of agents; with more, choosing would be slower than playing.
 const AGENTS_MAX: usize = 128;
-/// So often a group is chosen for a stage; what has more blocks has them by
-/// several at a time.
+/// Choices per stage. If the stage has more blocks, each choice assigns several blocks.
 const CHOICES: u64 = 64;
 
 #[derive(Debug)]
@@ -40,12 +37,12 @@ struct Ladder {
     field: Field,
     total: u64,
     step: u64,
-    /// Blocks asked for so far.
+    /// Blocks scheduled so far.
     asked: u64,
     round: u64,
-    /// Of each pair of agents, one row an agent, what the row's agent got.
+    /// Units of each pair: one row per agent, with the units of the row's agent.
     units: Vec<Units>,
-    /// Of each agent, blocks that it was asked for.
+    /// Blocks scheduled for each agent.
     blocks: Vec<u64>,
 }
 
@@ -98,7 +95,7 @@ impl Ladder {
         Ratings::fit(agents, &met)
     }
 
-    /// Groups that may meet, by the places of their agents in the order.
+    /// Groups that may meet, by the places of their agents.
     fn groups(&self) -> Vec<Vec<usize>> {
         let (agents, seats) = (self.field.agents(), self.field.seats);
         let reach = (seats - 1 + REACH).min(agents);
@@ -116,7 +113,7 @@ impl Ladder {
         groups
     }
 
-    /// The next stage: so many groups of so many blocks each.
+    /// The next stage: `count` groups of `blocks` blocks each.
     fn choose(&mut self, count: u64, blocks: u64) -> Vec<Vec<u16>> {
         let mut ratings = self.ratings();
         let order = ratings.order();
@@ -178,7 +175,7 @@ impl Ladder {
             json!({
                 "place": place,
                 "agent": self.field.names[agent],
-                // That of the standings, which [`Verdict::rate`] puts here.
+                // The rating of the standings, set by [`Verdict::rate`].
                 "elo": null,
                 "score": all.score(),
                 "blocks": self.blocks[agent],

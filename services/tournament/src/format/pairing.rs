@@ -1,18 +1,18 @@
-//! Who meets whom in a round of a Swiss tournament.
+//! Pairings of a round of a Swiss tournament.
 
 use std::cmp::Reverse;
 
-/// How many attempts are made to find pairs none of which met before.
+/// Maximum number of attempts to find pairs without a repeated pairing.
 const ATTEMPTS: u32 = 20_000;
 
-/// How an agent stands.
+/// The standing of an agent.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Standing {
-    /// Units won, those of rounds of rest with them.
+    /// Units won, including those of byes.
     pub(super) points: u64,
-    /// Rounds of rest.
+    /// Number of byes.
     pub(super) rests: u32,
-    /// Whom it met, once for each round.
+    /// Opponents, once per round.
     pub(super) met: Vec<u16>,
 }
 
@@ -21,19 +21,19 @@ impl Standing {
         self.met.iter().filter(|&&met| met == other).count()
     }
 
-    /// How many of its opponents it had met before.
+    /// Number of opponents that the agent has met more than once.
     pub(super) fn met_again(&self) -> usize {
         let before = |(place, other): (usize, &u16)| self.met[..place].contains(other);
         self.met.iter().enumerate().filter(|&it| before(it)).count()
     }
 }
 
-/// The tables of a round, each in the order of the standings, and who rests.
+/// The tables of a round, each in the order of the standings, and the agents with a bye.
 ///
-/// The first who is not seated meets the next in the standings whom it has not
-/// met; where that leaves others without such a partner, the one after. Where no
-/// such pairs exist, or none are found in good time, and at tables of more than
-/// two, those meet again who met least. Agents are reported by their index.
+/// The first unseated agent meets the next one in the standings that it has not met. If
+/// this leaves other agents without such a partner, it meets the one after. If no such
+/// pairs exist or the search limit is reached, and at tables of more than two, the agents
+/// that met least often meet again. Agents are given by index.
 pub(super) fn draw(agents: &[Standing], seats: usize) -> (Vec<Vec<u16>>, Vec<u16>) {
     let mut order: Vec<u16> = (0..agents.len() as u16).collect();
     order.sort_by_key(|&agent| Reverse(agents[usize::from(agent)].points));
@@ -49,10 +49,10 @@ pub(super) fn draw(agents: &[Standing], seats: usize) -> (Vec<Vec<u16>>, Vec<u16
     (tables, resting)
 }
 
-/// Pairs none of which met before; none where none are found.
+/// Pairs without a repeated pairing; `None` if none are found.
 fn fresh_pairs(agents: &[Standing], order: &[u16]) -> Option<Vec<Vec<u16>>> {
-    // The partner of each place, and from which place on the next is looked
-    // for: a search that goes back where it finds no way on.
+    // The partner of each position, and the position at which the search for the next
+    // partner starts: a backtracking search.
     let mut taken = vec![false; order.len()];
     let mut pairs: Vec<(usize, usize)> = Vec::with_capacity(order.len() / 2);
     let mut from = None;
@@ -77,14 +77,15 @@ fn fresh_pairs(agents: &[Standing], order: &[u16]) -> Option<Vec<Vec<u16>>> {
     None
 }
 
-/// Tables of those who stand alike: each begins with the first who is not
-/// seated, and is filled from those just behind, who met the table least first.
+/// Tables of agents with similar standings. Each begins with the first unseated agent and
+/// adds agents just behind it; agents that met the table least often come first.
 fn tables(agents: &[Standing], mut order: Vec<u16>, seats: usize) -> Vec<Vec<u16>> {
     let mut tables = Vec::with_capacity(order.len() / seats);
     while order.len() >= seats {
         let mut table = vec![order.remove(0)];
         while table.len() < seats {
-            // Enough to choose from, and not so many that the first meet the last.
+            // Enough candidates for a choice, but not so many that the first meets the
+            // last.
             let near = 0..order.len().min(2 * seats);
             let met = |place: usize| -> usize {
                 let of = &agents[usize::from(order[place])];

@@ -1,4 +1,4 @@
-//! What every format provides: stages of games, and a verdict.
+//! The interface of every format: stages of games, and a verdict.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use arena_model::{
 use super::{StageSums, Verdict};
 use crate::schedule::stage::Stage;
 
-/// A spec that its format refuses.
+/// A spec that its format rejects.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("format = \"{format}\": {problem}")]
 pub struct FormatError {
-    /// Its name.
+    /// Name of the format.
     pub format: &'static str,
-    /// What is wrong, and what to do.
+    /// What is wrong, and how to correct it.
     pub problem: String,
 }
 
-/// What follows when all games of the earlier stages have a result.
+/// The step after all games of the earlier stages have a result.
 #[derive(Debug)]
 pub enum Next {
     /// More games.
@@ -115,13 +115,13 @@ impl Field {
     }
 }
 
-/// Decides which games a tournament plays, stage by stage, and its verdict.
+/// Plans the games of a tournament stage by stage, and gives the verdict.
 pub trait StagePlanner: fmt::Debug + Send + Sync {
-    /// Returns the next stage or the verdict. Called with none at the start, then once
-    /// for each stage that ended, in order.
+    /// Returns the next stage or the verdict. It is called with `None` at the start, then
+    /// once for each stage that ended, in order.
     fn next(&mut self, ended: Option<&StageSums>) -> Next;
 
-    /// Number of games in all.
+    /// Total number of games.
     fn games(&self) -> Games;
 
     /// Current progress.

@@ -1,28 +1,28 @@
-//! Ratings for choosing who meets next: Bradley–Terry by maximum a posteriori
-//! with a normal prior, and its covariance (Laplace's approximation).
+//! Ratings for choosing the next pairings: Bradley–Terry by maximum a posteriori with a
+//! normal prior, and its covariance (Laplace's approximation).
 //!
-//! Only a ladder uses them, to choose games; standings have ratings of their
-//! own, with intervals. What is chosen follows from them, so that they have to
-//! be the same on every machine: exponentials are those of the crate `libm`.
+//! Only a ladder uses them, to choose games. Standings have separate ratings with
+//! intervals. The choice depends on these ratings, so they must be the same on every
+//! machine: exponentials are those of the crate `libm`.
 
 use super::Units;
 
-/// Standard deviation of a rating before any game, in natural logarithms of the
-/// odds: about 350 Elo.
+/// Standard deviation of the prior of a rating, in natural logarithms of the odds: about
+/// 350 Elo.
 const PRIOR: f64 = 2.0;
-/// Newton's steps; the last ones change nothing any more.
+/// Newton iterations; the last ones no longer change the result.
 const STEPS: usize = 20;
 
-/// What two agents got against each other.
+/// The results of two agents against each other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair {
     pub(super) one: usize,
     pub(super) other: usize,
-    /// Of the first.
+    /// Units of the first agent.
     pub(super) units: Units,
 }
 
-/// Ratings and how they vary together.
+/// Ratings and their covariance.
 #[derive(Clone, Debug)]
 pub(super) struct Ratings {
     /// In natural logarithms of the odds.
@@ -31,7 +31,7 @@ pub(super) struct Ratings {
 }
 
 impl Ratings {
-    /// The likeliest ratings. A unit counts as half a game.
+    /// Computes the maximum a posteriori ratings. A unit counts as half a game.
     pub(super) fn fit(agents: usize, pairs: &[Pair]) -> Self {
         let mut values = vec![0.0; agents];
         let mut covariance = Vec::new();
@@ -62,7 +62,7 @@ impl Ratings {
             for (place, value) in values.iter_mut().enumerate() {
                 let row = &covariance[place * agents..(place + 1) * agents];
                 let step: f64 = row.iter().zip(&slope).map(|(a, b)| a * b).sum();
-                // Far from the end a whole step may be too far.
+                // Far from the maximum, a full step may overshoot.
                 let step = step.clamp(-1.0, 1.0);
                 *value += step;
                 moved = moved.max(step.abs());
@@ -74,7 +74,7 @@ impl Ratings {
         Self { values, covariance }
     }
 
-    /// Agents, the best first.
+    /// Agents, best first.
     pub(super) fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.values.len()).collect();
         order.sort_by(|&a, &b| self.values[b].total_cmp(&self.values[a]).then(a.cmp(&b)));
@@ -85,19 +85,19 @@ impl Ratings {
         self.covariance[one * self.values.len() + other]
     }
 
-    /// How the differences of two pairs vary together.
+    /// Covariance of the differences of two pairs.
     fn between(&self, (a, b): (usize, usize), (c, d): (usize, usize)) -> f64 {
         self.at(a, c) - self.at(a, d) - self.at(b, c) + self.at(b, d)
     }
 
-    /// What so many games of a pair would tell of its own difference.
+    /// Information of `games` games of a pair on the pair's own difference.
     fn information(&self, (one, other): (usize, usize), games: f64) -> f64 {
         let chance = chance(self.values[one] - self.values[other]);
         games * chance * (1.0 - chance)
     }
 
-    /// By how much so many games of a pair would lessen the variances of the
-    /// differences of these pairs, in sum, each with its weight.
+    /// Weighted sum of the variance reductions of these pairs' differences after `games`
+    /// games of a pair.
     pub(super) fn gain(
         &self,
         pair: (usize, usize),
@@ -114,14 +114,14 @@ impl Ratings {
             .sum()
     }
 
-    /// How open it is which of two is better, from 0 to 1: how likely their
-    /// difference is to be 0, by how likely it is to be what it seems.
+    /// Uncertainty of the order of two agents, from 0 to 1: the density of their difference
+    /// at 0 divided by its density at the estimate.
     pub(super) fn openness(&self, pair: (usize, usize)) -> f64 {
         let difference = self.values[pair.0] - self.values[pair.1];
         libm::exp(-difference * difference / (2.0 * self.between(pair, pair)))
     }
 
-    /// Takes so many games of a pair for played, whatever they come to.
+    /// Updates the covariance as if a pair had played `games` games, for any result.
     pub(super) fn foresee(&mut self, pair: (usize, usize), games: f64) {
         let agents = self.values.len();
         let noise = 1.0 / self.information(pair, games);
@@ -137,7 +137,7 @@ impl Ratings {
     }
 }
 
-/// The chance to win at a difference of ratings.
+/// Win probability at a difference of ratings.
 fn chance(difference: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-difference))
 }

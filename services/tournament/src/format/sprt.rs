@@ -1,16 +1,15 @@
-//! One agent against another until it is clear which of two hypotheses is
-//! nearer to the truth, or `blocks` blocks are played.
+//! Sequential test: one agent plays another until one of two hypotheses is accepted or
+//! `blocks` blocks are played.
 //!
-//! The outcome of a block is the share of pairs of a seat of the first agent
-//! and a seat of the second in which the first finished ahead, ties counting
-//! half. Where there are more than two seats the agents fill them, as many of
-//! one as of the other; an odd seat goes to each by turns, so that blocks AAB
-//! and ABB alternate. The log-likelihood ratio is looked at every `step` blocks;
-//! where none is set, after the first 16, and then whenever a thirty-second more,
-//! or 16 more, are played: so a long test goes on for at most 3 % after its ratio
-//! passed a bound, and has no more looks than workers have the time to wait for.
-//! (Tests from 0 to 5 Elo take 16,500 games so, 18,500 with an eighth, 15,100 with
-//! looks every 8 blocks: `tests/stress/run calibration --only "sprt 0 to"`.)
+//! The outcome of a block is the share of pairs of a seat of the first agent and a seat of
+//! the second in which the first finished ahead; ties count half. With more than two seats,
+//! each agent fills the same number of seats. An odd seat alternates, so that blocks AAB
+//! and ABB alternate. The test computes the log-likelihood ratio every `step` blocks.
+//! Without `step`, it looks after the first 16 blocks, and then whenever a thirty-second
+//! more, or 16 more, are played. So a long test overshoots by at most 3 % after its ratio
+//! passed a bound, and has no more looks than workers have time to wait for. (Tests from 0
+//! to 5 Elo take 16,500 games so, 18,500 with an eighth, 15,100 with looks every 8 blocks:
+//! `tests/stress/run calibration --only "sprt 0 to"`.)
 
 use arena_model::format::{Settings, Sprt as Test};
 use serde_json::json;
@@ -21,17 +20,17 @@ use super::{
 };
 use crate::{schedule::stage::Stage, sequential::gsprt};
 
-/// The fewest blocks between two looks where none are set.
+/// Minimum number of blocks between two looks if `step` is not set.
 const STEP_MIN: u64 = 16;
-/// By so many standard deviations between two looks a walk is beyond a bound when it is
-/// found there (D. Siegmund, "Sequential Analysis", 1985, section X.2).
+/// Expected overshoot of a walk beyond a bound at a look, in standard deviations between
+/// two looks (D. Siegmund, "Sequential Analysis", 1985, section X.2).
 const OVERSHOOT: f64 = 0.583;
-/// The next look comes after this part of the blocks before it.
+/// The next look comes after this fraction of the blocks before it.
 const PART: u64 = 32;
 
-/// How many more blocks a test plays before it looks again, after so many of at most
-/// `cap`; 0 at the cap. Groups, of which there are so many, have as many each, or the
-/// first alone has one where no more are left.
+/// Number of blocks until the next look, after `played` of at most `cap` blocks; 0 at the
+/// cap. All groups have equally many; if fewer blocks are left than groups, the first group
+/// has one.
 #[must_use]
 pub fn blocks_to_look(test: &Test, groups: u64, cap: u64, played: u64) -> u64 {
     let usual = || (played / PART).max(STEP_MIN);
@@ -44,17 +43,16 @@ pub fn blocks_to_look(test: &Test, groups: u64, cap: u64, played: u64) -> u64 {
     }
 }
 
-/// A test ends without an answer where a stage repeats games alone, after so many
-/// blocks: agents that use their seeds now and then have differed by then.
+/// If a stage only repeats games, a test ends inconclusively after this many blocks: agents
+/// that use their seeds occasionally have differed by then.
 const REPEATS_MIN: u64 = 64;
 
-/// Blocks to expect of a test of at most `cap` where they come out as a trial's did:
-/// `counts[u]` are those in which the first agent got `u` units, of so many games each.
+/// Expected number of blocks of a test of at most `cap` if outcomes are distributed as in a
+/// trial: `counts[u]` are the blocks in which the first agent got `u` units.
 ///
-/// Wald's approximation for a walk with the trial's mean and variance (A. Wald,
-/// "Sequential Analysis", 1947, sections 3.4 and 3.5) and bounds that are further apart by
-/// how far a look finds it beyond them, rounded up to the next look. None where the trial
-/// has no block.
+/// Wald's approximation for a walk with the trial's mean and variance (A. Wald, "Sequential
+/// Analysis", 1947, sections 3.4 and 3.5), with the bounds moved outwards by the expected
+/// overshoot at a look, rounded up to the next look. `None` if the trial has no block.
 #[must_use]
 pub fn expected_blocks(test: &Test, seats: usize, counts: &[u64], cap: u64) -> Option<u64> {
     let (mean, variance) = gsprt::of_block(counts, seats as u32, test)?;
@@ -78,8 +76,7 @@ pub fn expected_blocks(test: &Test, seats: usize, counts: &[u64], cap: u64) -> O
     Some(played)
 }
 
-/// Who fills the seats of the first agent, 0, and the second, 1, in blocks that
-/// alternate.
+/// The agents of the seats, 0 or 1, in alternating blocks.
 #[must_use]
 pub fn groups(seats: usize) -> Vec<Vec<u16>> {
     let seated = |first: usize| {
@@ -99,14 +96,14 @@ pub fn groups(seats: usize) -> Vec<Vec<u16>> {
 struct Sprt {
     field: Field,
     test: Test,
-    /// Who fills the seats, in blocks that alternate.
+    /// The agents of the seats, in alternating blocks.
     groups: Vec<Vec<u16>>,
-    /// Blocks in all.
+    /// Maximum number of blocks.
     cap: u64,
-    /// Blocks asked for.
+    /// Blocks scheduled so far.
     asked: u64,
     looks: u64,
-    /// Blocks by what the first agent got.
+    /// Number of blocks by the first agent's units.
     outcomes: Vec<u64>,
     llr: Option<f64>,
 }
@@ -147,7 +144,7 @@ impl Sprt {
         blocks_to_look(&self.test, self.groups.len() as u64, self.cap, played)
     }
 
-    /// Takes the sums of a stage; false where no block of it counts.
+    /// Adds the sums of a stage; false if no block of it counts.
     fn settle(&mut self, sums: &StageSums) -> bool {
         let before: u64 = self.outcomes.iter().sum();
         for meeting in &sums.meetings {
@@ -164,7 +161,7 @@ impl Sprt {
         after > before
     }
 
-    /// Mean score of the first agent over whole blocks.
+    /// Mean score of the first agent over complete blocks.
     fn score(&self) -> Option<f64> {
         let blocks: u64 = self.outcomes.iter().sum();
         let units = self.outcomes.iter().zip(0_u64..);
@@ -213,9 +210,8 @@ impl Sprt {
             .with("score", json!(self.score()))
     }
 
-    /// Blocks until a verdict where the truth is half-way between the
-    /// hypotheses, after Wald, for outcomes as far spread as decisive games that
-    /// have nothing to do with each other.
+    /// Expected number of blocks if the truth is half-way between the hypotheses, after
+    /// Wald, for outcomes with the variance of independent decisive games.
     fn expected(&self) -> f64 {
         let (low, high) = gsprt::bounds(&self.test);
         let games = self.field.rotations as f64;
@@ -239,7 +235,7 @@ impl StagePlanner for Sprt {
             match self.llr {
                 Some(llr) if llr >= high => return Next::Over(self.verdict("h1")),
                 Some(llr) if llr <= low => return Next::Over(self.verdict("h0")),
-                // Whatever is played now repeats games that were played.
+                // Further games would only repeat games that were played.
                 _ if !grown && sums.voids == 0 && self.asked >= REPEATS_MIN => {
                     return Next::Over(self.verdict("inconclusive"));
                 }
@@ -260,12 +256,12 @@ impl StagePlanner for Sprt {
     }
 
     fn games(&self) -> Games {
-        // Casting saturates.
+        // The cast saturates.
         let expected = (self.expected().ceil() as u64).min(self.cap);
         let mut blocks = self.step(0);
         let least = blocks;
         if let Some(step) = self.test.step {
-            // As many looks at once as come before.
+            // Skip the looks before the expected number of blocks at once.
             blocks += expected.saturating_sub(blocks) / step * step;
         }
         while blocks < expected {
@@ -301,7 +297,7 @@ mod tests {
     use super::*;
     use crate::testing::Draws;
 
-    /// The mean number of blocks of tests whose blocks are drawn from these counts.
+    /// Mean number of blocks of simulated tests, with blocks drawn from these counts.
     fn simulated(test: &Test, seats: usize, counts: &[u64], cap: u64) -> f64 {
         const RUNS: u64 = 200;
         let all: u64 = counts.iter().sum();
@@ -344,7 +340,8 @@ mod tests {
             model: arena_model::format::EloModel::Normalized,
             ..wide.clone()
         };
-        // Far from both hypotheses, near either of them, and half-way; also of three seats.
+        // Far from both hypotheses, near either of them, and half-way; also with three
+        // seats.
         for (test, seats, counts) in [
             (&Test::default(), 2, &[1, 2, 10, 40, 200][..]),
             (&wide, 2, &[20, 40, 100, 60, 30]),

@@ -1,19 +1,18 @@
-//! What came of a stage, in integers.
+//! Results of a stage, in integers.
 
 use serde::{Deserialize, Serialize};
 
-/// Units that an agent got against others, and how many there were: a seat
-/// beaten is two, a tie one; each pair of seats has two.
+/// Units of an agent: a seat beaten is two, a tie one; each pair of seats has two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Units {
-    /// Got.
+    /// Units won.
     pub got: u64,
-    /// There were.
+    /// Units played for.
     pub of: u64,
 }
 
 impl Units {
-    /// From 0 to 1; none without a game.
+    /// Share of the units, from 0 to 1; `None` without a game.
     #[must_use]
     pub fn score(self) -> Option<f64> {
         (self.of > 0).then(|| self.got as f64 / self.of as f64)
@@ -28,22 +27,21 @@ impl Units {
 /// Sums over the games of one group of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meeting {
-    /// Its agents, ascending, each once.
+    /// Agents of the group, ascending, without repetitions.
     pub agents: Vec<u16>,
-    /// Blocks all of whose games were played.
+    /// Complete blocks.
     pub blocks: u64,
     /// Games with a placement.
     pub games: u64,
-    /// What each agent got against each that comes after it in the list: first
-    /// the pairs of the first agent, then those of the second, and so on.
+    /// Units of each agent against each later one in the list: first the pairs of the first
+    /// agent, then the pairs of the second, and so on.
     pub pairs: Vec<Units>,
-    /// Where there are two agents: by what the first got of a whole block, how
-    /// many blocks.
+    /// With two agents: the number of complete blocks by the first agent's units.
     pub outcomes: Vec<u64>,
 }
 
 impl Meeting {
-    /// What the agent at a place of the list got against all others.
+    /// Units of the agent at a position of the list against all others.
     #[must_use]
     pub fn units(&self, place: usize) -> Units {
         let mut sum = Units::default();
@@ -61,7 +59,7 @@ impl Meeting {
     }
 }
 
-/// Pairs of places of a list, as they are summed.
+/// Pairs of positions of a list, in the order of the sums.
 pub(crate) fn pairs(length: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..length).flat_map(move |first| (first + 1..length).map(move |second| (first, second)))
 }
@@ -69,9 +67,9 @@ pub(crate) fn pairs(length: usize) -> impl Iterator<Item = (usize, usize)> {
 /// Sums over the games of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageSums {
-    /// Of each agent of the tournament, in all its games.
+    /// Units of each agent of the tournament in all its games.
     pub agents: Vec<Units>,
-    /// Of each group that the stage lists; empty where all groups meet.
+    /// Each group that the stage lists; empty if all groups meet.
     pub meetings: Vec<Meeting>,
     /// Games without a placement.
     pub voids: u64,

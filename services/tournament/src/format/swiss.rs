@@ -1,11 +1,11 @@
-//! Rounds in which those meet who stand alike: `rounds` rounds of `blocks`
-//! blocks.
+//! Swiss tournament: `rounds` rounds of `blocks` blocks between agents with similar
+//! standings.
 //!
-//! An agent's points are the units it won, as shares of a round; who is better
-//! has more points, then stronger opponents (Buchholz: the sum of their points);
-//! those who are level in both share a place. Those who cannot be seated rest: the last
-//! of those who rested least. A round of rest counts as one won where two play,
-//! and as half of one where more do, since there several rest at a time.
+//! An agent's points are its units won, as shares of a round. The order is by points, then
+//! by the strength of opponents (Buchholz: the sum of their points). Agents level in both
+//! share a place. Agents without a seat have a bye: the last in the standings among the
+//! agents with the fewest byes. A bye counts as a won round if two agents play, and as half
+//! of one if more do, because several agents have a bye at a time.
 
 use arena_model::format::Settings;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
     };
     let rounds = rounds.ok_or_else(|| field.error("it needs [swiss] rounds".to_owned()))?;
     let (agents, seats) = (field.agents() as u64, field.seats as u64);
-    // The default may go beyond that at large tables: it is history then.
+    // The default may exceed this limit at large tables, for compatibility.
     let fresh = (agents - 1) / (seats - 1);
     if rounds > fresh.max(u64::from(agents.next_power_of_two().ilog2())) {
         return Err(field.error(format!(
@@ -56,8 +56,7 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
 }
 
 impl Swiss {
-    /// Points of a round that are won where all of it is: units of all games
-    /// against all others at the table.
+    /// Units of a won round: all games against all others at the table.
     fn whole(&self) -> u64 {
         2 * (self.field.seats as u64 - 1) * self.field.games(self.field.blocks)
     }
@@ -102,7 +101,7 @@ impl Swiss {
             .sum()
     }
 
-    /// Meetings of two agents that had met before.
+    /// Number of repeated pairings.
     fn met_again(&self) -> usize {
         self.agents.iter().map(Standing::met_again).sum::<usize>() / 2
     }

@@ -1,22 +1,21 @@
-//! Knockouts of more than two at a table: the best half of each goes on, until
-//! those who are left fill one table, whose best is the winner.
+//! Knockouts with more than two agents per table: the best half of each table advances,
+//! until the remaining agents fill one table, whose best agent wins.
 //!
-//! Tables are drawn by seeds, as a snake goes: the best seeds of a round are
-//! spread over its tables. Where agents do not fill all tables, or half of them
-//! would be more than have to go, the best seeds have byes and the last table
-//! puts fewer out.
+//! Tables are drawn by seed in snake order: the best seeds of a round are spread over its
+//! tables. If the agents do not fill all tables, or half of them is more than must go, the
+//! best seeds have byes and the last table eliminates fewer.
 
 use super::draw::{Draw, KnockoutMatch};
 
 #[derive(Debug)]
 pub(super) struct Tables {
     seats: usize,
-    /// Those who are in it, the best seed first.
+    /// Remaining agents, best seed first.
     alive: Vec<u16>,
 }
 
 impl Tables {
-    /// `seeds` are the agents, the best first, at least as many as seats.
+    /// `seeds` are the agents, best first, at least as many as seats.
     pub(super) fn new(seeds: &[u16], seats: usize) -> Self {
         Self {
             seats,

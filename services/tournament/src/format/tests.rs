@@ -1,5 +1,5 @@
-//! What each format plays and says, where who is stronger always wins unless a
-//! test says otherwise.
+//! The games and the verdict of each format. The stronger agent always wins unless a test
+//! defines otherwise.
 
 mod sprt;
 
@@ -20,7 +20,7 @@ use crate::{
     testing::{Draws, result},
 };
 
-/// Plays a tournament; `strength` of an agent in a game.
+/// Plays a tournament with the given strength of an agent in a game.
 fn play(tournament: &Tournament, mut strength: impl FnMut(u64, u16) -> u64) -> (Stages, Verdict) {
     let mut stages = Stages::new(tournament).expect("a tournament");
     let mut known = 0;
@@ -45,7 +45,7 @@ fn by_index(_: u64, agent: u16) -> u64 {
     1000 - u64::from(agent)
 }
 
-/// How often each set of agents met, in blocks.
+/// Number of blocks in which each set of agents met.
 fn meetings(schedule: &Schedule) -> BTreeMap<Vec<u16>, u64> {
     let mut met = BTreeMap::new();
     for block in 0..schedule.blocks() {
@@ -148,7 +148,7 @@ fn double_elimination_puts_out_after_two_losses_and_has_a_decider_where_the_fina
         let least = 2 * agents as u64 - 2;
         assert_eq!(stages.schedule().blocks(), least, "{agents} agents");
         assert_eq!(names(&verdict.data["places"])[..2], [(1, "a0"), (2, "a1")]);
-        // In the final, which is the last of the fewest blocks, the other wins.
+        // In the final, which is the last of the fewest blocks, the other agent wins.
         let upset = |index: u64, agent: u16| {
             if index / 2 == least - 1 {
                 u64::from(agent)
@@ -235,7 +235,7 @@ fn swiss_rounds_pair_those_who_stand_alike_and_the_best_is_first() {
     );
     let rounds = verdict.data["rounds"].as_array().expect("rounds");
     assert_eq!(rounds.len(), 3);
-    // With nobody ahead, in the order of the spec; then winners meet winners.
+    // Without results, in the order of the spec; then winners meet winners.
     assert_eq!(rounds[0]["tables"][0]["agents"], json!(["a0", "a1"]));
     assert_eq!(rounds[1]["tables"][0]["agents"], json!(["a0", "a2"]));
     assert_eq!(rounds[2]["tables"][0]["agents"], json!(["a0", "a4"]));
@@ -272,20 +272,20 @@ fn swiss_tables_of_four_end_before_everybody_only_meets_again_and_say_who_did() 
         assert_eq!(verdict.text.contains(&shown), again > 0, "{}", verdict.text);
         again
     };
-    // Tables of four of eight share two agents in the second round, at best.
+    // Tables of four of eight share at least two agents in the second round.
     assert!(again(&of(8, None)) > 0);
     assert_eq!(again(&of(16, Some(2))), 0);
     assert_eq!(again(&plain(Format::Swiss, 8, 2, 1)), 0);
 }
 
-/// The share of games the first agent wins, by a draw from the index.
+/// The share of games that the first agent wins, drawn from the index.
 #[test]
 fn a_ladder_plays_close_neighbours_more_than_clear_ones() {
     let ladder = Settings::Ladder(Ladder {
         blocks_total: Some(600),
         step: Some(20),
     });
-    // The third and the fourth are equal; everybody else is far apart.
+    // The third and the fourth are equal; all others are far apart.
     let strength = |index: u64, agent: u16| match agent {
         0 | 1 => by_index(index, agent),
         _ => Draws(index ^ u64::from(agent) << 32).below(500),
@@ -320,7 +320,7 @@ fn fixed_games_are_played_as_they_are_listed() {
     );
     tournament.play.rotate = false;
     assert_eq!(seats(&tournament), [[2, 0], [0, 1], [2, 0]]);
-    // Who met the weak more often has the better score, and is not placed by it.
+    // An agent that met the weak one more often has a better score, but no place by it.
     let (_, verdict) = play(&tournament, by_index);
     assert_eq!(
         (verdict.kind.as_str(), verdict.places().len()),

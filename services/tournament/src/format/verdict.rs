@@ -1,4 +1,4 @@
-//! What a tournament came to.
+//! The verdict of a tournament.
 
 use std::collections::BTreeMap;
 
@@ -9,31 +9,30 @@ use serde_json::{Value, json};
 use super::{Field, Units};
 use crate::places::{self, By, RankKey};
 
-/// What a tournament came to: for people and for programs.
+/// The verdict of a tournament, as text and as data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// What kind it is: `ranking`, `winner`, `gauntlet`, `h0`, `h1`,
-    /// `inconclusive`.
+    /// Kind: `ranking`, `winner`, `gauntlet`, `h0`, `h1`, `inconclusive`.
     pub kind: String,
     /// The format.
     pub format: String,
-    /// For people; whole sentences.
+    /// Text in whole sentences.
     pub text: String,
-    /// What else the format tells.
+    /// Other data of the format.
     #[serde(flatten)]
     pub data: BTreeMap<String, Value>,
 }
 
-/// What parts the places of a Swiss tournament.
+/// The tiebreaks of a Swiss tournament for one agent.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct SwissStanding {
-    /// Whose.
+    /// Name of the agent.
     pub agent: String,
-    /// Seats beaten, those tied with a half, and what byes count.
+    /// Seats beaten, plus half of the seats tied, plus the points of byes.
     pub points: f64,
-    /// Those of all opponents, one for each meeting.
+    /// Sum of all opponents' points, once per meeting.
     pub buchholz: f64,
-    /// Rounds of rest.
+    /// Number of byes.
     pub byes: u64,
 }
 
@@ -52,7 +51,7 @@ impl Verdict {
         self
     }
 
-    /// Tells of games that could not be played.
+    /// Adds a sentence about games that could not be played.
     pub(crate) fn with_voids(mut self, voids: u64) -> Self {
         if voids > 0 {
             let games = if voids == 1 {
@@ -66,8 +65,8 @@ impl Verdict {
         self
     }
 
-    /// Places from 1 with the names of agents, the best first; none where the
-    /// format places nobody.
+    /// Places from 1 with the names of agents, best first; empty if the format assigns no
+    /// places.
     #[must_use]
     pub fn places(&self) -> Vec<(u64, &str)> {
         let rows = self.data.get("places").and_then(Value::as_array);
@@ -78,8 +77,7 @@ impl Verdict {
         placed.collect()
     }
 
-    /// What parts the places of a Swiss tournament, the best first; nothing of other
-    /// formats.
+    /// The tiebreaks of a Swiss tournament, best first; empty for other formats.
     #[must_use]
     pub fn swiss(&self) -> Vec<SwissStanding> {
         if self.format != Format::Swiss.name() {
@@ -89,9 +87,9 @@ impl Verdict {
         serde_json::from_value(rows).unwrap_or_default()
     }
 
-    /// Gives the places of a ladder the ratings of its standings, in Elo, and their
-    /// order: those it chose games by have another prior and know no draws. Other
-    /// formats stay as they are.
+    /// Replaces the places of a ladder by the order of the ratings in its standings, in
+    /// Elo. The ratings that choose games have another prior and no draws. Other formats
+    /// are unchanged.
     pub fn rate(&mut self, rating: impl Fn(&str) -> Option<f64>) {
         if self.format != Format::Ladder.name() {
             return;
@@ -134,8 +132,8 @@ impl Verdict {
     }
 }
 
-/// Who has which place by scores: those with the same share it, and come in the
-/// order of the spec; those without a game come last.
+/// Places by score. Agents with the same score share a place, in the order of the spec;
+/// agents without a game come last.
 pub(super) fn places(units: &[Units]) -> Vec<(u64, u16)> {
     let better = |a: Units, b: Units| {
         let (left, right) = (
@@ -162,7 +160,7 @@ pub(super) fn places(units: &[Units]) -> Vec<(u64, u16)> {
     placed
 }
 
-/// The verdict of a format that plays its games and counts them.
+/// The verdict of a format that ranks agents by score.
 pub(super) fn ranking(field: &Field, units: &[Units]) -> Verdict {
     let places = places(units);
     let first: Vec<u16> = places
@@ -197,7 +195,8 @@ pub(super) fn ranking(field: &Field, units: &[Units]) -> Verdict {
         .with("places", rows.collect())
 }
 
-/// The same where scores do not say who is better, since opponents differ.
+/// The same verdict without places, if opponents differ so that scores do not define an
+/// order.
 pub(super) fn unplaced(field: &Field, units: &[Units]) -> Verdict {
     let text = if units.iter().all(|units| units.of == 0) {
         "No game was played."
@@ -210,13 +209,13 @@ pub(super) fn unplaced(field: &Field, units: &[Units]) -> Verdict {
         .with("places", json!([]))
 }
 
-/// A number of things, as people say it.
+/// Formats a count with its noun.
 pub(super) fn counted(count: u64, noun: &str) -> String {
     let end = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{end}")
 }
 
-/// Names as people list them; the first few of many.
+/// Lists names with commas and "and"; only the first few of many.
 pub(super) fn listed(names: &[&str]) -> String {
     const SHOWN: usize = 5;
     match names {

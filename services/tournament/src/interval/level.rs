@@ -1,35 +1,35 @@
-//! The same interval at another level of confidence.
+//! Intervals at another confidence level.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use super::{NORMAL, student, wilson};
 use crate::{elo::ELO, sequential::confidence};
 
-/// The level of all intervals of standings.
+/// The confidence level of all intervals of standings.
 pub const USUAL: f64 = 0.95;
 
-/// Effective numbers of blocks that are thought of, and how often their range is
-/// halved: the number is found to all its digits.
+/// Smallest effective sample size of the search, and the number of bisections, which
+/// reaches full precision.
 const FEWEST: f64 = 1e-6;
 const MOST: f64 = 1e24;
 const HALVINGS: u32 = 100;
 
-/// How often an interval may be looked at.
+/// The validity of an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Looks {
-    /// Once, after a number of blocks that was fixed beforehand.
+    /// Fixed-sample: one look after a number of blocks fixed beforehand.
     One,
-    /// Whenever one likes.
+    /// Anytime-valid.
     Any {
-        /// Complete blocks that it is of.
+        /// Number of complete blocks.
         blocks: f64,
-        /// Around so many it is narrowest.
+        /// Number of blocks at which the interval is narrowest.
         tuning_horizon: f64,
     },
 }
 
 impl Looks {
-    /// How many standard errors such an interval reaches, were they known.
+    /// Half-width in standard errors, as if the standard error were known.
     pub(crate) fn errors(self, level: f64) -> f64 {
         match self {
             Self::One if is_usual(level) => NORMAL,
@@ -41,20 +41,20 @@ impl Looks {
         }
     }
 
-    /// The same where they are estimated with so much freedom, at least 1.
+    /// Half-width in standard errors that are estimated with `df` degrees of freedom, at
+    /// least 1.
     pub(crate) fn point(self, level: f64, df: u64) -> f64 {
         student(self.errors(level), df.max(1))
     }
 }
 
-/// The interval of a share at another level than 95 %, given its mean, its 95 %
-/// interval and the degrees of freedom of its variance.
+/// The interval of a share at another level than 95 %, from its mean, its 95 % interval and
+/// the degrees of freedom of its variance.
 ///
-/// The interval is [`super`]'s, whose width follows from the effective number of
-/// blocks alone; that number is sought which gives the interval's farther end.
+/// The interval is the one of [`super`], whose width depends on the effective sample size
+/// only. The function searches for the sample size that gives the interval's farther end.
 ///
-/// # Panics
-/// Where the level is not between 0 and 1.
+/// # Panics If the level is not between 0 and 1.
 #[must_use]
 pub fn of_share(mean: f64, usual: (f64, f64), df: u64, (looks, level): (Looks, f64)) -> (f64, f64) {
     if is_usual(level) {
@@ -85,11 +85,10 @@ pub fn of_share(mean: f64, usual: (f64, f64), df: u64, (looks, level): (Looks, f
     wilson(mean, libm::exp(few), looks.errors(level), df)
 }
 
-/// The same of the Elo of a score to expect, whose interval reaches 2·asinh(t·σ/2)
-/// in logs for Student's point t.
+/// The interval at another level of the Elo of an expected score. It extends 2·asinh(t·σ/2)
+/// in logs for Student's critical value t.
 ///
-/// # Panics
-/// Where the level is not between 0 and 1.
+/// # Panics If the level is not between 0 and 1.
 #[must_use]
 pub fn of_elo(value: f64, usual: (f64, f64), df: u64, (looks, level): (Looks, f64)) -> (f64, f64) {
     if is_usual(level) {
@@ -175,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_rating_of_few_blocks_has_students_points_at_any_level() {
-        // Of 3 degrees of freedom: 3.182 and 5.841 (tables), of 30: 2.042 and 2.750.
+        // With 3 degrees of freedom: 3.182 and 5.841 (tables); with 30: 2.042 and 2.750.
         for (df, usual, wanted) in [(3, 3.182_446, 5.840_909), (30, 2.042_272, 2.749_996)] {
             let half = |point: f64| ELO * 2.0 * (point * 0.01 / 2.0).asinh();
             let around = |half: f64| (10.0 - half, 10.0 + half);

@@ -8,7 +8,7 @@ struct Case {
     what: String,
     groups: u64,
     blocks: u64,
-    /// Chances in a hundred of a block's units 0 to 4.
+    /// Probabilities in percent of a block's units 0 to 4.
     shares: Vec<u64>,
 }
 
@@ -23,7 +23,7 @@ fn draw(shares: &[u64], draws: &mut Draws) -> u64 {
     unreachable!("shares sum to 100")
 }
 
-/// The share of simulated tournaments whose interval holds the true mean.
+/// The share of simulated tournaments whose interval contains the true mean.
 fn coverage(case: &Case, runs: u64) -> f64 {
     let weighted: u64 = case.shares.iter().zip(0u64..).map(|(s, u)| s * u).sum();
     let truth = weighted as f64 / 400.0;
@@ -49,8 +49,8 @@ fn intervals_hold_the_truth_about_as_often_as_they_say() {
     for case in cases {
         assert_eq!(case.shares.iter().sum::<u64>(), 100, "{}", case.what);
         let held = coverage(&case, 4000);
-        // Four standard errors of 4,000 runs below 95 % are 93.6 %; outcomes of
-        // few blocks are so coarse that some cover more than they promise.
+        // Four standard errors of 4,000 runs below 95 % are 93.6 %. Outcomes of few blocks
+        // are so coarse that some intervals exceed the nominal coverage.
         assert!((0.936..=1.0).contains(&held), "{held}: {}", case.what);
         if case.blocks * case.groups >= 50 {
             assert!(held <= 0.99, "{held}: {}", case.what);
@@ -111,7 +111,7 @@ fn opponents_of_different_strength_do_not_widen_the_interval() {
     assert!(width(&[weak, strong]) < 0.7 * width(&[weak + strong]));
 }
 
-/// Few blocks of a tournament of millions, looked at all the time, may lie tens of
+/// A few blocks of a tournament of millions, looked at all the time, may be tens of
 /// standard errors from the truth.
 #[test]
 fn students_points_are_finite_however_far_out() {

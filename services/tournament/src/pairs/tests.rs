@@ -38,7 +38,7 @@ fn two_agents_are_a_pair_with_the_score_of_the_standings() {
     );
     let anytime = (pair.score_anytime_low, pair.score_anytime_high);
     assert_eq!(anytime, (first.score_anytime_low, first.score_anytime_high));
-    // One's gain is the other's loss: the difference is twice the score, less 1.
+    // One agent's gain is the other's loss: the difference is twice the score, minus 1.
     let twice = |score: Option<f64>| 2.0 * score.expect("a score") - 1.0;
     for (difference, score) in [
         (pair.difference, pair.score),
@@ -81,7 +81,7 @@ fn agents_that_never_met_have_no_score_and_still_a_difference() {
     let tournament = tournament(3, 2, 4);
     let schedule = Schedule::new(&tournament).expect("a schedule");
     let mut tally = Tally::new(&tournament).expect("a tally");
-    // All but the games of a1 and a2.
+    // All games except those of a1 and a2.
     for game in schedule.iter().filter(|game| game.seats.contains(&0)) {
         tally.add(&result(game, &[1, 2], 10));
     }

@@ -47,8 +47,8 @@ fn one_block_has_a_mean_and_no_interval_and_none_has_nothing() {
 
 #[test]
 fn a_share_of_single_games_has_wilsons_interval() {
-    // 30 of 100: Wilson with t(99) = 1.984: 0.2187 to 0.3963, a little more
-    // than with 1.96, as it should be.
+    // 30 of 100: Wilson with t(99) = 1.984: 0.2187 to 0.3963, slightly wider than with
+    // 1.96, as expected.
     let mut games = vec![Part { sum: 1, count: 1 }; 30];
     games.resize(100, Part { sum: 0, count: 1 });
     let found = share(&games).expect("games");

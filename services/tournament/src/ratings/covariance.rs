@@ -1,32 +1,31 @@
-//! How far ratings may be off.
+//! Covariance of the ratings.
 //!
-//! The sandwich estimator with blocks as clusters (P. J. Huber, "The behavior
-//! of maximum likelihood estimates under nonstandard conditions", 1967; K.-Y.
-//! Liang and S. L. Zeger, "Longitudinal data analysis using generalized linear
-//! models", Biometrika 73, 1986): H⁻¹·G·H⁻¹, where H is the information and G
-//! the sum over blocks of the products of their scores, which are sums over
-//! their games. Within groups scores are taken from their mean, since which
-//! groups play is not drawn; so a model that does not fit widens nothing. Each group
-//! counts by its own number of blocks: one with a single block has no mean to tell,
-//! and its scores are taken as the model has them.
+//! The sandwich estimator with blocks as clusters (P. J. Huber, "The behavior of maximum
+//! likelihood estimates under nonstandard conditions", 1967; K.-Y. Liang and S. L. Zeger,
+//! "Longitudinal data analysis using generalized linear models", Biometrika 73, 1986):
+//! H⁻¹·G·H⁻¹, where H is the information and G the sum over blocks of the products of their
+//! score vectors, which are sums over their games. Within groups, score vectors are
+//! centred at their mean, because the choice of groups is not random; so model misfit does
+//! not widen the intervals. Each group has its own correction for its number of blocks. A
+//! group with a single block has no estimate of its mean, so its score vectors have the
+//! model's variance.
 //!
-//! Blocks that all came out alike show no variance. Where all of some agents lost
-//! every game to others ([`Sets`]), those games alone tell what is between them, so
-//! they are given the variance of the model. Blocks that share dice vary by less than
-//! that, which widens such an interval a little.
+//! Blocks that are all equal show no variance. If all of some agents lost every game to
+//! others ([`Sets`]), only these games determine the difference, so they get the model's
+//! variance. Blocks that share dice vary less than that, which widens such an interval a
+//! little.
 //!
-//! The prior is one observation more of each parameter, with the variance it
-//! has: what no game tells is as uncertain as it was before.
+//! The prior is one more observation of each parameter, with its own variance: without
+//! games, the uncertainty is that of the prior.
 //!
-//! Blocks tell their variance in steps only, and few of them, or such as came
-//! out alike, tell it too low. So as much is added as for scores
-//! ([`Blocks::added`]), where it is a share of blocks of an agent: here a block
-//! more in which the agent gained what its opponents lost, without a tie more or
-//! less. Half is added for each, so that a difference of two has what that of
-//! their scores has; a quarter where an agent met several, each in blocks of their
-//! own: those differ in what they tell, so that a rating lies on finer steps. As
-//! for scores, the highest possible variance grows by as much, which bounds what is
-//! added where an agent hardly ever loses.
+//! Block outcomes are discrete, so a few blocks, or equal ones, underestimate the variance.
+//! The same correction as for scores is added ([`Blocks::added`]), which is there a share
+//! of an agent's blocks. Here it is one more block in which the agent gained what its
+//! opponents lost, without a change of ties. Half is added for each agent, so that a
+//! difference of two has the correction of their score difference. A quarter is added if an
+//! agent met several opponents, each in separate blocks: these blocks differ in their
+//! information, so that a rating has finer steps. As for scores, the maximum variance grows
+//! by the same amount, which bounds the correction for an agent that hardly ever loses.
 
 use super::{
     fit::Fit,
@@ -39,24 +38,24 @@ use crate::{
     tally::{Evidence, GroupSums, Ranking, distinct},
 };
 
-/// The highest leverage that is believed.
+/// Maximum leverage that is used.
 const PULL_MAX: f64 = 0.75;
 
-/// What is added to the variance of each agent's score, given its blocks and
-/// the most pairs of a seat of its own and another's that it has in a game.
+/// The amount added to the variance of each agent's score, given its blocks and the maximum
+/// number of pairs of an own seat and another agent's seat in a game.
 pub(super) fn added(
     evidence: &Evidence,
     (fit, precision): (&Fit, f64),
     of: &[(Blocks, u64)],
 ) -> Vec<f64> {
-    // Of the score of a game, from the first place to the last one: that of a
-    // step is what came less what was expected, 1/k with k equal players left.
+    // Range of a game's score, from first to last place. The score of a step is observed
+    // minus expected, and the expected value is 1/k with k equal players left.
     let range: f64 = (1..evidence.seats).map(|behind| 1.0 / behind as f64).sum();
     let of_agent = |(agent, (blocks, pairs)): (usize, &(Blocks, u64))| {
         let seats = *pairs as f64 / (evidence.seats - 1) as f64;
         let scale = seats * evidence.rotations as f64 * range;
         let added = blocks.added();
-        // What the prior takes off a perfect score.
+        // The reduction of a perfect score by the prior.
         let taken = precision * fit.values[agent] / scale;
         let highest = blocks.variance_most(taken);
         let bound = highest + added;
@@ -75,17 +74,18 @@ pub(super) fn added(
     of.iter().enumerate().map(of_agent).collect()
 }
 
-/// What games tell of an agent's strength.
+/// Information of the games on an agent's strength.
 pub(super) fn information(fit: &Fit, precision: f64, agent: usize) -> f64 {
     (fit.information.at(agent, agent) - precision).max(precision / 100.0)
 }
 
-/// Adds such blocks to the sum of products of scores.
+/// Adds these blocks to the sum of products of score vectors.
 pub(super) fn add_blocks(meat: &mut Matrix, added: &[f64], fit: &Fit, precision: f64) {
     let agents = added.len();
     for (agent, &added) in added.iter().enumerate().filter(|(_, added)| **added > 0.0) {
         let own = information(fit, precision, agent);
-        // Its gain, and what the others lose: as what games tell of both.
+        // The agent's gain and the opponents' losses, in proportion to the information of
+        // the games.
         let row = &fit.information.row(agent)[..agents];
         let mut gains: Vec<f64> = row.iter().map(|cell| cell / own).collect();
         gains[agent] = 1.0;
@@ -97,8 +97,8 @@ pub(super) fn add_blocks(meat: &mut Matrix, added: &[f64], fit: &Fit, precision:
     }
 }
 
-/// Sum over all games of the products of blocks' scores, and what the prior
-/// says; none without two complete blocks.
+/// Sum over all games of the products of blocks' score vectors, plus the prior; `None` with
+/// fewer than two complete blocks.
 pub(super) fn meat(
     evidence: &Evidence,
     (fit, precision): (&Fit, f64),
@@ -142,8 +142,8 @@ pub(super) fn meat(
     Some(meat)
 }
 
-/// How far the only block of a group pulls what is expected of it towards itself: its
-/// leverage, as it is where all agents have as many blocks. `blocks` are each agent's.
+/// Leverage of the only block of a group: how far it pulls its expected value towards
+/// itself, as if all agents had equally many blocks. `blocks` are the blocks of each agent.
 fn pull(group: &GroupSums, blocks: &[u64]) -> f64 {
     let parts: f64 = distinct(group.agents())
         .map(|(agent, _)| 1.0 / blocks[usize::from(agent)] as f64)
@@ -151,7 +151,7 @@ fn pull(group: &GroupSums, blocks: &[u64]) -> f64 {
     parts.min(PULL_MAX)
 }
 
-/// What the model has for the products of scores of a group's complete blocks.
+/// Adds the model's products of score vectors of a group's complete blocks.
 fn add_as_modelled(meat: &mut Matrix, group: &GroupSums, rotations: u64, fit: &Fit) {
     let games: u64 = group.games().iter().map(|(_, count)| count).sum();
     let share = (group.blocks() * rotations) as f64 / games as f64;
@@ -166,7 +166,7 @@ fn add_as_modelled(meat: &mut Matrix, group: &GroupSums, rotations: u64, fit: &F
     }
 }
 
-/// The products of a group's scores, times a factor.
+/// Adds the products of a group's score vectors, times a factor.
 fn add(
     meat: &mut Matrix,
     group: &GroupSums,
@@ -192,7 +192,8 @@ fn add(
     }
 }
 
-/// Sums over a group's complete blocks of their scores, and of the products of those.
+/// Sums over a group's complete blocks of their score vectors, and of the products of score
+/// vectors.
 pub(super) fn blocks(
     group: &GroupSums,
     rotations: u64,

@@ -1,28 +1,28 @@
-//! Where draws leave open how far ratings are apart.
+//! Detects rating differences that draws leave undetermined.
 //!
-//! With x half the difference of two log strengths and ν the weight of ties, the
-//! odds of win, draw and loss are eˣ, ν and e⁻ˣ. Let x and ln ν grow alike: win and
-//! draw stay as likely as before, and a loss, which never came, gets less likely. So
-//! games have no likeliest strengths, and a prior alone ends it, where agents can be
-//! put on a line such that each is at least one ahead of whom it beat, and no more
-//! than one ahead of whom it drew with.
+//! With x half the difference of two log strengths and ν the weight of ties, the odds of
+//! win, draw and loss are eˣ, ν and e⁻ˣ. If x and ln ν grow by the same amount, win and
+//! draw keep their probabilities, and a loss, which never occurred, becomes less likely. So
+//! the likelihood has no maximum, and only the prior bounds it. This happens if agents can
+//! be placed on a line such that each is at least one ahead of every agent it beat, and at
+//! most one ahead of every agent it drew with.
 
 use std::cmp::Ordering;
 
 use crate::tally::{Evidence, Ranking};
 
-/// With more agents it would take too long to tell.
+/// Maximum number of agents; the check would take too long for more.
 const AGENTS_MAX: usize = 300;
 
-/// Agents of games of two of whose distance from others on their level games tell
-/// nothing, given the level of each; in the order of the spec.
+/// Agents of two-player games whose distance from others on their level is undetermined by
+/// the games, given the level of each; in the order of the spec.
 pub(super) fn unheld(evidence: &Evidence, level: &[usize]) -> Vec<usize> {
     let agents = evidence.names.len();
     if evidence.seats != 2 || agents > AGENTS_MAX {
         return Vec::new();
     }
     let mut apart = vec![false; agents];
-    // The second is at most so far ahead of the first.
+    // The second is at most this far ahead of the first.
     let mut bounds: Vec<(usize, usize, i64)> = Vec::new();
     for group in &evidence.groups {
         let &[one, other] = group.agents() else {
@@ -63,7 +63,7 @@ pub(super) fn unheld(evidence: &Evidence, level: &[usize]) -> Vec<usize> {
         }
         !moved
     };
-    // A way that meets nobody twice has fewer steps than there are agents.
+    // A path without repetition has fewer steps than there are agents.
     let there_is_a_line = (0..agents).any(|_| settled());
     let unheld = |agent: &usize| there_is_a_line && apart[*agent];
     (0..agents).filter(unheld).collect()
@@ -76,8 +76,8 @@ mod tests {
         testing::{result, tournament},
     };
 
-    /// What came between two agents, one letter a block, over and over: who is
-    /// listed first wins, draws or loses both games.
+    /// Results of two agents, one letter per block, repeated: the first agent wins, draws
+    /// or loses both games.
     type Came = (u16, u16, &'static str);
 
     fn played((agents, blocks): (usize, u64), came: &[Came]) -> Tally {
@@ -112,12 +112,13 @@ mod tests {
         let cases: &[(usize, &[Came], Option<&str>)] = &[
             (2, &[(0, 1, "wd")], Some("a0, a1")),
             (2, &[(0, 1, "wwwd")], Some("a0, a1")),
-            // One loss holds it, and so does nothing but wins or draws, of which
-            // others notes and no distance tell.
+            // One loss bounds the difference. So do only wins or only draws, which other
+            // notes report and no distance changes.
             (2, &[(0, 1, "wdddddddddddddddl")], None),
             (2, &[(0, 1, "w")], None),
             (2, &[(0, 1, "d")], None),
-            // Three in a row, each a step ahead: the ends, who drew, are held to one.
+            // Three in a row, each a step ahead: the two ends drew, which limits them to
+            // one step.
             (3, &[(0, 1, "wd"), (1, 2, "wd"), (0, 2, "wd")], None),
             (
                 3,
@@ -125,7 +126,7 @@ mod tests {
                 Some("a0, a1, a2"),
             ),
             (3, &[(0, 1, "wd"), (1, 2, "wd")], Some("a0, a1, a2")),
-            // Beaten by one whom the other draws with, and level with nobody else.
+            // One agent beats it, another draws with it, and it is level with no other.
             (
                 3,
                 &[(0, 1, "wd"), (1, 2, "d"), (0, 2, "wd")],
@@ -152,10 +153,10 @@ mod tests {
             ratings.difference(0, 1)
         });
         let [few, many] = differences;
-        // Games alike, and the ratings part: the score's Elo is 191 for both.
+        // The same kind of games, but the ratings diverge: the score's Elo is 191 for both.
         assert!(many.value > few.value + 50.0, "{few:?} {many:?}");
         assert!((few.elo - 191.0).abs() < 4.0 && (many.elo - 191.0).abs() < 4.0);
-        // It is for ratings alone: who is better, and by which score, is known.
+        // Only ratings are affected: the order and the score are known.
         assert!(!many.is_open && many.elo_interval.expect("blocks").0 > 100.0);
     }
 }

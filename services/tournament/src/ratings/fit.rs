@@ -1,4 +1,4 @@
-//! The likeliest strengths, and what they depend on.
+//! Maximum likelihood strengths and their derivatives.
 
 use arena_model::engine::MAX_SEATS;
 
@@ -8,21 +8,21 @@ use super::{
 };
 use crate::tally::{Evidence, GroupSums, Ranking};
 
-/// Newton's method is at the maximum long before.
+/// Maximum number of Newton steps; the method converges long before.
 const STEPS_MAX: usize = 100;
-/// A step of so little, in log strengths, is the last: each one's error is about
-/// the square of the one before.
+/// A smaller step, in log strengths, is the last: each error is about the square of the
+/// previous one.
 const STEP_LAST: f64 = 1e-6;
-/// A sum over many games is known to so much of itself only.
+/// Relative rounding error of a sum over many games.
 const ROUNDING: f64 = 1e-12;
 
 /// Log strengths of all agents, then ln of the weights of ties.
 #[derive(Clone, Debug)]
 pub(super) struct Fit {
     pub(super) values: Vec<f64>,
-    /// Where the weight of a tie of two to four is; none: no such tie came.
+    /// Index of the weight of a tie of two to four; `None` if no such tie occurred.
     pub(super) ties: [Option<usize>; TIES],
-    /// Minus the second derivatives of the log posterior.
+    /// Negative second derivatives of the log posterior.
     pub(super) information: Matrix,
 }
 
@@ -34,8 +34,8 @@ struct Point {
 }
 
 impl Fit {
-    /// The maximum of the likelihood of all games, times a normal prior of mean
-    /// 0 and this precision for each log.
+    /// Finds the maximum of the likelihood of all games, times a normal prior with mean 0
+    /// and this precision for each log.
     pub(super) fn new(evidence: &Evidence, precision: f64) -> Self {
         let agents = evidence.names.len();
         let mut ties = [None; TIES];
@@ -61,7 +61,7 @@ impl Fit {
                     *value = before + factor * step;
                 }
                 let next = fit.point(evidence, precision);
-                // Concave: a step short enough goes up.
+                // The function is concave: a sufficiently short step goes up.
                 let enough = point.value - ROUNDING * point.value.abs();
                 if next.value >= enough || factor < 1e-6 {
                     break next;
@@ -77,7 +77,7 @@ impl Fit {
         fit
     }
 
-    /// Where the group's features are among the parameters.
+    /// Indexes of the group's features among the parameters.
     pub(super) fn places(&self, group: &GroupSums) -> [Option<usize>; FEATURES] {
         let mut places = [None; FEATURES];
         for (place, &agent) in places.iter_mut().zip(group.agents()) {
@@ -121,7 +121,7 @@ impl Fit {
         }
     }
 
-    /// The variance of the gradient of all games' log likelihood, as the model has it.
+    /// The model's variance of the gradient of all games' log likelihood.
     pub(super) fn variance(&self, group: &GroupSums) -> [Features; FEATURES] {
         let strengths = self.strengths(group);
         let mut cells = [[0.0; FEATURES]; FEATURES];
@@ -160,7 +160,7 @@ impl Point {
     fn add(&mut self, group: &GroupSums, fit: &Fit) {
         let strengths = fit.strengths(group);
         let places = fit.places(group);
-        // Sets that steps were taken from; of two members there is one.
+        // Sets that steps were taken from; with two members there is only one.
         let mut known: Vec<(u8, Expected, u64)> = Vec::with_capacity(1);
         let mut gradient = [0.0; FEATURES];
         for (ranking, count) in group.games() {
@@ -202,8 +202,7 @@ impl Point {
     }
 }
 
-/// Whether so many members shared a place in some game, being first of those
-/// who were left.
+/// True if `count` members tied in some game for the first of the remaining ranks.
 fn has_tie(group: &GroupSums, count: u32) -> bool {
     let size = group.agents().len();
     let of = |ranking| steps(ranking, size).any(|step| step.first.count_ones() == count);

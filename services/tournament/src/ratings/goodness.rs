@@ -1,13 +1,13 @@
-//! Whether one number for each agent fits what agents that meet scored.
+//! Goodness of fit of one rating per agent to the scores of groups.
 //!
-//! Of each group the scores of its members over its complete blocks, less those
-//! expected by the ratings, are compared with how its blocks vary. Ratings may still
-//! move to where they fit best: what is left is that of a regression by weighted least
-//! squares, with covariances that are estimated from each group's own blocks (S.
-//! Johansen, "The Welch–James approximation to the distribution of the residual sum of
-//! squares in a weighted linear regression", Biometrika 67, 1980). The logarithms of
-//! ties' weights may move too: draws need not become rarer with distance just as the
-//! model has it. The crate's README.md has the formulas.
+//! For each group, the scores of its members over its complete blocks, minus the scores
+//! expected by the ratings, are compared with the variance of its blocks. The ratings may
+//! still move to the best fit: the residual is that of a weighted least squares regression,
+//! with covariances estimated from each group's own blocks (S. Johansen, "The Welch–James
+//! approximation to the distribution of the residual sum of squares in a weighted linear
+//! regression", Biometrika 67, 1980). The logarithms of tie weights may move, too, because
+//! draws need not become rarer with distance exactly as in the model. The crate's README.md
+//! has the formulas.
 
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
@@ -19,39 +19,38 @@ use super::{
 };
 use crate::tally::{Evidence, GroupSums, distinct};
 
-/// Groups with fewer blocks hardly know how those vary.
+/// Minimum number of blocks of a group; fewer hardly estimate the variance.
 const BLOCKS_MIN: u64 = 10;
-/// With more agents, or more scores, the regression would take too long.
+/// Maximum number of agents and of scores; the regression would take too long for more.
 const AGENTS_MAX: usize = 128;
 const ROWS_MAX: usize = 10_000;
-/// A column whose square is reduced to less of itself by others is one of theirs.
+/// A column whose square the others reduce below this share is linearly dependent.
 const DEPENDENT: f64 = 1e-9;
-/// By about so much the logarithm of a weight of ties may move.
+/// Approximate range in which the logarithm of a tie weight may move.
 const TIE: f64 = 3.0;
-/// Beyond it degrees of freedom change nothing.
+/// Beyond this limit, degrees of freedom make no difference.
 const DF_MAX: f64 = 1e7;
-/// A block that varies by less of what the model has does not vary.
+/// A block variance below this share of the model's is treated as 0.
 const STILL: f64 = 1e-12;
 
-/// A test of whether the model of ratings fits what agents scored.
+/// A test of whether the rating model fits the scores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Goodness {
-    /// Groups of agents with enough blocks: pairs, where two play.
+    /// Groups of agents with enough blocks; pairs, if two agents play.
     pub pairs: u64,
-    /// F of what is left.
+    /// F statistic of the residual.
     pub statistic: f64,
-    /// Its degrees of freedom: scores of groups less what ratings may move.
+    /// Its degrees of freedom: scores of groups minus fitted parameters.
     pub df: u64,
-    /// Those of its variances.
+    /// Its denominator degrees of freedom, from the variances.
     pub df_residual: f64,
-    /// How often as much or more is left where the model is true.
+    /// The p-value: probability of at least this residual under the model.
     pub p: f64,
-    /// The group whose scores are farthest from what the ratings expect.
+    /// The group with the largest deviation from the expected scores.
     pub worst: Vec<usize>,
 }
 
-/// What the ratings leave of a group, in standard errors that do not depend on each
-/// other.
+/// Residuals of a group, in independent standard errors.
 struct Rows {
     agents: Vec<usize>,
     rows: Vec<Row>,
@@ -64,7 +63,7 @@ struct Row {
     slopes: Vec<(usize, f64)>,
 }
 
-/// The test; none where nothing is left over, and where there are too many agents.
+/// Runs the test; `None` if there are no residual degrees of freedom, or too many agents.
 pub(super) fn test(evidence: &Evidence, fit: &Fit) -> Option<Goodness> {
     let agents = evidence.names.len();
     if !(3..=AGENTS_MAX).contains(&agents) {
@@ -129,7 +128,7 @@ pub(super) fn test(evidence: &Evidence, fit: &Fit) -> Option<Goodness> {
         (squares + trace * trace) / 2.0 / group.df
     };
     let unsure: f64 = groups.iter().map(unsure).sum();
-    // What is left of a group at the best fit.
+    // Residual of a group at the best fit.
     let rest = |group: &Rows| -> f64 {
         let rows = group
             .rows
@@ -154,8 +153,8 @@ pub(super) fn test(evidence: &Evidence, fit: &Fit) -> Option<Goodness> {
     })
 }
 
-/// The scores of a group's members but the last, whose score follows from theirs.
-/// None where its blocks tell nothing.
+/// The scores of a group's members except the last, whose score follows from the others.
+/// `None` if its blocks contain no information.
 fn rows(group: &GroupSums, rotations: u64, fit: &Fit) -> Option<Rows> {
     let size = group.agents().len() - 1;
     let blocks = group.blocks() as f64;
@@ -165,8 +164,8 @@ fn rows(group: &GroupSums, rotations: u64, fit: &Fit) -> Option<Rows> {
     let modelled = fit
         .variance(group)
         .map(|row| row.map(|cell| complete * cell));
-    // Few blocks of three or four members may lie in a plane: as much is added as one of
-    // the model has. Of two it is added only where all are alike.
+    // A few blocks of three or four members may lie in a plane: one block of the model's
+    // variance is added. With two members it is added only if all blocks are equal.
     let own = |i: usize, j: usize| {
         (products[i][j] - came[i] * came[j] / blocks) * blocks / (blocks - 1.0)
     };
@@ -204,7 +203,7 @@ fn rows(group: &GroupSums, rotations: u64, fit: &Fit) -> Option<Rows> {
     })
 }
 
-/// Agents whose ratings no others of them stand for.
+/// Linearly independent columns of agents.
 fn columns<'a>(rows: impl Iterator<Item = &'a Row>, agents: usize) -> Vec<usize> {
     let mut gram = vec![vec![0.0; agents]; agents];
     for row in rows {
@@ -244,7 +243,7 @@ mod tests {
         testing::{Draws, result, tournament},
     };
 
-    /// Games in which one beats another with these odds, and a draw has this weight.
+    /// Games in which one agent beats another with these odds and a draw has this weight.
     fn played(
         (agents, blocks): (usize, u64),
         odds: impl Fn(u16, u16) -> f64,
@@ -314,7 +313,7 @@ mod tests {
         );
     }
 
-    /// Games of several seats, of which each seat is drawn in turn by strength.
+    /// Games of several seats, in which the ranks are drawn in turn by strength.
     fn several(
         (agents, seats, blocks): (usize, usize, u64),
         strength: impl Fn(u16, &[u16]) -> f64,

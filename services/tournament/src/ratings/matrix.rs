@@ -1,8 +1,8 @@
-//! Symmetric matrices, as far as ratings need them.
+//! Symmetric matrices for ratings.
 //!
-//! A library would be faster where there are thousands of agents, but those
-//! choose their instructions by the machine, and standings are to be the same
-//! to the byte on any. Here every sum is made in one order.
+//! A library would be faster with thousands of agents. But libraries choose instructions by
+//! the machine, and standings must be byte-identical on any machine. Here every sum has one
+//! fixed order.
 
 /// A square matrix, row by row.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,8 +76,8 @@ impl Matrix {
         x
     }
 
-    /// The inverse of the lower triangle L with L·Lᵀ = self; none where self is
-    /// not positive definite.
+    /// The inverse of the lower triangle L with L·Lᵀ = self; `None` if self is not positive
+    /// definite.
     pub(crate) fn inverse_root(&self) -> Option<Self> {
         let n = self.size;
         let mut root = Self::zero(n);
@@ -96,7 +96,7 @@ impl Matrix {
                 root.cells[i * n + j] = cell;
             }
         }
-        // Row i of the inverse is the unit vector less the rows above it.
+        // Row i of the inverse is the unit vector minus the rows above it.
         let mut inverse = Self::zero(n);
         for i in 0..n {
             let (above, own) = inverse.cells.split_at_mut(i * n);
@@ -171,7 +171,7 @@ fn add_scaled(to: &mut [f64], factor: f64, from: &[f64]) {
 mod tests {
     use super::*;
 
-    /// Positive definite, with numbers that look drawn.
+    /// A positive definite matrix with random-looking numbers.
     fn matrix(size: usize) -> Matrix {
         let mut draws = crate::testing::Draws(size as u64);
         let mut matrix = Matrix::zero(size);

@@ -1,16 +1,15 @@
-//! How likely a ranking is, given strengths.
+//! Probability of a ranking, given strengths.
 //!
-//! The first of a set S of players are drawn from all its subsets T, with odds
-//! of δ_|T| times the geometric mean of their strengths, δ_1 = 1; then the next
-//! from those left, until at most one is. With two players this is R. R.
-//! Davidson, "On extending the Bradley-Terry model to accommodate ties in paired
-//! comparison experiments", Journal of the American Statistical Association 65,
-//! 1970; without ties the model of R. L. Plackett, "The analysis of
-//! permutations", Applied Statistics 24, 1975, and R. D. Luce; with both, the
-//! Davidson–Luce model of D. Firth, I. Kosmidis and H. L. Turner,
-//! "Davidson-Luce model for multi-item choice with ties", 2019
-//! (arXiv:1909.07123). In log strengths and log δ it is an exponential family
-//! at each step, so that the likelihood is concave.
+//! The first ranks of a set S of players are drawn from all its subsets T, with odds of
+//! δ_|T| times the geometric mean of their strengths, δ_1 = 1. The next ranks are drawn
+//! from the remaining players, until at most one is left. With two players this is R. R.
+//! Davidson, "On extending the Bradley-Terry model to accommodate ties in paired comparison
+//! experiments", Journal of the American Statistical Association 65, 1970; without ties the
+//! model of R. L. Plackett, "The analysis of permutations", Applied Statistics 24, 1975,
+//! and R. D. Luce; with both, the Davidson–Luce model of D. Firth, I. Kosmidis and H. L.
+//! Turner, "Davidson-Luce model for multi-item choice with ties", 2019 (arXiv:1909.07123).
+//! In log strengths and log δ it is an exponential family at each step, so that the log
+//! likelihood is concave.
 
 use arena_model::engine::MAX_SEATS;
 
@@ -21,20 +20,20 @@ pub(crate) const TIES: usize = MAX_SEATS - 1;
 /// Members and ties.
 pub(crate) const FEATURES: usize = MAX_SEATS + TIES;
 
-/// What a step adds to the log odds of a ranking, by member and by size of tie.
+/// Contribution of a step to the log odds of a ranking, by member and by size of tie.
 pub(crate) type Features = [f64; FEATURES];
 
 /// Log strengths and tie weights of one group.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strengths {
-    /// Members that there are.
+    /// Number of members.
     pub(crate) size: usize,
     pub(crate) logs: [f64; MAX_SEATS],
-    /// ln δ of ties of two to four; none: they do not happen.
+    /// ln δ of ties of two to four; `None` if such ties do not occur.
     pub(crate) ties: [Option<f64>; TIES],
 }
 
-/// One step: who could be first, and who was.
+/// One step: the remaining members, and the members that were first.
 pub(crate) struct Step {
     pub(crate) from: u8,
     pub(crate) first: u8,
@@ -49,7 +48,7 @@ pub(crate) struct Expected {
     pub(crate) covariance: [Features; FEATURES],
 }
 
-/// The steps of a ranking; sets of members are bits.
+/// The steps of a ranking; sets of members are bit sets.
 pub(crate) fn steps(ranking: Ranking, size: usize) -> impl Iterator<Item = Step> {
     let mut left = (1_u8 << size) - 1;
     std::iter::from_fn(move || {
@@ -66,7 +65,7 @@ pub(crate) fn steps(ranking: Ranking, size: usize) -> impl Iterator<Item = Step>
     })
 }
 
-/// What an outcome of a step counts as.
+/// Features of an outcome of a step.
 pub(crate) fn features(first: u8) -> Features {
     let count = first.count_ones() as usize;
     let mut features = [0.0; FEATURES];
@@ -82,7 +81,7 @@ pub(crate) fn features(first: u8) -> Features {
 }
 
 impl Strengths {
-    /// ln of an outcome's odds; none where it does not happen.
+    /// ln of an outcome's odds; `None` if it does not occur.
     pub(crate) fn log_odds(&self, first: u8) -> Option<f64> {
         let count = first.count_ones() as usize;
         let tie = if count > 1 {
@@ -94,7 +93,7 @@ impl Strengths {
         Some(tie + members.map(|m| self.logs[m]).sum::<f64>() / count as f64)
     }
 
-    /// Of a step from this set.
+    /// Expectation of a step from this set.
     pub(crate) fn expected(&self, from: u8) -> Expected {
         let subsets = (1..=from).filter(|set| set & !from == 0);
         let odds: Vec<(u8, f64)> = subsets

@@ -1,12 +1,11 @@
-//! Running ratings: one game after the other, in index order.
+//! Running ratings: updated game by game, in index order.
 //!
-//! Unlike [`crate::ratings`] they depend on the order of games and forget; they
-//! are for comparison with places that use them. All are those of the crate
-//! `skillratings`, with its defaults: Elo with K = 32 from 1000; Glicko-2 with
-//! τ = 0.5 from 1500 ± 350, each game a rating period; TrueSkill from 25 ± 25/3
-//! with a tenth of draws; Weng and Lin's Bradley–Terry update with all pairs
-//! ("A Bayesian approximation method for online ranking", Journal of Machine
-//! Learning Research 12, 2011, Algorithm 1) from 25 ± 25/3.
+//! Unlike [`crate::ratings`] they depend on the order of games and forget old games. They
+//! are for comparison with sites that use them. All come from the crate `skillratings`,
+//! with its defaults: Elo with K = 32 from 1000; Glicko-2 with τ = 0.5 from 1500 ± 350,
+//! each game a rating period; TrueSkill from 25 ± 25/3 with a tenth of draws; Weng and
+//! Lin's Bradley–Terry update with all pairs ("A Bayesian approximation method for online
+//! ranking", Journal of Machine Learning Research 12, 2011, Algorithm 1) from 25 ± 25/3.
 
 use skillratings::{
     MultiTeamOutcome, Outcomes,
@@ -16,21 +15,21 @@ use skillratings::{
     weng_lin::{WengLinConfig, WengLinRating, weng_lin_multi_team},
 };
 
-/// A way to rate.
+/// A rating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
-    /// Arpad Elo's, for two seats.
+    /// Arpad Elo's system, for two seats.
     Elo,
-    /// Mark Glickman's second one, for two seats.
+    /// Mark Glickman's second system, for two seats.
     Glicko2,
-    /// That of Microsoft Research.
+    /// The system of Microsoft Research.
     TrueSkill,
-    /// Weng and Lin's.
+    /// Weng and Lin's system.
     WengLin,
 }
 
 impl System {
-    /// Whether it rates games of more than two.
+    /// True if the system rates games with this number of seats.
     #[must_use]
     pub fn takes(self, seats: usize) -> bool {
         seats == 2 || matches!(self, Self::TrueSkill | Self::WengLin)
@@ -42,13 +41,13 @@ impl System {
 pub struct RunningRating {
     /// On the system's own scale.
     pub rating: f64,
-    /// Standard deviation, where the system has one.
+    /// Standard deviation, if the system has one.
     pub deviation: Option<f64>,
-    /// Games rated.
+    /// Number of rated games.
     pub games: u64,
 }
 
-/// Ratings as they run.
+/// Running ratings of all agents.
 #[derive(Clone, Debug)]
 pub struct Running {
     state: State,
@@ -64,7 +63,7 @@ enum State {
 }
 
 impl Running {
-    /// Before the first game.
+    /// The initial ratings.
     #[must_use]
     pub fn new(system: System, agents: usize) -> Self {
         Self {
@@ -78,9 +77,8 @@ impl Running {
         }
     }
 
-    /// Rates a game: agents and ranks in seat order. A void game, one of an
-    /// agent that is not there, and one of more seats than the system takes
-    /// change nothing.
+    /// Rates a game: agents and ranks in seat order. Ignores a void game, a game of an
+    /// unknown agent, and a game with more seats than the system supports.
     pub fn add(&mut self, seats: &[u16], placement: &[u8]) {
         let agents: Vec<usize> = seats.iter().map(|&agent| usize::from(agent)).collect();
         let known = agents.iter().all(|&agent| agent < self.games.len());
@@ -119,7 +117,7 @@ impl Running {
         }
     }
 
-    /// Where everybody stands, in the order of the spec.
+    /// The current ratings, in the order of the spec.
     #[must_use]
     pub fn ratings(&self) -> Vec<RunningRating> {
         let numbers: Vec<(f64, Option<f64>)> = match &self.state {
@@ -158,7 +156,7 @@ fn outcome(order: std::cmp::Ordering) -> Outcomes {
     }
 }
 
-/// Rates a game of two; false where it is none.
+/// Rates a game of two agents; false if it is not one.
 fn rate_two<R>(
     ratings: &mut [R],
     agents: &[usize],
@@ -180,8 +178,8 @@ fn rate_two<R>(
     true
 }
 
-/// Rates a game of any number. Who sits twice gets the sum of both changes of
-/// its rating, and the last deviation.
+/// Rates a game of any number of agents. An agent with two seats gets the sum of both
+/// changes of its rating, and the last deviation.
 fn rate_all<R: Copy>(
     ratings: &mut [R],
     agents: &[usize],

@@ -1,19 +1,19 @@
 //! Differences of strengths as the odds of scores, and their intervals.
 //!
-//! In a game of two whose log strengths are d apart, with ν the weight of ties,
-//! the odds of the one's expected score are (eˣ + ν/2) / (e⁻ˣ + ν/2) for x = d/2,
-//! from Davidson's chances of a win and a draw. Their logarithm g is what
-//! Elo is of a score; it is d where nothing is drawn, and less where much is.
+//! In a game of two whose log strengths are d apart, with ν the weight of ties, the odds of
+//! the first player's expected score are (eˣ + ν/2) / (e⁻ˣ + ν/2) for x = d/2, from
+//! Davidson's probabilities of a win and a draw. Their logarithm g is the Elo of a score,
+//! in natural units; it equals d without draws, and is smaller with many draws.
 //!
-//! On that scale Wilson's interval of a share is symmetric, and half as wide as
-//! 2·asinh(z·σ/2) for g's standard error σ (R. G. Newcombe, "Logit confidence
-//! intervals and the inverse sinh transformation", The American Statistician 55,
-//! 2001), with Student's point t for z where the error is estimated. So the
-//! interval of two agents is that of their score, and ends nowhere.
+//! On that scale Wilson's interval of a share is symmetric, and its half-width is
+//! 2·asinh(z·σ/2) for g's standard error σ (R. G. Newcombe, "Logit confidence intervals and
+//! the inverse sinh transformation", The American Statistician 55, 2001), with Student's
+//! critical value t for z if the error is estimated. So the interval of two agents is that
+//! of their score, and has no bound.
 
 use crate::interval::{self, level::Looks};
 
-/// The scale for a weight of ties of two.
+/// The scale for a weight of two-way ties.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     half_tie: f64,
@@ -26,13 +26,13 @@ impl Scale {
         }
     }
 
-    /// ln of the odds of the score, of a difference of log strengths.
+    /// ln of the odds of the score, from a difference of log strengths.
     pub(super) fn odds(self, difference: f64) -> f64 {
         let side = |x: f64| libm::log(libm::exp(x) + self.half_tie);
         side(difference / 2.0) - side(-difference / 2.0)
     }
 
-    /// The difference of log strengths with these odds: [`Self::odds`] undone.
+    /// The difference of log strengths with these odds: the inverse of [`Self::odds`].
     pub(super) fn difference(self, odds: f64) -> f64 {
         // y² − (ν/2)·(q − 1)·y − q = 0 for y = eˣ and q the odds, at least 1.
         let q = libm::exp(odds.abs());
@@ -41,7 +41,7 @@ impl Scale {
         (2.0 * libm::log(y)).copysign(odds)
     }
 
-    /// The odds' slopes in the difference, and in the logarithm of ν.
+    /// The partial derivatives of the odds by the difference and by the logarithm of ν.
     pub(super) fn slopes(self, difference: f64) -> (f64, f64) {
         let up = libm::exp(difference / 2.0);
         let down = libm::exp(-difference / 2.0);
@@ -52,11 +52,10 @@ impl Scale {
         )
     }
 
-    /// The interval of a difference of log strengths, given its variance: where
-    /// the ends of that of the odds lie, with the weight of ties that goes with
-    /// them, and how far what is left open of that weight may move each end.
-    /// At no difference it moves nothing, so the interval leaves out 0 where that
-    /// of the odds does.
+    /// The interval of a difference of log strengths, given its variance. Its ends are the
+    /// ends of the odds' interval, converted with the corresponding weight of ties and
+    /// extended by the remaining uncertainty of that weight. At a difference of 0 there is
+    /// no extension, so the interval excludes 0 if the odds' interval does.
     pub(super) fn around(
         self,
         difference: f64,
@@ -89,8 +88,8 @@ impl Scale {
     }
 }
 
-/// Variance of a difference of log strengths, and what it has in common with that
-/// of the logarithm of ties' weight, where that is known.
+/// Variance of a difference of log strengths, and its covariance with the logarithm of the
+/// tie weight, if that is known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spread {
     pub(super) of_difference: f64,
@@ -99,13 +98,13 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// That of ln of the odds of a score, given its slopes in both.
+    /// Variance of ln of the odds of a score, given its partial derivatives.
     pub(super) fn of_odds(self, (slope, by_tie): (f64, f64)) -> f64 {
         let apart = slope * slope * self.of_difference;
         (apart + by_tie * (2.0 * slope * self.with_tie + by_tie * self.of_tie)).max(0.0)
     }
 
-    /// That of the difference divided by a number.
+    /// The spread of the difference divided by a number.
     pub(super) fn divided(self, by: f64) -> Self {
         Self {
             of_difference: self.of_difference / (by * by),
@@ -115,8 +114,8 @@ impl Spread {
     }
 }
 
-/// The 95 % interval of ln of the odds, given its variance, and the looks and
-/// the degrees of freedom that it has; none without any.
+/// The 95 % confidence interval of ln of the odds, given its variance, its kind of validity
+/// and its degrees of freedom; `None` without degrees of freedom.
 pub(super) fn around(odds: f64, variance: f64, (looks, df): (Looks, u64)) -> Option<(f64, f64)> {
     if !variance.is_finite() || df == 0 {
         return None;

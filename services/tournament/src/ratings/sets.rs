@@ -1,23 +1,23 @@
-//! Which agents games tell apart from which, and how far.
+//! Sets of agents that the games compare, and how far.
 //!
-//! Strengths have a finite likeliest value where, whichever way the agents are
-//! parted in two, somebody of either part did not come behind somebody of the other
-//! in some game (L. R. Ford, "Solution of a ranking problem from binary
-//! comparisons", The American Mathematical Monthly 64, 1957). Where all of one part
-//! lost every game to the other, games tell the least that is between them, and a
-//! prior alone the most.
+//! Strengths have a finite maximum likelihood estimate if, for every partition of the
+//! agents into two parts, an agent of each part finished ahead of or level with an agent of
+//! the other in some game (L. R. Ford, "Solution of a ranking problem from binary
+//! comparisons", The American Mathematical Monthly 64, 1957). If all of one part lost every
+//! game to the other, games give a lower bound of the difference, and only the prior an
+//! upper bound.
 
 use crate::tally::{Evidence, Ranking, distinct};
 
-/// Numbers of the sets that agents are in, in the order of the spec.
+/// Set numbers of the agents, in the order of the spec.
 #[derive(Clone, Debug)]
 pub(super) struct Sets {
-    /// Of agents that games link at all.
+    /// Sets of agents that games link in any way.
     pub(super) linked: Vec<usize>,
-    /// Of those within which nobody is ahead of all others in all games. Of two that
+    /// Sets within which no agents are ahead of all others in all games. Of two sets that
     /// met, the one ahead has the lower number.
     pub(super) level: Vec<usize>,
-    /// Agents of each level.
+    /// Number of agents of each level.
     sizes: Vec<usize>,
 }
 
@@ -54,9 +54,9 @@ impl Sets {
         }
     }
 
-    /// Whether games of these agents tell what is between levels that each have
-    /// several agents. One that is alone on its level has blocks that came out alike,
-    /// which are known by that.
+    /// True if games of these agents determine the difference between levels that each have
+    /// several agents. A single agent on its level has equal blocks, by which it is
+    /// recognised.
     pub(super) fn between_levels(&self, agents: &[u16]) -> bool {
         let levels = distinct(agents).map(|(agent, _)| self.level[usize::from(agent)]);
         let levels: Vec<usize> = levels.collect();
@@ -65,8 +65,8 @@ impl Sets {
     }
 }
 
-/// The strongly connected parts of a graph, numbered so that edges between parts go
-/// to higher numbers (S. R. Kosaraju's two searches in depth; M. Sharir, "A
+/// The strongly connected components of a graph, numbered so that edges between components
+/// go to higher numbers (S. R. Kosaraju's two depth-first searches; M. Sharir, "A
 /// strong-connectivity algorithm and its applications in data flow analysis", 1981).
 fn parts(edges: &[Vec<usize>]) -> Vec<usize> {
     let mut ended = Vec::with_capacity(edges.len());

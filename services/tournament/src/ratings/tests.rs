@@ -11,7 +11,7 @@ use crate::{
     testing::{Draws, result, tournament},
 };
 
-/// A tally of a tournament whose games end as reported; void where it says so.
+/// A tally of a tournament with the given results; void if a result is empty.
 fn played(
     (agents, seats, blocks): (usize, usize, u64),
     mut end: impl FnMut(&crate::ScheduledGame) -> Option<Vec<u8>>,
@@ -27,7 +27,7 @@ fn played(
     tally
 }
 
-/// Placements drawn, better for agents listed earlier.
+/// Random placements, better for agents listed earlier.
 fn drawn(draws: &mut Draws, seats: &[u16], spread: u64) -> Vec<u8> {
     let points: Vec<u64> = seats
         .iter()
@@ -53,14 +53,14 @@ fn two_agents_without_draws_have_the_log_odds_of_a_win() {
     assert!((difference.value - ELO * (15.0_f64 / 5.0).ln()).abs() < 1e-6);
     assert!((ratings.agents[0].value - difference.value / 2.0).abs() < 1e-6);
     assert_eq!((ratings.model, ratings.ties), (Model::Davidson, [0.0; 3]));
-    // Without a prior the mean of all is not known, and no variance either.
+    // Without a prior, the mean of all and the variances are undetermined.
     let ratings = tally.evidence().ratings(None).expect("games");
     assert!(ratings.difference(0, 1).superiority > Some(0.9));
 }
 
 #[test]
 fn draws_weigh_as_davidson_has_it() {
-    // w : d : l = 5 : 4 : 1 is √5 : ν : 1/√5 of Davidson's model.
+    // w : d : l = 5 : 4 : 1 is √5 : ν : 1/√5 in Davidson's model.
     let mut game = 0;
     let tally = played((2, 2, 5), |scheduled| {
         game += 1;
@@ -107,8 +107,8 @@ fn the_variance_of_two_agents_is_that_of_their_score_by_its_slope() {
     assert!((found / expected - 1.0).abs() < 0.03, "{found} {expected}");
 }
 
-/// A tally of two agents' blocks: so many that the first lost twice, that were
-/// split, and that it won twice.
+/// A tally of two agents' blocks, by the number that the first lost twice, split and won
+/// twice.
 fn blocks_of(lost: u64, split: u64, won: u64) -> Tally {
     played((2, 2, lost + split + won), |game| {
         let own = game.seats.iter().position(|&agent| agent == 0)?;
@@ -127,7 +127,8 @@ fn blocks_of(lost: u64, split: u64, won: u64) -> Tally {
 
 #[test]
 fn the_interval_of_two_is_that_of_their_score_and_holds_where_nearly_all_is_split() {
-    // Blocks, and the chances of a block lost and won. All outcomes are weighed.
+    // Number of blocks, and the probabilities of a lost and a won block. All outcomes are
+    // weighted.
     for (blocks, lost, won) in [(3, 0.13, 0.41), (20, 0.01, 0.05), (50, 0.0, 0.03)] {
         let score: f64 = 0.5 + (won - lost) / 2.0;
         let truth = ELO * (score / (1.0 - score)).ln();
@@ -168,7 +169,7 @@ fn the_interval_of_two_is_that_of_their_score_and_holds_where_nearly_all_is_spli
     }
 }
 
-/// How many ways there are to choose.
+/// Number of combinations.
 fn ways(of: u64, chosen: u64) -> f64 {
     (0..chosen).fold(1.0, |ways, k| ways * (of - k) as f64 / (k + 1) as f64)
 }
@@ -190,7 +191,7 @@ fn with_draws_elo_of_the_score_is_less_than_the_difference_of_ratings() {
     let evidence = tally.evidence();
     let ratings = evidence.ratings_with_prior(None, 30.0).expect("games");
     let difference = ratings.difference(0, 1);
-    // 3 won, 6 drawn, 1 lost of ten: a score of 0.6, and odds of 3 of a win.
+    // 3 wins, 6 draws, 1 loss in ten games: a score of 0.6, and odds of 3 for a win.
     assert!(
         (difference.value - ELO * 3.0_f64.ln()).abs() < 2.0,
         "{difference:?}"
@@ -286,7 +287,7 @@ fn agents_that_no_games_link_are_distinguished() {
     assert!(high - low > 1000.0, "{low} {high}");
 }
 
-/// At a gap of 800 Elo such games come three times in ten.
+/// At a difference of 800 Elo such games occur three times in ten.
 #[test]
 fn where_all_games_between_sets_went_one_way_the_least_that_is_between_them_is_reported() {
     let tally = played((4, 2, 15), |game| {
@@ -294,7 +295,7 @@ fn where_all_games_between_sets_went_one_way_the_least_that_is_between_them_is_r
         let first_wins = match (one < 2, other < 2) {
             (true, false) => true,
             (false, true) => false,
-            // Within a set the one who begins wins two blocks of three.
+            // Within a set, the agent that begins wins two blocks of three.
             _ => game.block % 3 > 0,
         };
         Some(if first_wins { vec![1, 2] } else { vec![2, 1] })
@@ -309,7 +310,7 @@ fn where_all_games_between_sets_went_one_way_the_least_that_is_between_them_is_r
     let text = evidence.compare(Wanted::default()).notes.join(" ");
     assert!(text.contains("(a0, a1; a2, a3)"), "{text}");
     assert!(text.contains("only the bound nearer to zero"), "{text}");
-    // Once one of the weaker takes a block, nothing is open.
+    // Once a weaker agent takes a block, nothing is open.
     let mut lost = 0;
     let tally = played((4, 2, 15), |game| {
         let weaker = game.seats.iter().position(|&agent| agent >= 2);
@@ -326,7 +327,7 @@ fn where_all_games_between_sets_went_one_way_the_least_that_is_between_them_is_r
 
 #[test]
 fn what_the_prior_alone_would_tell_is_not_reported() {
-    // Two sets, and one who never plays.
+    // Two sets, and one agent that never plays.
     let tally = played((5, 2, 4), |game| {
         let set = |agent: u16| [0, 0, 1, 1, 2][usize::from(agent)];
         (set(game.seats[0]) == set(game.seats[1])).then(|| vec![1, 2])

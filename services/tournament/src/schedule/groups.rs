@@ -1,14 +1,15 @@
 //! Groups of agents and their numbers.
 //!
-//! A group is its agents in ascending order; its number is its place among all
-//! groups in lexicographic order. Where an agent may hold several seats, groups
-//! are multisets: adding 0, 1, 2, … to the members makes them combinations of
-//! that many more agents, in the same order.
+//! A group is its agents in ascending order; its number is its position among all groups in
+//! lexicographic order. If an agent may have several seats, groups are multisets: adding 0,
+//! 1, 2, … to the members maps them to combinations of that many more agents, in the same
+//! order.
 
 /// All groups of `seats` of so many agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Groups {
-    /// Of combinations; more than there are agents where these may come twice.
+    /// Number of elements for combinations; larger than the number of agents if agents may
+    /// repeat.
     agents: u64,
     seats: usize,
     repeats: bool,
@@ -16,7 +17,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// None where there are more than can be counted.
+    /// `None` if there are more groups than can be counted.
     pub(super) fn new(agents: usize, seats: usize, repeats: bool) -> Option<Self> {
         let more = if repeats { seats as u64 - 1 } else { 0 };
         let agents = agents as u64 + more;
@@ -51,16 +52,17 @@ impl Groups {
             .collect()
     }
 
-    /// What is added to the member at a place to make a combination.
+    /// The offset of the member at a position in the combination.
     fn shift(self, place: usize) -> u64 {
         if self.repeats { place as u64 } else { 0 }
     }
 
-    /// The least member of the combination of `rest` agents, `from` and above,
-    /// whose number is `rank`; takes what comes before it off the rank.
+    /// The smallest member of the combination of `rest` agents, `from` and above, with
+    /// number `rank`; subtracts the number of combinations before it from the rank.
     fn member(self, from: u64, rest: u64, rank: &mut u64) -> u64 {
-        // Combinations that begin below `agent` are all less those within
-        // `agent..`; the last agent with no more than `rank` of them is it.
+        // The number of combinations that begin below `agent` is the total minus those
+        // within `agent..`. The member is the last agent for which it does not exceed
+        // `rank`.
         let all = self.choose(from, rest);
         let below = |agent: u64| all - self.choose(agent, rest);
         let (mut low, mut high) = (from, self.agents - rest);
@@ -76,12 +78,12 @@ impl Groups {
         low
     }
 
-    /// Combinations of `rest` agents, `from` and above.
+    /// Number of combinations of `rest` agents, `from` and above.
     fn choose(self, from: u64, rest: u64) -> u64 {
         binomial(self.agents - from, rest).expect("no more than the groups")
     }
 
-    /// The number of the group of these agents, in whatever order.
+    /// The number of the group of these agents, in any order.
     pub(super) fn number(self, agents: &[u16]) -> u64 {
         let mut sorted = agents.to_vec();
         sorted.sort_unstable();
@@ -97,7 +99,7 @@ impl Groups {
     }
 }
 
-/// `n` over `k`; none where it does not fit.
+/// Binomial coefficient `n` over `k`; `None` on overflow.
 fn binomial(n: u64, k: u64) -> Option<u64> {
     if k > n {
         return Some(0);

@@ -1,17 +1,17 @@
-//! Which opening a block of a group begins with.
+//! The opening of each block of a group.
 
 use arena_model::{TournamentSeed, engine::AgentRng};
 
-/// In which order groups have the openings.
+/// The order in which groups have the openings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OpeningOrder {
-    /// How many openings there are.
+    /// Number of openings.
     pub(super) size: u64,
     word: u64,
 }
 
 impl OpeningOrder {
-    /// The order of so many openings, or of one where there are none.
+    /// The order of `size` openings, or of one if there are none.
     pub(super) fn new(size: u64, seed: TournamentSeed) -> Self {
         Self {
             size: size.max(1),
@@ -19,7 +19,7 @@ impl OpeningOrder {
         }
     }
 
-    /// The opening of a group's block, by how many blocks it had before.
+    /// The opening of a group's block, given the number of its earlier blocks.
     pub(super) fn number(self, group: u64, before: u64) -> u64 {
         let mut draws = AgentRng::new(self.word ^ group);
         let [first, step] = [draws.word(), draws.word()].map(|word| word % self.size);

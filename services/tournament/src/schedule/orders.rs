@@ -1,6 +1,6 @@
-//! In which orders a group sits down.
+//! Seat orders of a group.
 
-/// How many base orders a group has: the ways to seat it at a round table.
+/// Number of base orders of a group: its cyclic orders.
 pub(super) fn cyclic_orders(group: &[u16]) -> u64 {
     if has_repeats(group) {
         necklaces(group).len() as u64
@@ -9,9 +9,8 @@ pub(super) fn cyclic_orders(group: &[u16]) -> u64 {
     }
 }
 
-/// The `number`-th cyclic order of a group in lexicographic order: the first
-/// stays, the others are permuted. Where an agent sits twice, the distinct
-/// necklaces.
+/// The `number`-th cyclic order of a group in lexicographic order: the first agent stays,
+/// the others are permuted. If an agent sits twice, the orders are the distinct necklaces.
 pub(super) fn cyclic_order(mut group: Vec<u16>, number: u64) -> Vec<u16> {
     if has_repeats(&group) {
         return necklaces(&group).swap_remove(number as usize);
@@ -38,7 +37,7 @@ pub(super) fn permutation_number(order: &[u16]) -> u64 {
         .sum()
 }
 
-/// The order of that number.
+/// The order with this number.
 pub(super) fn permutation(mut group: Vec<u16>, number: u64) -> Vec<u16> {
     let mut rank = number;
     for place in 0..group.len() {
@@ -50,7 +49,7 @@ pub(super) fn permutation(mut group: Vec<u16>, number: u64) -> Vec<u16> {
     group
 }
 
-/// After so many rotations an order is itself again.
+/// Number of rotations after which an order repeats.
 pub(super) fn period(order: &[u16]) -> u32 {
     let seats = order.len();
     let same = |by: usize| (0..seats).all(|seat| order[seat] == order[(seat + by) % seats]);
@@ -61,8 +60,8 @@ fn has_repeats(group: &[u16]) -> bool {
     group.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// The arrangements of an ascending group with repeats that are least among
-/// their rotations, ascending.
+/// The arrangements of an ascending group with repetitions that are the smallest of their
+/// rotations, ascending.
 fn necklaces(group: &[u16]) -> Vec<Vec<u16>> {
     let mut found = Vec::new();
     let mut order = group.to_vec();

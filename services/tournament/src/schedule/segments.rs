@@ -1,10 +1,10 @@
-//! Stages of a schedule, and the groups that they list.
+//! Stages of a schedule, and their lists of groups.
 
 use std::sync::Arc;
 
 use super::groups::Groups;
 
-/// Stages one after the other with the same groups.
+/// Successive stages with the same groups.
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
     pub(super) first: u64,
@@ -23,16 +23,16 @@ pub(super) enum Meetings {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meeting {
     pub(super) group: u64,
-    /// Its place in the list of its stage.
+    /// Its position in the list of its stage.
     pub(super) place: u64,
-    /// Blocks that the group had before the segment.
+    /// Number of the group's blocks before the segment.
     pub(super) before: u64,
-    /// Its order in every block, where it is always the same.
+    /// Its order in every block, if it is fixed.
     pub(super) seated: Option<u64>,
 }
 
 impl Meetings {
-    /// How many groups are listed.
+    /// Number of listed groups.
     pub(super) fn len(&self, groups: &Groups) -> u64 {
         match self {
             Self::All => groups.count(),
@@ -40,9 +40,9 @@ impl Meetings {
         }
     }
 
-    /// Whether the other list goes on where this one is after so many rounds: the same
-    /// groups at the same places, with as many blocks before them as rounds count. A
-    /// group that a list has twice has more.
+    /// True if the other list continues this one after `rounds` rounds: the same groups at
+    /// the same positions, with that many more earlier blocks. A group that a list has
+    /// twice has more.
     pub(super) fn go_on(&self, other: &Self, rounds: u64) -> bool {
         match (self, other) {
             (Self::All, Self::All) => true,

@@ -1,6 +1,6 @@
-//! What a format asks for at a time.
+//! A stage as a format requests it.
 
-/// Groups that meet, each in as many blocks.
+/// Groups that meet, each in the same number of blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stage {
     pub(super) who: Who,
@@ -9,16 +9,16 @@ pub struct Stage {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Who {
-    /// Every group there can be.
+    /// Every possible group.
     All,
-    /// These, by their agents.
+    /// These groups, by their agents.
     Groups(Vec<Vec<u16>>),
-    /// These, seated in this order in each block.
+    /// These groups, seated in this order in each block.
     Seated(Vec<Vec<u16>>),
 }
 
 impl Stage {
-    /// Every group meets in so many blocks.
+    /// Every group meets in this number of blocks.
     #[must_use]
     pub fn all(blocks: u64) -> Self {
         Self {
@@ -27,7 +27,7 @@ impl Stage {
         }
     }
 
-    /// These groups meet in so many blocks each.
+    /// These groups meet in this number of blocks each.
     #[must_use]
     pub fn of(groups: Vec<Vec<u16>>, blocks: u64) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl Stage {
         }
     }
 
-    /// These groups meet in so many blocks each, always in the order given.
+    /// These groups meet in this number of blocks each, always in the given order.
     #[must_use]
     pub fn seated(groups: Vec<Vec<u16>>, blocks: u64) -> Self {
         Self {

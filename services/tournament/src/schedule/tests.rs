@@ -113,7 +113,7 @@ fn every_block_of_a_group_has_its_own_number() {
     let mut schedule = Schedule::new(&tournament(2, 2, 1)).expect("a schedule");
     let first = schedule.games() / u64::from(schedule.rotations());
     for _ in 0..2 {
-        // As a ladder lists the pair that it chooses again and again.
+        // A ladder lists a pair repeatedly if it chooses the pair repeatedly.
         let stage = Stage::of(vec![vec![0, 1], vec![0, 1]], 1);
         schedule.extend(stage).expect("a few games");
     }

@@ -1,14 +1,14 @@
-//! Confidence sequences: intervals that hold at all times at once.
+//! Confidence sequences: intervals that are valid at all times simultaneously.
 //!
-//! The boundary is that of Robbins' normal mixture, as in the asymptotic
-//! confidence sequences of I. Waudby-Smith, D. Arbour, R. Sinha, E. H. Kennedy
-//! and A. Ramdas, "Time-uniform central limit theory and asymptotic confidence
-//! sequences", Annals of Statistics 52, 2024, Theorem 2.2 and §2.3 (the choice
-//! of ρ). It needs number, sum and squares of the blocks and nothing else.
+//! The boundary is that of Robbins' normal mixture, as in the asymptotic confidence
+//! sequences of I. Waudby-Smith, D. Arbour, R. Sinha, E. H. Kennedy and A. Ramdas,
+//! "Time-uniform central limit theory and asymptotic confidence sequences", Annals of
+//! Statistics 52, 2024, Theorem 2.2 and §2.3 (the choice of ρ). It needs only the number,
+//! the sum and the squares of the blocks.
 
-/// How many standard errors of the mean of `n` blocks the truth may lie away,
-/// were their variance known, and lies further away at some time with a chance of
-/// `alpha` at most; lowest around `tuning_horizon` blocks.
+/// Half-width of the interval of the mean of `n` blocks, in standard errors for a known
+/// variance. The probability that the truth is ever outside is at most `alpha`. The bound
+/// is smallest around `tuning_horizon` blocks.
 #[must_use]
 pub fn bound(n: f64, tuning_horizon: f64, alpha: f64) -> f64 {
     let log = -2.0 * libm::log(alpha);

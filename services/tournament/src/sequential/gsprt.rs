@@ -1,33 +1,31 @@
 //! The generalised sequential probability ratio test over blocks.
 //!
-//! The outcome of a block is what share of its units one side got; how often
-//! each outcome came is all that the test looks at: five outcomes where two
-//! agents play a pair of games, more where blocks have more games or seats.
-//! The log-likelihood ratio compares the likeliest distribution of outcomes
-//! under each of two hypotheses about their mean (M. Van den Bergh, "A
-//! practical introduction to the GSPRT", sections 2 and 3), or about their mean
-//! in standard deviations ("Normalized Elo", section 4). Outcomes that never
-//! came count as a thousandth of one, as fishtest has it.
+//! The outcome of a block is one side's share of the units. The test uses only the count of
+//! each outcome: five outcomes if two agents play a pair of games, more if blocks have more
+//! games or seats. The log-likelihood ratio compares the most likely distribution of
+//! outcomes under each of two hypotheses about their mean (M. Van den Bergh, "A practical
+//! introduction to the GSPRT", sections 2 and 3), or about their mean in standard
+//! deviations ("Normalized Elo", section 4). Outcomes that never occurred count as a
+//! thousandth of one, as in fishtest.
 //!
-//! Which games are played follows from these numbers, so they have to be the
-//! same on every machine: logarithms and powers are those of the crate `libm`.
+//! The choice of games depends on these numbers, so they must be the same on every machine:
+//! logarithms and powers are those of the crate `libm`.
 
 use arena_model::format::{EloModel, Sprt};
 
-/// What an outcome that never came counts as.
+/// Count of an outcome that never occurred.
 const NEVER: f64 = 1e-3;
-/// Halvings that take an interval down to the last digit.
+/// Number of bisections that reaches full precision.
 const HALVINGS: u32 = 80;
-/// Rounds within which the likeliest distribution of a given mean in standard
-/// deviations is found.
+/// Maximum number of iterations to find the most likely distribution with a given mean in
+/// standard deviations.
 const ROUNDS: u32 = 10;
 /// Normalised Elo of one standard deviation: 800 / ln 10.
 const ELO_OF_DEVIATION: f64 = 800.0 / std::f64::consts::LN_10;
 
-/// The log-likelihood ratio of `elo1` to `elo0`, of blocks of so many games.
-/// `counts[u]` are the blocks in which the side that is tested got `u` of the
-/// `counts.len() − 1` units that a block has. None without a block, or where
-/// there is only one outcome to have. Never infinite.
+/// The log-likelihood ratio of `elo1` to `elo0`, for blocks of `games` games. `counts[u]`
+/// are the blocks in which the tested side got `u` of the `counts.len() − 1` units of a
+/// block. `None` without a block, or if there is only one possible outcome. Never infinite.
 #[must_use]
 pub fn llr(counts: &[u64], games: u32, test: &Sprt) -> Option<f64> {
     let blocks: u64 = counts.iter().sum();
@@ -53,9 +51,9 @@ pub fn llr(counts: &[u64], games: u32, test: &Sprt) -> Option<f64> {
     Some(sum * each)
 }
 
-/// Mean and variance of what one block adds to the ratio where blocks come out as
-/// these did: the mean is that of the ratio itself, the variance that of the outcomes,
-/// to which the ratio is about linear. None as [`llr`].
+/// Mean and variance of one block's contribution to the ratio, if blocks are distributed as
+/// observed. The mean is that of the ratio itself; the variance is that of the outcomes, in
+/// which the ratio is approximately linear. `None` as in [`llr`].
 #[must_use]
 pub fn of_block(counts: &[u64], games: u32, test: &Sprt) -> Option<(f64, f64)> {
     let blocks: u64 = counts.iter().sum();
@@ -74,8 +72,8 @@ pub fn of_block(counts: &[u64], games: u32, test: &Sprt) -> Option<(f64, f64)> {
     Some((mean, deviations * deviations))
 }
 
-/// Below the first the answer is no, above the second it is yes: ln(β / (1 − α))
-/// and ln((1 − β) / α), Wald's bounds.
+/// Wald's bounds: H0 is accepted below the first and H1 above the second: ln(β / (1 − α))
+/// and ln((1 − β) / α).
 #[must_use]
 pub fn bounds(test: &Sprt) -> (f64, f64) {
     (
@@ -84,18 +82,18 @@ pub fn bounds(test: &Sprt) -> (f64, f64) {
     )
 }
 
-/// The score that goes with a difference of Elo.
+/// The expected score of an Elo difference.
 #[must_use]
 pub fn score(elo: f64) -> f64 {
     1.0 / (1.0 + libm::exp10(-elo / 400.0))
 }
 
-/// What so many blocks count as.
+/// The weight of a count.
 fn weight(count: u64) -> f64 {
     if count == 0 { NEVER } else { count as f64 }
 }
 
-/// Outcomes with how often each came.
+/// Outcomes with their frequencies.
 fn outcomes(counts: &[u64]) -> Vec<Outcome> {
     let whole = (counts.len() - 1) as f64;
     let sum: f64 = counts.iter().map(|&count| weight(count)).sum();
@@ -111,7 +109,7 @@ fn outcomes(counts: &[u64]) -> Vec<Outcome> {
 struct Outcome {
     /// From 0 to 1.
     score: f64,
-    /// How often it comes, of one.
+    /// Probability.
     chance: f64,
 }
 
@@ -122,14 +120,14 @@ fn ratio(seen: &[Outcome], none: &[f64], some: &[f64]) -> f64 {
         .sum()
 }
 
-/// The chances nearest to what was seen under which the mean is this.
+/// The maximum likelihood probabilities with this mean.
 fn likeliest(seen: &[Outcome], mean: f64) -> Option<Vec<f64>> {
     let away: Vec<f64> = seen.iter().map(|seen| seen.score - mean).collect();
     reweighed(seen, &away)
 }
 
-/// The chances nearest to what was seen under which the mean is so many
-/// standard deviations above one half.
+/// The maximum likelihood probabilities whose mean is this number of standard deviations
+/// above one half.
 fn standard(seen: &[Outcome], deviations: f64) -> Option<Vec<f64>> {
     let mut chances = vec![1.0 / seen.len() as f64; seen.len()];
     for _ in 0..ROUNDS {
@@ -162,8 +160,8 @@ fn moments(seen: &[Outcome], chances: &[f64]) -> (f64, f64) {
     (mean, variance)
 }
 
-/// Chances p / (1 + x·away) with x such that the mean of `away` is 0 under
-/// them; none where it has one sign only.
+/// Probabilities p / (1 + x·away) with x such that the mean of `away` is 0 under them;
+/// `None` if `away` has one sign only.
 fn reweighed(seen: &[Outcome], away: &[f64]) -> Option<Vec<f64>> {
     let least = away.iter().copied().fold(f64::INFINITY, f64::min);
     let most = away.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -194,8 +192,8 @@ fn reweighed(seen: &[Outcome], away: &[f64]) -> Option<Vec<f64>> {
     )
 }
 
-/// The mean log-likelihood ratio were outcomes normal, for bounds so wide that
-/// no distribution over the outcomes has them.
+/// The mean log-likelihood ratio of normal outcomes, for hypotheses too far apart for any
+/// distribution over the outcomes.
 fn of_normal(seen: &[Outcome], none: f64, some: f64) -> f64 {
     let chances: Vec<f64> = seen.iter().map(|seen| seen.chance).collect();
     let (mean, variance) = moments(seen, &chances);

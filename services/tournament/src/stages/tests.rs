@@ -8,7 +8,7 @@ use arena_model::{
 use super::*;
 use crate::testing::{Draws, result, tournament};
 
-/// A tournament of a format with what a spec's common keys alone come to.
+/// A tournament of a format with only the common keys of a spec.
 pub(crate) fn plain(format: Format, agents: usize, seats: usize, blocks: u64) -> Tournament {
     with(format, agents, seats, blocks, None)
 }
@@ -38,8 +38,8 @@ pub(crate) fn with(
     tournament
 }
 
-/// A placement that follows from a game's seed and seats alone; agents with a
-/// low index are stronger. Some are void.
+/// A placement that depends only on a game's seed and seats; agents with a low index are
+/// stronger. Some games are void.
 fn play(game: &crate::ScheduledGame, voids: bool) -> GameResult {
     let mut draws = Draws(game.seed.0 ^ u64::from(game.rotation));
     if voids && draws.below(7) == 0 {
@@ -58,17 +58,16 @@ fn play(game: &crate::ScheduledGame, voids: bool) -> GameResult {
     result(game.clone(), &placement, 10)
 }
 
-/// How results come.
+/// The order of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     Index,
     Shuffled(u64),
-    /// Shuffled, and taken up from the state again and again.
+    /// Shuffled, and resumed from the state repeatedly.
     Resumed(u64),
 }
 
-/// Plays a tournament to its end: its games, each with its seats, and what it
-/// came to.
+/// Plays a tournament to its end; returns its games with their seats, and the verdict.
 fn run(tournament: &Tournament, order: Order, voids: bool) -> (Vec<(u64, Vec<u16>)>, Verdict) {
     let mut stages = Stages::new(tournament).expect("a tournament");
     let bounds = stages.games();

@@ -1,11 +1,10 @@
-//! Which games went the same way, and which blocks count as evidence.
+//! Identical games, and the blocks that count as evidence.
 //!
-//! Where a game has chance, every block is an observation of its own, whatever its
-//! course. Without chance the course of a block follows from its opening and from
-//! what the agents draw from their seeds. So a block whose opening its group had
-//! before counts only once two games of the group with the same opening and seats
-//! differed, before a fault of either: until then nothing shows that its agents use
-//! their seeds, and it is held back.
+//! If a game has chance, every block is an independent observation, whatever its moves.
+//! Without chance, the moves of a block follow from its opening and from the agents' use of
+//! their seeds. So a block with a repeated opening of its group counts only after two games
+//! of the group with the same opening and seats differed, before a fault of either. Until
+//! then nothing shows that the agents use their seeds, and the block is held back.
 
 use std::collections::BTreeMap;
 
@@ -18,18 +17,17 @@ use super::{
     ranking::Ranking,
 };
 
-/// Different games of a group are counted up to so many where there is chance, and
-/// where there is none.
+/// Maximum number of distinct games counted per group, with chance and without.
 const DISTINCT_MAX: [usize; 2] = [64, 1024];
-/// Blocks are compared for the first so many openings of each group.
+/// Number of openings of each group whose blocks are compared.
 const COMPARED_MAX: u64 = 64;
 
-/// Which blocks of a group went the same way.
+/// Compares the blocks of a group for identical games.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sameness {
-    /// What games were, by opening and then by seats.
+    /// Games by opening, then by seats.
     games: BTreeMap<u64, BTreeMap<u64, Course>>,
-    /// Two games with the same opening and seats differed.
+    /// True if two games with the same opening and seats differed.
     pub(crate) differs: bool,
 }
 
@@ -52,12 +50,12 @@ impl Sameness {
     }
 }
 
-/// How a game went, or all of several that did not differ.
+/// The moves of a game, or of several games that did not differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Course {
-    /// Of the whole game; 0 where it is not known, or a fault may have changed it.
+    /// Hash of the whole game; 0 if unknown or possibly changed by a fault.
     whole: u64,
-    /// Up to the first fault.
+    /// The moves up to the first fault.
     beginning: Beginning,
 }
 
@@ -68,20 +66,20 @@ impl Course {
             || self.beginning.differs(&other.beginning)
     }
 
-    /// Takes in what goes further.
+    /// Extends the moves with a longer game.
     fn extend(&mut self, other: Self) {
         self.whole = self.whole.max(other.whole);
         self.beginning = self.beginning.longer(other.beginning);
     }
 }
 
-/// The seats and courses of a block's games, by rotation; none of those without a
+/// The seats and moves of a block's games, by rotation; `None` for a game without a
 /// placement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BlockCourse([Option<(u64, Course)>; MAX_SEATS]);
 
 impl BlockCourse {
-    /// Of the game of one rotation alone.
+    /// The game of one rotation only.
     pub(crate) fn of(rotation: u32, result: &GameResult) -> Self {
         let mut course = Self::default();
         course.add(rotation, result);
@@ -104,7 +102,7 @@ impl BlockCourse {
     }
 }
 
-/// A block that is held back: all that is summed of one.
+/// A block that is held back, with everything that is summed of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Held {
     pub(super) rankings: [Ranking; 4],
@@ -123,21 +121,21 @@ impl Held {
     }
 }
 
-/// The games of one group, by how they went.
+/// The games of one group by their moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Courses {
-    /// Complete blocks, those held back included.
+    /// Complete blocks, including those held back.
     pub(super) blocks: u64,
     sameness: Sameness,
-    /// Ascending; empty where there are more than are counted.
+    /// Hashes of distinct games, ascending; empty beyond the limit.
     distinct: Vec<u64>,
     more: bool,
-    /// Blocks held back, ascending, with how many of each there are.
+    /// Blocks held back, ascending, with their multiplicity.
     pub(super) held: Vec<(Held, u64)>,
 }
 
 impl Courses {
-    /// Whether two blocks with the same opening differed.
+    /// True if two blocks with the same opening differed.
     pub(super) fn differs(&self) -> bool {
         self.sameness.differs
     }
@@ -156,7 +154,7 @@ impl Courses {
         }
     }
 
-    /// How many different games there were, and whether there were more.
+    /// Number of distinct games, and whether it is a lower bound.
     pub(super) fn distinct(&self, chance: bool) -> (u64, bool) {
         if self.more {
             (DISTINCT_MAX[usize::from(!chance)] as u64, true)
@@ -165,9 +163,8 @@ impl Courses {
         }
     }
 
-    /// Takes the `number`-th block of a group, from 0, where there are so many
-    /// openings. Returns the blocks that count from now on, with how many of each
-    /// there are.
+    /// Adds the `number`-th block of a group, from 0. Returns the blocks that count from
+    /// now on, with their multiplicity.
     pub(super) fn add_block(
         &mut self,
         number: u64,
@@ -195,17 +192,17 @@ impl Courses {
 /// Games of one agent that do not count as evidence.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HeldSums {
-    /// Seats of them.
+    /// Number of the agent's seats in these games.
     pub(super) games: u64,
-    /// As in [`super::Sums`].
+    /// Number of games of the agent, as in [`super::Sums`].
     pub(super) sat: u64,
     pub(super) score: u64,
     pub(super) won: u64,
 }
 
 impl Tally {
-    /// Whether a block has an opening that its group had before, and nothing shows
-    /// that the agents play another game then.
+    /// True if a block has a repeated opening of its group, and nothing shows that the
+    /// agents play another game then.
     pub(super) fn is_repeated(&self, block: u64) -> bool {
         let Some(openings) = self.openings else {
             return false;
@@ -214,7 +211,7 @@ impl Tally {
         self.schedule.before(block) >= openings.size && !courses.is_some_and(Courses::differs)
     }
 
-    /// What each agent has in blocks that are held back.
+    /// Sums of each agent in blocks that are held back.
     pub(super) fn held(&self) -> Vec<HeldSums> {
         let mut sums = vec![HeldSums::default(); self.agents.len()];
         let (size, rotations) = (self.seats.len(), self.schedule.rotations() as usize);

@@ -1,53 +1,53 @@
-//! What is compared: the sums of all groups, apart from the tally.
+//! The data of comparisons: the sums of all groups, separate from the tally.
 
 use std::collections::BTreeMap;
 
 use super::{GroupLuck, Tally, group::GroupSums};
 
-/// What a tally knows of who met whom and how that ended: a copy to reckon
-/// with at leisure, while the tally goes on.
+/// A snapshot of a tally's pairings and results, for computations while the tally
+/// continues.
 #[derive(Clone, Debug)]
 pub struct Evidence {
-    /// In the order of the spec.
+    /// Names in the order of the spec.
     pub(crate) names: Vec<String>,
     pub(crate) seats: usize,
     /// Games of a block.
     pub(crate) rotations: u64,
-    /// Games of incomplete blocks are in the games, not in the blocks.
+    /// Sums of each group; games of incomplete blocks are in the games, not in the blocks.
     pub(crate) groups: Vec<GroupSums>,
-    /// Of each group; none where it is not known.
+    /// Luck of each group; `None` if unknown.
     pub(crate) luck: Vec<Option<GroupLuck>>,
-    /// Of each group.
+    /// Played blocks of each group.
     pub(crate) played: Vec<Played>,
-    /// Blocks that a pair of agents plays together if all goes by the spec.
+    /// Number of blocks that a pair of agents plays according to the spec.
     pub(crate) tuning_horizon_pair: f64,
-    /// Blocks that each agent plays if all goes by the spec.
+    /// Number of blocks that each agent plays according to the spec.
     pub(crate) tuning_horizons: Vec<f64>,
-    /// Whether what was played, or when it ended, depended on results: then
-    /// intervals for one look hold less often than they say.
+    /// True if results decided which games were played or when the tournament ended:
+    /// fixed-sample intervals then have less than their nominal coverage.
     pub adaptive: bool,
     pub(super) opponents_differ: bool,
 }
 
-/// What a group played, counted as evidence or not.
+/// The blocks that a group played, counted as evidence or not.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Played {
     /// Complete blocks.
     pub(crate) blocks: u64,
-    /// Different games.
+    /// Number of distinct games.
     pub(crate) distinct: u64,
-    /// Whether there were more different games than are counted.
+    /// True if the number of distinct games is a lower bound.
     pub(crate) more: bool,
 }
 
 impl Evidence {
-    /// Around so many blocks intervals of two agents' difference are narrowest.
+    /// Tuning horizon of the intervals of two agents' difference, in blocks.
     pub(crate) fn tuning_horizon_of(&self, one: usize, other: usize) -> f64 {
         f64::midpoint(self.tuning_horizons[one], self.tuning_horizons[other])
     }
 
-    /// Whether agents meet different opponents, so that ratings say who is
-    /// better, and scores do not.
+    /// True if agents meet different opponents, so that ratings define the order, and
+    /// scores do not.
     #[must_use]
     pub fn opponents_differ(&self) -> bool {
         self.opponents_differ
@@ -55,7 +55,7 @@ impl Evidence {
 }
 
 impl Tally {
-    /// What there is to compare agents by.
+    /// A snapshot for comparisons.
     #[must_use]
     pub fn evidence(&self) -> Evidence {
         let mut begun: BTreeMap<u64, GroupSums> = BTreeMap::new();

@@ -1,10 +1,9 @@
-//! Sums over the games and the complete blocks of agents that meet.
+//! Sums over the games and the complete blocks of a group of agents.
 //!
-//! Of a block it matters how often each ranking came out, c_r. Kept are the
-//! sums over blocks of the products c_r·c_s: whatever a block is worth to
-//! somebody, as long as that is a sum over its games, its mean and variance
-//! follow from them, and so do covariances for any model of ratings. No block
-//! has to be remembered.
+//! A block is described by the counts c_r of each ranking. The sums over blocks of the
+//! products c_r·c_s are stored. They determine the mean and variance of any block value
+//! that is a sum over its games, and the covariances for any rating model. No block has to
+//! be stored.
 
 use std::collections::BTreeMap;
 
@@ -13,48 +12,47 @@ use serde::{Deserialize, Serialize};
 use super::ranking::Ranking;
 use crate::interval::Moments;
 
-/// Blocks of three or four members are summed in so many clusters.
+/// Number of clusters in which blocks of three or four members are summed.
 pub(super) const CLUSTERS: u64 = 32;
 
-/// Sums over the blocks of one agent in one group: units against the seats of
-/// others.
+/// Sums over the blocks of one agent in one group: units against the seats of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BlockSums {
     pub(crate) units: Moments,
     pub(crate) wins: Moments,
 }
 
-/// A block all games of which are there, none void.
+/// A complete block without void games.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block<'a> {
-    /// One for each game.
+    /// One ranking per game.
     pub(crate) rankings: &'a [Ranking],
     /// Units by member and seat.
     pub(crate) units: &'a UnitsBySeat,
-    /// Which cluster it is in, below [`CLUSTERS`].
+    /// Cluster of the block, below [`CLUSTERS`].
     pub(crate) cluster: u8,
 }
 
-/// Units by member and seat. A member sits at each seat once in a block that
-/// rotates, so that a number is one game's.
+/// Units by member and seat. A member sits in each seat once in a block that rotates, so
+/// that each number is from one game.
 pub(crate) type UnitsBySeat = [[u8; 4]; 4];
 
 /// One group's sums.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum GroupSums {
-    /// Of two: few enough outcomes to count each.
+    /// Two members: few enough outcomes to count each.
     Two(TwoSums),
-    /// Of three or four.
+    /// Three or four members.
     More(Box<MoreSums>),
 }
 
-/// What one agent has in a group.
+/// The share of one agent in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) agent: u16,
-    /// How many of the seats are its own.
+    /// Number of its seats.
     pub(crate) seats: u64,
-    /// Pairs of a seat of its own and a seat of another agent.
+    /// Number of pairs of an own seat and a seat of another agent.
     pub(crate) pairs: u64,
     pub(crate) sums: BlockSums,
 }
@@ -69,27 +67,26 @@ impl Share {
         }
     }
 
-    /// As many games of one seat have as much luck as a block of this agent, seen
-    /// as a share of [`Self::most`]. Luck of a seat against its own agent's other
-    /// seats is theirs with the other sign.
+    /// Number of games of one seat with as much luck variance as a block of this agent, as
+    /// a share of [`Self::most`]. The luck of a seat against other seats of the same agent
+    /// cancels.
     pub(crate) fn luck_games(&self, size: usize, rotations: u64) -> f64 {
         (self.pairs * rotations) as f64 / (size - 1) as f64
     }
 
-    /// The most units of a block of so many games.
+    /// Maximum units of a block of `rotations` games.
     pub(crate) fn most(&self, rotations: u64) -> u64 {
         2 * self.pairs * rotations
     }
 }
 
-/// Units that so many seats of one agent have against each other in each game,
-/// whatever comes.
+/// Units of one agent's seats against each other in each game, for any result.
 pub(crate) fn units_within(seats: u64) -> u64 {
     seats * seats.saturating_sub(1)
 }
 
 impl GroupSums {
-    /// Of agents that have not met yet, in ascending order.
+    /// A group without games; agents in ascending order.
     pub(crate) fn new(agents: &[u16]) -> Self {
         match *agents {
             [first, second] => Self::Two(TwoSums::new([first, second])),
@@ -97,7 +94,7 @@ impl GroupSums {
         }
     }
 
-    /// The group's agents, in ascending order; one may be there several times.
+    /// The group's agents, in ascending order, possibly with repetitions.
     pub(crate) fn agents(&self) -> &[u16] {
         match self {
             Self::Two(sums) => &sums.agents,
@@ -110,7 +107,7 @@ impl GroupSums {
         rankings.for_each(|ranking| self.add_game(ranking));
     }
 
-    /// Adds a game that is not void, whether its block is complete or not.
+    /// Adds a game that is not void, from a complete or incomplete block.
     pub(crate) fn add_game(&mut self, ranking: Ranking) {
         match self {
             Self::Two(sums) => sums.games[TwoSums::outcome(ranking)] += 1,
@@ -126,7 +123,7 @@ impl GroupSums {
         }
     }
 
-    /// Complete blocks.
+    /// Number of complete blocks.
     pub(crate) fn blocks(&self) -> u64 {
         match self {
             Self::Two(sums) => sums.blocks.iter().sum(),
@@ -134,7 +131,7 @@ impl GroupSums {
         }
     }
 
-    /// Games of each ranking, by ranking, incomplete blocks included.
+    /// Number of games by ranking, including incomplete blocks.
     pub(crate) fn games(&self) -> Vec<(Ranking, u64)> {
         match self {
             Self::Two(sums) => {
@@ -147,8 +144,7 @@ impl GroupSums {
         }
     }
 
-    /// Over complete blocks of so many games: the sums of c_r·c_s, each pair of
-    /// rankings once with r ≤ s.
+    /// Sums of c_r·c_s over complete blocks, each pair of rankings once with r ≤ s.
     pub(crate) fn products(&self, rotations: u64) -> Vec<(Ranking, Ranking, u64)> {
         match self {
             Self::Two(sums) => sums.products(rotations),
@@ -159,8 +155,8 @@ impl GroupSums {
         }
     }
 
-    /// Moments over complete blocks of so many games of what a block is worth,
-    /// which is the sum of what its rankings are worth.
+    /// Moments over complete blocks of a block value that is the sum of its rankings'
+    /// values.
     pub(crate) fn moments(&self, rotations: u64, worth: impl Fn(Ranking) -> u64) -> Moments {
         let mut moments = Moments {
             blocks: self.blocks(),
@@ -180,7 +176,7 @@ impl GroupSums {
         moments
     }
 
-    /// What each agent has, over complete blocks of so many games.
+    /// Share of each agent over complete blocks.
     pub(crate) fn shares(&self, rotations: u64) -> Vec<Share> {
         match self {
             Self::Two(sums) => sums.shares(rotations),
@@ -193,8 +189,8 @@ impl GroupSums {
         }
     }
 
-    /// Sums over complete blocks that rotate, by cluster, each with its number: of
-    /// two members each kind of block, with how many there are.
+    /// Sums over complete blocks that rotate, by cluster, each with its number. With two
+    /// members: each kind of block, with its count.
     pub(crate) fn clusters(&self) -> Vec<(u64, u64, Cluster)> {
         match self {
             Self::Two(sums) => sums.clusters(),
@@ -207,7 +203,7 @@ impl GroupSums {
         }
     }
 
-    /// Whether the numbers can be of a group of this size.
+    /// True if the numbers fit a group of this size.
     pub(crate) fn fits(&self, seats: usize, agents: usize) -> bool {
         let sound = match self {
             Self::Two(_) => true,
@@ -227,16 +223,16 @@ impl GroupSums {
     }
 }
 
-/// Sums over some blocks of one group, by member: where each sits at each seat
-/// once in a block.
+/// Sums over some blocks of one group, by member; each member sits in each seat once in a
+/// block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cluster {
     pub(crate) blocks: u64,
     /// Units by member and seat.
     pub(crate) units: [[u64; 4]; 4],
-    /// Squares of a game's units.
+    /// Sums of squares of a game's units.
     pub(crate) squares: [u64; 4],
-    /// Squares of a block's units.
+    /// Sums of squares of a block's units.
     pub(crate) squares_of_blocks: [u64; 4],
 }
 
@@ -256,14 +252,14 @@ impl Cluster {
     }
 }
 
-/// Two members: a block is reported by what the first got at either seat.
+/// Two members: a block is described by the first member's units in both seats.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TwoSums {
     agents: [u16; 2],
-    /// Losses, draws and wins of the first, incomplete blocks included.
+    /// Losses, draws and wins of the first, including incomplete blocks.
     games: [u64; 3],
-    /// Blocks by the first's units at seat 0, times 3, and at seat 1; where blocks
-    /// do not rotate, it has none at the other seat.
+    /// Number of blocks by the first member's units in seat 0, times 3, plus those in seat
+    /// 1. If blocks do not rotate, the other seat has no units.
     blocks: [u64; 9],
 }
 
@@ -283,7 +279,7 @@ impl TwoSums {
         }
     }
 
-    /// Loss, draw or win of the first member: its units.
+    /// Loss, draw or win of the first member, as its units.
     fn outcome(ranking: Ranking) -> usize {
         ranking.units(0, 2) as usize
     }
@@ -296,8 +292,8 @@ impl TwoSums {
         }
     }
 
-    /// How many blocks there are of each kind, with the first's units at either
-    /// seat; those that there are.
+    /// Number of blocks of each kind that occurred, with the first member's units in both
+    /// seats.
     fn by_seat(&self) -> impl Iterator<Item = (u64, [u64; 2])> + '_ {
         let kinds = (0..).zip(self.blocks);
         kinds
@@ -320,8 +316,8 @@ impl TwoSums {
         (0..).zip(self.by_seat()).map(cluster).collect()
     }
 
-    /// How many blocks of so many games had these losses, draws and wins of the
-    /// first; those that there were.
+    /// Number of blocks by losses, draws and wins of the first member; only kinds that
+    /// occurred.
     fn kinds(&self, rotations: u64) -> impl Iterator<Item = (u64, [u64; 3])> + '_ {
         self.by_seat().map(move |(blocks, units)| {
             let count = |wanted| units.iter().filter(|&&units| units == wanted).count() as u64;
@@ -365,18 +361,18 @@ impl TwoSums {
     }
 }
 
-/// Three or four members: rankings that came out, and pairs of them.
+/// Three or four members: rankings that occurred, and pairs of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MoreSums {
     agents: Vec<u16>,
-    /// Incomplete blocks included.
+    /// Includes incomplete blocks.
     games: Counts<Ranking>,
     blocks: u64,
     products: Counts<(Ranking, Ranking)>,
-    /// By number, below [`CLUSTERS`].
+    /// Clusters by number, below [`CLUSTERS`].
     clusters: BTreeMap<u8, Cluster>,
-    /// The same moments that follow from the products, of each agent: kept, as
-    /// there may be thousands of products, and standings are looked at often.
+    /// Moments of each agent, which also follow from the products. They are stored because
+    /// there may be thousands of products, and standings are read often.
     shares: Vec<BlockSums>,
 }
 
@@ -394,8 +390,8 @@ impl MoreSums {
 
     fn add_block(&mut self, block: Block<'_>) {
         self.blocks += 1;
-        // Counted pair by pair of games: a game with itself once, two games of
-        // one ranking twice, of two rankings once for the pair in order.
+        // Count pairs of games: a game with itself once, two games of the same ranking
+        // twice, two games of different rankings once for the ordered pair.
         for (place, &one) in block.rankings.iter().enumerate() {
             self.products.add((one, one), 1);
             for &other in &block.rankings[..place] {
@@ -421,15 +417,15 @@ impl MoreSums {
     }
 }
 
-/// Agents in ascending order, each once, with how many seats it has.
+/// Distinct agents in ascending order, each with its number of seats.
 pub(crate) fn distinct(agents: &[u16]) -> impl Iterator<Item = (u16, u64)> + '_ {
     agents
         .chunk_by(|one, other| one == other)
         .map(|same| (same[0], same.len() as u64))
 }
 
-/// A number for each key that came, by key. Keys and numbers lie apart, so that
-/// a search stays within a few lines of the cache.
+/// Counts by key, only for keys that occurred. Keys and counts are stored separately, so
+/// that a search stays within a few cache lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Counts<K> {
     keys: Vec<K>,
@@ -460,7 +456,7 @@ impl<K: Ord + Copy> Counts<K> {
         self.keys.iter().copied().zip(self.numbers.iter().copied())
     }
 
-    /// What is read from outside may be anything.
+    /// Validates values from outside, which may be anything.
     fn fits(&self) -> bool {
         self.keys.is_sorted() && self.keys.len() == self.numbers.len()
     }

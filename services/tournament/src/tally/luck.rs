@@ -1,21 +1,20 @@
-//! What luck explains of scores, and scores without it.
+//! The luck share of scores, and luck-adjusted scores.
 //!
-//! A seat's luck has mean zero, whatever it was measured with
-//! (`arena_engine::luck`), so that what it explains of the blocks' scores can be
-//! taken out: of each block's score a slope times its luck (a control variate
-//! with an estimated coefficient: P. Glasserman, "Monte Carlo Methods in
-//! Financial Engineering", 2003, section 4.1). A slope learnt from the blocks that
-//! it is applied to goes with their luck, which biases their mean by about one
-//! part in as many as there are blocks. So blocks fall into two halves, and what
-//! is taken out of one has the slope of the other (cross-fitting: V. Chernozhukov
-//! et al., "Double/debiased machine learning for treatment and structural
-//! parameters", The Econometrics Journal 21, 2018): the mean stays that of the
-//! scores, exactly. It may so come to lie a little beyond 0 or 1.
+//! A seat's luck has mean zero, whatever it was measured with (`arena_engine::luck`). So
+//! the part of the blocks' scores that it explains can be subtracted: from each block's
+//! score, a slope times its luck (a control variate with an estimated coefficient: P.
+//! Glasserman, "Monte Carlo Methods in Financial Engineering", 2003, section 4.1). A slope
+//! estimated from the blocks to which it is applied is correlated with their luck, which
+//! biases their mean by about 1/n for n blocks. So blocks are split into two halves, and
+//! each half uses the slope of the other (cross-fitting: V. Chernozhukov et al.,
+//! "Double/debiased machine learning for treatment and structural parameters", The
+//! Econometrics Journal 21, 2018): the adjusted score is exactly unbiased. It may therefore
+//! be slightly outside 0 to 1.
 //!
-//! A slope is one for all groups of an agent, each group having a mean of its
-//! own. The variance is that of the blocks with luck taken out, and has the errors
-//! of the slopes in it. Whether a score is adjusted depends on the number of blocks
-//! alone, never on what came: else the scores that are shown would be biased.
+//! An agent has one slope for all groups; each group has a mean of its own. The variance is
+//! that of the luck-adjusted blocks and includes the errors of the slopes. Whether a score
+//! is adjusted depends only on the number of blocks, never on the results: otherwise the
+//! displayed scores would be biased.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,18 +33,17 @@ use shape::{Line, ShapeSums};
 
 /// Millionths of a game's score.
 const POINT: f64 = 1e6;
-/// With fewer degrees of freedom in a half its slope is hardly known, and nothing
+/// Minimum degrees of freedom in a half; with fewer, its slope is too uncertain and nothing
 /// is adjusted.
 const DF_MIN: u64 = 7;
-/// With fewer blocks of an agent nothing is said of how much luck explains.
+/// Minimum number of blocks of an agent for its luck share.
 const BLOCKS_MIN: u64 = 30;
-/// Variance of what is left, times the square of the number of blocks, that comes of
-/// the slopes of two halves: 20 where luck explains nothing, and as much again for how
-/// skewed it is.
+/// Residual variance due to the slopes of the two halves, times the square of the number of
+/// blocks: 20 if luck explains nothing, and the same again for its skewness.
 const SLOPES: f64 = 40.0;
 
-/// Sums over the complete blocks of one agent in one group that are in one half.
-/// Wide enough for any luck that fits a record, in any number of games.
+/// Sums over one half of the complete blocks of one agent in one group. Wide enough for any
+/// luck that fits a record, in any number of games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LuckSums {
     blocks: u64,
@@ -57,7 +55,7 @@ pub(crate) struct LuckSums {
 }
 
 impl LuckSums {
-    /// Counts a block with this luck and so many units.
+    /// Adds a block with this luck and these units.
     pub(super) fn add(&mut self, luck: i64, units: u64) {
         let luck = i128::from(luck);
         self.blocks += 1;
@@ -68,43 +66,43 @@ impl LuckSums {
     }
 }
 
-/// An agent's blocks, as shares of what a block can have at most.
+/// An agent's blocks, as shares of a block's maximum.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Adjusting {
-    /// True once blocks were there whose luck is not known.
+    /// True after a block with unknown luck.
     unknown: bool,
     own: ScoreLuck,
-    /// Of either half, luck by luck and by score.
+    /// Products of luck with luck and with the score, for each half.
     halves: [Products<1, 2>; 2],
 }
 
-/// A score with luck taken out.
+/// A luck-adjusted score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Adjusted {
     pub(crate) score: f64,
-    /// For one look.
+    /// Fixed-sample interval.
     pub(crate) fixed: (f64, f64),
-    /// For as many looks as one likes.
+    /// Anytime-valid interval.
     pub(crate) anytime: (f64, f64),
 }
 
-/// The share of the variance of blocks that taking luck out took away, with its
-/// 95 % interval.
+/// The share of the variance of blocks that the luck adjustment removed, with its 95 %
+/// confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Explained {
-    /// What is left of the variance, with its ends.
+    /// Remaining share of the variance, with its bounds.
     left: [f64; 3],
 }
 
 impl Explained {
-    /// The share, and its ends.
+    /// The removed share, and its bounds.
     pub(super) fn share(self) -> [f64; 3] {
         let [value, low, high] = self.left;
         [1.0 - value, 1.0 - high, 1.0 - low]
     }
 
-    /// Extra games needed for the same precision without, where an agent has so
-    /// many, and the ends; none where nothing is left to vary.
+    /// Extra games needed for the same precision without the adjustment, for an agent with
+    /// `games` games, and the bounds; `None` if no variance remains.
     pub(super) fn games_saved(self, games: u64) -> [Option<i64>; 3] {
         let [value, low, high] = self.left;
         [value, high, low]
@@ -112,20 +110,20 @@ impl Explained {
     }
 }
 
-/// The blocks of an agent with luck taken out.
+/// The luck-adjusted blocks of an agent.
 #[derive(Clone, Copy, Debug)]
 struct Left {
-    /// Of what is left.
+    /// Estimate from the adjusted blocks.
     estimate: Estimate,
-    /// What the luck of either half is multiplied by: learnt on the other one.
+    /// Slope for the luck of each half, estimated on the other half.
     slopes: [f64; 2],
-    /// Variance of a block with its luck.
+    /// Variance of an unadjusted block.
     before: f64,
 }
 
 impl Adjusting {
-    /// Adds the blocks of one group with the most units of one, and their luck by
-    /// halves, which is in parts of the score of so many games.
+    /// Adds the blocks of one group with the maximum units of a block, and their luck by
+    /// halves, in parts of the score of `games` games.
     pub(crate) fn add(
         &mut self,
         (units, most): (Moments, u64),
@@ -171,8 +169,8 @@ impl Adjusting {
         (blocks > 0 && !self.unknown).then(|| (even + odd) / blocks as f64)
     }
 
-    /// The score without luck, whose interval for any number of looks is narrowest
-    /// around so many blocks; none where luck is not known or blocks are few.
+    /// The luck-adjusted score, whose anytime-valid interval is narrowest around
+    /// `tuning_horizon` blocks; `None` if luck is unknown or there are too few blocks.
     pub(crate) fn adjusted(&self, tuning_horizon: f64) -> Option<Adjusted> {
         let Left { estimate, .. } = self.left()?;
         Some(Adjusted {
@@ -182,9 +180,9 @@ impl Adjusting {
         })
     }
 
-    /// How much of the variance luck explains, given the sums of
-    /// [`Adjusting::shape`] over all groups; none where luck is not known, blocks are
-    /// few, or scores do not vary.
+    /// The share of the variance that luck explains, given the sums of [`Adjusting::shape`]
+    /// over all groups; `None` if luck is unknown, there are too few blocks, or scores do
+    /// not vary.
     pub(super) fn explained(&self, shape: f64) -> Option<Explained> {
         let left = self.left()?;
         let n = left.estimate.blocks;
@@ -200,8 +198,8 @@ impl Adjusting {
         })
     }
 
-    /// What the blocks of one group add to the variance of the share that luck
-    /// explains; as [`Adjusting::add`].
+    /// The contribution of one group's blocks to the variance of the luck share; see
+    /// [`Adjusting::add`].
     pub(super) fn shape(
         &self,
         place: usize,
@@ -236,8 +234,8 @@ impl Adjusting {
         Some(widened * halves.iter().enumerate().map(of).sum::<f64>())
     }
 
-    /// None where luck is not known or blocks are few: that does not depend on what
-    /// came, so that what is shown is not chosen by it.
+    /// `None` if luck is unknown or there are too few blocks. This does not depend on the
+    /// results, so that there is no selection bias.
     fn left(&self) -> Option<Left> {
         let few = |half: &Products<1, 2>| half.df() < DF_MIN;
         if self.unknown || self.halves.iter().any(few) {
@@ -266,14 +264,13 @@ impl Adjusting {
 }
 
 impl Left {
-    /// What is left of the variance, as a share of it.
+    /// Ratio of the remaining variance to the original variance.
     fn ratio(&self) -> f64 {
         self.estimate.variance / self.before
     }
 }
 
-/// What a table of adjusted scores should have said beside it; none where there
-/// is nothing adjusted.
+/// The note for a table of adjusted scores; `None` if nothing is adjusted.
 pub(super) fn note(agents: &[AgentStanding]) -> Option<String> {
     let whole = |share: f64| (100.0 * share).round() as i64;
     let ends = |of: fn(&AgentStanding) -> Option<f64>| {
@@ -295,8 +292,7 @@ pub(super) fn note(agents: &[AgentStanding]) -> Option<String> {
 }
 
 impl Tally {
-    /// Takes in the luck of a complete block of a group, so many of whose blocks
-    /// come before.
+    /// Adds the luck of a group's complete block, after `before` earlier blocks.
     pub(super) fn add_luck(&mut self, (group, before): (u64, u64), block: &Partial, seats: &[u16]) {
         let mut agents = seats.to_vec();
         agents.sort_unstable();
@@ -310,7 +306,7 @@ impl Tally {
         let sums = self.luck.entry(group);
         let sums = sums.or_insert_with(|| GroupLuck::new(members.len()));
         let games = self.schedule.rotations() as usize;
-        // Halves of each group and, of groups with few blocks, of all together.
+        // Halves of each group; groups with few blocks are split together.
         let half = (group ^ before) % 2;
         sums.add(half as usize, block, &members, &block.rankings[..games]);
     }

@@ -1,4 +1,4 @@
-//! What a reader of the numbers should know.
+//! Remarks on the numbers of standings.
 
 use arena_model::{Tournament, format::Settings};
 
@@ -28,7 +28,7 @@ impl Tally {
 }
 
 impl Tally {
-    /// What scores are means over, where that is not chance.
+    /// A note on the openings that scores are averaged over, in a game without chance.
     fn openings_note(&self) -> Option<String> {
         let openings = self.openings?;
         let (size, plies) = (openings.size, self.opening_plies);
@@ -50,7 +50,7 @@ impl Tally {
         ))
     }
 
-    /// How many games repeated others.
+    /// A note on the number of games that repeat others.
     fn repeats_note(&self) -> Option<String> {
         let held = self.courses.values().flat_map(|courses| &courses.held);
         let blocks: u64 = held.map(|(_, times)| times).sum();
@@ -65,7 +65,7 @@ impl Tally {
     }
 }
 
-/// Whether some agent sits at some seats more often than at others by the spec.
+/// True if the spec seats some agent in some seats more often than in others.
 pub(super) fn confounded(tournament: &Tournament, seats: usize) -> bool {
     if tournament.play.rotate {
         return false;

@@ -1,16 +1,15 @@
-//! What blocks gained over single games.
+//! Pairing efficiency: the variance reduction of blocks over unpaired games.
 //!
-//! The games of a block have the same agents, each at every seat, and where
-//! they are paired the same dice. Had the same games been dealt singly, the
-//! variance of a block's sum would be the sum of the variances of its games;
-//! what it really is, less what it would have been, is the covariance within
-//! blocks. Both are pooled over agents and groups.
+//! The games of a block have the same agents, each in every seat, and if they are paired
+//! the same dice. For unpaired games, the variance of a block's sum would be the sum of the
+//! variances of its games. The difference between the real variance and this sum is the
+//! covariance within blocks. Both are pooled over agents and groups.
 //!
-//! The interval is by the delta method for a ratio of sums over blocks (W. G.
-//! Cochran, "Sampling Techniques", 3rd edition, 1977, §6.4), on the scale of an
-//! intraclass correlation's z (R. A. Fisher, "Statistical Methods for Research
-//! Workers", 1925, §38): the ratio lies between 0 and the number of games of a
-//! block. The crate's README.md has the formulas.
+//! The interval uses the delta method for a ratio of sums over blocks (W. G. Cochran,
+//! "Sampling Techniques", 3rd edition, 1977, §6.4), on the scale of an intraclass
+//! correlation's z (R. A. Fisher, "Statistical Methods for Research Workers", 1925, §38):
+//! the ratio is between 0 and the number of games of a block. The crate's README.md has the
+//! formulas.
 
 use std::collections::BTreeMap;
 
@@ -23,21 +22,21 @@ use crate::{
     standings::Pairing,
 };
 
-/// With fewer degrees of freedom nothing is said: those of 30 blocks of one group.
+/// Minimum degrees of freedom: those of 30 blocks of one group.
 const DF_MIN: u64 = 29;
 
 /// Sums of squares of some blocks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Squares {
-    /// Of the sums of blocks from their means.
+    /// Squares of deviations of blocks' sums from their means.
     together: f64,
-    /// Of games from the means of their members and seats.
+    /// Squares of deviations of games from the means of their members and seats.
     apart: f64,
 }
 
 impl Tally {
-    /// What the blocks gained; none where a block is one game, where few are
-    /// complete, and where nothing varies.
+    /// The pairing efficiency; `None` if a block is one game, if too few blocks are
+    /// complete, or if nothing varies.
     pub(super) fn pairing(&self) -> Option<Pairing> {
         let rotations = u64::from(self.schedule.rotations());
         let several = |(_, group): &(&u64, &GroupSums)| {
@@ -91,7 +90,7 @@ impl Tally {
 /// One group's squares.
 struct Group {
     blocks: u64,
-    /// Number of a cluster, how many such clusters, and the squares of one.
+    /// Number of a cluster, count of such clusters, and the squares of one.
     clusters: Vec<(u64, u64, Squares)>,
 }
 
@@ -117,7 +116,7 @@ impl Group {
     }
 }
 
-/// Squares of a cluster's blocks and games from the means of their group.
+/// Squares of a cluster's blocks and games around the means of their group.
 fn squares(cluster: &Cluster, means: &[[f64; 4]; 4]) -> Squares {
     let from = |squares: u64, sum: f64, mean: f64| {
         squares as f64 - 2.0 * mean * sum + cluster.blocks as f64 * mean * mean
@@ -135,9 +134,9 @@ fn squares(cluster: &Cluster, means: &[[f64; 4]; 4]) -> Squares {
     found
 }
 
-/// Variance of the ratio of squares, and of how many clusters it is: each block of two
-/// members is one, and else all blocks with the same cluster's number. How much a
-/// cluster moves the ratio is how far it lies from it without the cluster.
+/// Variance of the ratio of squares, and the number of clusters. Each block of two members
+/// is a cluster, otherwise all blocks with the same cluster number. The influence of a
+/// cluster is its distance from the ratio without it.
 fn variance(groups: &[Group], (ratio, apart): (f64, f64), alone: bool) -> (f64, u64) {
     let mut sums: BTreeMap<u64, (f64, f64)> = BTreeMap::new();
     let (mut squares, mut count) = (0.0, 0);

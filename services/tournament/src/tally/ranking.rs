@@ -1,15 +1,14 @@
-//! Who came before whom in one game.
+//! The ranking of the members in one game.
 
 use std::cmp::Ordering;
 
 use arena_model::engine::MAX_SEATS;
 use serde::{Deserialize, Serialize};
 
-/// A weak order of a group's members: of each, how many came before it, in two
-/// bits. Members are the group's agents in ascending order; where one agent
-/// holds several seats its better place comes first: what agents scored does not
-/// depend on which of its seats was which. What seats scored does, and comes from
-/// [`seat_units`].
+/// A weak order of a group's members: for each member, the number of members ranked ahead,
+/// in two bits. Members are the group's agents in ascending order. If one agent has several
+/// seats, its better rank comes first, because an agent's score does not depend on the
+/// seat. Scores of seats do, and come from [`seat_units`].
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -17,26 +16,27 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Ranking(u8);
 
 impl Ranking {
-    /// From how many came before each member; what lies beyond them is 0.
+    /// Creates a ranking from the number of members ahead of each member; unused entries
+    /// are 0.
     #[must_use]
     pub(crate) const fn of(before: [u8; MAX_SEATS]) -> Self {
         let [a, b, c, d] = before;
         Self((a & 3) | (b & 3) << 2 | (c & 3) << 4 | (d & 3) << 6)
     }
 
-    /// How many members came before this one.
+    /// Number of members ranked ahead of this one.
     #[must_use]
     pub(crate) fn before(self, member: usize) -> u8 {
         (self.0 >> (2 * member)) & 3
     }
 
-    /// How a member's place compares to another's: `Less` is better.
+    /// Compares the ranks of two members: `Less` is better.
     #[must_use]
     pub(crate) fn compare(self, member: usize, other: usize) -> Ordering {
         self.before(member).cmp(&self.before(other))
     }
 
-    /// Two where a member came before the other, one where they shared a place.
+    /// Two units if a member ranked ahead of the other, one if they tied.
     #[must_use]
     pub(crate) fn units_against(self, member: usize, other: usize) -> u64 {
         match self.compare(member, other) {
@@ -46,25 +46,25 @@ impl Ranking {
         }
     }
 
-    /// Two for each of the `size` members behind it, one for each beside it.
+    /// Two units for each of the `size` members ranked behind, one for each tied member.
     pub(crate) fn units(self, member: usize, size: usize) -> u64 {
         u64::from(UNITS[size - 1][usize::from(self.0)][member])
     }
 
-    /// The only first.
+    /// True if the member alone ranked first.
     #[must_use]
     pub(crate) fn wins(self, member: usize, size: usize) -> bool {
         self.units(member, size) == 2 * (size as u64 - 1)
     }
 }
 
-/// Units by number of members less one, ranking and member: looked up several
+/// Units by number of members minus one, ranking and member: a lookup table, used several
 /// times for each result.
 static UNITS: [[[u8; MAX_SEATS]; 256]; MAX_SEATS] = units();
 
 const fn units() -> [[[u8; MAX_SEATS]; 256]; MAX_SEATS] {
     let mut units = [[[0; MAX_SEATS]; 256]; MAX_SEATS];
-    // `for` is not possible in a constant.
+    // `for` is not available in a constant.
     let mut place = 0;
     while place < MAX_SEATS * 256 * MAX_SEATS * MAX_SEATS {
         let (other, rest) = (place % MAX_SEATS, place / MAX_SEATS);
@@ -81,8 +81,8 @@ const fn units() -> [[[u8; MAX_SEATS]; 256]; MAX_SEATS] {
     units
 }
 
-/// Which member of its group sits at each seat: agents in ascending order, the
-/// seats of one agent from the left.
+/// The member of the group in each seat: agents in ascending order, the seats of one agent
+/// from the left.
 #[must_use]
 pub(crate) fn members(seats: &[u16]) -> [u8; MAX_SEATS] {
     let mut members = [0; MAX_SEATS];
@@ -98,8 +98,8 @@ pub(crate) fn members(seats: &[u16]) -> [u8; MAX_SEATS] {
     members
 }
 
-/// Units of each seat against all others: two for each seat behind it, one for
-/// each at the same place.
+/// Units of each seat against all others: two for each seat ranked behind, one for each
+/// tied seat.
 #[must_use]
 pub(crate) fn seat_units(placement: &[u8]) -> [u8; MAX_SEATS] {
     let mut units = [0; MAX_SEATS];
@@ -113,7 +113,7 @@ pub(crate) fn seat_units(placement: &[u8]) -> [u8; MAX_SEATS] {
     units
 }
 
-/// Units of a seat against those of other agents, and how many of these there are.
+/// Units of a seat against the seats of other agents, and the number of these seats.
 #[must_use]
 pub(crate) fn units_against_others(seats: &[u16], placement: &[u8], seat: usize) -> (u64, u64) {
     let all = seats.iter().zip(placement);
@@ -134,7 +134,7 @@ fn units_between(own: u8, other: u8) -> u8 {
     }
 }
 
-/// The ranking of a game, of the same seats and members.
+/// The ranking of a game with these seats and members.
 #[must_use]
 pub(crate) fn ranking(seats: &[u16], members: &[u8; MAX_SEATS], placement: &[u8]) -> Ranking {
     let mut before = [0; MAX_SEATS];

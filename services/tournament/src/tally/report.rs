@@ -3,9 +3,9 @@
 use super::*;
 
 impl Tally {
-    /// The standings: `finished` where every game has a result, else `running`,
-    /// of the tournament's first attempt. Who knows better sets id and state,
-    /// and latencies, non-determinism and the last fault, which no result tells.
+    /// The standings. The state is `finished` if every game has a result, otherwise
+    /// `running`; the attempt is the first. The caller sets another id and state,
+    /// latencies, non-determinism and the last fault, which results do not contain.
     #[must_use]
     pub fn standings(&self) -> Standings {
         let rotations = u64::from(self.schedule.rotations());
@@ -105,7 +105,7 @@ impl Tally {
         seats.zip(self.held_by_seat()).map(standing).collect()
     }
 
-    /// The most units of one game.
+    /// Maximum units of one game.
     fn units_most(&self) -> u64 {
         2 * (self.seats.len() as u64 - 1)
     }
@@ -126,7 +126,7 @@ impl Tally {
         let (win_rate_low, win_rate_high) = stretched(blocks.wins.fixed(), win_rate);
         let adjusted = blocks.adjusting.adjusted(tuning_horizon);
         let has_luck = !self.luck.is_empty();
-        // Where luck cannot be taken out, the score as it came.
+        // If luck cannot be adjusted for, the raw score.
         let shown = adjusted.map_or(
             (
                 score,

@@ -1,4 +1,4 @@
-//! A tally as plain data, to be kept and taken up again.
+//! The state of a tally as plain data, for storage and resumption.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::{Courses, Partial, SeatSums, Sums, Tally, group::GroupSums, luck::GroupLuck};
 use crate::schedule::{Schedule, ScheduleError};
 
-/// All that a [`Tally`] has learnt. Only for the release that wrote it: what
-/// the numbers mean is reported nowhere else.
+/// The state of a [`Tally`]. It is valid only for the release that wrote it; the format is
+/// not documented elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TallyState {
     games: u64,
@@ -40,7 +40,7 @@ struct AgentState {
 }
 
 impl TallyState {
-    /// Games in it.
+    /// Number of games in it.
     #[must_use]
     pub fn games(&self) -> u64 {
         self.games
@@ -48,7 +48,7 @@ impl TallyState {
 }
 
 impl Tally {
-    /// What it has learnt so far.
+    /// The current state.
     #[must_use]
     pub fn state(&self) -> TallyState {
         let groups = self.groups.iter();
@@ -65,11 +65,10 @@ impl Tally {
         }
     }
 
-    /// A tally that goes on from a state of the same tournament, whose games so
-    /// far are those of the schedule; none where the state cannot be of it.
+    /// Resumes a tally from a state of the same tournament, whose games so far are those of
+    /// the schedule; `None` if the state does not fit the tournament.
     ///
-    /// # Errors
-    /// As [`Tally::new`].
+    /// # Errors As [`Tally::new`].
     pub fn resume(
         tournament: &Tournament,
         schedule: &Schedule,

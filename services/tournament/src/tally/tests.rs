@@ -60,7 +60,7 @@ fn standings_are_those_worked_out_by_hand() {
     }
 }
 
-/// Results with all there is: ties, voids, faults; not all games.
+/// Results with ties, voids and faults; some games are missing.
 fn results(tournament: &Tournament, draws: &mut Draws) -> Vec<GameResult> {
     let schedule = Schedule::new(tournament).expect("a schedule");
     schedule
@@ -89,7 +89,7 @@ fn results(tournament: &Tournament, draws: &mut Draws) -> Vec<GameResult> {
         .collect()
 }
 
-/// Luck that goes with the points, and has something of its own.
+/// Luck that correlates with the points and has independent noise.
 fn luck(points: &[u64], draws: &mut Draws) -> Vec<i32> {
     let own = points.iter().map(|&points| {
         let noise = draws.below(1_000_000) as i32;
@@ -213,7 +213,8 @@ fn a_perfect_score_keeps_a_width() {
     assert!(worst.score_high > Some(0.05), "{worst:?}");
 }
 
-/// Two agents without chance and so many openings; what a game's course is.
+/// A tally of two agents without chance, with this number of openings and these hashes of
+/// the games' moves.
 fn courses(openings: Option<u64>, course: impl Fn(&ScheduledGame) -> u64) -> Vec<Tally> {
     let mut tournament = tournament(2, 2, 50);
     tournament.openings = openings.map(|size| Openings {
@@ -239,7 +240,7 @@ fn courses(openings: Option<u64>, course: impl Fn(&ScheduledGame) -> u64) -> Vec
 
 #[test]
 fn a_block_whose_course_was_fixed_counts_once() {
-    // Of each case: blocks that count, different games and repeated ones.
+    // For each case: blocks that count, distinct games and repeated games.
     let check = |openings, course: fn(&ScheduledGame) -> u64, expected: (u64, u64, u64)| {
         let tallies = courses(openings, course);
         for tally in &tallies {
@@ -259,7 +260,7 @@ fn a_block_whose_course_was_fixed_counts_once() {
     check(Some(1), fixed, (1, 2, 98));
     check(Some(7), fixed, (7, 14, 86));
     check(Some(50), fixed, (50, 100, 0));
-    // One block that differs shows that seeds are used.
+    // One block that differs shows that the agents use their seeds.
     check(
         Some(1),
         |game| {
@@ -271,7 +272,7 @@ fn a_block_whose_course_was_fixed_counts_once() {
         },
         (50, 3, 0),
     );
-    // Dice differ even where games do not.
+    // Dice differ even if the moves do not.
     check(None, |game| 1 + u64::from(game.rotation), (50, 2, 0));
 }
 
@@ -305,7 +306,7 @@ fn games_that_parted_before_their_faults_count() {
         complete: true,
     });
     let schedule = Schedule::new(&tournament).expect("a schedule");
-    // The numbers of a game's beginning, and how many blocks count then.
+    // The hashes of a game's beginning, and the number of blocks that count.
     let check = |beginning: &dyn Fn(u64) -> Vec<u32>, blocks: u64| {
         let mut games: Vec<_> = schedule.iter().collect();
         for seed in 0..3 {
@@ -321,11 +322,11 @@ fn games_that_parted_before_their_faults_count() {
             Draws(seed).shuffle(&mut games);
         }
     };
-    // Alike as far as both go, however far that is.
+    // Equal as far as both go, at any length.
     check(&|_| vec![1, 2, 3], 1);
     check(&|index| vec![1, 2, 3][..index as usize % 4].to_vec(), 1);
     check(&|_| Vec::new(), 1);
-    // Of one of them another goes on otherwise.
+    // One of them continues differently.
     check(&|index| vec![1, 2, 3, u32::from(index == 7)], 10);
     check(&|index| vec![index as u32], 10);
 }
@@ -378,8 +379,8 @@ fn the_keys_of_the_contract_are_there_in_json() {
     assert!(counts.is_empty());
 }
 
-/// A tournament may be looked at after any game, in whatever order games end, and
-/// however many are to come.
+/// A tournament can be compared after any game, in any order of games, and with any number
+/// of games to come.
 #[test]
 fn whatever_is_there_can_be_compared() {
     for seed in 0..150 {

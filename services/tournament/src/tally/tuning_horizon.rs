@@ -1,17 +1,17 @@
-//! How many blocks there are likely to be: intervals for any number of looks are
-//! made narrowest around so many. They hold whatever comes.
+//! Tuning horizons: the expected number of blocks, at which anytime-valid intervals are
+//! narrowest. The intervals are valid for any number of blocks.
 
 use arena_model::{
     Tournament,
     format::{Format, Settings},
 };
 
-/// Blocks that agents play if all goes by the spec.
+/// Number of blocks that agents play according to the spec.
 #[derive(Clone, Debug)]
 pub(super) struct TuningHorizons {
-    /// Of each agent.
+    /// Blocks of each agent.
     pub(super) agents: Vec<f64>,
-    /// Of two that meet.
+    /// Blocks of a pair that meets.
     pub(super) pair: f64,
 }
 
@@ -57,13 +57,13 @@ impl TuningHorizons {
 }
 
 impl TuningHorizons {
-    /// Of a seat: each block counts for as many agents as there are seats.
+    /// Tuning horizon of a seat: each block counts for as many agents as there are seats.
     pub(super) fn of_seat(&self, seats: usize) -> f64 {
         self.agents.iter().sum::<f64>() / seats as f64
     }
 }
 
-/// How many sets of `k` there are of `n`.
+/// Number of subsets of `k` of `n` elements.
 fn choose(n: usize, k: usize) -> f64 {
     (0..k).fold(1.0, |sets, taken| {
         sets * n.saturating_sub(taken) as f64 / (taken + 1) as f64

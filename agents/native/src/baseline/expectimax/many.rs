@@ -5,8 +5,8 @@ use arena_engine::{Game, MAX_SEATS, Node, PerSeat, Seat, values::POINT};
 use super::search::{CHANCES_MAX, Frame, Search, Spent};
 
 impl<G: Game> Search<'_, G> {
-    /// The values of a position, with `depth` decisions ahead and after
-    /// `chances` throws in a row. Of equally good actions the first is taken.
+    /// The values of a position, with `depth` decisions ahead and after `chances`
+    /// consecutive chance nodes. The first of equally good actions is taken.
     pub(super) fn values_of_all(
         &mut self,
         state: &G::State,

@@ -1,4 +1,4 @@
-//! What searches for two seats and for more have in common.
+//! The common parts of the searches for two seats and for more.
 
 use arena_engine::{ActionId, Game, Node, OutcomeId, PerSeat, Seat};
 
@@ -8,14 +8,14 @@ use crate::{
     bot::{Pace, Stop},
 };
 
-/// So many throws in a row are looked through; what comes after is valued as
-/// it stands. Rows of throws have no other end where some throws earn another.
+/// Maximum number of consecutive chance nodes to search; later positions are evaluated
+/// statically. Sequences of throws have no other limit if some throws earn another.
 pub(super) const CHANCES_MAX: u32 = 3;
 
-/// The budget is used up, or the time is.
+/// The budget or the time is used up.
 pub(super) struct Spent;
 
-/// Room for a decision on the line that is looked at.
+/// Buffers for a decision on the current line.
 pub(super) struct Frame<S> {
     pub(super) legal: Vec<ActionId>,
     pub(super) children: Vec<Child<S>>,
@@ -36,9 +36,9 @@ pub(super) struct Search<'a, G: Game> {
     budget: u64,
     used: u64,
     pace: Pace<'a>,
-    /// True where a position was valued that is not the end of a game.
+    /// True if a non-terminal position was evaluated.
     estimated: bool,
-    /// Frames that are not in use.
+    /// Frames not in use.
     frames: &'a mut Vec<Frame<G::State>>,
 }
 
@@ -59,22 +59,22 @@ impl<'a, G: Game> Search<'a, G> {
         }
     }
 
-    /// Positions made so far.
+    /// Number of positions created so far.
     pub(super) fn used(&self) -> u64 {
         self.used
     }
 
-    /// Forgets what was estimated when looking less deep.
+    /// Resets the estimate flag of the previous, shallower search.
     pub(super) fn start(&mut self) {
         self.estimated = false;
     }
 
-    /// True where no deeper look could show anything new.
+    /// True if a deeper search cannot change the result.
     pub(super) fn is_through(&self) -> bool {
         !self.estimated
     }
 
-    /// Room for a decision; to be given back.
+    /// Takes buffers for a decision; the caller returns them.
     pub(super) fn frame(&mut self) -> Frame<G::State> {
         self.frames.pop().unwrap_or_default()
     }
@@ -112,7 +112,7 @@ impl<'a, G: Game> Search<'a, G> {
         Ok(next)
     }
 
-    /// The values of a position as it stands.
+    /// The static values of a position.
     #[inline]
     pub(super) fn estimate(&mut self, state: &G::State) -> PerSeat<i64> {
         if !self.estimated && !matches!(self.game.node(state), Node::Over(_)) {
@@ -121,7 +121,7 @@ impl<'a, G: Game> Search<'a, G> {
         self.game.values(state)
     }
 
-    /// Adds the positions after each action, with their values as they stand.
+    /// Adds the positions after each action, with their static values.
     pub(super) fn expand(
         &mut self,
         state: &G::State,

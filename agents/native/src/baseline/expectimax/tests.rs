@@ -11,7 +11,7 @@ use crate::{
     testing::game,
 };
 
-/// What the search is to find, without anything left out.
+/// The expected result: the search without pruning.
 fn reference<G: Game>(game: &G, state: &G::State, depth: u32, chances: u32) -> PerSeat<i64> {
     match game.node(state) {
         Node::Decision(seat) if depth > 0 => {

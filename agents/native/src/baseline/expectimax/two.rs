@@ -1,4 +1,4 @@
-//! Two seats: one number is enough, as the other is the rest of the point.
+//! Two seats: one value suffices, because the other is the rest of the point.
 
 use arena_engine::{Game, Node, Seat, values::POINT};
 
@@ -7,15 +7,15 @@ use super::{
     search::{CHANCES_MAX, Frame, Search, Spent},
 };
 
-/// What values matter: those above the first and below the second, which lie
-/// from 0 to [`POINT`], the first below the second. For a value that is not
-/// above the first, any bound from above will do that is not above it either;
-/// the other way round for the second.
+/// The range of relevant values: above the first and below the second, both from 0 to
+/// [`POINT`], the first below the second. For a value that does not exceed the first, any
+/// upper bound that does not exceed it is sufficient; the same applies in reverse to the
+/// second.
 pub(super) type Window = (i64, i64);
 
 impl<G: Game> Search<'_, G> {
-    /// The value of a position for seat 0, with `depth` decisions ahead and
-    /// after `chances` throws in a row.
+    /// The value of a position for seat 0, with `depth` decisions ahead and after `chances`
+    /// consecutive chance nodes.
     pub(super) fn value_of_two(
         &mut self,
         state: &G::State,
@@ -68,9 +68,8 @@ impl<G: Game> Search<'_, G> {
         Ok(best.value)
     }
 
-    /// The mean over chance, rounded down. An outcome need not be known better
-    /// than it takes to see on which side of the window the mean lies, whatever
-    /// follows.
+    /// The mean over chance, rounded down. The value of an outcome is only needed precisely
+    /// enough to show on which side of the window the mean is, for any remaining outcomes.
     fn mean_of_two(
         &mut self,
         state: &G::State,
@@ -87,11 +86,11 @@ impl<G: Game> Search<'_, G> {
             }
             let weight = i64::from(weight);
             rest -= weight;
-            // Not above this, the mean is not above `low`, even if all that
-            // follow were worth a point.
+            // If the value does not exceed this, the mean does not exceed `low`, even if
+            // all remaining outcomes are worth a point.
             let too_low = ((low + 1) * total - 1 - sum - POINT * rest).div_euclid(weight);
-            // Not below this, the mean is not below `high`, even if all that
-            // follow were worth nothing.
+            // If the value is at least this, the mean is at least `high`, even if all
+            // remaining outcomes are worth nothing.
             let too_high = (high * total - sum + weight - 1).div_euclid(weight);
             let window = (too_low.max(0), too_high.min(POINT));
             let next = self.apply_outcome(state, outcome)?;
@@ -108,7 +107,7 @@ impl<G: Game> Search<'_, G> {
     }
 }
 
-/// The best value so far, and what others would have to be.
+/// The best value so far, and the window for the others.
 struct Best {
     maximizes: bool,
     value: i64,
@@ -125,7 +124,7 @@ impl Best {
         }
     }
 
-    /// Takes a value up; true where no other can matter any more.
+    /// Adds a value; true if no other can matter.
     #[inline]
     fn is_settled_by(&mut self, value: i64) -> bool {
         let (low, high) = &mut self.window;

@@ -27,7 +27,7 @@ fn the_best_value_after_the_move_is_taken() {
 fn ties_are_drawn_or_go_to_the_first() {
     let game: Kalah = game("-", 2);
     let mut state = game.initial();
-    // More than half of all stones are banked, so that every move wins.
+    // More than half of all stones are banked, so every move wins.
     state.board = [0; arena_games::kalah::CELLS_MAX];
     state.board[..14].copy_from_slice(&[1, 1, 1, 1, 1, 1, 30, 1, 1, 1, 1, 1, 1, 6]);
     let count = |given| {

@@ -27,15 +27,14 @@ fn the_winning_move_is_found_whatever_the_seed() {
     }
 }
 
-/// The value of a position for the seat to move there, where every seat plays
-/// as well as it can: two seats only.
+/// The exact value of a position for the seat to move if every seat plays optimally; two
+/// seats only.
 fn exact(game: &Heap, state: &State) -> f64 {
     match game.node(state) {
         Node::Over(_) => game.values(state)[0] as f64 / POINT as f64,
         Node::Chance(_) => {
             let weights = game.weights(state);
-            // A 4 changes nothing between two seats: its weight goes to the
-            // others.
+            // A 4 has no effect with two seats: its weight goes to the others.
             let outcomes = weights.iter().enumerate().take(4);
             let (mut sum, mut total) = (0.0, 0.0);
             for (outcome, &weight) in outcomes.filter(|(_, weight)| **weight > 0) {
@@ -84,7 +83,7 @@ fn scores_come_near_to_what_the_position_is_worth() {
 
 #[test]
 fn every_seat_of_four_goes_after_its_own_reward() {
-    // Whoever moves can end the game and be first.
+    // The seat to move can end the game and be first.
     for seat in 0..4 {
         let game = Heap {
             seats: 4,

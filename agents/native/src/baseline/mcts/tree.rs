@@ -1,17 +1,17 @@
-//! The tree: nodes in one list, the children of a node side by side.
+//! The tree: all nodes in one list, the children of a node next to each other.
 
 use arena_engine::{PerSeat, Seat, values::POINT};
 
-/// The place of the root.
+/// Index of the root.
 pub(super) const ROOT: u32 = 0;
 
-/// A position, known by the event that leads to it.
+/// A position, identified by the event that leads to it.
 #[derive(Clone, Copy, Default)]
 struct Node {
-    /// What the seat that chose this node got, summed up; 0 below chance.
+    /// Total reward of the seat that chose this node; 0 below chance.
     reward: i64,
     visits: u32,
-    /// Where its children begin; 0 where it has none yet.
+    /// Index of the first child; 0 if it has none yet.
     first: u32,
     children: u16,
     /// The action or outcome.
@@ -25,7 +25,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Forgets all but an empty root; the room stays.
+    /// Removes all nodes but an empty root; the memory is reused.
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
         self.nodes.push(Node::default());
@@ -69,7 +69,7 @@ impl Tree {
         node.children = children as u16;
     }
 
-    /// Counts a line, whose nodes come with the seat that chose them.
+    /// Adds a visit to a line's nodes, each given with the seat that chose it.
     pub(super) fn learn(&mut self, path: &[(u32, Option<Seat>)], rewards: &PerSeat<i64>) {
         self.nodes[ROOT as usize].visits += 1;
         for &(at, chooser) in path {
@@ -81,8 +81,8 @@ impl Tree {
         }
     }
 
-    /// The action of the root that was tried most, of equals that with more
-    /// reward, of equals that the first; and its mean reward.
+    /// The most visited action of the root and its mean reward. Ties go to the larger
+    /// reward, then to the first action.
     pub(super) fn most_visited(&self) -> (u16, i64) {
         let children = self.children(ROOT).map(|at| &self.nodes[at as usize]);
         let best = children.reduce(|best, node| {
@@ -98,10 +98,10 @@ impl Tree {
     }
 }
 
-/// UCB1: the mean reward, and a bonus for what was tried seldom.
+/// UCB1: the mean reward plus a bonus for rarely visited nodes.
 pub(super) struct Bonus {
     exploration: f64,
-    /// Of each number of visits; grows as it is needed.
+    /// Logarithms of the numbers of visits; extended on demand.
     logarithms: Vec<f64>,
 }
 
@@ -113,8 +113,8 @@ impl Bonus {
         }
     }
 
-    /// The child to try next: the first that was never tried, else the first
-    /// of those with the greatest mean and bonus.
+    /// The child to visit next: the first unvisited one, otherwise the first with the
+    /// largest sum of mean and bonus.
     pub(super) fn choose(&mut self, tree: &Tree, at: u32) -> u32 {
         let logarithm = self.logarithm(tree.nodes[at as usize].visits);
         let mut best = (f64::NEG_INFINITY, 0);
@@ -136,7 +136,7 @@ impl Bonus {
     fn logarithm(&mut self, visits: u32) -> f64 {
         let index = visits as usize;
         while self.logarithms.len() <= index {
-            // Of 0 visits nobody asks for more than a number.
+            // With 0 visits, any value will do.
             let count = self.logarithms.len().max(1);
             self.logarithms.push(libm::log(count as f64));
         }

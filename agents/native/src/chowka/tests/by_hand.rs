@@ -1,4 +1,4 @@
-//! Features, worths and choices that were worked out by hand.
+//! Features, values and choices computed by hand.
 
 use arena_games::Cowry;
 
@@ -81,7 +81,7 @@ fn worths_are_exactly_those_of_the_formulas() {
         let worths = worths(&given.expect("options that fit"), &game);
         let factor = worths.factor(position.own.left(&ground));
         let found = factor * worths.of(position.view(&ground).landing(to, false));
-        // H4 of the text alone is rounded, by half a part at most.
+        // Only H4 of the text is rounded, by half a part at most.
         let exact = PARTS % under == 0;
         let off = (found * under - over * PARTS).abs() * 2;
         assert!(off <= if exact { 0 } else { under }, "{row:?}: {found}");
@@ -122,8 +122,8 @@ fn a_move_that_wins_is_taken_at_once() {
 #[test]
 fn the_program_draws_where_no_move_is_worth_more_than_nothing() {
     let game: Cowry = game("preset=cb2012", 2);
-    // The opponent's goal counts 9 for each throw from the first on: -73/15 for
-    // piece 2 and -407/60 for piece 3.
+    // The opponent's goal counts 9 for each throw from the first one: -73/15 for piece 2
+    // and -407/60 for piece 3.
     let state = position(&game, ["24,24,21,20", "24,24,24,23"], &[1]);
     let mut bot = bot("chowka-expectiminimax", &options("search=code"), &game).expect("a bot");
     let mut counts = [0u32; 4];
@@ -139,7 +139,7 @@ fn the_program_draws_where_no_move_is_worth_more_than_nothing() {
     );
 }
 
-/// How often each piece is drawn of 50,000 times; the last may not move.
+/// Number of draws of each piece of 50,000 times; the last may not move.
 fn drawn(given: &str, pieces: &str, expected: [u32; 4]) {
     let game: Cowry = game("preset=cb2012", 2);
     let state = position(&game, [pieces, "0,0,0,0"], &[1]);

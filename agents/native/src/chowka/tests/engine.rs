@@ -1,4 +1,4 @@
-//! The search and its board against the rules as the engine plays them.
+//! Checks the search and its board against the engine's rules.
 
 use arena_engine::{AgentRng, Game, Node, Stream};
 use arena_games::{
@@ -68,7 +68,7 @@ fn check_moves(ground: &Ground, decision: &Decision<'_, Cowry>) {
     let view = before.view(ground);
     for (index, value) in VALUES.into_iter().enumerate() {
         for piece in 0..game.pieces() {
-            // What is blocked now is allowed from the next turn on.
+            // A move that is blocked now is allowed from the next turn on.
             if state.pool[index] == 0 || state.blocked_now >> piece & 1 == 1 {
                 continue;
             }
@@ -95,7 +95,7 @@ fn check_moves(ground: &Ground, decision: &Decision<'_, Cowry>) {
             after.make(ground, 1 << piece, to);
             let mut expected = Position::read(ground, &played, seat);
             if played.blocked_now != 0 || played.finished[seat] > 0 {
-                // Other pieces of the same turn, or nobody any more.
+                // Other pieces of the same turn, or no piece any more.
                 expected.own = after.own;
             }
             assert_eq!((after.own, after.other), (expected.own, expected.other));
@@ -103,7 +103,7 @@ fn check_moves(ground: &Ground, decision: &Decision<'_, Cowry>) {
     }
 }
 
-/// The heuristics once more, from squares and lists of pieces.
+/// An independent implementation of the heuristics, from squares and lists of pieces.
 fn worth(game: &Cowry, state: &State, seat: usize, piece: usize, to: u8, given: [&str; 2]) -> f64 {
     let other = 1 - seat;
     let own = &state.pieces[seat][..game.pieces()];
@@ -126,9 +126,9 @@ fn worth(game: &Cowry, state: &State, seat: usize, piece: usize, to: u8, given: 
         _ => 25 - a,
     });
     let f7 = own.iter().filter(|&&at| at != 24).count() as f64;
-    // The definition word by word, for opponents on the board: index q≠a,
-    // positive values only. That those who are home are left out is held by the
-    // features worked out by hand, and by the other model's Table IV.
+    // The literal definition for opponents on the board: index q≠a, positive values only.
+    // The features computed by hand and the other model's Table IV confirm that pieces at
+    // home do not count.
     let on_board = others.iter().filter(|&&q| q != 24);
     let mut d = 8;
     for &q in on_board.filter(|&&q| i32::from(q) != a) {
@@ -152,8 +152,8 @@ fn worth(game: &Cowry, state: &State, seat: usize, piece: usize, to: u8, given: 
     }
 }
 
-/// The best of the seat to move after a throw, and the position after it; none
-/// where it can only pass.
+/// The best move of the seat after a throw, and the position after it; `None` if it can
+/// only pass.
 fn best_reply(game: &Cowry, state: &State, given: [&str; 2]) -> Option<(f64, State)> {
     let mut legal = Vec::new();
     game.legal(state, &mut legal);
@@ -174,10 +174,9 @@ fn best_reply(game: &Cowry, state: &State, given: [&str; 2]) -> Option<(f64, Sta
     best
 }
 
-/// A2's value of a move by playing everything out in the engine: all throws
-/// of both, each followed by the best move. Only for single throws. As the
-/// program does it where `as_code`: with a running maximum of replies, which
-/// are all made on one board.
+/// A2's value of a move, by playing all throws of both players in the engine, each followed
+/// by the best move. Only for single throws. With `as_code` as in the program: with a
+/// running maximum of replies, which are all made on one board.
 fn value(
     decision: &Decision<'_, Cowry>,
     action: u16,
@@ -217,8 +216,8 @@ fn value(
         if as_code {
             greatest = greatest.max(hmin);
             hmin = greatest;
-            // The next reply is another to the same move: no turn passes, and
-            // what is blocked stays so.
+            // The next reply is an alternative to the same move: no turn passes, and
+            // blocked pieces stay blocked.
             board = s2;
             board.to_move = s1.to_move;
             board.may_pass[1 - me] &= s1.may_pass[1 - me];
@@ -241,7 +240,7 @@ fn value(
 fn expectiminimax_finds_what_playing_everything_out_finds() {
     let mut compared = 0;
     for rules in [
-        // Whoever finishes inside the tree does not end it.
+        // A player that finishes inside the tree does not end the search.
         "preset=cb2012;end=all",
         "preset=cb2012;end=all;block_memory=until-moved;block_on_safe=false",
         "throw_mode=single;gate=false;end=all",

@@ -16,7 +16,7 @@ fn rows(data: &str) -> impl Iterator<Item = Vec<&str>> {
         .map(|line| line.split_whitespace().collect())
 }
 
-/// A position for two seats, with what the seat to move has thrown.
+/// A position for two seats, with the throws of the seat to move.
 fn position(game: &Cowry, pieces: [&str; 2], pool: &[u8]) -> State {
     let mut state = game.initial();
     for (seat, pieces) in pieces.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The paper's tables as two independent models play them.
+//! The paper's tables, compared with two independent models.
 
 use arena_engine::Game;
 use arena_games::Cowry;
@@ -11,7 +11,7 @@ use crate::{
 
 /// Games of each row.
 const GAMES: u64 = 2_000;
-/// Those of the models, of the second at least.
+/// Games of the models; of the second at least.
 const MODEL_GAMES: [f64; 2] = [3_000.0, 40_000.0];
 
 fn player(text: &str, game: &Cowry) -> Box<dyn Bot<Cowry>> {
@@ -58,8 +58,7 @@ fn wins_and_lengths_are_those_of_the_models() {
         let as_models = models.iter().zip(MODEL_GAMES).all(|((pct, turns), games)| {
             let both = (1.0 / n + 1.0 / games).sqrt();
             let share = number(pct) / 100.0;
-            // Four standard errors of both samples, and the rounding of what is
-            // printed.
+            // Four standard errors of both samples, and the rounding of the printed values.
             let share_error = 4.0 * (share * (1.0 - share)).sqrt() * both + 0.0005;
             let mean_error = 4.0 * number(deviation) * both + 0.05;
             (wins / n - share).abs() <= share_error && (mean - number(turns)).abs() <= mean_error

@@ -1,4 +1,4 @@
-//! `arena agent check`, and asking an agent what it offers.
+//! `arena agent check`, and the query of an agent's description.
 
 mod plays;
 mod rulesets;
@@ -20,7 +20,7 @@ use crate::{
     output::{Format, note},
 };
 
-/// Variables by which runtimes find more than the agent's own files.
+/// Environment variables through which runtimes find files outside the agent.
 const SEARCH_PATHS: [&str; 4] = ["PYTHONPATH", "PYTHONHOME", "NODE_PATH", "CLASSPATH"];
 
 #[derive(Debug, Args)]
@@ -131,7 +131,7 @@ impl CheckArgs {
     }
 }
 
-/// Workers have an environment of their own.
+/// Notes the search paths in the environment, because workers have another environment.
 fn note_search_paths(found: &Found) {
     if found.file.is_none() {
         return;

@@ -1,12 +1,11 @@
-//! Asking an agent for its description.
+//! Queries an agent for its description.
 
 use arena_wire::v1;
 use arena_worker::{AgentOptions, DescribeError};
 
 use super::target::Found;
 
-/// Asks an agent what it offers, started as a worker starts it; the error is ready to
-/// be shown.
+/// Queries an agent, started as a worker starts it; the error is a message for the user.
 pub(super) async fn describe(found: &Found) -> Result<v1::DescribeResponse, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let options = AgentOptions::of_executable(program);

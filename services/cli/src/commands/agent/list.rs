@@ -14,7 +14,7 @@ use crate::{
     output::{self, Format, Listing},
 };
 
-/// A list shows values of options of so many bytes.
+/// Maximum length in bytes of an option's value in a list.
 const VALUE_SHOWN: usize = 24;
 
 #[derive(Debug, Args)]
@@ -51,7 +51,7 @@ pub(crate) struct RemoveArgs {
 
 impl ListArgs {
     pub(crate) async fn run(self) -> Outcome {
-        // The agents of the papers are there before anything is.
+        // The agents of the papers exist without a data folder.
         let mut access = self.access.open_or_memory().await?;
         let outcome = list(&mut access.client, self.output).await;
         outcome.and(access.close().await)
@@ -108,8 +108,7 @@ fn row(agent: &v1::Agent) -> (Vec<String>, serde_json::Value) {
             .join(" "),
         { agent.options.iter() }
             .map(|option| match option.value.as_str() {
-                // Weights would make the table as wide as they are many; showing the
-                // agent tells them.
+                // A list of weights would make the table too wide; `agent show` prints it.
                 long if long.len() > VALUE_SHOWN => format!("{}=…", option.name),
                 value => format!("{}={value}", option.name),
             })
@@ -119,7 +118,7 @@ fn row(agent: &v1::Agent) -> (Vec<String>, serde_json::Value) {
     (cells, describe(agent))
 }
 
-/// Of a native agent its own bot, else all that the process offers.
+/// A native agent's own bot; otherwise all bots of the process.
 fn shown_bots(agent: &v1::Agent) -> Vec<&v1::Bot> {
     let native = matches!(agent.source, Some(Source::Native(_)));
     agent
@@ -189,7 +188,7 @@ fn given(agent: &v1::Agent) -> serde_json::Value {
         .collect()
 }
 
-/// The bot that plays when a spec names the agent.
+/// The bot that plays if a spec names the agent.
 pub(super) fn chosen(agent: &v1::Agent) -> Option<&v1::Bot> {
     let mut bots = agent.description.iter().flat_map(|known| &known.bots);
     bots.find(|bot| agent.bot.is_empty() || bot.name == agent.bot)
@@ -222,7 +221,7 @@ fn describe_bot(bot: &v1::Bot) -> serde_json::Value {
     })
 }
 
-/// A value as what it is; as text where the agent wrote no such value.
+/// A value with its type; as text if it does not have that type.
 fn typed(option: &v1::BotOption, text: &str) -> serde_json::Value {
     let as_text = || text.into();
     match option.r#type() {
@@ -356,7 +355,7 @@ pub(super) fn print(agent: &v1::Agent, format: Format) -> Outcome {
     output::write(&text)
 }
 
-/// What an option may be, beyond its type.
+/// The bounds of an option's value, beyond its type.
 fn bounds(option: &v1::BotOption) -> String {
     let count = match option.length {
         0 => String::new(),

@@ -17,7 +17,7 @@ use crate::{
     output::{Format, note},
 };
 
-/// Bytes of a binary sent at a time.
+/// Bytes of a binary per message.
 const CHUNK_BYTES: usize = 256 << 10;
 
 #[derive(Debug, Args)]
@@ -61,7 +61,7 @@ pub(crate) struct RegisterArgs {
     output: Format,
 }
 
-/// What is to be registered.
+/// The agent to register.
 struct Wanted {
     name: String,
     bot: String,
@@ -73,9 +73,9 @@ struct Wanted {
 enum Process {
     /// This program.
     Native,
-    /// One that is registered already, by name.
+    /// An already registered process, by name.
     Registered(String),
-    /// One to be asked what it offers.
+    /// A process to query.
     Found(Found),
 }
 
@@ -150,7 +150,7 @@ impl RegisterArgs {
         super::list::print(&agent.unwrap_or_default(), self.output)
     }
 
-    /// Asks a process what it offers; none where a binary does not say.
+    /// Queries a process for its description; `None` for a binary that provides none.
     async fn ask(&self, name: &str, found: &Found) -> Outcome<Option<v1::DescribeResponse>> {
         match super::describe::describe(found).await {
             Ok(description) => {
@@ -177,8 +177,8 @@ impl RegisterArgs {
     }
 }
 
-/// How the process of a registered agent is reached, and what it offers. Options that
-/// the agent was registered with stand where it plays the same bot, as in a spec.
+/// The source and the description of a registered agent's process. Options of the
+/// registration apply if it plays the same bot, as in a spec.
 async fn registered(
     client: &mut Client,
     name: String,
@@ -198,7 +198,7 @@ async fn registered(
     Ok((agent.source.unwrap_or_else(native), agent.description))
 }
 
-/// A part of a spec with agents alone.
+/// A part of a spec that contains only agents.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fragment {
@@ -222,7 +222,7 @@ fn read_fragment(path: &Path) -> Outcome<Variant> {
     }
 }
 
-/// Sends a binary; what the coordinator has already is not kept twice.
+/// Uploads a binary; the coordinator does not store content twice.
 async fn upload(client: &mut Client, sha256: &str, bytes: &[u8]) -> Outcome {
     let header = v1::BinaryHeader {
         sha256: sha256.to_owned(),

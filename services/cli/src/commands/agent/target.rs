@@ -1,4 +1,4 @@
-//! The agent that a command is about: a binary, a package or an endpoint.
+//! The agent of a command: a binary, a package or an endpoint.
 
 use std::{
     fs::Permissions,
@@ -61,8 +61,8 @@ pub(super) struct Found {
     pub(super) file: Option<FileCopy>,
 }
 
-/// A binary's or package's bytes, in a file of our own: what is asked and checked is what
-/// is registered, also where the user's file changes meanwhile or needs files next to it.
+/// A private copy of a binary's or package's bytes. So the command registers exactly what
+/// it checked, even if the user's file changes meanwhile or needs files next to it.
 pub(super) struct FileCopy {
     pub(super) bytes: Vec<u8>,
     folder: tempfile::TempDir,
@@ -87,7 +87,7 @@ impl FileCopy {
 }
 
 impl Target {
-    /// Checks what can be checked without starting anything.
+    /// Checks everything that can be checked without starting the agent.
     pub(super) fn find(&self) -> Outcome<Found> {
         if let Some(url) = &self.endpoint {
             check_url(url)?;
@@ -154,7 +154,7 @@ impl BinaryProvider for LocalBinary {
 }
 
 impl Found {
-    /// How a setup says where the agent is.
+    /// The agent's source in a setup.
     pub(super) fn setup_source(&self) -> v1::agent_setup::Source {
         match &self.source {
             Source::Binary(binary) => v1::agent_setup::Source::Binary(binary.clone()),
@@ -163,7 +163,7 @@ impl Found {
         }
     }
 
-    /// Gives the content that is registered, and nothing else.
+    /// Provides only the content that is registered.
     pub(super) fn provider(&self) -> Arc<dyn BinaryProvider> {
         Arc::new(LocalBinary(self.file.as_ref().map(FileCopy::path)))
     }

@@ -1,20 +1,19 @@
-//! CPU time and peak memory of processes, as Linux tells them.
+//! CPU time and peak memory of processes on Linux.
 
 use std::{collections::BTreeMap, fs};
 
 use crate::failure::{Failure, Outcome};
 
-/// What one process used so far.
+/// Resource usage of one process.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
-    /// User and system time, finished children excluded.
+    /// User and system time, without finished children.
     pub(super) cpu_seconds: f64,
     /// Peak resident memory.
     pub(super) peak_mb: f64,
 }
 
-/// Linux counts CPU time in hundredths of a second wherever it tells it to
-/// users (`USER_HZ`).
+/// Linux reports CPU time to user space in hundredths of a second (`USER_HZ`).
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// CPU time of this process.
@@ -24,10 +23,10 @@ pub(super) fn own_cpu_seconds() -> Outcome<f64> {
         .ok_or_else(|| Failure::failed("cannot read /proc/self/stat"))
 }
 
-/// What a process used; none where it is gone.
+/// Resource usage of a process; `None` if it has ended.
 pub(super) fn usage(pid: u32) -> Option<Usage> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything; fields are counted after it.
+    // The name in parentheses may contain anything; fields are counted after it.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: f64 = [11, 12]
         .iter()

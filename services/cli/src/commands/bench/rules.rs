@@ -1,4 +1,4 @@
-//! Rules, randomness and a uniform player in one thread, nothing else.
+//! Rules, randomness and a uniform player in one thread, and nothing else.
 
 use std::{
     hint::black_box,
@@ -13,13 +13,13 @@ use arena_model::BlockSeed;
 use super::{Measured, processes::own_cpu_seconds};
 use crate::failure::{Failure, Outcome};
 
-/// How random moves are played.
+/// How to play random moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// By the rules alone, nothing kept: what other engines' loops do.
+    /// Only the rules, without a record, as in other engines' loops.
     Bare,
-    /// As a worker plays: keys derived, a seed for each decision, every event
-    /// kept for the record.
+    /// As a worker plays: with derived keys, a seed for each decision, and every event
+    /// recorded.
     AsPlayed,
 }
 
@@ -34,7 +34,7 @@ impl Way {
     }
 }
 
-/// Plays a ruleset with its default options for a while.
+/// Plays a ruleset with its default options for `seconds` seconds.
 pub(super) fn measure(ruleset: &str, seats: usize, way: Way, seconds: f64) -> Outcome<Measured> {
     let none = arena_engine::options::Options::new();
     let (options, seats) =
@@ -66,7 +66,7 @@ struct Counted {
     seconds: f64,
 }
 
-/// Games between two looks at the clock.
+/// Games between two checks of the clock.
 const GAMES: u64 = 16;
 
 impl Visitor for Loop {
@@ -95,7 +95,7 @@ impl Visitor for Loop {
     }
 }
 
-/// Legal moves, a uniform choice, the move, until the game is over.
+/// Plays uniform legal moves until the game is over.
 struct Bare<G: Game> {
     start: G::State,
     legal: Vec<ActionId>,
@@ -111,7 +111,7 @@ impl<G: Game> Bare<G> {
         }
     }
 
-    /// Plays a game; gives the number of its decisions.
+    /// Plays a game; returns the number of its decisions.
     fn play(&mut self, game: &G) -> u64 {
         let mut state = self.start.clone();
         let mut decisions = 0;
@@ -134,7 +134,7 @@ impl<G: Game> Bare<G> {
     }
 }
 
-/// Plays a game; gives the number of decisions that were asked.
+/// Plays a game; returns the number of decisions that were requested.
 fn as_played<G: Game>(game: &G, number: u64) -> Outcome<u64> {
     let none = arena_engine::options::Options::new();
     let mut random = bot::<G>("random", &none, game).map_err(Failure::failed)?;

@@ -1,5 +1,5 @@
-//! A whole tournament of random against random on cowry: coordinator, worker
-//! and agents as processes, results made durable.
+//! A complete tournament of random against random on cowry: coordinator, worker and agents
+//! as processes, with durable results.
 
 use std::{
     net::SocketAddr,
@@ -26,7 +26,7 @@ use crate::{
     failure::{Failure, Outcome},
 };
 
-/// A tournament to be measured.
+/// A tournament to measure.
 pub(super) struct SetUp {
     pub(super) what: String,
     pub(super) worker_flags: Vec<String>,
@@ -34,17 +34,17 @@ pub(super) struct SetUp {
     pub(super) agent: Option<PathBuf>,
     pub(super) agents: usize,
     pub(super) workers: usize,
-    /// Games a worker plays at once.
+    /// Games that a worker plays at once.
     pub(super) capacity: u32,
 }
 
 impl SetUp {
-    /// The same bot under as many names as there are agents.
+    /// The spec: the same bot under as many names as there are agents.
     fn spec(&self) -> String {
         let names = self.names();
         let pairs = self.agents * (self.agents - 1) / 2;
         let blocks = GAMES / (2 * pairs as u64);
-        // Those from a file are registered under these names.
+        // Agents from a file are registered under these names.
         let variants: String = match self.agent {
             Some(_) => String::new(),
             None => names
@@ -63,11 +63,10 @@ impl SetUp {
     }
 }
 
-/// More than can be played while it is measured.
+/// More games than can be played during the measurement.
 const GAMES: u64 = 500_000_000;
 
-/// Games of each agent that do not count: until then processes start and
-/// caches fill.
+/// Games of each agent before the measurement, in which processes start and caches fill.
 const WARM_UP_GAMES: u64 = 20;
 
 #[derive(Deserialize)]
@@ -124,7 +123,7 @@ pub(super) async fn measure(set_up: &SetUp, seconds: f64) -> Outcome<Measured> {
     measured.coordinator_mb = Some(after.coordinator_mb);
     measured.worker_mb = Some(after.worker_mb);
     measured.agent_mb = after.agent_mb;
-    // The workers first, so that they have no coordinator to miss.
+    // Stop the workers first, so that they do not lose their coordinator.
     for worker in &mut bench.workers {
         worker.process.kill().await?;
     }
@@ -161,7 +160,7 @@ fn coordinator_flags(data: &Path) -> Vec<&str> {
     flags
 }
 
-/// Starts this program with other arguments and reads where it listens.
+/// Starts this program with other arguments and reads its addresses.
 async fn spawn(flags: &[&str]) -> Outcome<(Child, Addresses)> {
     let mut child = Command::new(std::env::current_exe()?)
         .args(flags)
@@ -202,7 +201,7 @@ struct Sample {
     agent_mb: Option<f64>,
 }
 
-/// A tournament that paused itself plays no further game that could be measured.
+/// Fails if the tournament paused itself, because no more games can be measured.
 fn still_plays(tournament: &v1::Tournament) -> Outcome {
     let Some(pause) = &tournament.pause else {
         return Ok(());
@@ -239,7 +238,8 @@ impl Bench {
         }
     }
 
-    /// Games that end by a fault are short, and their speed says nothing.
+    /// Fails on faults: games that end by a fault are short, and their speed is
+    /// meaningless.
     async fn without_faults(&mut self) -> Outcome {
         let request = v1::GetStandingsRequest {
             tournament_id: self.id.clone(),

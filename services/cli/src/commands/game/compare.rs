@@ -1,4 +1,4 @@
-//! Two games that should have been the same.
+//! Comparison of two games that should be equal.
 
 use arena_report::records::TournamentRecords;
 use std::fmt::Write;
@@ -7,8 +7,8 @@ use arena_engine::Event;
 use arena_model::GameRecord;
 use arena_wire::v1;
 
-/// Names the first difference, whose it is and what follows from it. `stable`
-/// tells that the agents played the new game once more.
+/// Describes the first difference, the agent that caused it and the consequence. `stable`
+/// is true if the agents repeated the new game exactly.
 pub(super) fn explain(
     rules: &TournamentRecords,
     setup: &v1::TournamentSetup,
@@ -77,8 +77,8 @@ pub(super) fn explain(
     text
 }
 
-/// As [`explain`] where the stored game has no events: which differs cannot be
-/// reported, but whose fault it may be.
+/// As [`explain`] for a stored game without events: the difference is unknown, but not the
+/// agents that may have caused it.
 pub(super) fn explain_hashes(
     setup: &v1::TournamentSetup,
     stored: &GameRecord,
@@ -116,7 +116,7 @@ struct Described {
     text: String,
 }
 
-/// One event of a game in words.
+/// Describes one event of a game.
 fn describe(rules: &TournamentRecords, events: &[Event], place: usize) -> Described {
     let mut found = Described {
         seat: None,
@@ -125,7 +125,7 @@ fn describe(rules: &TournamentRecords, events: &[Event], place: usize) -> Descri
     let Some(upto) = events.get(..=place) else {
         return found;
     };
-    // The events of a record that could be written can be replayed.
+    // The events of a written record can be replayed.
     let _ = rules.game.replay(upto, &mut |described| {
         let what = if described.event.is_action() {
             "move"

@@ -17,7 +17,7 @@ use crate::{
     output::{Format, Listing, note},
 };
 
-/// Games asked for at a time where not all are shown.
+/// Games per request if not all are shown.
 const PAGE: u32 = 512;
 
 /// List the finished games of a tournament
@@ -81,7 +81,7 @@ enum GameResult {
     Void,
 }
 
-/// Which faults are wanted.
+/// The selected faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FaultFilter {
     Any,
@@ -109,7 +109,7 @@ fn fault_kind(text: &str) -> Result<FaultFilter, String> {
     })
 }
 
-/// Which games are wanted; agents as numbers in the spec.
+/// The selected games; agents are given as numbers in the spec.
 struct Filter {
     agents: Vec<u16>,
     result: Option<GameResult>,
@@ -144,7 +144,7 @@ impl Filter {
     }
 }
 
-/// What came of a game that was played for a seat.
+/// The result of a played game for a seat.
 fn came_of(record: &GameRecord, seat: usize) -> GameResult {
     let best = record.placement.iter().min();
     let first = record.placement.iter().filter(|rank| Some(*rank) == best);
@@ -269,7 +269,7 @@ impl ListArgs {
         Ok(())
     }
 
-    /// Keeps as many games as are shown, in their order.
+    /// Keeps only as many games as are shown, in their order.
     fn keep_first(&self, found: &mut Vec<GameRecord>) {
         found.sort_by_key(|record| {
             let plies = match self.sort {

@@ -1,4 +1,4 @@
-//! What the agent of a seat printed.
+//! The output of a seat's agent.
 
 use arena_model::GameRecord;
 use arena_report::units;
@@ -9,10 +9,10 @@ use crate::{
     output::{self, note},
 };
 
-/// What is kept of it, as `AgentOutput` says.
+/// Bytes of output that are stored, as documented in `AgentOutput`.
 const KEPT_BYTES: u64 = 8 << 10;
 
-/// Prints what the agent of a seat printed, given by number or by its agent, as far as it is kept.
+/// Prints the stored output of a seat's agent, given by seat number or by agent.
 pub(super) fn print(
     id: &str,
     setup: &v1::TournamentSetup,

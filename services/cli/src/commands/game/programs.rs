@@ -20,19 +20,18 @@ use crate::{
     package,
 };
 
-/// Where the programs of agents are.
+/// Locations of the agents' programs.
 pub(super) struct Programs {
-    /// By agent: what `--agent` says.
+    /// The values of `--agent`, by agent.
     given: BTreeMap<String, String>,
-    /// By SHA-256.
+    /// Files by SHA-256.
     files: Mutex<BTreeMap<String, PathBuf>>,
     coordinator: Option<CoordinatorBinaries>,
     folder: tempfile::TempDir,
 }
 
 impl Programs {
-    /// `given` are `NAME=PATH` and `NAME=URL`; a coordinator is asked where there
-    /// is a way to one.
+    /// `given` are `NAME=PATH` and `NAME=URL`; a coordinator is queried if `access` is set.
     pub(super) fn new(given: &[String], access: Option<&Access>) -> Outcome<Arc<Self>> {
         let mut places = BTreeMap::new();
         for pair in given {
@@ -59,7 +58,7 @@ impl Programs {
         }))
     }
 
-    /// How an agent of a record is reached.
+    /// The source of a record's agent.
     pub(super) async fn source(&self, name: &str, agent: &RecordAgent) -> Outcome<Source> {
         let given = self.given.get(name).cloned();
         match (agent.program, given) {
@@ -87,7 +86,7 @@ impl Programs {
                 if let Some(path) = given {
                     self.take_file(name, &agent.sha256, Path::new(&path))?;
                 }
-                // Whether it can be had shows before anything is played.
+                // Check that the package is available before anything is played.
                 self.provide(&source).await.map_err(|error| {
                     Failure::usage(format!(
                         "agent {name}: {error}; give its file with --agent {name}=PATH, or the \
@@ -99,7 +98,7 @@ impl Programs {
         }
     }
 
-    /// Takes a file for a package, if it is that package.
+    /// Uses a file as a package if its content matches.
     fn take_file(&self, name: &str, sha256: &str, path: &Path) -> Outcome {
         if self.file(sha256).is_some() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! `arena game rerun`: by id, or from a record alone.
+//! `arena game rerun`: by id, or from a record only.
 
 use arena_report::{
     records::{self, TournamentRecords},
@@ -59,11 +59,11 @@ pub(crate) struct RerunArgs {
     output: Format,
 }
 
-/// A game that was played before.
+/// The original game.
 struct Before<'a> {
     id: &'a str,
     stored: GameRecord,
-    /// Its moves are not known.
+    /// True if its moves are not stored.
     hash_only: bool,
 }
 
@@ -86,14 +86,14 @@ impl RerunArgs {
         }
     }
 
-    /// Whether a record has a package that no `--agent` names.
+    /// True if a record has a package that no `--agent` names.
     fn needs_packages(&self, texts: &[Text]) -> bool {
         let is_given = |name: &str| {
             let mut given = self.agents.iter().filter_map(|pair| pair.split_once('='));
             given.any(|(given, _)| given == name)
         };
         texts.iter().any(|text| {
-            // What cannot be read is reported when it is played.
+            // An unreadable record is reported when it is played.
             let Ok(parsed) = ParsedRecord::parse(&text.text) else {
                 return false;
             };
@@ -122,7 +122,7 @@ impl RerunArgs {
         let stored = records::record(game.record.as_ref())?;
         rules.check(&stored)?;
         check_endpoints(&mut access.client, id, &setup, &stored).await?;
-        // The game that is played here is wanted whole.
+        // The new game is needed with its moves.
         let hash_only = std::mem::take(&mut setup.hash_only);
         let assignment = assignment(&stored, stored.opening());
         let resolved = Resolved::new(setup, access.url.clone());
@@ -136,12 +136,12 @@ impl RerunArgs {
             return Ok(());
         }
         before.check_reached(&resolved.setup, &again)?;
-        // Whether the agent changed or never plays alike shows in a third game.
+        // A third game shows whether the agent changed or is non-deterministic.
         let third = play(&resolved, &assignment, self.builtin).await?;
         Err(before.differs(&rules, &resolved.setup, &again, &third))
     }
 
-    /// Plays a record's game from its line.
+    /// Plays a record's game again from its line.
     async fn rerun_game(&self, game: &Game, programs: &Arc<Programs>) -> Outcome {
         let play = || {
             let binaries: Arc<dyn BinaryProvider> = programs.clone();
@@ -161,7 +161,7 @@ impl RerunArgs {
         Err(before.differs(&game.rules, &game.setup, &again, &third))
     }
 
-    /// Whether a game came out as before; prints it.
+    /// True if a game equals the original; prints the result.
     fn is_same(
         &self,
         before: &Before<'_>,
@@ -190,8 +190,8 @@ impl RerunArgs {
 }
 
 impl Before<'_> {
-    /// Fails where an agent did not play again because it does not start or cannot be
-    /// reached from here, which says nothing of how it plays.
+    /// Fails if an agent did not play because it did not start or is not reachable from
+    /// here. This is no evidence of how it plays.
     fn check_reached(&self, setup: &v1::TournamentSetup, again: &Played) -> Outcome {
         let faults = again.record.faults.iter().zip(&again.fault_details);
         let absent = faults.into_iter().find(|(fault, _)| {
@@ -229,8 +229,8 @@ impl Before<'_> {
     }
 }
 
-/// Fails where an endpoint that played was registered anew or removed since: what
-/// answers there now is another agent. The exact content of a binary is kept.
+/// Fails if an endpoint was registered again or removed since the game: the agent at that
+/// address is another one. The exact content of a binary is stored.
 async fn check_endpoints(
     client: &mut Client,
     game: &str,
@@ -288,7 +288,7 @@ fn assignment(record: &GameRecord, opening: Vec<u16>) -> v1::GameAssignment {
     }
 }
 
-/// A game as its line says that it was played.
+/// A game as described by its line.
 struct Game {
     parsed: ParsedRecord,
     setup: v1::TournamentSetup,
@@ -328,7 +328,7 @@ impl Game {
             let source = source.map_err(|failure| usage(&failure))?;
             setup.agents.push(agent_setup(name, agent, source));
         }
-        // The lines of what is played name the agents.
+        // The lines name the agents of the game.
         let rules = TournamentRecords::new(&setup)?;
         Ok(Self {
             assignment: assignment(&stored, parsed.opening()),
@@ -340,7 +340,7 @@ impl Game {
     }
 }
 
-/// Whether the rules allow the opening of a line that has nothing else to show.
+/// Checks the opening of a line that has no other moves.
 fn check_opening(parsed: &ParsedRecord, game: &dyn AnyGame) -> Result<(), IllegalAction> {
     let (_, _, seed) = parsed.place();
     let names: Vec<&str> = parsed.seats().iter().map(String::as_str).collect();
@@ -353,7 +353,7 @@ fn check_opening(parsed: &ParsedRecord, game: &dyn AnyGame) -> Result<(), Illega
     game.open(setup).map(drop)
 }
 
-/// A tournament of one game, still without agents.
+/// A tournament of one game, without agents.
 fn setup(parsed: &ParsedRecord, play: &GamePlay) -> v1::TournamentSetup {
     let header = parsed.header();
     v1::TournamentSetup {
@@ -375,7 +375,7 @@ fn agent_setup(name: &str, agent: &RecordAgent, source: v1::agent_setup::Source)
         name: name.to_owned(),
         bot: agent.bot.clone(),
         options: convert::options_to_wire(&agent.options),
-        // Whether it is shows when it plays.
+        // The game itself shows whether it is deterministic.
         deterministic: true,
         source: Some(source),
         record_json: agent.to_json(),
@@ -383,7 +383,7 @@ fn agent_setup(name: &str, agent: &RecordAgent, source: v1::agent_setup::Source)
     }
 }
 
-/// Whether this program has a bot of its own that the record names.
+/// Checks that this program has the bot that the record names.
 fn check_native(rules: &TournamentRecords, name: &str, agent: &RecordAgent) -> Outcome {
     if agent.program != Program::Native {
         return Ok(());

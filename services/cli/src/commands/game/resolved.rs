@@ -1,4 +1,4 @@
-//! Playing one game here, with agents as a coordinator resolved them.
+//! Plays one game in this process, with agents resolved by a coordinator.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
 
 pub(crate) use arena_worker::Played;
 
-/// A resolved tournament, and where its agents' binaries are.
+/// A resolved tournament, and a provider of its agents' binaries.
 pub(crate) struct Resolved {
     pub(crate) setup: v1::TournamentSetup,
     url: String,
@@ -46,7 +46,7 @@ impl Resolved {
             }
         };
         let mut setup = tournament.setup.unwrap_or_default();
-        // A game on its own belongs to no tournament.
+        // A single game belongs to no tournament.
         setup.tournament_id = "play".to_owned();
         Ok(Self {
             setup,
@@ -63,7 +63,7 @@ impl Resolved {
     }
 }
 
-/// Plays one game of it, unless somebody asks to stop; then its agents end too.
+/// Plays one game, unless the user interrupts; its agents end in that case, too.
 pub(crate) async fn play(
     resolved: &Resolved,
     game: &v1::GameAssignment,
@@ -74,7 +74,7 @@ pub(crate) async fn play(
     play_with(&resolved.setup, game, builtin, Arc::new(binaries)).await
 }
 
-/// As [`play`], with packages from elsewhere.
+/// As [`play`], with packages from another provider.
 pub(super) async fn play_with(
     setup: &v1::TournamentSetup,
     game: &v1::GameAssignment,

@@ -1,4 +1,4 @@
-//! One game, so that a person can follow it.
+//! Readable display of one game.
 
 use arena_report::records::TournamentRecords;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ use crate::{
     output::{self, Format, note},
 };
 
-/// Prints a game: its record, or its events in words.
+/// Prints a game: its record, or a description of its events.
 pub(crate) fn print_record(
     rules: &TournamentRecords,
     record: &GameRecord,
@@ -57,7 +57,7 @@ fn print_csv(rules: &TournamentRecords, record: &GameRecord) -> Outcome {
     output::write(&export::csv(rules, record))
 }
 
-/// Prints a game whose events are not kept.
+/// Prints a game without stored events.
 pub(super) fn print_short(
     rules: &TournamentRecords,
     record: &GameRecord,
@@ -94,7 +94,7 @@ fn heading(rules: &TournamentRecords, record: &GameRecord, names: &[&str]) -> St
     text
 }
 
-/// The moves of a game with the boards before them, and the board at its end.
+/// The moves of a game with the board before each, and the final board.
 fn frames(rules: &TournamentRecords, record: &GameRecord, names: &[&str]) -> Outcome<Vec<Frame>> {
     let mut frames = Vec::new();
     let mut ply = 0;
@@ -178,7 +178,7 @@ fn result(record: &GameRecord, names: &[&str], text: &mut String) {
     let _ = writeln!(text, "  hash {}", hex::encode(record.hash));
 }
 
-/// What chance gave to a seat, in words; nothing where that is not known.
+/// Describes the luck of a seat; empty if unknown.
 pub(super) fn luck(record: &GameRecord, seat: usize) -> String {
     let luck = record.luck.get(seat);
     luck.map_or_else(String::new, |&luck| {
@@ -186,7 +186,7 @@ pub(super) fn luck(record: &GameRecord, seat: usize) -> String {
     })
 }
 
-/// What is known of faults beside the record, on stderr.
+/// Prints details of faults that are not in the record, on stderr.
 pub(crate) fn print_details(
     setup: &v1::TournamentSetup,
     record: &GameRecord,

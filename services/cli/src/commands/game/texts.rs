@@ -8,13 +8,13 @@ use crate::failure::{Failure, Outcome};
 
 /// The text of a record.
 pub(super) struct Text {
-    /// File and line.
+    /// File name and line.
     pub(super) place: String,
     pub(super) text: String,
 }
 
-/// The records of a file, one a line, or one that is spread over lines, as `jq`
-/// writes it; `-` is stdin.
+/// The records of a file, one per line, or a single one over several lines, as `jq` writes
+/// it; `-` is stdin.
 pub(super) fn texts(file: &Path) -> Outcome<Vec<Text>> {
     let mut bytes = Vec::new();
     if file.as_os_str() == "-" {
@@ -23,7 +23,7 @@ pub(super) fn texts(file: &Path) -> Outcome<Vec<Text>> {
         File::open(file).and_then(|mut file| file.read_to_end(&mut bytes))
     }
     .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
-    // Bytes that are no text are no record either, and are refused as that.
+    // Invalid UTF-8 is rejected later as an invalid record.
     let whole = String::from_utf8_lossy(&bytes);
     let lines = whole.lines().enumerate();
     let texts: Vec<Text> = lines

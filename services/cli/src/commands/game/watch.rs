@@ -1,4 +1,4 @@
-//! A game followed move by move, drawn in place on a terminal.
+//! Shows a game move by move, drawn in place on a terminal.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -11,7 +11,7 @@ use console::{Key, Style, Term};
 
 use crate::failure::{Failure, Outcome};
 
-/// The longest wait for the next move.
+/// Maximum delay before the next move.
 const DELAY_MAX: Duration = Duration::from_secs(3600);
 
 /// How a game is followed.
@@ -43,24 +43,24 @@ fn delay(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("must be from 0 to {} s", DELAY_MAX.as_secs()))
 }
 
-/// One move: the board before it, who moves, and the line that says what.
+/// One move: the board before it, the seat that moves, and its description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) board: String,
-    /// None for the board at the end.
+    /// `None` for the final board.
     pub(super) seat: Option<u8>,
     pub(super) line: String,
 }
 
 impl WatchArgs {
-    /// Whether the game is drawn in place, and not printed as a whole.
+    /// True if the game is drawn in place instead of printed as a whole.
     pub(super) fn in_place(&self) -> bool {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
         let keys = self.delay.is_some() || io::stdin().is_terminal();
         self.watch && keys && !dumb && io::stdout().is_terminal()
     }
 
-    /// Draws the frames one after the other, each over the one before.
+    /// Draws the frames one after another in place.
     pub(super) fn follow(&self, heading: &str, frames: &[Frame]) -> Outcome {
         let term = Term::stdout();
         let mut keys = || match self.delay {
@@ -71,7 +71,7 @@ impl WatchArgs {
             None => term.read_key().map(step),
         };
         let failed = |error: io::Error| match error.kind() {
-            // Ctrl-C in the middle of a key.
+            // Ctrl-C while a key was read.
             io::ErrorKind::Interrupted => Failure::new(crate::failure::Kind::Interrupted, ""),
             _ => Failure::failed(format!("cannot draw the game: {error}")),
         };
@@ -85,7 +85,7 @@ impl WatchArgs {
     }
 }
 
-/// What a key asks for.
+/// The action of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Next,
@@ -103,7 +103,7 @@ fn step(key: Key) -> Step {
     }
 }
 
-/// Goes through the frames as the keys say, to the last one.
+/// Steps through the frames by keys, up to the last one.
 fn walk(
     heading: &str,
     frames: &[Frame],
@@ -129,7 +129,7 @@ fn walk(
     Ok(())
 }
 
-/// A frame as text; each seat has a colour of its own.
+/// A frame as text; each seat has its own colour.
 fn drawn(frame: &Frame, at: usize, last: usize) -> String {
     let colours = [
         Style::new().cyan(),
@@ -159,7 +159,7 @@ mod tests {
         (0..4).map(frame).collect()
     }
 
-    /// The boards that are drawn for these keys, and what each is drawn over.
+    /// The boards drawn for these keys, and the number of lines that each overwrites.
     fn walked(keys: &[Step]) -> (Vec<char>, Vec<usize>) {
         let (mut shown, mut over) = (Vec::new(), Vec::new());
         let mut keys = keys.iter().copied();

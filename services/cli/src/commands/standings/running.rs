@@ -12,7 +12,7 @@ use crate::{
     output::{Format, Listing},
 };
 
-/// How many games are asked for at once.
+/// Games per request.
 const PAGE: u32 = 1000;
 
 /// Ways to rate.
@@ -49,7 +49,7 @@ struct View {
     games: u64,
 }
 
-/// Reads all results and prints where ratings stand after them.
+/// Reads all results and prints the resulting ratings.
 pub(super) async fn show(client: &mut Client, id: &str, system: System, format: Format) -> Outcome {
     let mut token = String::new();
     let mut running: Option<Running> = None;
@@ -90,7 +90,7 @@ pub(super) async fn show(client: &mut Client, id: &str, system: System, format: 
     print(names, &ratings, format)
 }
 
-/// Names in the order of the spec, by which records name seats.
+/// Names in the order of the spec; the seats of records are indexes into it.
 async fn agents(client: &mut Client, id: &str) -> Outcome<Vec<String>> {
     let tournament = arena_report::records::tournament(client, id).await?;
     let setup = tournament.setup.unwrap_or_default();

@@ -10,26 +10,26 @@ use serde::Serialize;
 
 use crate::failure::Outcome;
 
-/// Records that are named; further ones are counted.
+/// Maximum number of records listed; further ones are counted.
 const NAMED_MAX: usize = 20;
 
-/// What came of it.
+/// The result of the check.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Checked {
-    /// Records whose hash, events, dice, luck and result are right.
+    /// Records with correct hash, events, dice, luck and result.
     pub(super) records: u64,
-    /// Records whose moves are not kept: they can only be played again.
+    /// Records without stored moves, which only a replay with the agents can check.
     pub(super) hashes_alone: u64,
-    /// Games by why their records cannot be checked, such as rules that this
-    /// program does not have.
+    /// Number of games whose records cannot be checked, by reason, such as unsupported
+    /// rules.
     pub(super) unchecked: BTreeMap<String, u64>,
-    /// How many records are wrong.
+    /// Number of invalid records.
     pub(super) unsound: u64,
-    /// The first of them, and why.
+    /// The first invalid records, with the reason.
     pub(super) unsound_records: Vec<String>,
 }
 
-/// Checks records while a store is verified.
+/// Checks records during the verification of a store.
 #[derive(Default)]
 pub(super) struct Records {
     tournaments: BTreeMap<String, Result<TournamentRecords, String>>,
@@ -53,7 +53,7 @@ impl Examine for Records {
 
     fn game(&mut self, game: &StoredGame) {
         let checked = &mut self.checked;
-        // Games that were played again are kept as ID~GENERATION.
+        // Replayed games are stored as ID~GENERATION.
         let (id, _) = game
             .tournament
             .split_once('~')

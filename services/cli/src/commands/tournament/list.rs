@@ -13,7 +13,7 @@ use crate::{
     progress::paused,
 };
 
-/// Of the table.
+/// Header of the table.
 const HEADER: [&str; 7] = [
     "tournament",
     "state",
@@ -86,8 +86,8 @@ pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
     Ok(())
 }
 
-/// The evolution that a tournament is a generation of, and which, by the names
-/// that `arena evolve` gives.
+/// The evolution of which the tournament is a generation, and its number, by the names that
+/// `arena evolve` assigns.
 fn generation(tournament: &v1::Tournament) -> Option<(&str, u32)> {
     let (evolution, number) = tournament.name.rsplit_once("-g")?;
     let digits = number.len() >= 3 && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -95,7 +95,8 @@ fn generation(tournament: &v1::Tournament) -> Option<(&str, u32)> {
     Some((evolution, number.parse().ok()?))
 }
 
-/// Generations of one evolution stand together; another of the same name begins anew.
+/// True if the next tournament is the next generation of the same evolution; another
+/// evolution of the same name begins anew.
 fn is_next(one: &v1::Tournament, next: &v1::Tournament) -> bool {
     match (generation(one), generation(next)) {
         (Some((one, number)), Some((next, after))) => one == next && after == number + 1,
@@ -103,7 +104,7 @@ fn is_next(one: &v1::Tournament, next: &v1::Tournament) -> bool {
     }
 }
 
-/// One line of many generations: their names, states and games.
+/// One line for many generations: their names, states and games.
 fn generations(
     first: &v1::Tournament,
     second: &v1::Tournament,

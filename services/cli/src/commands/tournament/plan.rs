@@ -25,12 +25,12 @@ use crate::{
     output::{self, Format},
 };
 
-/// The longest measurement, in seconds.
+/// Maximum duration of a measurement, in seconds.
 const MEASURE_MAX: f64 = 86_400.0;
-/// The slowest fleet, and the fastest, in games a second.
+/// Minimum and maximum rate of the workers, in games per second.
 const RATE_MIN: f64 = 1e-6;
 const RATE_MAX: f64 = 1e9;
-/// The most by which scores from 0 to 1 can be spread: half of them each.
+/// Maximum standard deviation of scores from 0 to 1: half of them at each end.
 const SPREAD_MAX: f64 = 0.5;
 
 #[derive(Debug, Args)]
@@ -62,13 +62,13 @@ pub(crate) struct PlanArgs {
     output: Format,
 }
 
-/// Agents whose scores are over as many blocks.
+/// Agents whose scores have the same number of blocks.
 struct Side {
     whose: &'static str,
     blocks: f64,
 }
 
-/// A number and where it is from.
+/// A number and its source.
 struct Sourced {
     value: f64,
     from: String,
@@ -124,20 +124,21 @@ fn all_native(tournament: &v1::Tournament) -> bool {
 
 struct Plan<'a> {
     tournament: &'a Tournament,
-    /// Blocks that the spec asks for.
+    /// Number of blocks in the spec.
     blocks: u64,
     least: u64,
     most: u64,
     expected: u64,
-    /// At what results so many games are to be expected, where that depends on them.
+    /// The assumption on results behind the expected number of games, if it depends on
+    /// them.
     expected_from: Option<String>,
     rate: Option<Sourced>,
     spread: Sourced,
-    /// Whether scores may be spread by less than that.
+    /// True if the standard deviation of scores may be smaller.
     at_most: bool,
-    /// Games that would only repeat others.
+    /// Number of games that would only repeat others.
     left_out: u64,
-    /// Whether games were played to measure the rate, and none was over in time.
+    /// True if games were played to measure the rate, and none finished in time.
     gave_up: bool,
 }
 
@@ -197,7 +198,7 @@ impl<'a> Plan<'a> {
         self.rate.as_ref().map(|rate| games as f64 / rate.value)
     }
 
-    /// Whose scores there will be, and over how many blocks.
+    /// The agents with scores, and the number of their blocks.
     fn sides(&self) -> Vec<Side> {
         let seats = self.tournament.seats as f64;
         let agents = self.tournament.agents.len() as f64;
@@ -208,7 +209,7 @@ impl<'a> Plan<'a> {
         };
         let blocks = self.expected as f64 / rotations;
         if let Some(Settings::Gauntlet(gauntlet)) = &self.tournament.settings {
-            // One of a block's seats is a challenger's, the others the field's.
+            // One seat of a block is a challenger's, the others are the field's.
             let challengers = gauntlet.challengers.len() as f64;
             return vec![
                 Side {
@@ -227,12 +228,12 @@ impl<'a> Plan<'a> {
             } else {
                 "an agent"
             },
-            // Two agents that fill more seats than two are in every block.
+            // Two agents that fill more than two seats are in every block.
             blocks: blocks * (seats / agents).min(1.0),
         }]
     }
 
-    /// Half of the width of the interval of a score over so many blocks.
+    /// Half-width of the interval of a score over this number of blocks.
     fn half_width(&self, blocks: f64) -> f64 {
         let of = self.tournament;
         half_width(of.seats, of.play.rotate, blocks, self.spread.value)
@@ -290,8 +291,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether there are fewer openings than blocks, and agents of which it is not known
-    /// whether they use their seeds.
+    /// True if there are fewer openings than blocks, and it is unknown whether some agents
+    /// use their seeds.
     fn may_repeat(&self) -> bool {
         let agents = &self.tournament.agents;
         let blocks = self.tournament.blocks;
@@ -300,7 +301,7 @@ impl<'a> Plan<'a> {
             && agents.iter().any(|agent| agent.uses_seed.is_none())
     }
 
-    /// Where the games begin; none where there is chance.
+    /// Describes the openings; `None` if there is chance.
     fn openings_text(&self) -> Option<String> {
         let openings = self.tournament.openings?;
         let plies = self.tournament.play.opening_plies.unwrap_or(0);
@@ -393,8 +394,8 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Games to expect, and at what results: of a sequential test those at the score of the
-/// sample, where there is one.
+/// Expected number of games, and the assumption on results: for a sequential test, the
+/// score of the sample if there is one.
 fn expected(
     tournament: &Tournament,
     planned: &v1::PlanTournamentResponse,
@@ -425,13 +426,12 @@ fn expected(
     (blocks * seats, Some(from))
 }
 
-/// That of blocks of one group, half of whose points an agent gets, and which differ by
-/// as much. Where all come out alike, how many say so is all that is known of how far
-/// others may be away.
+/// Half-width for blocks of one group with a mean score of one half and this standard
+/// deviation. If all blocks are equal, their number alone bounds the deviation of others.
 fn half_width(seats: usize, rotate: bool, blocks: f64, spread: f64) -> f64 {
     let rotations = if rotate { seats as u64 } else { 1 };
     let most = 2 * (seats as u64 - 1) * rotations;
-    // Squares of units of more blocks have no room.
+    // Sums of squares of more blocks would overflow.
     let count = blocks.round().clamp(2.0, 1e12) as u64;
     let mut came = Moments::default();
     came.add_alike(count, most / 2);
@@ -441,7 +441,7 @@ fn half_width(seats: usize, rotate: bool, blocks: f64, spread: f64) -> f64 {
     ends.map_or(0.5, |(low, high)| (high - low) / 2.0)
 }
 
-/// With one decimal, or as many as it takes to tell it from nothing.
+/// Formats a value with one decimal, or as many as it needs to differ from zero.
 fn points(value: f64) -> String {
     let decimals = (1..9).find(|&decimals| value * 10_f64.powi(decimals) >= 0.5);
     format!("{value:.*}", decimals.unwrap_or(1) as usize)

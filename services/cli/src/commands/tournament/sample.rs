@@ -1,5 +1,5 @@
-//! Some games of a tournament between native agents, played on one thread to see
-//! how fast it goes and how far scores spread.
+//! A sample of a tournament's games between native agents, played on one thread to measure
+//! the rate and the standard deviation of scores.
 
 use std::{
     collections::BTreeMap,
@@ -15,31 +15,30 @@ use arena_tournament::{Schedule, ScheduledGame};
 
 use crate::failure::{Failure, Outcome};
 
-/// Groups of which blocks are played: the spread is that within a group, and
-/// differs from one to the other.
+/// Number of groups to sample; the standard deviation is within groups, and differs between
+/// them.
 const GROUPS: u64 = 64;
-/// Blocks of a group that are played before those of the next: fewer tell no
-/// spread.
+/// Blocks of a group before the next group; with fewer there is no standard deviation.
 const AT_ONCE: u64 = 2;
-/// So many blocks of a group there are to play, whatever the spec has.
+/// Minimum number of blocks per group to play, whatever the spec contains.
 const BLOCKS_LEAST: u64 = 1000;
-/// The most blocks that are played.
+/// Maximum number of blocks to play.
 const BLOCKS: u64 = 100_000;
-/// How many times as long as it was reported slow bots may take for what they have
-/// begun.
+/// Slow bots may take this many times the given duration to finish the blocks that they
+/// have begun.
 const PATIENCE: u32 = 10;
 
-/// What some games came to.
+/// The results of the sampled games.
 pub(super) struct Sample {
     pub(super) games: u64,
     pub(super) blocks: u64,
     seconds: f64,
-    /// Mean scores over blocks, by group and agent.
+    /// Scores over blocks, by group and agent.
     scores: BTreeMap<(u64, u16), Vec<f64>>,
 }
 
 impl Sample {
-    /// A sample of one group, by the first agent's scores over blocks.
+    /// A sample of one group, from the first agent's scores over blocks.
     #[cfg(test)]
     pub(super) fn of_scores(scores: &[f64]) -> Self {
         Self {
@@ -50,12 +49,12 @@ impl Sample {
         }
     }
 
-    /// Games a second; none where none was played.
+    /// Games per second; `None` without a game.
     pub(super) fn rate(&self) -> Option<f64> {
         (self.games > 0 && self.seconds > 0.0).then(|| self.games as f64 / self.seconds)
     }
 
-    /// Blocks by what the first agent got of so many units that a block has.
+    /// Number of blocks by the first agent's units, with `units` units per block.
     pub(super) fn outcomes(&self, units: u64) -> Vec<u64> {
         let mut counts = vec![0; units as usize + 1];
         let first = self.scores.iter().filter(|((_, agent), _)| *agent == 0);
@@ -68,8 +67,8 @@ impl Sample {
         counts
     }
 
-    /// Standard deviation of an agent's score over blocks of one group; none
-    /// where no group has two.
+    /// Standard deviation of an agent's score over blocks of one group; `None` if no group
+    /// has two blocks.
     pub(super) fn spread(&self) -> Option<f64> {
         let (mut squares, mut df) = (0.0, 0.0);
         for scores in self.scores.values() {
@@ -82,22 +81,22 @@ impl Sample {
     }
 }
 
-/// Plays for so many seconds those who meet in the first stage, in more blocks than the
-/// tournament has where it has few: those tell no spread. A block that takes ten times
-/// as long is given up, and not counted.
+/// Plays the groups of the first stage for `seconds` seconds. If the tournament has too few
+/// blocks to estimate the standard deviation, it plays more. A block that takes ten times
+/// as long is aborted, and not counted.
 pub(super) fn play(tournament: &Tournament, seconds: f64) -> Outcome<Sample> {
     let mut tournament = tournament.clone();
     tournament.blocks = tournament.blocks.max(BLOCKS_LEAST);
     let mut book = Vec::new();
     if let Some(openings) = tournament.openings {
-        // More blocks than there are openings would play the same games again.
+        // More blocks than openings would repeat games.
         tournament.blocks = tournament.blocks.min(openings.size);
         book = openings::book(&tournament)
             .map_err(Failure::failed)?
             .openings;
     }
     if let Some(Settings::Sprt(test)) = &mut tournament.settings {
-        // There is more to play than what comes before its first look.
+        // Allow more blocks than those before the first look.
         test.step = Some(tournament.blocks);
     }
     let player = Player {
@@ -168,8 +167,8 @@ impl Visitor for Player<'_> {
     }
 }
 
-/// Blocks in the order in which they are played: some of each of some groups,
-/// which are spread over all that there are however soon it ends.
+/// Blocks in playing order: some of each of some groups, spread over all groups, whenever
+/// the sample stops.
 fn blocks(groups: u64, blocks: u64) -> impl Iterator<Item = u64> {
     let step = step(groups);
     let sampled = groups.min(GROUPS);
@@ -184,8 +183,8 @@ fn blocks(groups: u64, blocks: u64) -> impl Iterator<Item = u64> {
         .take(BLOCKS as usize)
 }
 
-/// A step that comes to each of so many places once, and is soon everywhere:
-/// about the golden section of them, and without a divisor in common.
+/// A step that visits each place once and spreads quickly: about the golden ratio of the
+/// places, and coprime to their number.
 fn step(places: u64) -> u64 {
     let common = |mut a: u64, mut b: u64| {
         while b > 0 {
@@ -199,7 +198,7 @@ fn step(places: u64) -> u64 {
 }
 
 impl Player<'_> {
-    /// Plays a game; tells the rank of each seat, unless it had to stop.
+    /// Plays a game; returns the rank of each seat, unless it was stopped.
     fn play<G: Game>(
         &self,
         game: &G,
@@ -235,8 +234,7 @@ impl Player<'_> {
     }
 }
 
-/// Mean over the seats of an agent of the share of other agents' seats behind
-/// each.
+/// Mean over the seats of an agent of the share of other agents' seats ranked behind.
 fn score(agent: u16, seats: &[u16], placement: &[u8]) -> f64 {
     let (mut got, mut of) = (0.0, 0.0);
     for (own, rank) in seats.iter().zip(placement) {
@@ -273,7 +271,7 @@ mod tests {
 
     #[test]
     fn groups_are_spread_over_the_field_and_two_blocks_of_each_come_first() {
-        // All pairs of ten agents, ten blocks of each.
+        // All pairs of ten agents, ten blocks each.
         let (groups, rounds) = (45, 10);
         let order: Vec<u64> = blocks(groups, groups * rounds).collect();
         let mut sorted = order.clone();
@@ -289,7 +287,7 @@ mod tests {
             let quarter = quarter * 15..(quarter + 1) * 15;
             assert!(soon.iter().any(|place| quarter.contains(place)), "{soon:?}");
         }
-        // Of many groups some, and no block that there is not.
+        // Some of many groups, and only existing blocks.
         let many: Vec<u64> = blocks(1000, 3000).collect();
         assert_eq!(many.len(), 3 * 64);
         assert!(many.iter().all(|&block| block < 3000));

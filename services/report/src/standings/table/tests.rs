@@ -1,6 +1,6 @@
 use super::*;
 
-/// So many agents with names of some length, the first two of which met.
+/// `agents` agents with names of varying length; the first two have met.
 fn standings(agents: usize) -> v1::Standings {
     let name = |number: usize| format!("agent-{number:03}");
     let agent = |number: usize| v1::AgentStanding {
@@ -41,7 +41,7 @@ fn pairs_are_reported_less_luck_where_that_fits_or_all_is_wanted() {
     for part in ["75 [60, 85]", "25 [15, 40]"] {
         assert!(text.contains(part), "{text}");
     }
-    // Cells are whole, or without the interval.
+    // Cells are complete or omit the interval.
     let text = crosstable(&skewed, false, Some(50));
     assert!(text.contains("75 [60, 85]"), "{text}");
     let text = crosstable(&skewed, false, Some(30));
@@ -79,7 +79,7 @@ fn gains_have_intervals_and_raw_scores_a_mark() {
     standings.agents[0].score_adjusted_is_raw = true;
     assert!(remarks(&standings).contains("* too few blocks"));
     assert!(people(&standings, true, None).contains("50.0%*"));
-    // After results decided: intervals that hold then, and no figures of elsewhere.
+    // If results decided the games: anytime-valid intervals, and no fixed-sample figures.
     standings.adaptive = true;
     standings.seats = vec![v1::SeatStanding {
         score: Some(0.5),
@@ -95,7 +95,7 @@ fn gains_have_intervals_and_raw_scores_a_mark() {
     assert!(!people(&standings, true, None).contains("win rate ["));
 }
 
-/// Four agents that played enough for long numbers.
+/// Four agents with enough games for long numbers.
 fn played() -> v1::Standings {
     let agents = [
         "random",
@@ -159,7 +159,7 @@ fn standings_fit_every_terminal_and_no_number_is_cut() {
             assert!(whole.contains(cell), "{cell}: {whole}");
             shown += usize::from(text.contains(cell));
         }
-        // A row of a table is one line: what is in it is whole or not there.
+        // A table row is one line: a cell is complete or absent.
         for row in &rows {
             let known = cells.iter().filter(|cell| row.contains(**cell)).count();
             let name = usize::from(!row.contains(cells[0]));
@@ -208,7 +208,7 @@ fn faults_give_way_only_where_nobody_has_one() {
     for agent in &mut standings.agents[1..] {
         agent.faults = 0;
     }
-    // Narrow, and on no terminal.
+    // Narrow terminals, and no terminal.
     for width in [Some(60), Some(80), None] {
         let text = people(&standings, false, width);
         let (shown, left_out) = text.split_once("hidden columns:").expect("too much");

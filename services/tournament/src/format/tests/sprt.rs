@@ -47,13 +47,13 @@ fn a_test_looks_soon_and_then_after_a_thirty_second_more() {
             ..Sprt::default()
         }))
     };
-    // Who always wins has passed the bound long before the cap is of any use.
+    // An agent that always wins passes the bound long before the cap.
     let soon = with(Format::Sprt, 2, 2, 200_000, sprt(5.0, None));
     let (_, verdict) = play(&soon, wins(75));
     assert_eq!(verdict.kind, "h1");
     let [blocks, looks] = ["blocks", "looks"].map(|key| verdict.data[key].as_u64());
     let (blocks, looks) = (blocks.expect("a number"), looks.expect("a number"));
-    // The look before said nothing yet, and was at most a thirty-second, or 16 blocks, earlier.
+    // The look before was inconclusive, and at most a thirty-second, or 16 blocks, earlier.
     let every = with(Format::Sprt, 2, 2, 200_000, sprt(5.0, Some(1)));
     let (_, verdict) = play(&every, wins(75));
     let passed = verdict.data["blocks"].as_u64().expect("a number");
@@ -69,7 +69,7 @@ fn a_test_looks_soon_and_then_after_a_thirty_second_more() {
         at += crate::format::sprt::blocks_to_look(&test, 1, 200_000, at);
     }
     assert_eq!(at, blocks, "the reported steps");
-    // Without an end in sight it has so few looks that what they cost is little.
+    // Far from the end, the test has so few looks that their cost is small.
     let (_, verdict) = play(&with(Format::Sprt, 2, 2, 4000, sprt(0.01, None)), wins(50));
     assert_eq!(verdict.kind, "inconclusive");
     let looks = verdict.data["looks"].as_u64().expect("a number");

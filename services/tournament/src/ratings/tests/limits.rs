@@ -8,7 +8,7 @@ fn notes_have_no_figures_of_other_tournaments() {
     let mut evidence = tally.evidence();
     let notes = evidence.compare(crate::Wanted::default()).notes;
     evidence.adaptive = true;
-    // Which intervals hold is said by which ones are shown.
+    // The displayed intervals are the valid ones, without a note.
     let adaptive = evidence.compare(crate::Wanted::default()).notes;
     assert_eq!(adaptive, notes);
 }
@@ -30,8 +30,8 @@ fn a_rating_that_is_looked_at_often_has_the_errors_of_scores_looked_at_often() {
             blocks: 60.0,
             tuning_horizon,
         };
-        // About no difference and without draws ends are even: their half widths are as
-        // far apart as the errors they reach.
+        // Around a difference of 0 and without draws, the bounds are symmetric: the ratio
+        // of their half-widths is that of their standard errors.
         let reach = |(low, high): (f64, f64)| {
             let scale = if anchor.is_some() { 1.0 } else { 0.5 };
             libm::sinh((high - low) / ELO / scale / 4.0)
@@ -145,8 +145,8 @@ fn many_agents_have_about_the_intervals_of_the_full_covariance() {
     }
 }
 
-/// A tournament of equal agents: the first meets each other in one block, those meet
-/// each other in twenty.
+/// A tournament of equal agents: the first meets each other agent in one block, the others
+/// meet each other in twenty.
 fn uneven(agents: usize) -> Tournament {
     let mut tournament = tournament(agents, 2, 1);
     let names: Vec<_> = tournament.agents.iter().map(|it| it.name.clone()).collect();
@@ -184,7 +184,8 @@ fn an_agent_with_one_block_against_each_other_has_an_error_as_wide_as_those_tell
             .and_then(|ratings| ratings.difference(0, 1).interval)
             .expect("blocks");
         held += u64::from(low <= 0.0 && 0.0 <= high);
-        // The products of scores are what games of equal agents tell, in the mean.
+        // On average, the products of score vectors equal the information of games of equal
+        // agents.
         let fit = Fit::new(&evidence, precision);
         let sets = Sets::of(&evidence);
         let meat = covariance::meat(&evidence, (&fit, precision), &sets).expect("blocks");

@@ -45,7 +45,7 @@ fn the_chances_found_have_the_mean_and_are_the_likeliest() {
         let (found, _) = moments(&seen, &chances);
         assert!(near(found, mean), "{found} for {mean}");
         assert!(near(chances.iter().sum(), 1.0));
-        // Moved within the constraints, it is less likely.
+        // A distribution shifted within the constraints has a lower likelihood.
         for place in 0..3 {
             for by in [1e-4, -1e-4] {
                 let mut moved = chances.clone();

@@ -66,7 +66,7 @@ fn sums_of_products_give_what_the_blocks_themselves_give() {
         for member in 0..size {
             let units = |ranking: Ranking| ranking.units(member, size);
             assert_eq!(sums.moments(n, units), expected(&units), "{agents:?}");
-            // A member sits at each seat once where it is an agent by itself.
+            // A member sits in each seat once if it is an agent by itself.
             let apart = distinct(agents).count() == size;
             if rotations > 1 && apart {
                 let mut kept = Cluster::default();

@@ -1,9 +1,9 @@
-//! Luck of agents beside each other: what two scores less luck differ by, and who
-//! of two came before the other, less luck.
+//! Luck in pairwise comparisons: differences of luck-adjusted scores, and luck-adjusted
+//! results of pairs.
 //!
-//! The difference of two adjusted scores is that of what is left of both once
-//! luck is taken out with each one's own slopes, and so is the covariance of what
-//! is left. A pair's own score is adjusted by how much luckier the one was.
+//! The difference of two adjusted scores is the difference of their residuals after luck is
+//! subtracted with each agent's own slopes; the covariance is that of the residuals. A
+//! pair's own score is adjusted by the difference of their luck.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::{
     tally::{Partial, Ranking, units_within},
 };
 
-/// What a group's luck sums up to, over complete blocks of either half.
+/// Luck sums of a group over complete blocks, by half.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GroupLuck {
     halves: [HalfLuck; 2],
@@ -26,20 +26,20 @@ struct HalfLuck {
     /// By agent.
     agents: Vec<LuckSums>,
     shapes: Vec<ShapeSums>,
-    /// Each agent with each later one.
+    /// Sums of each agent with each later one.
     pairs: Vec<PairSums>,
 }
 
-/// Sums over blocks of what two agents had together.
+/// Sums over the shared blocks of two agents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct PairSums {
     /// Products of their luck.
     lucks: i128,
-    /// The first one's luck by the other's units, and the other way round.
+    /// Luck of the first times units of the other, and vice versa.
     crossed: [i128; 2],
-    /// The first one's units against the other.
+    /// Units of the first against the other.
     units: u64,
-    /// How much luckier the first was, by those.
+    /// Luck difference of the first over the other, times those units.
     duel: i128,
 }
 
@@ -55,8 +55,7 @@ impl GroupLuck {
         }
     }
 
-    /// Counts a block of a half, given the members that each agent has and its
-    /// games.
+    /// Adds a block to a half, given the members of each agent and the block's games.
     pub(super) fn add(
         &mut self,
         half: usize,
@@ -106,20 +105,20 @@ impl GroupLuck {
         }
     }
 
-    /// One agent's by halves, by its place in the group.
+    /// Sums of one agent by halves, by its position in the group.
     pub(crate) fn agent(&self, place: usize) -> Option<[LuckSums; 2]> {
         let [even, odd] = &self.halves;
         Some([*even.agents.get(place)?, *odd.agents.get(place)?])
     }
 
-    /// One agent's by halves, with sums of higher powers.
+    /// Sums of one agent by halves, with sums of higher powers.
     pub(super) fn shape<'a>(&'a self, place: usize) -> Option<[(&'a LuckSums, &'a ShapeSums); 2]> {
         let [even, odd] = &self.halves;
         let of = |half: &'a HalfLuck| half.agents.get(place).zip(half.shapes.get(place));
         Some([of(even)?, of(odd)?])
     }
 
-    /// Two agents' by halves, by their places; the other one is the later.
+    /// Sums of two agents by halves, by their positions; the other one is the later.
     fn pair(&self, one: usize, other: usize) -> Option<[PairSums; 2]> {
         let [even, odd] = &self.halves;
         let before = one * (2 * even.agents.len()).checked_sub(one + 1)? / 2;
@@ -127,8 +126,7 @@ impl GroupLuck {
         Some([*even.pairs.get(place)?, *odd.pairs.get(place)?])
     }
 
-    /// How much luckier one was than a later one by halves, by its units against
-    /// it.
+    /// Luck difference of one agent over a later one by halves, with its units against it.
     pub(crate) fn duel(&self, one: usize, other: usize) -> Option<[LuckSums; 2]> {
         let [even, odd] = self.pair(one, other)?;
         let agents = [self.agent(one)?, self.agent(other)?];
@@ -146,14 +144,14 @@ impl GroupLuck {
     }
 }
 
-/// How two agents' luck and scores go together over the blocks of both.
+/// Covariances of two agents' luck and scores over their shared blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TogetherLuck(ScoreLuck);
 
 impl TogetherLuck {
-    /// Adds the blocks of one group in which both were, by their places, with
-    /// the moments of each one's units and of the sum of both, the most units that
-    /// each has in a block, and of how many games' score each one's luck is.
+    /// Adds the shared blocks of one group. Agents are given by position, with the moments
+    /// of each one's units and of the sum of both, the maximum units of each in a block,
+    /// and the number of games whose score is the unit of each one's luck.
     pub(crate) fn add(
         &mut self,
         group: &GroupLuck,
@@ -190,7 +188,7 @@ impl TogetherLuck {
     }
 }
 
-/// The difference of two adjusted scores. None where one is not adjusted.
+/// The difference of two luck-adjusted scores; `None` if one is not adjusted.
 pub(crate) fn difference(of: [&Adjusting; 2], luck: &TogetherLuck) -> Option<Difference> {
     let of = [of[0].left()?, of[1].left()?];
     let df = luck.0.df();

@@ -2,23 +2,22 @@
 
 use crate::interval;
 
-/// Share of a sum of squares that sums of reals may be off by.
+/// Relative rounding error of a sum of squares of floating-point numbers.
 const ROUNDING: f64 = 1e-12;
 
-/// A sum over the blocks of a group, and what makes shares of its parts.
+/// A sum over the blocks of a group, and the factor that converts its parts to shares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) sum: i128,
     pub(super) scale: f64,
 }
 
-/// What blocks have, in rows, by what they have in columns: over all blocks, and
-/// within groups.
+/// Products of row and column quantities of blocks: over all blocks, and within groups.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Products<const ROWS: usize, const COLUMNS: usize> {
     pub(super) blocks: u64,
     groups: u64,
-    /// Sums of what is in rows, and of what is in columns.
+    /// Sums of the row quantities, and of the column quantities.
     pub(super) rows: [f64; ROWS],
     columns: [f64; COLUMNS],
     all: [[f64; COLUMNS]; ROWS],
@@ -39,7 +38,7 @@ impl<const ROWS: usize, const COLUMNS: usize> Default for Products<ROWS, COLUMNS
 }
 
 impl<const ROWS: usize, const COLUMNS: usize> Products<ROWS, COLUMNS> {
-    /// Adds the blocks of one group: sums of what they have, and of its products.
+    /// Adds the blocks of one group: sums of the quantities and of their products.
     pub(super) fn add(
         &mut self,
         blocks: u64,
@@ -69,8 +68,8 @@ impl<const ROWS: usize, const COLUMNS: usize> Products<ROWS, COLUMNS> {
         }
     }
 
-    /// Sums of products of distances from means: each group's own or, as
-    /// [`interval::Blocks`] has it, that of all.
+    /// Sums of products of deviations from the mean: each group's own mean or, as in
+    /// [`interval::Blocks`], the overall mean.
     pub(super) fn spread(&self) -> [[f64; COLUMNS]; ROWS] {
         if self.is_stratified() {
             return self.within;
@@ -84,12 +83,12 @@ impl<const ROWS: usize, const COLUMNS: usize> Products<ROWS, COLUMNS> {
         spread
     }
 
-    /// Whether each group has a mean of its own.
+    /// True if each group has a mean of its own.
     pub(super) fn is_stratified(&self) -> bool {
         self.blocks >= 2 * self.groups
     }
 
-    /// The first cell of the spread; nothing where it is but what rounding left.
+    /// The first cell of the spread; 0 if it is within rounding error.
     pub(super) fn first(&self) -> f64 {
         let first = self.spread()[0][0];
         if first > ROUNDING * self.all[0][0] {
@@ -105,12 +104,12 @@ impl<const ROWS: usize, const COLUMNS: usize> Products<ROWS, COLUMNS> {
     }
 }
 
-/// Scores and the luck of either half, of two agents or of one by itself.
+/// Scores and the luck of each half, of two agents or of one with itself.
 pub(super) type ScoreLuck = Products<3, 3>;
 
-/// The products of [`ScoreLuck`]: of scores, of one's luck by the other's score in
-/// either half (the first one's luck, then the other's), and of lucks. A block is
-/// in one half, so that luck of one half never meets luck of the other.
+/// The products of [`ScoreLuck`]: of scores, of one agent's luck with the other's score in
+/// each half (the first one's luck, then the other's), and of both lucks. A block is in one
+/// half, so that luck of one half is never multiplied with luck of the other.
 pub(super) fn table(
     scores: i128,
     [first, second]: [[i128; 2]; 2],
@@ -124,15 +123,15 @@ pub(super) fn table(
 }
 
 impl ScoreLuck {
-    /// Sum of the first ones' scores, less slope times luck of either half.
+    /// Sum of the first agent's scores, minus slope times luck of each half.
     pub(super) fn sum_left(&self, slopes: [f64; 2]) -> f64 {
         let weights = weights(slopes);
         let terms = self.rows.into_iter().zip(weights);
         terms.map(|(sum, weight)| sum * weight).sum()
     }
 
-    /// Sum over blocks of the products of what is left of both once luck is taken
-    /// out with these slopes, from its means.
+    /// Sum over blocks of the products of both residuals after subtracting luck with these
+    /// slopes, centred at their means.
     pub(super) fn left(&self, slopes: [[f64; 2]; 2]) -> f64 {
         let [rows, columns] = slopes.map(weights);
         let cells = self.spread().into_iter().zip(rows);

@@ -1,18 +1,16 @@
-//! Sums of higher powers of blocks' scores and luck, from which it follows how
-//! surely the share is known that luck explains.
+//! Higher moments of blocks' scores and luck, for the precision of the luck share.
 //!
-//! Let x be a block's score and e what is left of it without luck, each from its
-//! mean. The ratio of their squares is ρ = Σe² / Σx², and by the delta method its
-//! variance is Σ(e² − ρx²)² / (Σx²)². With slopes fixed, e² − ρx² is a polynomial of
-//! the second degree in units and luck, so that sums of products up to the fourth
-//! give it.
+//! Let x be a block's score and e its luck-adjusted residual, each centred at its mean.
+//! The ratio of their squares is ρ = Σe² / Σx², and by the delta method its variance is
+//! Σ(e² − ρx²)² / (Σx²)². With fixed slopes, e² − ρx² is a polynomial of the second degree
+//! in units and luck, so that sums of products up to the fourth degree determine it.
 
 use serde::{Deserialize, Serialize};
 
 use super::LuckSums;
 
-/// Sums over blocks of units^i · luck^j with i + j from 2 to 4 that [`LuckSums`]
-/// does not have. Luck that fits no game makes them nonsense, and nothing else.
+/// Sums over blocks of units^i · luck^j with i + j from 2 to 4 that [`LuckSums`] does not
+/// have. Invalid luck values make only these sums meaningless.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ShapeSums {
     units: [i128; 3],
@@ -66,16 +64,16 @@ impl ShapeSums {
     }
 }
 
-/// What turns units and luck into shares.
+/// Factors that convert units and luck to shares.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     /// Score of a unit.
     pub(super) unit: f64,
-    /// What is left of the score for one of luck.
+    /// Residual score per unit of luck.
     pub(super) luck: f64,
 }
 
-/// Sum over some blocks of (e² − ρx²)², given what e and x are less.
+/// Sum over some blocks of (e² − ρx²)², given the offsets of e and x.
 pub(super) fn squares(
     (sums, shape): (&LuckSums, &ShapeSums),
     line: Line,
@@ -83,7 +81,7 @@ pub(super) fn squares(
     (left, score): (f64, f64),
 ) -> f64 {
     let Line { unit, luck } = line;
-    // Of units^i · luck^j in e² − ρx².
+    // Coefficients of units^i · luck^j in e² − ρx².
     let terms = [
         ((2, 0), unit * unit * (1.0 - ratio)),
         ((1, 1), 2.0 * unit * luck),

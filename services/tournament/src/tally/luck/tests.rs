@@ -9,8 +9,8 @@ use crate::{
     testing::{Draws, result, tournament},
 };
 
-/// A game between two of which the first seat has this luck, and wins where
-/// luck and something else together are above nothing.
+/// A game of two in which the first seat has this luck, and wins if the sum of luck and
+/// noise is positive.
 fn drawn(schedule: &Schedule, index: u64, draws: &mut Draws) -> GameResult {
     let uniform = |draws: &mut Draws| draws.below(1_000_001) as i32 - 500_000;
     let luck = uniform(draws);
@@ -36,8 +36,8 @@ fn results(blocks: u64) -> Vec<GameResult> {
         .collect()
 }
 
-/// What is left of the scores of points (luck, score) once luck is taken out of
-/// every second one with the slope of the others: by the textbook.
+/// Textbook cross-fitting: the residuals of the scores of points (luck, score), with the
+/// slope of every other point.
 fn left(points: &[(f64, f64)]) -> Vec<f64> {
     let slope = |half: usize| {
         let own: Vec<(f64, f64)> = points.iter().skip(half).step_by(2).copied().collect();
@@ -134,7 +134,7 @@ fn a_score_that_cannot_be_adjusted_is_shown_raw_and_marked() {
             -((index * 7919 % 1000) as i32),
         ]
     };
-    // All blocks alike: nothing is left to take out, and the score is no other.
+    // All blocks are equal: there is nothing to adjust, and the score is unchanged.
     let alike = shown(20, some, |_| true);
     assert_eq!(alike.score_adjusted, Some(1.0));
     assert!(!alike.score_adjusted_is_raw && alike.luck_share.is_none());
@@ -149,7 +149,7 @@ fn a_score_that_cannot_be_adjusted_is_shown_raw_and_marked() {
         assert_eq!(raw.score_adjusted_low, raw.score_low);
         assert_eq!(raw.score_adjusted_anytime_high, raw.score_anytime_high);
     }
-    // Where no game has luck there is nothing to show.
+    // If no game has luck, there is no adjusted score.
     let none = shown(20, |_| Vec::new(), |index| index % 3 > 0);
     assert_eq!(
         (none.score_adjusted, none.score_adjusted_is_raw),
@@ -157,7 +157,7 @@ fn a_score_that_cannot_be_adjusted_is_shown_raw_and_marked() {
     );
 }
 
-/// All ways in which so many blocks can be of so many kinds.
+/// All distributions of `blocks` blocks over `kinds` kinds.
 fn ways(blocks: u64, kinds: usize) -> Vec<Vec<u64>> {
     if kinds == 1 {
         return vec![vec![blocks]];
@@ -174,8 +174,8 @@ fn ways(blocks: u64, kinds: usize) -> Vec<Vec<u64>> {
 
 #[test]
 fn over_all_that_can_happen_the_adjusted_score_is_the_score() {
-    // Luck, units of four and chances in seven of a block: luck has mean zero, and
-    // units do not go with it in a line.
+    // Luck, units of four and probabilities in sevenths of a block: luck has mean zero, and
+    // units are not linear in it.
     const KINDS: [(i64, u64, u64); 4] = [
         (-100_000, 1, 3),
         (-100_000, 2, 1),
@@ -207,7 +207,7 @@ fn over_all_that_can_happen_the_adjusted_score_is_the_score() {
             let mut adjusting = Adjusting::default();
             adjusting.add((units, 4), Some([*even, *odd]), 2.0);
             let raw = units.sum as f64 / (8.0 * BLOCKS as f64);
-            // Also where all blocks came out alike: what is shown is not chosen by it.
+            // Also if all blocks are equal: there is no selection by results.
             let without = adjusting.adjusted(10.0).expect("enough blocks").score;
             let chance = chance * other;
             all += chance;
@@ -278,8 +278,8 @@ fn among_four_the_difference_is_that_of_what_luck_leaves_of_both() {
     let schedule = Schedule::new(&tournament).expect("a schedule");
     let mut tally = Tally::new(&tournament).expect("a tally");
     let mut draws = Draws(9);
-    // By block and agent: luck and score, as means over its four games; and by
-    // pair, how much luckier the one was, and its score against the other.
+    // Luck and score by block and agent, as means over its four games; and by pair, the
+    // luck difference of the first and its score against the other.
     let mut points = vec![[(0.0, 0.0); 4]; blocks as usize];
     let mut duels = vec![[[(0.0, 0.0); 4]; 4]; blocks as usize];
     for index in 0..4 * blocks {

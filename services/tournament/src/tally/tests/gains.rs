@@ -1,4 +1,4 @@
-//! How surely it is known what paired seats and luck gain.
+//! Precision of the pairing efficiency and of the luck share.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
@@ -7,7 +7,7 @@ use crate::{Standings, standings::Pairing};
 
 pub(super) const RUNS: u64 = 2000;
 
-/// Fails where an interval holds so rarely that one of 95 % would in one test of a
+/// Fails if the coverage is so low that a 95 % interval would reach it in one test of a
 /// thousand.
 #[expect(clippy::print_stdout, reason = "mean widths belong to coverage")]
 pub(super) fn holds(held: u64, width: f64, what: &str) {
@@ -21,8 +21,8 @@ pub(super) fn holds(held: u64, width: f64, what: &str) {
     assert!(promised.cdf(held) > 0.001, "{what}: {share}");
 }
 
-/// Games of agents of one strength. In this share of blocks the dice alone decide, the
-/// same way in all rotations; in all others games have nothing to do with each other.
+/// Games of equally strong agents. In this share of blocks only the dice decide, the same
+/// way in all rotations; in all others the games are independent.
 fn dice(tournament: &Tournament, share: f64, draws: &mut Draws) -> (Vec<GameResult>, Tally) {
     let schedule = Schedule::new(tournament).expect("a schedule");
     let mut tally = Tally::new(tournament).expect("a tally");
@@ -53,7 +53,7 @@ fn pairing_efficiency_is_that_of_the_games_themselves() {
     for (agents, seats, blocks) in [(2, 2, 40), (3, 2, 15), (3, 3, 50), (4, 4, 60)] {
         let tournament = tournament(agents, seats, blocks);
         let (results, tally) = dice(&tournament, 0.3, &mut Draws(1));
-        // By member's seat: units of each game, and their sums by block.
+        // Units of each game, and their sums by block, by the member's seat.
         let mut games: BTreeMap<(Vec<u16>, u16, usize), Vec<f64>> = BTreeMap::new();
         let mut sums: BTreeMap<(Vec<u16>, u16), BTreeMap<u64, f64>> = BTreeMap::new();
         for result in &results {
@@ -123,7 +123,7 @@ fn pairing_efficiency_is_shown_from_thirty_blocks_on_with_an_interval_that_holds
     }
 }
 
-/// Games of two whose luck is worth so much, and more at the ends.
+/// Games of two agents in which luck has this weight, and more at the ends.
 fn lucky(tournament: &Tournament, worth: f64, draws: &mut Draws) -> Standings {
     let schedule = Schedule::new(tournament).expect("a schedule");
     let mut tally = Tally::new(tournament).expect("a tally");
@@ -143,8 +143,8 @@ fn lucky(tournament: &Tournament, worth: f64, draws: &mut Draws) -> Standings {
 #[test]
 fn the_share_that_luck_explains_has_an_interval_that_holds() {
     for worth in [0.0, 0.5, 1.0, 2.0] {
-        // Of one game: luck ~ U(−½, ½) and a chance to win of ½ + worth·luck/2 give
-        // Cov = worth/24, Var(luck) = 1/12 and Var(score) = ¼.
+        // For one game: luck ~ U(−½, ½) and a win probability of ½ + worth·luck/2 give Cov
+        // = worth/24, Var(luck) = 1/12 and Var(score) = ¼.
         let truth = (worth / 24.0_f64).powi(2) * 12.0 * 4.0;
         for (agents, blocks) in [(2, 30), (2, 200), (5, 10), (9, 2)] {
             let tournament = tournament(agents, 2, blocks);

@@ -1,12 +1,13 @@
-//! Agents that hold several seats of a game, as in a sequential test of three or four.
+//! Agents that have several seats of a game, as in a sequential test with three or four
+//! seats.
 
 use arena_model::format::{Format, Settings, Sprt};
 
 use super::*;
 use crate::{Standings, format::Verdict, stages::Stages};
 
-/// A test of three or four seats in which the first agent is the better one and later
-/// seats are better too; with luck that explains a part of it.
+/// A test with three or four seats in which the first agent is better and later seats are
+/// better, too. Luck explains a part of the score.
 fn sprt(seats: usize, blocks: u64) -> (Vec<GameResult>, Tally, Verdict) {
     let mut tournament = tournament(2, seats, blocks);
     tournament.format = Format::Sprt;
@@ -50,7 +51,7 @@ fn sprt(seats: usize, blocks: u64) -> (Vec<GameResult>, Tally, Verdict) {
     (results, tally, verdict)
 }
 
-/// The first agent's share of what its seats could take from the other one's.
+/// The first agent's share of the units between its seats and the other agent's.
 fn score(result: &GameResult) -> f64 {
     let (mut got, mut of) = (0.0, 0.0);
     for (own, &agent) in result.seats.iter().enumerate() {
@@ -94,7 +95,7 @@ fn seats_score_what_their_own_placements_give() {
                     std::cmp::Ordering::Equal => 0.5,
                     std::cmp::Ordering::Greater => 0.0,
                 };
-                // Less half a point for itself.
+                // Minus half a point for itself.
                 let all: f64 = result.placement.iter().map(worth).sum();
                 (all - 0.5) / (seats - 1) as f64
             };
@@ -140,7 +141,7 @@ fn score_interval_luck_pair_and_verdict_are_of_one_quantity() {
         }
         assert!(own.score_low < own.score_adjusted, "{what}");
         assert!(own.score_adjusted < own.score_high, "{what}");
-        // Each block counts alike, so that the interval lies around the score.
+        // Each block has the same weight, so that the interval is centred at the score.
         let half = |end: Option<f64>| (end.expect("blocks") - expected).abs();
         let (low, high) = (half(own.score_low), half(own.score_high));
         assert!((low / high - 1.0).abs() < 0.2, "{what}: {low} {high}");

@@ -1,4 +1,4 @@
-//! Intervals after tests that ended when they had seen enough, also of several seats.
+//! Intervals after tests with optional stopping, also with several seats.
 
 use arena_model::format::{Format, Settings, Sprt};
 
@@ -8,8 +8,8 @@ use super::{
 };
 use crate::stages::Stages;
 
-/// A test from 0 to 40 Elo, of an agent whose draws are higher by this part of their
-/// range; in half of the blocks seats draw the same in all rotations.
+/// A test from 0 to 40 Elo of an agent whose draws are higher by this part of their range.
+/// In half of the blocks, seats draw the same in all rotations.
 fn played(seats: usize, ahead: f64, draws: &mut Draws) -> Tally {
     let mut tournament = tournament(2, seats, 300);
     tournament.format = Format::Sprt;
@@ -55,7 +55,7 @@ fn played(seats: usize, ahead: f64, draws: &mut Draws) -> Tally {
 fn anytime_intervals_hold_after_tests_that_end_early() {
     for seats in [2, 3, 4] {
         for ahead in [0.0, 0.05] {
-            // Of two uniform numbers, one of them higher by that.
+            // For two uniform numbers, one of them shifted upwards by that.
             let truth = 1.0 - (1.0 - ahead) * (1.0 - ahead) / 2.0;
             let mut draws = Draws(0x5eed);
             let mut held = [(0, 0.0); 3];

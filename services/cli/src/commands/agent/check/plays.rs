@@ -1,4 +1,4 @@
-//! The games of a check: what an agent is asked in play, in two processes.
+//! The games of a check: decisions of an agent in play, in two processes.
 
 use arena_report::units;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,15 +15,15 @@ use crate::{
     output::note,
 };
 
-/// So many games that differ in their seeds alone show whether an agent uses them.
+/// Number of games that differ only in their seeds, to find out whether an agent uses them.
 const SEEDS: u64 = 20;
-/// The name of the opponent: a bot that draws its moves, for positions that the agent
-/// alone would not reach.
+/// Name of the opponent: a bot with random moves, for positions that the agent alone would
+/// not reach.
 const OPPONENT: &str = "random";
-/// Lines that are shown of what an agent wrote before a fault.
+/// Maximum number of lines shown of an agent's output before a fault.
 const LINES_SHOWN: usize = 20;
 
-/// An agent that is checked.
+/// An agent under check.
 pub(super) struct Checked<'a> {
     pub(super) found: &'a Found,
     pub(super) description: &'a v1::DescribeResponse,
@@ -31,25 +31,25 @@ pub(super) struct Checked<'a> {
     pub(super) show_output: bool,
 }
 
-/// One way to play a ruleset.
+/// One variant of a ruleset.
 struct Variant {
     name: String,
     options: Options,
     seats: usize,
 }
 
-/// The games that are played of each variant, in this order.
+/// The games of each variant, in this order.
 #[derive(Clone, Copy)]
 enum Game {
     /// The agent against itself.
     Alone,
     /// The agent against others.
     Others,
-    /// The first one, in the same process.
+    /// The first game again, in the same process.
     Again,
 }
 
-/// Each preset of a ruleset with each number of seats, each set of options once.
+/// Each preset of a ruleset with each number of seats; each set of options once.
 fn variants(info: &RulesetInfo) -> Vec<Variant> {
     let mut all: Vec<Variant> = Vec::new();
     let presets = info.presets.iter().map(|preset| preset.name.as_str());
@@ -59,7 +59,7 @@ fn variants(info: &RulesetInfo) -> Vec<Variant> {
             given.insert("preset".to_owned(), Value::Text(preset.to_owned()));
         }
         for seats in info.seats.0..=info.seats.1 {
-            // A preset may be for one number of seats alone.
+            // A preset may support only one number of seats.
             let Ok((options, seats)) = arena_games::resolve(info.name, &given, Some(seats)) else {
                 continue;
             };
@@ -78,7 +78,7 @@ fn variants(info: &RulesetInfo) -> Vec<Variant> {
 }
 
 impl Checked<'_> {
-    /// Plays all variants of a ruleset; gives the number of faults.
+    /// Plays all variants of a ruleset; returns the number of faults.
     pub(super) async fn play(&self, ruleset: &str) -> Outcome<usize> {
         let info = arena_games::ruleset(ruleset).map_err(Failure::usage)?;
         let mut faults = 0;
@@ -93,8 +93,8 @@ impl Checked<'_> {
         Ok(faults)
     }
 
-    /// Plays the games of a variant in two processes; gives the number of faults. A
-    /// message that is in `seen` is not shown with what the agent wrote once more.
+    /// Plays the games of a variant in two processes; returns the number of faults. The
+    /// agent's output is not shown again for a message that is in `seen`.
     async fn play_variant(
         &self,
         info: &RulesetInfo,
@@ -102,7 +102,8 @@ impl Checked<'_> {
         seen: &mut BTreeSet<String>,
     ) -> Outcome<usize> {
         let games = [Game::Alone, Game::Others, Game::Again].map(|game| game.assignment(variant));
-        // All at once, as workers play, and one after another.
+        // One process plays all games at once, as workers do, and the other one after
+        // another.
         let (first, second) = tokio::join!(
             self.games(info, variant, &games, games.len()),
             self.games(info, variant, &games, 1)
@@ -113,7 +114,7 @@ impl Checked<'_> {
             first.note_processes(name);
             second.note_games(name);
         }
-        // A fault in the second process is mostly that of the first.
+        // A fault in the second process usually is the fault of the first.
         let faults = match first.faults() {
             0 => second.faults(),
             faults => faults,
@@ -125,7 +126,7 @@ impl Checked<'_> {
             return Ok(faults);
         }
         let claims = self.bot.deterministic;
-        // An endpoint is one process, as far as is known.
+        // An endpoint is assumed to be one process.
         let twice = match self.found.file.is_some() {
             true => "2 processes",
             false => "2 connections",
@@ -147,8 +148,8 @@ impl Checked<'_> {
         Ok(0)
     }
 
-    /// Plays games with seeds of their own where nothing else differs; gives the number
-    /// of false claims.
+    /// Plays games that differ only in their seeds; returns the number of false
+    /// declarations.
     async fn check_seeds(&self, info: &RulesetInfo, variant: &Variant) -> Outcome<usize> {
         let built = arena_games::build(info.name, &variant.options, variant.seats)
             .map_err(Failure::usage)?;
@@ -167,8 +168,8 @@ impl Checked<'_> {
         Ok(self.note_seed_use(info.name, games.len(), different))
     }
 
-    /// Reports whether games with other seeds went another way, and compares that with
-    /// what the bot says of itself. Returns the number of false claims.
+    /// Reports whether games with other seeds differed, and compares that with the bot's
+    /// declaration. Returns the number of false declarations.
     fn note_seed_use(&self, ruleset: &str, games: usize, different: usize) -> usize {
         let found = if different > 1 {
             format!("{ruleset}: uses its seed ({different} different games with {games} seeds)")
@@ -279,12 +280,12 @@ impl Game {
     }
 }
 
-/// Games that one process played, by index.
+/// Games of one process, by index.
 struct Games {
     records: BTreeMap<u64, GameRecord>,
-    /// What is known of faults, each with the name of its kind.
+    /// Details of faults, each with the name of its kind.
     details: Vec<(&'static str, v1::FaultDetail)>,
-    /// What was printed in games that were played alone.
+    /// Output of the games that were played alone.
     printed: Vec<(u64, v1::AgentOutput)>,
     outputs: Outputs,
 }
@@ -333,7 +334,7 @@ impl Games {
             .sum()
     }
 
-    /// Shows what each process printed.
+    /// Shows the output of each process.
     fn note_processes(&self, variant: &str) {
         let processes = self.outputs.processes();
         for (place, output) in processes.iter().enumerate() {
@@ -346,7 +347,7 @@ impl Games {
         }
     }
 
-    /// Shows what was printed in each game.
+    /// Shows the output of each game.
     fn note_games(&self, variant: &str) {
         for (index, output) in &self.printed {
             let game = [Game::Alone, Game::Others, Game::Again]
@@ -357,7 +358,7 @@ impl Games {
         }
     }
 
-    /// Shows what is known of faults, each message once.
+    /// Shows the details of faults, each message once.
     fn note_details(&self, seen: &mut BTreeSet<String>) {
         for (kind, detail) in &self.details {
             if !seen.insert(detail.message.clone()) {
@@ -372,7 +373,7 @@ impl Games {
     }
 }
 
-/// Shows what was printed, of so many bytes.
+/// Shows output with a total of `bytes` bytes.
 fn note_printed(what: &str, text: &str, bytes: u64) {
     let shown = text.len() as u64;
     // The end of the last line is not shown.
@@ -386,7 +387,8 @@ fn note_printed(what: &str, text: &str, bytes: u64) {
     }
 }
 
-/// Where two games differ that should be the same: in one process, or between `twice`.
+/// The difference between two games that should be equal: in one process, or between two as
+/// named by `twice`.
 fn difference(first: &Games, second: &Games, twice: &str) -> Option<String> {
     let of = |games: &'_ Games, game: Game| games.records.get(&(game as u64)).cloned();
     let pairs = [

@@ -1,9 +1,9 @@
-//! What an agent says it plays.
+//! The rulesets that an agent declares.
 
 use arena_engine::options::nearest;
 use arena_wire::v1;
 
-/// The names in a description that are no rulesets, each as an error to be shown.
+/// The names in a description that are not rulesets, each as an error message.
 pub(in super::super) fn unknown_rulesets(description: &v1::DescribeResponse) -> Vec<String> {
     let known: Vec<&str> = arena_games::rulesets()
         .iter()

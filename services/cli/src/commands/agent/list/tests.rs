@@ -54,7 +54,7 @@ fn what_options_may_be_has_their_type() {
             json!(0.0),
             json!(9.0),
         ),
-        // To the last bit.
+        // Exact to the last bit.
         (
             option(Real, "-1.2435865769793337", "-9.0", "9.0"),
             json!(-1.2435865769793337),

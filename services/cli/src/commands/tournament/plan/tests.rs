@@ -9,7 +9,7 @@ fn blocks_that_come_out_alike_leave_a_width_which_more_of_them_narrow() {
     }
 }
 
-/// Student's point is 12.7 with two blocks, 2.26 with ten and 1.96 with many.
+/// Student's critical value is 12.7 with two blocks, 2.26 with ten and 1.96 with many.
 #[test]
 fn few_blocks_leave_a_width_as_student_has_it() {
     let widths = [2.0, 10.0, 10_000.0].map(|of| half_width(2, true, of, 0.25));
