@@ -2,19 +2,17 @@
 //!
 //! | State of the agent | Decision |
 //! |---|---|
-//! | it runs on a connected worker | the host that fails is at fault; the agent's games
-//! wait for a worker on which it runs |
-//! | a connected worker has not tried it (for ten minutes; two if the worker joined later)
-//! | wait |
-//! | every worker that ran it has left | wait for the grace period; a fifth of it after a
-//! restart or a pause |
-//! | it ran elsewhere, never on a connected worker | its games are void |
-//! | every connected worker failed to start it | the agent is given up, and charged without
-//! being asked |
+//! | runs on a connected process | its games wait for that process |
+//! | a connected process has not tried it | wait a grace period, or a fifth for a newcomer |
+//! | every process that ran it has left | wait a grace period |
+//! | the tournament has just resumed | wait a fifth of a grace period |
+//! | ran elsewhere, never on a connected process | its games are void |
+//! | each connected process failed to start it | given up: charged without being asked |
 //!
-//! A worker on which every agent fails is not waited for. Failures on workers that have
-//! left say nothing. A worker charges an agent only after it tried to start it. An agent
-//! that is given up is tried again once a minute.
+//! A process that fails with every game is not waited for. Failures on processes that have
+//! left do not count. A process charges an agent only after it tried to start it. An agent
+//! that is given up is tried again on a process that joins, and after a user resumes the
+//! tournament.
 
 use super::defects::{Defect, is_injected};
 use std::{
@@ -24,14 +22,9 @@ use std::{
 
 use super::{WorkerProcess, worker_processes::WorkerProcesses};
 
-/// After a restart or a pause, workers have this fraction of the grace period to return.
+/// Workers that join have this fraction of the grace period to try an agent, and lost ones
+/// to return after a restart or a pause.
 const REJOIN: u32 = 5;
-/// Maximum time to wait for a connected worker that has not tried an agent.
-const UNTRIED_GRACE_PERIOD: Duration = Duration::from_secs(600);
-/// The same for a worker that joined later.
-const NEWCOMER: Duration = Duration::from_secs(120);
-/// Interval at which an agent that was given up is tried again.
-const PROBE: Duration = Duration::from_secs(60);
 /// Maximum number of remembered processes that left and had run an agent.
 const GONE_MAX: usize = 64;
 
@@ -57,25 +50,14 @@ pub(super) type StartOutcomes = Vec<(u16, StartOutcome)>;
 struct StartHistory {
     /// Processes on which it started and has not failed since.
     runs: BTreeSet<WorkerProcess>,
-    /// Processes on which it did not start.
-    fails: BTreeMap<WorkerProcess, Failed>,
+    /// Processes on which it did not start, and whether it had started there before.
+    fails: BTreeMap<WorkerProcess, bool>,
     /// Start of the waiting time for workers that have not tried it.
     since: Duration,
     /// Time at which the last process that ran it left or made no progress.
     gone: Option<Duration>,
     /// Processes that ran it and whose state is unknown.
     ran: BTreeSet<WorkerProcess>,
-    /// Time at which it was given up or last tried again.
-    probed: Option<Duration>,
-}
-
-/// A failed start of an agent on a process.
-#[derive(Clone, Copy, Debug, Default)]
-struct Failed {
-    /// True if it had started there before.
-    ran: bool,
-    /// Time of the newest attempt.
-    at: Duration,
 }
 
 impl StartHistory {
@@ -95,7 +77,7 @@ impl StartHistory {
         if awaited && !is_injected(Defect::AwaitsNobody) {
             return StartOutcome::Waits;
         }
-        let broke = self.fails.values().any(|it| it.ran);
+        let broke = self.fails.values().any(|ran| *ran);
         if self.gone.is_some() && !broke && !is_injected(Defect::ChargesElsewhere) {
             StartOutcome::Unknown
         } else {
@@ -167,7 +149,6 @@ impl AgentStarts {
             let starts = self.all.entry(agent).or_default();
             if starts.runs.insert(process) {
                 starts.fails.remove(&process);
-                starts.probed = None;
             }
         }
     }
@@ -179,9 +160,7 @@ impl AgentStarts {
             starts.since = now;
         }
         let ran = starts.runs.remove(&process) || starts.ran.contains(&process);
-        let failed = starts.fails.entry(process).or_default();
-        failed.ran |= ran;
-        failed.at = now;
+        *starts.fails.entry(process).or_default() |= ran;
     }
 
     /// A process made no progress with a lease: it is unknown whether its agents still run.
@@ -199,7 +178,7 @@ impl AgentStarts {
         self.unsuited.remove(&process);
         for starts in self.all.values_mut() {
             let ran = starts.runs.remove(&process);
-            if starts.fails.remove(&process).map_or(ran, |it| it.ran) {
+            if starts.fails.remove(&process).unwrap_or(ran) {
                 starts.gone = Some(now);
                 starts.remember(process);
             }
@@ -232,52 +211,23 @@ impl AgentStarts {
     /// True if a connected worker can play the tournament and has not tried the agent,
     /// within the time limit.
     fn is_untried(&self, starts: &StartHistory, when: &When, processes: &WorkerProcesses) -> bool {
-        let fails = |process: &WorkerProcess| starts.fails.contains_key(process);
-        let unsuited = self.unsuited.iter().filter(|it| !fails(it)).count();
-        let excused = |process| fails(&process) || self.unsuited.contains(&process);
-        processes.has_other((starts.fails.len() + unsuited, excused), |came| {
-            when.now < (starts.since + UNTRIED_GRACE_PERIOD).max(came + NEWCOMER)
+        let excused =
+            |process| starts.fails.contains_key(&process) || self.unsuited.contains(&process);
+        processes.has_other(excused, |joined| {
+            let longest = starts.since + when.grace_period;
+            when.now < longest.max(joined + when.grace_period / REJOIN)
         })
     }
 
-    /// Agents that a process has to charge without asking; it has tried to start them.
+    /// Agents that a process has to charge without asking them: it has tried to start them.
     pub(super) fn charged_at(&self, process: WorkerProcess, outcomes: &StartOutcomes) -> Vec<u16> {
-        let tried = |agent: u16| {
-            let starts = self.all.get(&agent);
-            starts.is_some_and(|it| it.fails.contains_key(&process))
+        let tried = |agent: &u16| {
+            let starts = self.all.get(agent);
+            is_injected(Defect::ChargesAtOnce)
+                || starts.is_some_and(|it| it.fails.contains_key(&process))
         };
-        let given_up = outcomes
-            .iter()
-            .filter(|(_, outcome)| *outcome == StartOutcome::GivenUp);
-        let given_up = given_up.map(|&(agent, _)| agent);
-        given_up
-            .filter(|&agent| is_injected(Defect::ChargesAtOnce) || tried(agent))
-            .collect()
-    }
-
-    /// The agent that a process has to try again: given up, and longest untried by this
-    /// process, or by any process if that one does not ask.
-    pub(super) fn is_to_be_tried(
-        &mut self,
-        agent: u16,
-        process: WorkerProcess,
-        now: Duration,
-    ) -> bool {
-        let Some(starts) = self.all.get_mut(&agent) else {
-            return false;
-        };
-        let since = *starts.probed.get_or_insert(now);
-        let at = |it: &Failed| it.at;
-        let oldest = starts.fails.values().map(at).min();
-        let first = starts.fails.get(&process).map(at) == oldest;
-        now >= since + PROBE && (first || now >= since + 2 * PROBE)
-    }
-
-    /// An agent that was given up is tried again.
-    pub(super) fn probe(&mut self, agent: u16, now: Duration) {
-        if let Some(starts) = self.all.get_mut(&agent) {
-            starts.probed = Some(now);
-        }
+        let given_up = outcomes.iter().filter(|it| it.1 == StartOutcome::GivenUp);
+        given_up.map(|&(agent, _)| agent).filter(tried).collect()
     }
 }
 

@@ -1,25 +1,24 @@
-//! Games of one tournament that are played again to compare.
+//! Games of a tournament that are replayed for comparison.
 //!
-//! Which ones is a pure function of the tournament and the share, so that it
-//! needs no storing; what came of them is asked to [`Audits::restore`] after a
-//! restart.
+//! The sample is a pure function of the tournament and the share, so it is not stored. Results
+//! of audits are passed to [`Audits::restore`] after a restart.
 //!
-//! They are played by *another* worker: another process, however often either
-//! joined (see [`WorkerProcess`]). Who played what is not stored, so that after a
-//! restart of the coordinator anybody may audit what was played before it.
+//! An audit runs on *another* worker process than the game (see [`WorkerProcess`]). The process
+//! of a game is not stored: after a restart of the coordinator, any process may audit earlier
+//! games.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Assigned, Bitmap, WorkerId, WorkerProcess};
 
-/// The most audits listed at a time; the rest is found when these are done.
-/// Games looked through at a time for more of them.
+/// Maximum audits that are listed at a time; the others are found when these are done.
+/// Maximum games that one search looks at.
 const FIND_MAX: u64 = 1 << 16;
 const LISTED_MAX: usize = 4096;
-/// Failed attempts after which an audit is left alone until the next start.
+/// Failed attempts after which an audit is given up until the next start.
 const FAILED_MAX: u32 = 3;
 
-/// Games that wait, by who played them first.
+/// Waiting games, by the process that played them first.
 #[derive(Debug, Default)]
 struct Waiting {
     by: BTreeMap<WorkerProcess, BTreeSet<u64>>,
@@ -35,12 +34,12 @@ impl Waiting {
         self.by.values().any(|games| games.contains(&index))
     }
 
-    /// How many another than this one played.
+    /// Number of games that other processes played.
     fn count_for(&self, process: WorkerProcess) -> usize {
         self.count - self.by.get(&process).map_or(0, BTreeSet::len)
     }
 
-    /// Up to `count` games that others played, and who did.
+    /// Removes up to `count` games that other processes played, with those processes.
     fn take(&mut self, count: usize, process: WorkerProcess) -> Vec<(u64, WorkerProcess)> {
         let mut taken = Vec::new();
         for (&by, games) in self.by.iter_mut().filter(|(by, _)| **by != process) {
@@ -59,42 +58,42 @@ impl Waiting {
 /// Audits of a tournament.
 #[derive(Debug, Default)]
 pub(super) struct Audits {
-    /// Names the tournament, whatever its number in this start.
+    /// Key of the sample, the same in every start.
     key: u64,
     ppm: u32,
-    /// Durable games that are chosen.
+    /// Durable games of the sample.
     due: u64,
     audited: Bitmap,
     differing: Bitmap,
     listed: Waiting,
-    /// Lost together with others: to be leased alone, so that only the one that
-    /// loses its workers is given up.
+    /// Games that were lost together with others: they are leased alone, so that only the one
+    /// that kills its workers is given up.
     alone: Waiting,
-    /// Leased, and who played them first.
+    /// Leased games, with the process that played them first.
     out: BTreeMap<u64, WorkerProcess>,
-    /// Come back with a record that is being compared: who brought it, and who
+    /// Games whose new record is being compared: the worker that sent it, and the process that
     /// played them first.
     compared: BTreeMap<u64, (WorkerId, WorkerProcess)>,
     failed: BTreeMap<u64, u32>,
-    /// Where the search for more that is due goes on.
+    /// Where the search continues.
     cursor: u64,
 }
 
-/// How far the audits of a tournament are.
+/// State of the audits of a tournament.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Audited {
-    /// Durable games that are chosen.
+    /// Durable games of the sample.
     pub due: u64,
-    /// Played again with the same record.
+    /// Games replayed with the same record.
     pub agreed: u64,
-    /// Played again with another record.
+    /// Games replayed with another record.
     pub differing: u64,
-    /// Left alone until the next start, since no attempt came to an end.
+    /// Games given up until the next start, because no attempt finished.
     pub given_up: u64,
 }
 
 impl Audited {
-    /// Games that are still to be played again.
+    /// Games that still have to be replayed.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         self.due - self.agreed - self.differing - self.given_up
@@ -112,7 +111,7 @@ impl Audits {
         }
     }
 
-    /// Takes up where an earlier start left off: `durable` are the games done.
+    /// Restores the results of an earlier start; `durable` tells which games are done.
     pub(super) fn restore(
         &mut self,
         key: u64,
@@ -130,13 +129,13 @@ impl Audits {
         }
     }
 
-    /// So many games are known now.
+    /// Sets the number of known games.
     pub(super) fn extend(&mut self, games: u64) {
         self.audited.grow(games);
         self.differing.grow(games);
     }
 
-    /// Whether a game is to be played again, or was under another share.
+    /// True if a game is in the sample, or was under another share.
     fn counts(&self, index: u64) -> bool {
         self.audited.contains(index) || chosen(self.key, index, self.ppm)
     }
@@ -165,7 +164,7 @@ impl Audits {
         }
     }
 
-    /// Lists more of what is due where the list is empty.
+    /// Lists more games of the sample if the list is empty.
     pub(super) fn find(&mut self, durable: impl Fn(u64) -> bool) {
         let at_hand = self.alone.count + self.out.len() + self.compared.len();
         let known = self.audited.count() + at_hand as u64 + self.given_up();
@@ -198,23 +197,23 @@ impl Audits {
         failed.filter(|&&failed| failed >= FAILED_MAX).count() as u64
     }
 
-    /// Games listed that another than this one played.
+    /// Number of listed games that other processes played.
     pub(super) fn listed_for(&self, process: WorkerProcess) -> usize {
         self.listed.count_for(process)
     }
 
-    /// Whether there is a game for this one that is to be leased alone.
+    /// True if a game can be leased alone to this process.
     pub(super) fn has_alone_for(&self, process: WorkerProcess) -> bool {
         self.alone.count_for(process) > 0
     }
 
-    /// Assigns up to `count` games that others played.
+    /// Leases up to `count` games that other processes played.
     pub(super) fn take(&mut self, count: usize, process: WorkerProcess) -> Vec<Assigned> {
         let taken = self.listed.take(count, process);
         self.assign(taken)
     }
 
-    /// Assigns one game that is to be alone.
+    /// Leases one game that has to be alone.
     pub(super) fn take_alone(&mut self, process: WorkerProcess) -> Vec<Assigned> {
         let taken = self.alone.take(1, process);
         self.assign(taken)
@@ -233,15 +232,14 @@ impl Audits {
         }
     }
 
-    /// A lease of this game and others was lost: which of them did it is not
-    /// known.
+    /// A lease of this game and others was lost; it is unknown which game caused it.
     pub(super) fn lose(&mut self, index: u64) {
         if let Some(by) = self.out.remove(&index) {
             self.alone.add(index, by);
         }
     }
 
-    /// A worker could not play this game again, or was lost with it alone.
+    /// A worker could not replay this game, or was lost with it alone.
     pub(super) fn fail(&mut self, index: u64) {
         if let Some(by) = self.out.remove(&index) {
             let failed = self.failed.entry(index).or_default();
@@ -252,14 +250,14 @@ impl Audits {
         }
     }
 
-    /// A worker brought a record of this game: it is being compared.
+    /// A worker sent a record of this game, which is now being compared.
     pub(super) fn reported(&mut self, index: u64, worker: WorkerId) {
         if let Some(by) = self.out.remove(&index) {
             self.compared.insert(index, (worker, by));
         }
     }
 
-    /// A worker is gone: nobody may be there to hear how its records compare.
+    /// A worker left: its comparisons may never be reported.
     pub(super) fn left(&mut self, worker: WorkerId) {
         let of_worker = |_: &u64, (brought, _): &mut (WorkerId, WorkerProcess)| *brought == worker;
         let again: Vec<_> = self.compared.extract_if(.., of_worker).collect();
@@ -268,23 +266,22 @@ impl Audits {
         }
     }
 
-    /// Takes a game back from those that are being compared; false where it was
-    /// no audit's, or another worker's.
+    /// Removes a game from the comparisons; returns none if it was not an audit of this worker.
     fn take_compared(&mut self, index: u64, worker: WorkerId) -> bool {
         let brought = self.compared.get(&index);
         let takes = brought.is_some_and(|(brought, _)| *brought == worker);
         takes && self.compared.remove(&index).is_some()
     }
 
-    /// The record that a worker brought cannot be compared: it is given up.
+    /// The record that a worker sent cannot be compared: the audit is given up.
     pub(super) fn abandon(&mut self, index: u64, worker: WorkerId) {
         if self.take_compared(index, worker) {
             self.failed.insert(index, FAILED_MAX);
         }
     }
 
-    /// The record that a worker brought was compared; false where it was no
-    /// audit's, or another worker's.
+    /// The record that a worker sent was compared. Returns false if the game was not an audit of
+    /// this worker.
     pub(super) fn settle(&mut self, index: u64, worker: WorkerId, differs: bool) -> bool {
         if !self.take_compared(index, worker) {
             return false;
@@ -297,16 +294,16 @@ impl Audits {
         true
     }
 
-    /// What came of a game's audit: none where it has none yet.
+    /// Result of the audit of a game; none if there is none yet.
     pub(super) fn came_of(&self, index: u64) -> Option<bool> {
         let audited = self.audited.contains(index);
         audited.then(|| self.differing.contains(index))
     }
 }
 
-/// Whether a game is played again: a fixed draw from its tournament and number.
+/// True if a game is in the sample: a fixed draw from its tournament and number.
 pub(super) fn chosen(key: u64, index: u64, ppm: u32) -> bool {
-    // The finalizer of SplitMix64 (Steele, Lea, Flood 2014) spreads neighbours.
+    // The finalizer of SplitMix64 (Steele, Lea, Flood 2014) spreads neighbouring numbers.
     let mut z = index ^ key.rotate_left(32);
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

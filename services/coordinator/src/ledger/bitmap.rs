@@ -1,7 +1,6 @@
 //! A set of game indices, one bit each.
 
-/// A set of numbers below a bound. Its size grows with the greatest number in
-/// it, not with the bound.
+/// A set of numbers below a bound. Its size grows with its greatest number, not with the bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bitmap {
     words: Vec<u64>,
@@ -34,24 +33,24 @@ impl Bitmap {
         }
     }
 
-    /// One above the greatest number it can hold.
+    /// The bound of its numbers.
     #[must_use]
     pub fn bound(&self) -> u64 {
         self.bound
     }
 
-    /// Makes room for numbers below another bound, which is not below this one.
+    /// Raises the bound.
     pub fn grow(&mut self, bound: u64) {
         self.bound = self.bound.max(bound);
     }
 
-    /// How many numbers it holds.
+    /// Number of its elements.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether it holds the number.
+    /// True if it contains the number.
     #[must_use]
     pub fn contains(&self, number: u64) -> bool {
         self.words
@@ -59,7 +58,7 @@ impl Bitmap {
             .is_some_and(|word| word & (1 << (number % 64)) != 0)
     }
 
-    /// Adds a number; false where it was there, or is out of bounds.
+    /// Adds a number. Returns false if it was there or is out of bounds.
     pub fn insert(&mut self, number: u64) -> bool {
         if number >= self.bound || self.contains(number) {
             return false;
@@ -73,7 +72,7 @@ impl Bitmap {
         true
     }
 
-    /// The first number from `from` on that it does not hold.
+    /// The first number from `from` on that is not in the set.
     #[must_use]
     pub fn next_absent(&self, from: u64) -> Option<u64> {
         let first = (from / 64) as usize;

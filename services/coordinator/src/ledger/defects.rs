@@ -3,52 +3,49 @@
 /// A defect of the ledger. Only builds with the feature `defects` can inject one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Defect {
-    /// A report is acknowledged while its games are on the way to the disk.
+    /// A report is acknowledged while its games are being written.
     AcknowledgesEarly,
-    /// A report of games that another report has on the way is acknowledged
-    /// before those are durable.
+    /// A report is acknowledged before the games that another report is writing are durable.
     TrustsTheFirst,
-    /// A record that comes a second time is added instead of set.
+    /// A second record of a game is added instead of ignored.
     Adds,
     /// Leases are never taken back.
     NeverExpires,
-    /// Calls count as progress.
+    /// Heartbeats count as progress.
     BelievesCalls,
     /// Records of a cancelled tournament are taken.
     CountsCancelled,
-    /// What a restart finds durable is leased and counted once more.
+    /// Games that are durable after a restart are leased and counted again.
     ForgetsDurable,
-    /// A worker is taken for one that joined another start of the coordinator.
+    /// A worker of another start of the coordinator is accepted.
     IgnoresEpochs,
     /// Games of a lease that was taken back are not leased again.
     LosesReturned,
     /// A worker audits games that it played itself.
     AuditsItself,
-    /// A tournament is over when a stage of it is, whatever would follow.
+    /// A tournament finishes with its first stage.
     EndsWithAStage,
-    /// With a new stage, the audits of the stages before are forgotten.
+    /// A new stage makes the ledger forget the audits of earlier ones.
     ForgetsAudits,
-    /// An audit is not leased again whose worker left before its record was
-    /// compared.
+    /// An audit is not leased again if its worker left before the comparison.
     ForgetsCompared,
-    /// Failed attempts count wherever they were, and games that failed are leased
-    /// to whoever asks first.
+    /// Failed attempts count on every worker, and failed games are leased to any worker.
     ForgetsWhoFailed,
-    /// An agent is charged where it does not start, wherever else it runs.
+    /// An agent is charged where it does not start, even if it runs elsewhere.
     ChargesAtOnce,
-    /// An agent is charged that somebody who is here has not tried.
+    /// An agent is charged although a connected worker has not tried it.
     ChargesUntried,
-    /// An agent is never charged, wherever it was tried.
+    /// An agent is never charged.
     NeverCharges,
-    /// An agent is charged before those can be back at which it ran.
+    /// An agent is charged before lost workers can return.
     AwaitsNobody,
-    /// One host alone charges an agent that ran elsewhere.
+    /// An agent that ran elsewhere is charged because of one host.
     ChargesElsewhere,
     /// A worker that leaves in order counts as lost.
     CountsLeaving,
-    /// A void record is taken from whoever brings it.
+    /// A void record is taken without being asked for.
     TakesAnyVoid,
-    /// A lease whose answer was lost is kept until it expires.
+    /// A lease whose answer was lost is kept until its deadline.
     KeepsMissing,
 }
 

@@ -1,4 +1,4 @@
-//! Games that come back without a result, and who had them.
+//! Games that return without a result, and the workers that had them.
 
 use super::defects::{Defect, is_injected};
 use std::{collections::BTreeSet, time::Duration};
@@ -18,7 +18,7 @@ impl Ledger {
             return Vec::new();
         }
         let late = self.leases.late(now);
-        // Leases that end at one time are one failure of a process.
+        // Leases that end at the same time are one failure of a process.
         let of = late.iter().filter_map(|id| self.leases.get(*id));
         let of: BTreeSet<_> = of.map(|lease| (lease.tournament, lease.process)).collect();
         for (tournament, process) in &of {
@@ -31,12 +31,12 @@ impl Ledger {
             .map(|(_, process)| *process)
             .collect::<BTreeSet<_>>()
         {
-            self.processes.hangs(process, now);
+            self.processes.failed(process, now);
         }
         self.end(late, true)
     }
 
-    /// Takes leases back; their games wait again.
+    /// Takes leases back and queues their games again. `lost` is true if the worker is charged.
     pub(super) fn end(&mut self, leases: Vec<LeaseId>, lost: bool) -> Vec<Ended> {
         let mut ended = Vec::with_capacity(leases.len());
         for id in leases {
@@ -55,30 +55,23 @@ impl Ledger {
             } else {
                 ReturnReason::Unplayed
             };
-            let processes = &self.processes;
             if let Some(entry) = self.tournaments.get_mut(&lease.tournament)
                 && !is_injected(Defect::LosesReturned)
             {
-                let agents = &entry.queue.agents;
-                let outcomes = agents.outcomes(self.now, processes);
-                let by = lease.process;
                 let back = Returned {
                     lease: id,
                     now: self.now,
-                    attempt: Attempt { by, unready: None },
-                    outcomes: &outcomes,
-                    played: processes.played_last(by),
-                    rest: processes.rest(),
-                    can_others_try: &|tried, agents| {
-                        !is_injected(Defect::ForgetsWhoFailed)
-                            && processes.has_sound_beside(tried, |it| agents.suits(it))
+                    attempt: Attempt {
+                        by: lease.process,
+                        unready: None,
                     },
+                    grace_period: self.processes.grace_period,
                 };
                 for index in lease.games {
                     let audits = &mut entry.queue.audits;
                     match (lease.audit, why) {
                         (false, _) => entry.queue.give_back(index, why, &back),
-                        // A game that kills its workers is not audited for ever.
+                        // Audits end for a game that kills its workers.
                         (true, ReturnReason::Lost { alone: true } | ReturnReason::Failed) => {
                             audits.fail(index)
                         }
@@ -94,18 +87,18 @@ impl Ledger {
         ended
     }
 
-    /// The lease that a worker names, where it is its own; else no lease's number.
+    /// The lease if this worker has it, else 0, which no lease has.
     #[must_use]
     pub fn own(&self, worker: Option<WorkerId>, lease: LeaseId) -> LeaseId {
         let held = self.leases.get(lease);
-        // Numbers of leases begin anew with each start.
+        // The numbers of leases start anew with each start of the coordinator.
         match held {
             Some(held) if Some(held.worker) == worker => lease,
             _ => 0,
         }
     }
 
-    /// Whether the holder of a lease was reported that this game is to be void.
+    /// True if this lease has the game in order to report it as void.
     #[must_use]
     pub fn is_to_be_void(&self, tournament: TournamentNo, lease: LeaseId, index: u64) -> bool {
         let entry = self.tournaments.get(&tournament);
@@ -113,11 +106,11 @@ impl Ledger {
             || entry.is_some_and(|it| it.queue.is_to_be_void(index, lease))
     }
 
-    /// A worker could not play a game of its lease: it rests, then waits again.
-    /// Tells how many attempts failed so far; none where the lease has it no more.
+    /// A worker could not play a game of its lease: the game rests, then is queued again. Returns
+    /// the number of failed attempts so far; none if the lease no longer has the game.
     ///
-    /// Where an agent did not start and starts nowhere, that is the agent's fault
-    /// and no failed attempt.
+    /// If an agent did not start and is given up, the agent is charged, and the attempt does not
+    /// count.
     pub fn failed(
         &mut self,
         now: Duration,
@@ -154,7 +147,6 @@ impl Ledger {
                 _ => entry.queue.audits.fail(index),
             }
         } else {
-            let processes = &self.processes;
             let back = Returned {
                 lease,
                 now,
@@ -162,17 +154,11 @@ impl Ledger {
                     by: process,
                     unready,
                 },
-                outcomes: &outcomes,
-                played: processes.played_last(process),
-                rest: processes.rest(),
-                can_others_try: &|tried, agents| {
-                    !is_injected(Defect::ForgetsWhoFailed)
-                        && processes.has_sound_beside(tried, |it| agents.suits(it))
-                },
+                grace_period: self.processes.grace_period,
             };
             entry.queue.give_back(index, why, &back);
         }
-        let failed = entry.queue.failed(index);
+        let failed = entry.queue.failed(index, &outcomes);
         self.strike(now, tournament, lease, index);
         if audit {
             self.sort_in(tournament);
@@ -180,15 +166,14 @@ impl Ledger {
         Some(failed)
     }
 
-    /// The record on its way is that of a void game, which nobody can play again.
+    /// The pending record is that of a void game, which cannot be replayed.
     pub(super) fn mark_void(&mut self, tournament: TournamentNo, index: u64) {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {
             entry.queue.mark_void(index);
         }
     }
 
-    /// Agents of a tournament that start nowhere: where they were tried, they are
-    /// charged without being asked.
+    /// Agents that are given up: workers that tried to start them charge them without asking.
     #[must_use]
     pub fn given_up(&self, tournament: TournamentNo) -> Vec<u16> {
         let Some(entry) = self.tournaments.get(&tournament) else {
@@ -202,8 +187,8 @@ impl Ledger {
         given_up.map(|&(agent, _)| agent).collect()
     }
 
-    /// The first agent of a running tournament that starts at none of the processes
-    /// that are here, though all of them had the time to try.
+    /// The first agent of a running tournament that runs on no connected process, although each
+    /// had the time to try it.
     pub fn unstartable(&mut self, tournament: TournamentNo, now: Duration) -> Option<u16> {
         self.now = now;
         let entry = self.tournaments.get(&tournament)?;
@@ -218,15 +203,15 @@ impl Ledger {
         stuck.next().map(|&(agent, _)| agent)
     }
 
-    /// A worker played games of a tournament, and with them these agents.
+    /// A worker played games of a tournament with these agents.
     pub(super) fn played(
         &mut self,
         tournament: TournamentNo,
         process: WorkerProcess,
         agents: &[u16],
     ) {
-        self.processes.played(process, self.now);
-        // A report may come after who played is gone.
+        self.processes.played(process);
+        // A report may arrive after its worker left.
         if self.processes.is_here(process)
             && let Some(entry) = self.tournaments.get_mut(&tournament)
         {

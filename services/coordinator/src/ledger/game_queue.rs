@@ -1,4 +1,14 @@
 //! The games of one tournament: settled, leased, or queued.
+//!
+//! | What happened to a game | What follows |
+//! |---|---|
+//! | its worker could not play it | it rests, and other processes come first |
+//! | its lease with other games was lost, for the third time | it is leased alone |
+//! | five attempts failed, on three processes or on all that are left | it is void |
+//! | ten attempts failed, or twenty if some agents did not start | it is void |
+//!
+//! Attempts in which an agent did not start are left to [`AgentStarts`]: they count only if
+//! the agent's fault can never be decided.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,44 +21,36 @@ use super::{
     Assigned, Bitmap, LeaseId, WorkerProcess,
     agent_starts::{AgentStarts, StartOutcome, StartOutcomes, is_given_up},
     audits::Audits,
+    defects::{Defect, is_injected},
     terms::Attempt,
+    worker_processes::WorkerProcesses,
 };
 
 /// After this many lost leases with other games, a game is leased alone: a game that kills
 /// its workers is found, and takes no other game with it.
 const LOSSES_IN_COMPANY: u32 = 3;
-/// Maximum attempts at a game whose agents run on connected workers, but not all on one of
-/// them. Their rests take ten minutes.
+/// Number of processes on which [`ATTEMPTS_MAX`] failed attempts make a game void even if
+/// another process has not tried it.
+const PROCESSES: usize = 3;
+/// Attempts of any kind after which a game is void that no connected process can play, for
+/// example because each of them lacks one of its agents.
 const SCATTERED: usize = 20;
 /// Maximum attempts that are remembered for a game.
 const ATTEMPTS_KEPT: usize = 32;
-/// Number of failed processes after which a game is void.
-const PROCESSES: usize = 3;
-/// First rest of a game after a failed attempt. It grows fourfold, so that five attempts on
-/// one process take three quarters of a minute.
-const REST: Duration = Duration::from_millis(500);
-const REST_MAX: Duration = Duration::from_secs(32);
-/// Maximum time that a failed game waits for a process that is more likely to play it.
-const CLAIM: Duration = Duration::from_secs(60);
-/// The same if the requesting process has failed on the game: longer than most games, so
-/// that a busy process becomes free.
-const CLAIM_AGAIN: Duration = Duration::from_secs(600);
+/// Rest of a game after its first failed attempt; the next ones are a tenth of the grace
+/// period.
+const FIRST_REST: Duration = Duration::from_millis(500);
 /// Maximum games that are searched for one that can be leased.
 const LOOK_MAX: usize = 64;
 
 /// The failed attempts at a game.
 #[derive(Clone, Debug, Default)]
 struct AttemptHistory {
-    /// Attempts that count towards the cap.
     failed: Vec<Attempt>,
     /// Leases with other games that were lost.
     lost: u32,
-    /// True if the game will be reported as void.
-    void: bool,
-    /// End of its rest, or start of its waiting time.
+    /// End of its rest.
     since: Duration,
-    /// Time of the newest failed attempt.
-    tried: Duration,
 }
 
 /// Why a game returns without a result.
@@ -67,30 +69,51 @@ pub(super) enum ReturnReason {
 
 /// The process that requests games.
 pub(super) struct LeaseRequester<'a> {
-    pub(super) now: Duration,
-    pub(super) process: WorkerProcess,
-    /// True if another process is more likely to play a game after these attempts.
-    pub(super) has_better_candidate: &'a dyn Fn(&[Attempt]) -> bool,
+    now: Duration,
+    process: WorkerProcess,
+    processes: &'a WorkerProcesses,
+    /// State of agents that did not start somewhere.
+    outcomes: StartOutcomes,
     /// Agents that the process charges without asking them. A game that failed because of
     /// them can be played.
-    pub(super) charged: &'a [u16],
+    pub(super) charged: Vec<u16>,
+}
+
+impl<'a> LeaseRequester<'a> {
+    /// A process that requests games of this queue.
+    pub(super) fn new(
+        now: Duration,
+        process: WorkerProcess,
+        queue: &GameQueue,
+        processes: &'a WorkerProcesses,
+    ) -> Self {
+        let outcomes = queue.agents.outcomes(now, processes);
+        let charged = queue.agents.charged_at(process, &outcomes);
+        Self {
+            now,
+            process,
+            processes,
+            outcomes,
+            charged,
+        }
+    }
 }
 
 /// A game that returns from a lease.
-pub(super) struct Returned<'a> {
+pub(super) struct Returned {
     pub(super) lease: LeaseId,
     pub(super) now: Duration,
     /// The process, and the agent that did not start there.
     pub(super) attempt: Attempt,
-    /// State of agents that did not start somewhere.
-    pub(super) outcomes: &'a StartOutcomes,
-    /// Time at which the process last played a game.
-    pub(super) played: Option<Duration>,
-    /// Rest of the game if the process has played none since it failed: trouble of a host
-    /// that ends within minutes makes no game void.
-    pub(super) rest: Duration,
-    /// True if another process can still try the game after these attempts.
-    pub(super) can_others_try: &'a dyn Fn(&[Attempt], &AgentStarts) -> bool,
+    pub(super) grace_period: Duration,
+}
+
+/// A leased game.
+#[derive(Clone, Copy, Debug)]
+struct Leased {
+    lease: LeaseId,
+    /// True if the worker has to report it as void.
+    void: bool,
 }
 
 /// The games of one tournament.
@@ -104,7 +127,7 @@ pub(super) struct GameQueue {
     cursor: u64,
     /// Games that returned from a lease.
     returned: BTreeSet<u64>,
-    /// Games that returned after a failure and have rested, or will be void.
+    /// Games that returned after a failure and have rested.
     again: BTreeSet<u64>,
     /// Games to be leased alone, with their number of failures.
     suspects: BTreeSet<(u32, u64)>,
@@ -112,9 +135,8 @@ pub(super) struct GameQueue {
     resting: BTreeSet<(Duration, u64)>,
     /// Where the search in `again` continues.
     look: u64,
-    attempts_of: BTreeMap<u64, AttemptHistory>,
-    /// Leased games.
-    out: BTreeMap<u64, LeaseId>,
+    histories: BTreeMap<u64, AttemptHistory>,
+    leased: BTreeMap<u64, Leased>,
     /// Pending games that are void.
     voids: BTreeSet<u64>,
     /// Where agents have started and failed.
@@ -134,8 +156,8 @@ impl GameQueue {
             suspects: BTreeSet::new(),
             resting: BTreeSet::new(),
             look: 0,
-            attempts_of: BTreeMap::new(),
-            out: BTreeMap::new(),
+            histories: BTreeMap::new(),
+            leased: BTreeMap::new(),
             voids: BTreeSet::new(),
             agents: AgentStarts::default(),
             audits,
@@ -159,7 +181,7 @@ impl GameQueue {
 
     /// Number of leased games.
     pub(super) fn leased(&self) -> u64 {
-        self.out.len() as u64
+        self.leased.len() as u64
     }
 
     /// Number of games that are neither settled nor leased.
@@ -176,26 +198,7 @@ impl GameQueue {
             && until <= now
         {
             self.resting.pop_first();
-            self.requeue(index, now);
-        }
-    }
-
-    /// A worker joined: games that will be void are tried again, unless they failed too
-    /// often on any worker.
-    pub(super) fn hope_again(&mut self) {
-        let waiting = |index: &u64| !self.out.contains_key(index);
-        let void = self
-            .attempts_of
-            .iter_mut()
-            .filter(|(index, it)| it.void && waiting(index));
-        for (&index, attempts_of) in void {
-            attempts_of.hope_again();
-            if !attempts_of.void
-                && attempts_of.lost >= LOSSES_IN_COMPANY
-                && self.again.remove(&index)
-            {
-                self.suspects.insert((attempts_of.count(), index));
-            }
+            self.requeue(index);
         }
     }
 
@@ -207,42 +210,36 @@ impl GameQueue {
         let again = std::mem::take(&mut self.again);
         let failed = resting.into_iter().map(|(_, index)| index).chain(again);
         for index in failed {
-            self.attempts_of.remove(&index);
+            self.histories.remove(&index);
             self.returned.insert(index);
         }
     }
 
-    fn requeue(&mut self, index: u64, now: Duration) {
-        let Some(attempts_of) = self.attempts_of.get_mut(&index) else {
-            self.returned.insert(index);
-            return;
-        };
-        attempts_of.since = now;
-        if attempts_of.void {
-            self.again.insert(index);
-        } else if attempts_of.lost >= LOSSES_IN_COMPANY {
-            self.suspects.insert((attempts_of.count(), index));
-        } else if !attempts_of.failed.is_empty() {
-            self.again.insert(index);
-        } else {
-            self.returned.insert(index);
+    fn requeue(&mut self, index: u64) {
+        match self.histories.get(&index) {
+            Some(history) if history.lost >= LOSSES_IN_COMPANY => {
+                self.suspects.insert((history.count(), index));
+            }
+            Some(history) if !history.failed.is_empty() => {
+                self.again.insert(index);
+            }
+            _ => {
+                self.returned.insert(index);
+            }
         }
     }
 
     /// True if the process may try this failed game.
     fn may_try(&self, index: u64, requester: &LeaseRequester<'_>) -> bool {
-        self.attempts_of.get(&index).is_none_or(|attempts_of| {
-            let counts =
-                |it: &&Attempt| it.unready.is_none_or(|of| !requester.charged.contains(&of));
-            let failed = attempts_of.failed.iter().filter(counts).copied();
-            let failed: Vec<Attempt> = failed.collect();
-            let again = failed.iter().any(|it| it.by == requester.process);
-            let claim = if again { CLAIM_AGAIN } else { CLAIM };
-            attempts_of.void
-                || failed.len() < attempts_of.failed.len() && failed.is_empty()
-                || requester.now.saturating_sub(attempts_of.since) >= claim
-                || !(requester.has_better_candidate)(&failed)
-        })
+        let Some(history) = self.histories.get(&index) else {
+            return true;
+        };
+        let processes = requester.processes;
+        let tried = history.without(|agent| requester.charged.contains(&agent));
+        is_injected(Defect::ForgetsWhoFailed)
+            || !processes.has_better_candidate(requester.process, &tried, &self.agents)
+            || requester.now >= history.since + processes.grace_period
+            || history.is_void(requester, &self.agents)
     }
 
     /// Failed games that can be leased with others.
@@ -292,7 +289,7 @@ impl GameQueue {
             };
             taken.push(index);
         }
-        let assign = |index| self.assign(index, lease);
+        let assign = |index| self.assign(index, lease, requester);
         taken.into_iter().map(assign).collect()
     }
 
@@ -304,18 +301,19 @@ impl GameQueue {
     ) -> Option<Assigned> {
         let suspect = self.suspect(requester)?;
         self.suspects.remove(&suspect);
-        Some(self.assign(suspect.1, lease))
+        Some(self.assign(suspect.1, lease, requester))
     }
 
-    fn assign(&mut self, index: u64, lease: LeaseId) -> Assigned {
-        self.out.insert(index, lease);
-        Assigned {
-            index,
-            attempts: self
-                .attempts_of
-                .get(&index)
-                .map_or(0, AttemptHistory::reported_attempts),
-        }
+    fn assign(&mut self, index: u64, lease: LeaseId, requester: &LeaseRequester<'_>) -> Assigned {
+        let history = self.histories.get(&index);
+        let void = history.is_some_and(|history| history.is_void(requester, &self.agents));
+        self.leased.insert(index, Leased { lease, void });
+        let failed = history.map_or(0, |history| history.unexplained(&requester.outcomes));
+        let attempts = match void {
+            true => failed.max(ATTEMPTS_MAX),
+            false => failed.min(ATTEMPTS_MAX - 2),
+        };
+        Assigned { index, attempts }
     }
 
     /// Lists further audits once all listed ones are done.
@@ -334,50 +332,43 @@ impl GameQueue {
     }
 
     /// Takes a game back from a lease; does nothing if the lease no longer has it.
-    pub(super) fn give_back(&mut self, index: u64, why: ReturnReason, back: &Returned<'_>) {
-        if self.out.get(&index) != Some(&back.lease) {
-            return;
-        }
-        self.out.remove(&index);
-        if let Some(attempts_of) = self.attempts_of.get_mut(&index) {
-            attempts_of.forgive(back.outcomes);
-            // A worker may have joined since the game was leased.
-            if attempts_of.void && (back.can_others_try)(&attempts_of.failed, &self.agents) {
-                attempts_of.hope_again();
+    pub(super) fn give_back(&mut self, index: u64, why: ReturnReason, back: &Returned) {
+        match self.leased.get(&index) {
+            Some(leased) if leased.lease == back.lease => self.leased.remove(&index),
+            _ => return,
+        };
+        match why {
+            ReturnReason::Unplayed => {}
+            ReturnReason::Lost { alone: false } => {
+                self.histories.entry(index).or_default().lost += 1;
+            }
+            ReturnReason::Lost { alone: true } | ReturnReason::Failed => {
+                let history = self.histories.entry(index).or_default();
+                history.add(back.attempt);
+                history.since = back.now;
+                if why == ReturnReason::Failed {
+                    history.since += match history.failed.len() {
+                        1 => FIRST_REST,
+                        _ => back.grace_period / 10,
+                    };
+                    self.resting.insert((history.since, index));
+                    return;
+                }
             }
         }
-        let failed = matches!(
-            why,
-            ReturnReason::Failed | ReturnReason::Lost { alone: true }
-        );
-        if failed {
-            let attempts_of = self.attempts_of.entry(index).or_default();
-            let rest = attempts_of.fail(back, &self.agents);
-            if why == ReturnReason::Failed && !attempts_of.void {
-                attempts_of.since = back.now + rest;
-                self.resting.insert((attempts_of.since, index));
-                return;
-            }
-        } else if why == (ReturnReason::Lost { alone: false }) {
-            self.attempts_of.entry(index).or_default().lost += 1;
-        }
-        self.requeue(index, back.now);
+        self.requeue(index);
     }
 
-    /// Failed attempts at a game.
-    pub(super) fn failed(&self, index: u64) -> u32 {
-        self.attempts_of
-            .get(&index)
-            .map_or(0, AttemptHistory::count)
+    /// Failed attempts at a game that no given-up agent explains.
+    pub(super) fn failed(&self, index: u64, outcomes: &StartOutcomes) -> u32 {
+        let history = self.histories.get(&index);
+        history.map_or(0, |history| history.unexplained(outcomes))
     }
 
     /// True if a lease has this game in order to report it as void.
     pub(super) fn is_to_be_void(&self, index: u64, lease: LeaseId) -> bool {
-        let void = self
-            .attempts_of
-            .get(&index)
-            .is_some_and(|attempts_of| attempts_of.void);
-        void && self.out.get(&index) == Some(&lease)
+        let leased = self.leased.get(&index);
+        leased.is_some_and(|leased| leased.lease == lease && leased.void)
     }
 
     pub(super) fn is_settled(&self, index: u64) -> bool {
@@ -392,12 +383,12 @@ impl GameQueue {
     pub(super) fn settle(&mut self, index: u64, hash: [u8; 32]) -> Option<LeaseId> {
         self.settled.insert(index);
         self.pending.insert(index, hash);
-        let attempts_of = self.attempts_of.remove(&index).unwrap_or_default();
+        let history = self.histories.remove(&index).unwrap_or_default();
         self.returned.remove(&index);
         self.again.remove(&index);
-        self.suspects.remove(&(attempts_of.count(), index));
-        self.resting.remove(&(attempts_of.since, index));
-        self.out.remove(&index)
+        self.suspects.remove(&(history.count(), index));
+        self.resting.remove(&(history.since, index));
+        Some(self.leased.remove(&index)?.lease)
     }
 
     /// The pending record is that of a void game.
@@ -413,69 +404,48 @@ impl GameQueue {
     }
 }
 
-/// True if the failed attempts make a game void: on several processes and not because of an
-/// agent that did not start there, or very many, or no other process is left.
-fn is_enough<'a>(attempts: impl Iterator<Item = &'a Attempt>, alone: bool) -> bool {
-    let (mut count, mut at) = (0, Vec::new());
-    for attempt in attempts {
-        count += 1;
-        if attempt.unready.is_none() && !at.contains(&attempt.by) {
-            at.push(attempt.by);
-        }
-    }
-    count >= ATTEMPTS_MAX && (at.len() >= PROCESSES || count >= 2 * ATTEMPTS_MAX || alone)
-}
-
 impl AttemptHistory {
-    /// Adds a failed attempt. The game becomes void after failures on several processes
-    /// that no agent explains, or if no other process is left. An agent that did not start
-    /// counts if its fault can never be decided. Returns the rest of the game.
-    fn fail(&mut self, back: &Returned<'_>, agents: &AgentStarts) -> Duration {
-        let before = std::mem::replace(&mut self.tried, back.now);
-        let idle = !self.failed.is_empty() && back.played.is_none_or(|at| at <= before);
-        if self.failed.len() < ATTEMPTS_KEPT || !self.failed.contains(&back.attempt) {
-            self.failed.push(back.attempt);
+    fn add(&mut self, attempt: Attempt) {
+        if self.failed.len() < ATTEMPTS_KEPT || !self.failed.contains(&attempt) {
+            self.failed.push(attempt);
         }
-        let unknown = |agent| back.outcomes.contains(&(agent, StartOutcome::Unknown));
-        let counts = |it: &&Attempt| it.unready.is_none_or(unknown);
-        let counting = self.failed.iter().filter(counts);
-        let alone = !(back.can_others_try)(&self.failed, agents);
-        let awaited = |agent| back.outcomes.contains(&(agent, StartOutcome::Waits));
-        let awaits = self.failed.iter().any(|it| it.unready.is_some_and(awaited));
-        let scattered = self.failed.len() >= SCATTERED && alone && !awaits;
-        self.void |= scattered || is_enough(counting, alone && !awaits);
-        if idle { back.rest } else { self.rest() }
-    }
-
-    /// Another process can try the game: it stays void only if it failed too often on any
-    /// process.
-    fn hope_again(&mut self) {
-        let attempts = self.failed.iter().filter(|it| it.unready.is_none());
-        self.void = is_enough(attempts, false);
-    }
-
-    /// These agents are charged without being asked, so the game can be played where they
-    /// did not start.
-    fn forgive(&mut self, outcomes: &StartOutcomes) {
-        let counts = |it: &Attempt| it.unready.is_none_or(|agent| !is_given_up(outcomes, agent));
-        self.failed.retain(counts);
-        self.void &= self.count() >= ATTEMPTS_MAX;
     }
 
     fn count(&self) -> u32 {
         self.failed.len() as u32
     }
 
-    fn rest(&self) -> Duration {
-        (REST * (1 << (2 * (self.count() - 1)).min(8))).min(REST_MAX)
+    /// The attempts but those in which one of these agents did not start.
+    fn without(&self, of: impl Fn(u16) -> bool) -> Vec<Attempt> {
+        let attempts = self.failed.iter().copied();
+        attempts
+            .filter(|attempt| !attempt.unready.is_some_and(&of))
+            .collect()
     }
 
-    /// The number of failed attempts that a worker gets; with five the game is void.
-    fn reported_attempts(&self) -> u32 {
-        if self.void {
-            self.count().max(ATTEMPTS_MAX)
-        } else {
-            self.count().min(ATTEMPTS_MAX - 2)
-        }
+    /// Number of attempts that no given-up agent explains.
+    fn unexplained(&self, outcomes: &StartOutcomes) -> u32 {
+        self.without(|agent| is_given_up(outcomes, agent)).len() as u32
+    }
+
+    /// True if the game is not to be played any more: it failed on several processes, or no
+    /// other process is left that could play it. Attempts count if no agent explains them;
+    /// an agent that did not start counts if its fault can never be decided.
+    fn is_void(&self, requester: &LeaseRequester<'_>, agents: &AgentStarts) -> bool {
+        let is = |agent, outcome| requester.outcomes.contains(&(agent, outcome));
+        let attempts = self.without(|agent| is_given_up(&requester.outcomes, agent));
+        let counting = self.without(|agent| !is(agent, StartOutcome::Unknown));
+        let played = attempts.iter().filter(|it| it.unready.is_none());
+        let at: BTreeSet<_> = played.map(|it| it.by).collect();
+        let awaits = |it: &Attempt| it.unready.is_some_and(|of| is(of, StartOutcome::Waits));
+        let can_others_try = || {
+            !is_injected(Defect::ForgetsWhoFailed)
+                && requester.processes.has_sound_beside(&attempts, agents)
+        };
+        let hopeless = || !attempts.iter().any(awaits) && !can_others_try();
+        let most = ATTEMPTS_MAX as usize;
+        counting.len() >= most && (at.len() >= PROCESSES || hopeless())
+            || counting.len() >= 2 * most
+            || attempts.len() >= SCATTERED && hopeless()
     }
 }

@@ -1,4 +1,4 @@
-//! The leases held now, and which of them runs out first.
+//! The leases, in order of their deadlines.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,11 +16,11 @@ pub(super) struct Lease {
     pub(super) audit: bool,
     pub(super) alone: bool,
     pub(super) plies: u64,
-    /// When it was leased.
+    /// Time at which it was granted.
     pub(super) since: Duration,
-    /// The worker's own number of its request; 0 where it reported none.
+    /// The worker's number of the request; 0 if it sent none.
     pub(super) call: u64,
-    /// An attempt of it failed.
+    /// True if an attempt of it failed.
     pub(super) failed: bool,
 }
 
@@ -30,12 +30,12 @@ struct Held {
     deadline: Duration,
 }
 
-/// Leases by their number, and in order of their deadlines: thousands are held
-/// at a time, and each report renews some.
+/// Leases by number and by deadline. There are thousands at a time, and each report renews
+/// some.
 #[derive(Debug, Default)]
 pub(super) struct Leases {
     held: BTreeMap<LeaseId, Held>,
-    /// The deadline of each lease held, once.
+    /// The deadline of each lease.
     deadlines: BTreeSet<(Duration, LeaseId)>,
 }
 
@@ -52,7 +52,7 @@ impl Leases {
         self.held.get_mut(&id).map(|held| &mut held.lease)
     }
 
-    /// Adds a lease under a number that none had before.
+    /// Adds a lease under a new number.
     pub(super) fn insert(&mut self, id: LeaseId, lease: Lease, deadline: Duration) {
         self.held.insert(id, Held { lease, deadline });
         self.deadlines.insert((deadline, id));
@@ -64,9 +64,9 @@ impl Leases {
         Some(held.lease)
     }
 
-    /// Sets another deadline.
+    /// Sets the deadline of a lease.
     pub(super) fn renew(&mut self, id: LeaseId, deadline: Duration) {
-        // The games of a report come one by one, at the same time.
+        // The games of a report arrive one by one, at the same time.
         if let Some(held) = self.held.get_mut(&id)
             && held.deadline != deadline
         {
@@ -76,7 +76,7 @@ impl Leases {
         }
     }
 
-    /// Those whose deadline is over, in the order in which they were leased.
+    /// Leases whose deadline has passed, in the order in which they were granted.
     pub(super) fn late(&self, now: Duration) -> Vec<LeaseId> {
         let late = self.deadlines.range(..=(now, LeaseId::MAX));
         let mut late: Vec<LeaseId> = late.map(|(_, id)| *id).collect();
@@ -84,7 +84,7 @@ impl Leases {
         late
     }
 
-    /// Those of a tournament.
+    /// Leases of a tournament.
     pub(super) fn of(&self, tournament: TournamentNo) -> Vec<LeaseId> {
         let of = self.held.iter();
         of.filter(|(_, held)| held.lease.tournament == tournament)
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// What a scan of all leases finds.
+    /// The same by a scan of all leases.
     fn scanned(leases: &Leases, now: Duration) -> Vec<LeaseId> {
         let late = leases.held.iter().filter(|(_, held)| held.deadline <= now);
         late.map(|(id, _)| *id).collect()

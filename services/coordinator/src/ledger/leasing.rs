@@ -1,4 +1,4 @@
-//! Who is here, and which games each is leased.
+//! The connected workers, and the games that each is leased.
 
 use super::defects::{Defect, is_injected};
 use std::{collections::BTreeSet, time::Duration};
@@ -8,33 +8,32 @@ use super::{
     WorkerProcess,
     game_queue::{GameQueue, LeaseRequester},
     leases::Lease,
-    terms::Attempt,
 };
 
-/// The fewest games of a lease while there are as many, and they are not slow.
+/// Minimum games of a lease, unless fewer are queued or the games are slow.
 pub const LEASE_GAMES_MIN: usize = 8;
-/// The most games of a lease.
+/// Maximum games of a lease.
 pub const LEASE_GAMES_MAX: usize = 512;
-/// A tournament is quick where its games are reported this soon after they
-/// were leased, on the average.
+/// A tournament is quick if its games are reported this soon after they were leased, on
+/// average.
 const QUICK: Duration = Duration::from_secs(2);
-/// The newest game counts this part in the average.
+/// The newest game has this fraction of the weight in the average.
 const PACE_SHARE: u32 = 8;
-/// Finished tournaments looked through for audits when somebody asks.
+/// Maximum finished tournaments that one request searches for audits.
 const AUDITING_MAX: usize = 16;
-/// Workers that left whose process is remembered.
+/// Maximum workers that left whose process is remembered.
 const GONE_MAX: usize = 4096;
 
-/// A worker that is here.
+/// A connected worker.
 #[derive(Debug)]
 pub(super) struct Worker {
     pub(super) process: WorkerProcess,
-    /// Games it plays at once.
+    /// Number of games it plays at once.
     capacity: usize,
     pub(super) leases: BTreeSet<LeaseId>,
 }
 
-/// How long the games of a tournament take from being leased to being reported.
+/// Average time from the lease of a game to its report.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace(Option<Duration>);
 
@@ -46,9 +45,8 @@ impl Pace {
         );
     }
 
-    /// Whether games may wait at a worker for others to end: those of a slow
-    /// tournament, and of one that nobody knows yet, may not, since an idle
-    /// worker could play them.
+    /// True if games may wait at a worker until others end. Games of slow and of unknown
+    /// tournaments may not, because an idle worker could play them.
     fn is_quick(self) -> bool {
         self.0.is_some_and(|mean| mean < QUICK)
     }
@@ -59,12 +57,12 @@ impl Pace {
 }
 
 impl Ledger {
-    /// A worker joins that plays so many games at once.
+    /// Adds a worker that plays this many games at once. Returns its number.
     pub fn join(&mut self, capacity: usize) -> WorkerId {
         self.join_as(WorkerProcess::Unknown, capacity)
     }
 
-    /// As [`Ledger::join`], for one that tells who it is.
+    /// As [`Ledger::join`], for a worker whose process is known.
     pub fn join_as(&mut self, process: WorkerProcess, capacity: usize) -> WorkerId {
         self.workers_ever += 1;
         let process = match process {
@@ -79,19 +77,16 @@ impl Ledger {
             leases: BTreeSet::new(),
         };
         self.workers.insert(self.workers_ever, worker);
-        self.processes.joined(process, self.workers_ever, self.now);
-        for entry in self.tournaments.values_mut() {
-            entry.queue.hope_again();
-        }
+        self.processes.joined(process, self.now);
         self.workers_ever
     }
 
-    /// A worker is gone, and its leases with it: they are lost.
+    /// A worker disconnected: its leases are lost.
     pub fn leave(&mut self, worker: WorkerId) -> Vec<Ended> {
         self.part(worker, true)
     }
 
-    /// A worker goes away in order: what it has not played is nobody's failure.
+    /// A worker leaves in order: its unplayed games count as no failure.
     pub fn take_leave(&mut self, worker: WorkerId) -> Vec<Ended> {
         self.part(worker, is_injected(Defect::CountsLeaving))
     }
@@ -123,8 +118,8 @@ impl Ledger {
         self.end(leases, lost)
     }
 
-    /// A worker has settled its requests for games up to a number of its own, and
-    /// holds these leases: what else it was leased before, it never got, or dropped.
+    /// A worker has settled its requests up to this number of its own, and holds these leases.
+    /// Takes back its other leases of those requests: they never arrived, or were dropped.
     pub fn holds(&mut self, worker: WorkerId, settled: u64, held: &[LeaseId]) -> Vec<Ended> {
         let Some(here) = self.workers.get(&worker) else {
             return Vec::new();
@@ -140,7 +135,7 @@ impl Ledger {
         self.end(missing, false)
     }
 
-    /// Who the worker of a number and the start it joined is, or was.
+    /// The process of a worker that joined in this start of the coordinator.
     #[must_use]
     pub fn process(&self, worker: WorkerId, boot_epoch: u64) -> WorkerProcess {
         if boot_epoch != self.boot_epoch {
@@ -151,15 +146,14 @@ impl Ledger {
         present.or_else(gone).unwrap_or_default()
     }
 
-    /// The worker of a number and the start it joined; none where that was
-    /// another start, or the worker is gone.
+    /// The worker if it joined in this start of the coordinator and is connected.
     #[must_use]
     pub fn present(&self, worker: WorkerId, boot_epoch: u64) -> Option<WorkerId> {
         let known = boot_epoch == self.boot_epoch || is_injected(Defect::IgnoresEpochs);
         (known && self.workers.contains_key(&worker)).then_some(worker)
     }
 
-    /// A worker's part; none where there is no such worker.
+    /// Leases of a worker; none if the worker is not connected.
     #[must_use]
     pub fn load(&self, worker: WorkerId) -> Option<WorkerLoad> {
         let leases = &self.workers.get(&worker)?.leases;
@@ -174,9 +168,8 @@ impl Ledger {
         })
     }
 
-    /// Assigns games to a worker: of the running tournament with the fewest leased
-    /// that `suits` the worker. None where nothing is to be leased, or the worker
-    /// is not known.
+    /// Leases games of the running tournament with the fewest leased games that `suits` the
+    /// worker. Returns none if no game can be leased or the worker is not connected.
     pub fn grant(
         &mut self,
         now: Duration,
@@ -191,7 +184,7 @@ impl Ledger {
         let alone_already = held.any(|lease| lease.alone);
         let process = here.process;
         let process = if is_injected(Defect::AuditsItself) {
-            // Nobody's.
+            // No process has this number.
             WorkerProcess::Join(0)
         } else {
             process
@@ -204,37 +197,20 @@ impl Ledger {
                 entry.queue.find_audits();
             }
         }
-        let has_better_candidate = |number: TournamentNo, tried: &[Attempt]| {
-            let suits = |worker| suits(worker, number);
-            !is_injected(Defect::ForgetsWhoFailed)
-                && self.processes.has_better_candidate(process, tried, suits)
-        };
-        // One in doubt is tried with a game at a time.
-        let rests = |number: TournamentNo| {
-            let suits = |worker| suits(worker, number);
-            let rests = self.processes.rests(process, suits);
+        // A process with failures gets one game at a time.
+        let rests = |queue: &GameQueue| {
+            let rests = self.processes.rests(process, &queue.agents);
             rests.filter(|_| !is_injected(Defect::ForgetsWhoFailed))
-        };
-        let charged = |queue: &GameQueue| {
-            let outcomes = queue.agents.outcomes(now, &self.processes);
-            queue.agents.charged_at(process, &outcomes)
         };
         let chosen = looked
             .iter()
             .filter_map(|&number| Some((number, self.tournaments.get(&number)?)))
             .filter(|&(number, entry)| {
                 let queue = &entry.queue;
-                let rests = rests(number);
-                if rests.is_some_and(|until| holds || now < until) {
+                if rests(queue).is_some_and(|until| holds || now < until) {
                     return false;
                 }
-                let has_better_candidate = |tried: &[Attempt]| has_better_candidate(number, tried);
-                let requester = LeaseRequester {
-                    now,
-                    process,
-                    has_better_candidate: &has_better_candidate,
-                    charged: &charged(queue),
-                };
+                let requester = LeaseRequester::new(now, process, queue, &self.processes);
                 let assigns = entry.state == State::Running
                     && (queue.has_ready(&requester)
                         || !alone_already && queue.has_suspect(&requester))
@@ -249,34 +225,18 @@ impl Ledger {
                 (only_audits, entry.queue.leased(), entry.served, *number)
             })
             .map(|(number, _)| number)?;
-        let in_doubt = rests(chosen).is_some();
+        let in_doubt = self
+            .tournaments
+            .get(&chosen)
+            .and_then(|it| rests(&it.queue))
+            .is_some();
         let wanted = if in_doubt { 1 } else { wanted };
         let count = self.count(worker, chosen, wanted)?;
         let lease = self.leases_ever + 1;
         let entry = self.tournaments.get_mut(&chosen)?;
         let queue = &mut entry.queue;
         let running = entry.state == State::Running;
-        let processes = &self.processes;
-        let has_better_candidate = |tried: &[Attempt]| {
-            let suits = |worker| suits(worker, chosen);
-            !is_injected(Defect::ForgetsWhoFailed)
-                && processes.has_better_candidate(process, tried, suits)
-        };
-        let outcomes = queue.agents.outcomes(now, processes);
-        let charged = queue.agents.charged_at(process, &outcomes);
-        let due = |agent: &u16| queue.agents.is_to_be_tried(*agent, process, now);
-        let (probed, given_up): (Vec<u16>, Vec<u16>) = charged.iter().copied().partition(due);
-        // One that hangs at its start holds the others of its lease up.
-        let count = match probed.is_empty() {
-            true => count,
-            false => count.min(LEASE_GAMES_MIN),
-        };
-        let requester = LeaseRequester {
-            now,
-            process,
-            has_better_candidate: &has_better_candidate,
-            charged: &charged,
-        };
+        let requester = LeaseRequester::new(now, process, queue, &self.processes);
         let idle = !running || count == 0 || !queue.has_ready(&requester);
         let audits = queue.audits.listed_for(process);
         let mut alone = false;
@@ -294,11 +254,9 @@ impl Ledger {
             (audit, alone) = (true, true);
             queue.audits.take_alone(process)
         };
+        let given_up = requester.charged;
         if games.is_empty() {
             return None;
-        }
-        for agent in probed {
-            queue.agents.probe(agent, now);
         }
         self.leases_ever = lease;
         entry.served = lease;
@@ -331,8 +289,7 @@ impl Ledger {
         })
     }
 
-    /// Tournaments that are looked through when somebody asks: the running ones, and
-    /// in turn some of those that are finished.
+    /// Tournaments that a request searches: the running ones, and in turn some finished ones.
     fn looked_through(&mut self) -> Vec<TournamentNo> {
         let (before, behind) = (
             self.auditing.range(..self.look),
@@ -344,7 +301,7 @@ impl Ledger {
         looked
     }
 
-    /// How many games a lease is to have.
+    /// Number of games of a new lease.
     fn count(&self, worker: WorkerId, tournament: TournamentNo, wanted: usize) -> Option<usize> {
         let entry = self.tournaments.get(&tournament)?;
         let share = entry.queue.waiting() / (2 * self.workers.len() as u64);
@@ -358,7 +315,7 @@ impl Ledger {
         Some(wanted.min(share).min(self.room(worker, tournament, entry)))
     }
 
-    /// How many more games of a tournament a worker may hold.
+    /// Number of games of a tournament that a worker may still be leased.
     fn room(&self, worker: WorkerId, tournament: TournamentNo, entry: &LedgerEntry) -> usize {
         if entry.pace.is_quick() {
             return LEASE_GAMES_MAX;

@@ -1,5 +1,5 @@
-//! Reports on their way: which of their games are new, and what each has to
-//! wait for before it is acknowledged.
+//! Reports in progress: which of their games are new, and what each report waits for before
+//! it is acknowledged.
 
 use super::defects::{Defect, is_injected};
 use std::{
@@ -11,23 +11,23 @@ use super::{
     AfterGame, Failed, LeaseId, Ledger, RecordStatus, TournamentNo, WorkerId, WorkerProcess,
 };
 
-/// Number of a report, in order of being taken.
+/// Number of a report, in order of arrival.
 pub type ReportId = u64;
 
-/// A report, as the accounting sees it.
+/// A report, as the ledger sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportedGames<'a> {
-    /// Whose games these are.
+    /// The tournament of its games.
     pub tournament: TournamentNo,
-    /// Who brings them; none where the worker is of another start, or gone.
+    /// The worker that sent it; none if it joined another start, or left.
     pub by: Option<WorkerId>,
-    /// Who played them.
+    /// The process that played the games.
     pub process: WorkerProcess,
-    /// Under which lease.
+    /// The lease of the games.
     pub lease: LeaseId,
     /// Games with the hashes of their records.
     pub games: &'a [(u64, [u8; 32])],
-    /// Those of them that are void.
+    /// Games among them that are void.
     pub voids: &'a [u64],
     /// Games that could not be played.
     pub failed: &'a [Failed],
@@ -35,48 +35,46 @@ pub struct ReportedGames<'a> {
     pub agents: &'a [u16],
 }
 
-/// A report's games, distinguished. Nothing has changed yet.
+/// The games of a report, sorted by what happens to them. Nothing has changed yet.
 #[derive(Debug)]
 pub struct Sorted {
-    /// The number that the report gets.
+    /// Number of the report.
     pub id: ReportId,
-    /// Places in the report of those to be made durable.
+    /// Positions in the report of the games to be made durable.
     pub fresh: Vec<usize>,
-    /// On the way to the disk with another report.
+    /// Games that another report is writing.
     pending: BTreeSet<u64>,
-    /// Had a record before.
+    /// Games that had a record before.
     compare: Vec<u64>,
-    /// Void, though nobody said that they are to be: attempts that failed.
+    /// Games reported as void without being asked: failed attempts.
     early: BTreeSet<u64>,
 }
 
-/// What became of a report that was taken.
+/// Result of taking a report.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// The games that had a record before: the answer, where the report is
-    /// acknowledged at once; none where it waits for
-    /// [`Reports::written`].
+    /// Games that had a record before, if the report is acknowledged at once; none if it waits
+    /// for [`Reports::written`].
     pub answer: Option<Vec<u64>>,
-    /// Games that could not be played, and how often that happened so far.
+    /// Games that could not be played, with their number of failed attempts.
     pub failed: Vec<(u64, u32)>,
 }
 
-/// What follows from games that are durable now.
+/// Consequences of games that became durable.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Whose games these are.
+    /// The tournament of the games.
     pub tournament: TournamentNo,
-    /// Whether they were the last ones, which is to be made durable before it is
-    /// reported, or the last of those that are known.
+    /// State of the tournament. If it finished, that has to be made durable before it is
+    /// announced.
     pub came: AfterGame,
-    /// Reports to be acknowledged, and which of their games had a record
-    /// before.
+    /// Reports to be acknowledged, with the games that had a record before.
     pub acknowledged: Vec<(ReportId, Vec<u64>)>,
 }
 
 #[derive(Debug)]
 struct Waiting {
-    /// Own batch, and games of other reports that are on the way.
+    /// Number of writes it waits for: its own, and games of other reports.
     open: usize,
     compare: Vec<u64>,
 }
@@ -88,7 +86,7 @@ struct Batch {
     games: Vec<u64>,
 }
 
-/// Reports that wait for the disk.
+/// Reports that wait for a write.
 #[derive(Debug, Default)]
 pub struct Reports {
     waiting: HashMap<ReportId, Waiting>,
@@ -99,7 +97,7 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// Tells a report's games apart.
+    /// Sorts the games of a report.
     #[must_use]
     pub fn sort(&self, ledger: &Ledger, report: &ReportedGames<'_>) -> Sorted {
         let mut sorted = Sorted {
@@ -131,7 +129,7 @@ impl Reports {
         sorted
     }
 
-    /// Takes a report whose fresh games the store has taken.
+    /// Takes a report whose fresh games were passed to the store.
     pub fn take(
         &mut self,
         ledger: &mut Ledger,
@@ -214,7 +212,7 @@ impl Reports {
         Some(written)
     }
 
-    /// One of the things that a report waits for is durable.
+    /// A write that a report waits for is done.
     fn served(&mut self, id: ReportId) -> Option<(ReportId, Vec<u64>)> {
         let waiting = self.waiting.get_mut(&id)?;
         waiting.open -= 1;
@@ -225,13 +223,13 @@ impl Reports {
         Some((id, waiting.compare))
     }
 
-    /// The games of a report that are on the way to the disk.
+    /// Games of a report that are being written.
     #[must_use]
     pub fn games(&self, id: ReportId) -> Option<&[u64]> {
         self.batches.get(&id).map(|batch| &*batch.games)
     }
 
-    /// Whether games of a tournament are on the way to the disk.
+    /// True if games of a tournament are being written.
     #[must_use]
     pub fn writes(&self, tournament: TournamentNo) -> bool {
         let mut batches = self.batches.values();

@@ -1,96 +1,93 @@
-//! What the accounting speaks of.
+//! Types of the ledger's calls.
 
 use std::time::Duration;
 
-/// Number of a tournament, in order of its being added.
+/// Number of a tournament, in the order of [`Ledger::add`](super::Ledger::add).
 pub type TournamentNo = u32;
-/// Number of a worker, in order of joining.
+/// Number of a worker, in the order of joining.
 pub type WorkerId = u64;
-/// Who plays, as far as audits go: a game is audited by another than played it.
+/// A worker process. An audit has to run on another process than the game it replays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WorkerProcess {
-    /// Nobody knows: it was played before this start, or long ago.
+    /// Unknown: the game was played before this start, or long ago.
     #[default]
     Unknown,
-    /// A process, by the number that it drew at its start: the same in all its
-    /// joins. Names do not tell processes apart, all those of a host may have
-    /// one name.
+    /// A process, by the number that it drew at its start, which is the same each time it joins.
+    /// Names do not identify processes: all processes of a host may share one.
     Process(u64),
-    /// Of a process that tells no such number: each join counts for another.
+    /// A process that sends no such number; each join counts as another process.
     Join(WorkerId),
 }
 
 /// Number of a lease, from 1.
 pub type LeaseId = u64;
 
-/// What the accounting is reported once.
+/// Settings of the ledger.
 #[derive(Clone, Copy, Debug)]
 pub struct LedgerSettings {
-    /// A lease without progress for this long is taken back; each tournament
-    /// may have some more.
+    /// A lease without progress for this long is taken back. Each tournament may add to it.
     pub lease_deadline: Duration,
-    /// Share of games played again on another worker, in parts of a million.
+    /// Share of games that another worker replays, in parts per million.
     pub audit_ppm: u32,
-    /// How long hosts have to come back at which an agent ran; a tenth of it passes
-    /// between attempts at a game where nothing else is played.
+    /// Time to wait for a lost worker to return before its agents are given up, and for a
+    /// connected one to try an agent. A failed game rests a tenth of it.
     pub host_grace_period: Duration,
 }
 
-/// Whether more games may follow those that are known.
+/// Whether more games can follow the known ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Continuation {
-    /// These are all.
+    /// The known games are all.
     Last,
-    /// What follows depends on what they come to: see
+    /// Later games depend on the results of the known ones; see
     /// [`Ledger::extend`](super::Ledger::extend).
     More,
 }
 
-/// What became of a tournament when a game of it was durable.
+/// State of a tournament after a game became durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterGame {
-    /// There is more to play.
+    /// Other games are still open.
     Nothing,
-    /// All games that are known are durable: it is to be reported what follows.
+    /// All known games are durable: the next stage has to be decided.
     Due,
     /// It is finished.
     Finished,
 }
 
-/// What a tournament does.
+/// State of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Games are leased.
     Running,
     /// No games are leased; results are still taken.
     Paused,
-    /// The same, and it does not finish even where every game is done: it paused
-    /// itself, and a user has to look at it.
+    /// As `Paused`, and it does not finish even if every game is done: the tournament paused
+    /// itself, and a user has to resume it.
     Held,
     /// Every game is done.
     Finished,
-    /// No games are leased and no results taken.
+    /// No games are leased and no results are taken.
     Cancelled,
 }
 
-/// How much longer than usual the leases of a tournament may go without
-/// progress.
+/// Time without progress that leases of a tournament have in addition.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProgressTimeouts {
-    /// Until the first progress: agents have to start.
+    /// Before the first progress, while agents start.
     pub first: Duration,
-    /// Between two signs of progress: agents may think.
+    /// Between two signs of progress, while agents think.
     pub between: Duration,
 }
 
 /// A request for games.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask {
-    /// Who asks.
+    /// The worker that requests games.
     pub worker: WorkerId,
-    /// The most games wanted.
+    /// Maximum number of games.
     pub wanted: usize,
-    /// The worker's own number of it, growing from 1; 0 where it tells none.
+    /// The worker's number of the request, increasing from 1; 0 if it sends none.
     pub call: u64,
 }
 
@@ -99,7 +96,7 @@ pub struct Ask {
 pub struct Failed {
     /// Position in the schedule.
     pub index: u64,
-    /// The agent that did not start, where that was why.
+    /// The agent that did not start, if that was the reason.
     pub unready: Option<u16>,
 }
 
@@ -108,8 +105,8 @@ pub struct Failed {
 pub struct Assigned {
     /// Position in the schedule.
     pub index: u64,
-    /// Failed attempts before; as many as [`arena_wire::ATTEMPTS_MAX`] where it is
-    /// not to be played any more, but to be reported as void.
+    /// Failed attempts so far. With [`arena_wire::ATTEMPTS_MAX`] or more, the worker does not play
+    /// the game but reports it as void.
     pub attempts: u32,
 }
 
@@ -122,59 +119,59 @@ pub struct Grant {
     pub tournament: TournamentNo,
     /// At least one game.
     pub games: Vec<Assigned>,
-    /// Played again to compare.
+    /// True if the games are replayed for comparison.
     pub audit: bool,
-    /// Agents that start nowhere and that it has tried: they are charged without
-    /// being asked.
+    /// Agents that are given up and that the worker tried to start: it charges them without
+    /// asking.
     pub given_up: Vec<u16>,
 }
 
 /// A lease that was taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Who had it.
+    /// The worker that had it.
     pub worker: WorkerId,
     /// The lease.
     pub lease: LeaseId,
 }
 
-/// What a record is to the tournament.
+/// What a record is to its tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordStatus {
-    /// The first of its game: to be made durable, then
-    /// [`Ledger::durable`](super::Ledger::durable) is to be called.
+    /// The first record of its game: it has to be made durable and then passed to
+    /// [`Ledger::durable`](super::Ledger::durable).
     New,
-    /// The first of its game, with this hash, is on the way to the disk.
+    /// The first record of its game has this hash and is being written.
     Pending([u8; 32]),
-    /// The game is done; the durable record says whether this is the same.
+    /// The game is done; only the durable record shows whether this one is the same.
     Done,
-    /// Nobody wants it: the tournament was cancelled.
+    /// The tournament was cancelled.
     Unwanted,
-    /// There is no such game.
+    /// The tournament has no such game.
     Outside,
 }
 
-/// How far a tournament is.
+/// Progress of a tournament.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// What it does.
+    /// Its state.
     pub state: State,
-    /// Games of the schedule.
+    /// Known games of the schedule.
     pub games: u64,
     /// Durable games.
     pub done: u64,
-    /// Games leased now.
+    /// Leased games.
     pub leased: u64,
-    /// Games that could be leased, now or after a rest.
+    /// Games that are queued or resting.
     pub waiting: u64,
 }
 
-/// A worker's part.
+/// Leases of a worker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkerLoad {
-    /// Its leases.
+    /// Number of its leases.
     pub leases: u32,
-    /// Games in them.
+    /// Number of games in them.
     pub games: u64,
 }
 

@@ -28,10 +28,6 @@ const SCATTERED: u32 = 20;
 /// here before a start.
 pub(in crate::stress::simulate) const HOST_GRACE_PERIOD: Duration = Duration::from_secs(30);
 const REJOIN: Duration = Duration::from_secs(6);
-/// So long somebody who has not tried an agent is waited for, and one who comes
-/// later.
-const UNTRIED_GRACE_PERIOD: Duration = Duration::from_secs(600);
-const NEWCOMER: Duration = Duration::from_secs(120);
 
 #[derive(Default)]
 struct Failures {
@@ -41,8 +37,6 @@ struct Failures {
     /// Its agent ran elsewhere than where it did not start.
     unknown: bool,
     at: BTreeSet<u64>,
-    /// When it failed last, somebody was there who plays and never had it.
-    hope: bool,
 }
 
 struct Leased {
@@ -103,12 +97,16 @@ impl FaultAttribution {
         self.resumed.insert(tournament);
     }
 
-    fn fail(&mut self, present: &[Present], game: Game, process: u64, unready: Option<u16>) {
+    /// True if a connected process plays and never had this game.
+    fn has_untried(&self, present: &[Present], game: Game) -> bool {
         let had = self.had.get(&game);
-        let others = self.able(game.0, present).map(|here| here.who.process());
-        let hope = others.into_iter().any(|other| {
+        let mut others = self.able(game.0, present).map(|here| here.who.process());
+        others.any(|other| {
             self.plays.contains(&other) && !had.is_some_and(|had| had.contains(&other))
-        });
+        })
+    }
+
+    fn fail(&mut self, game: Game, process: u64, unready: Option<u16>) {
         let failures = self.failures.entry(game).or_default();
         failures.count += 1;
         failures.played += u32::from(unready.is_none());
@@ -121,7 +119,6 @@ impl FaultAttribution {
                 .is_some_and(|(ran, tried)| !ran.is_subset(tried));
         }
         failures.at.insert(process);
-        failures.hope = hope;
     }
 
     /// A lease is granted to a process.
@@ -136,8 +133,7 @@ impl FaultAttribution {
         for assigned in grant.games.iter().filter(|_| !grant.audit) {
             let game = (tournament, assigned.index);
             let failures = self.failures.get(&game);
-            let (count, at, hope) =
-                failures.map_or((0, 0, false), |it| (it.count, it.at.len(), it.hope));
+            let (count, at) = failures.map_or((0, 0), |it| (it.count, it.at.len()));
             if assigned.attempts > count {
                 return Err(format!(
                     "game {game:?} is said to have failed {} times and did {count} times",
@@ -145,7 +141,7 @@ impl FaultAttribution {
                 ));
             }
             if assigned.attempts >= ATTEMPTS_MAX {
-                if hope && at < PROCESSES && count < 2 * ATTEMPTS_MAX {
+                if self.has_untried(present, game) && at < PROCESSES && count < 2 * ATTEMPTS_MAX {
                     return Err(format!(
                         "game {game:?} is void, and somebody who plays never had it"
                     ));
@@ -185,7 +181,7 @@ impl FaultAttribution {
                 let broken = self.broken.get(&process).is_some_and(|it| it.1 >= BROKEN);
                 let since = tried.map_or(Duration::ZERO, |(since, _)| *since);
                 !broken
-                    && now < (since + UNTRIED_GRACE_PERIOD).max(here.since + NEWCOMER)
+                    && now < (since + HOST_GRACE_PERIOD).max(here.since + REJOIN)
                     && tried.is_none_or(|(_, tried)| !tried.contains(&process))
             };
             if tried.is_none_or(|(_, tried)| !tried.contains(&process)) {
@@ -222,10 +218,10 @@ impl FaultAttribution {
     }
 
     /// A lease was lost with what it had.
-    pub(super) fn lost(&mut self, present: &[Present], lease: LeaseId) {
+    pub(super) fn lost(&mut self, lease: LeaseId) {
         if let Some(leased) = self.leases.remove(&lease) {
             for index in leased.games {
-                self.fail(present, (leased.tournament, index), leased.process, None);
+                self.fail((leased.tournament, index), leased.process, None);
             }
         }
     }
@@ -247,7 +243,7 @@ impl FaultAttribution {
                 }
             }
         }
-        self.lost(present, lease);
+        self.lost(lease);
     }
 
     /// A worker left: all it had is lost, unless it left in order.
@@ -281,7 +277,7 @@ impl FaultAttribution {
             if in_order {
                 self.leases.remove(&lease);
             } else {
-                self.lost(present, lease);
+                self.lost(lease);
             }
         }
         had_games
@@ -306,7 +302,6 @@ impl FaultAttribution {
     /// A process reports games of this start; failed ones have the hash 0.
     pub(super) fn reported(
         &mut self,
-        present: &[Present],
         process: u64,
         lease: LeaseId,
         spec: &Spec,
@@ -336,7 +331,7 @@ impl FaultAttribution {
             self.plays.remove(&process);
         }
         for (index, unready) in failed {
-            self.fail(present, (tournament, index), process, unready);
+            self.fail((tournament, index), process, unready);
         }
         for &(index, hash) in games
             .iter()

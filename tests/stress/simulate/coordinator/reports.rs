@@ -149,7 +149,7 @@ impl Coordinator {
             }
             let games = (tournament, &*games);
             self.fault_attribution
-                .reported(&self.present, process, lease, &spec, games);
+                .reported(process, lease, &spec, games);
         }
         self.fault_attribution
             .ran(who.process(), &spec, (tournament, &games));

@@ -197,40 +197,6 @@ fn a_host_that_went_before_a_pause_has_time_to_come_back_after_it() {
 }
 
 #[test]
-fn an_agent_that_is_given_up_is_tried_again_once_a_minute() {
-    let mut ledger = ledger();
-    running(&mut ledger, 10_000);
-    let bad = [1, 2].map(|number| process(&mut ledger, number));
-    for bad in bad {
-        unready(&mut ledger, bad);
-    }
-    let mut tried = Vec::new();
-    for tick in 1..200 {
-        for (place, bad) in bad.into_iter().enumerate() {
-            let now = START + SECOND * tick;
-            let lease = one(&mut ledger, now, bad);
-            if lease.given_up.is_empty() {
-                tried.push((tick, place));
-                let count = not_started(&mut ledger, now, &lease, (lease.games[0].index, 3));
-                assert_eq!(count, Some(0), "no attempt is counted");
-            }
-            end(&mut ledger, now, bad, &lease, false);
-        }
-    }
-    assert_eq!(tried, [(61, 0), (121, 1), (181, 0)], "in turn");
-    let now = START + SECOND * 241;
-    let lease = one(&mut ledger, now, bad[1]);
-    assert_eq!(lease.given_up, NOBODY);
-    let games = [(lease.games[0].index, [1; 32])];
-    report(&mut ledger, now, bad[1], &lease, |it| {
-        (it.games, it.agents) = (&games, &[3]);
-    });
-    for bad in bad {
-        assert_eq!(given_up_at(&mut ledger, now + SECOND, bad), NOBODY);
-    }
-}
-
-#[test]
 fn an_agent_that_ran_at_the_only_host_is_charged_there_after_it_joined_again() {
     let mut ledger = ledger();
     running(&mut ledger, 100);
