@@ -1,20 +1,12 @@
 //! The single binary of Arena: coordinator, worker, agents of the papers, and all user
 //! commands.
 
-mod access;
 mod commands;
 mod config;
-mod embedded;
-mod failure;
-mod ids;
-mod output;
-mod package;
-mod progress;
-mod signals;
-mod workers;
 
 use std::process::ExitCode;
 
+use arena_client::{access, embedded, failure, ids, output, progress, signals, workers};
 use arena_telemetry::logs;
 use clap::{CommandFactory, FromArgMatches, Parser};
 

@@ -1,11 +1,9 @@
 //! `arena agent …`
 
 mod check;
-mod describe;
 mod list;
 mod register;
 mod serve;
-mod target;
 
 use std::{ffi::OsString, process::ExitCode};
 

@@ -1,19 +1,18 @@
 //! `arena bench`
 
-mod processes;
-mod rules;
-mod tournament;
-
 use arena_report::units;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 
-use self::{rules::Way, tournament::SetUp};
 use crate::{
     failure::{Failure, Outcome},
     output::{self, Format, Listing, note},
+};
+use arena_client::bench::{
+    Measured,
+    rules::{self, Way},
+    tournament::{self, SetUp},
 };
 
 /// Measure the speed of rules, agents and workers on this machine
@@ -79,53 +78,6 @@ fn seconds(text: &str) -> Result<f64, String> {
         Ok(seconds)
     } else {
         Err("must be from 0.05 to 3600".to_owned())
-    }
-}
-
-/// One measured line.
-#[derive(Debug, Default, Serialize)]
-pub(super) struct Measured {
-    what: String,
-    ruleset: &'static str,
-    /// Number of seats, for lines of the rules.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seats: Option<usize>,
-    /// True if no record is kept, for lines of the rules.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bare: Option<bool>,
-    seconds: f64,
-    games: u64,
-    /// Decisions that a bot was asked for.
-    decisions: u64,
-    decisions_per_second: f64,
-    games_per_second: f64,
-    /// CPU time of all processes together.
-    cpu_us_per_decision: f64,
-    coordinator_mb: Option<f64>,
-    worker_mb: Option<f64>,
-    agent_mb: Option<f64>,
-}
-
-impl Measured {
-    fn new(what: String, seconds: f64, games: u64, decisions: u64, cpu_seconds: f64) -> Self {
-        let per_second = |count: u64| {
-            if seconds > 0.0 {
-                count as f64 / seconds
-            } else {
-                0.0
-            }
-        };
-        Self {
-            what,
-            ruleset: "cowry",
-            seconds,
-            games,
-            decisions,
-            decisions_per_second: per_second(decisions),
-            games_per_second: per_second(games),
-            cpu_us_per_decision: cpu_seconds * 1e6 / decisions.max(1) as f64,
-            ..Self::default()
-        }
     }
 }
 

@@ -1,13 +1,9 @@
 //! `arena game …`, and the parts that `arena play` shares with it.
 
-mod compare;
 mod list;
 mod printed;
-mod programs;
 mod rerun;
-mod resolved;
 mod show;
-mod texts;
 mod watch;
 
 use arena_report::records::{self, TournamentRecords};
@@ -24,11 +20,10 @@ use crate::{
     output::{self, Format, note},
 };
 
-pub(crate) use resolved::{Resolved, play};
 pub(crate) use show::{print_faults, print_record};
 pub(crate) use watch::WatchArgs;
 
-use self::texts::Text;
+use arena_client::rerun::{Text, texts};
 
 /// List, show, replay and rerun games of a tournament
 #[derive(Debug, Subcommand)]
@@ -179,7 +174,7 @@ impl ReplayArgs {
     }
 
     fn replay_file(&self, file: &Path) -> Outcome {
-        let texts = texts::texts(file)?;
+        let texts = texts(file)?;
         texts.iter().try_for_each(|text| self.replay_text(text))
     }
 

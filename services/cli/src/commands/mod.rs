@@ -122,13 +122,3 @@ fn block_on(work: impl Future<Output = Outcome>) -> Outcome {
         .map_err(|error| Failure::failed(format!("cannot start the runtime: {error}")))?
         .block_on(work)
 }
-
-/// A fresh id for a request with side effects, which makes a retry safe.
-fn request_id() -> String {
-    let mut bytes = [0; 16];
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => hex::encode(bytes),
-        // Without an id the request is not protected against repetition.
-        Err(_) => String::new(),
-    }
-}

@@ -2,16 +2,14 @@
 
 use std::time::Duration;
 
+use arena_client::rerun::{self, Resolved};
 use arena_engine::{FaultPolicy, Opening, Setup};
 use arena_model::BlockSeed;
 use arena_model::seat;
 use arena_wire::v1;
 use clap::{Args, ValueEnum};
 
-use super::{
-    game::{self, Resolved},
-    options,
-};
+use super::{game, options};
 use crate::{
     access::AccessArgs,
     failure::{Failure, Outcome},
@@ -142,7 +140,7 @@ impl PlayArgs {
     }
 
     async fn play(&self, resolved: &Resolved, assignment: &v1::GameAssignment) -> Outcome {
-        let played = game::play(resolved, assignment, self.builtin).await?;
+        let played = rerun::play(resolved, assignment, self.builtin).await?;
         let rules = arena_report::records::TournamentRecords::new(&resolved.setup)?;
         game::print_record(&rules, &played.record, self.output, &self.watch)?;
         game::print_faults(&resolved.setup, &played);

@@ -177,7 +177,7 @@ async fn play_on(
     let expectations = arena_report::expected(&spec, &plan.expect)?;
     let alone = plan.workers == 1;
     let seed_given = plan.seed.is_some() || spec.seed.is_some();
-    let response = tournament::start(client, plan.spec, plan.seed, plan.again).await?;
+    let response = access::start_tournament(client, plan.spec, plan.seed, plan.again).await?;
     let tournament = response.tournament.unwrap_or_default();
     let id = tournament.tournament_id.clone();
     note(format!("tournament {id}"));
@@ -200,7 +200,7 @@ async fn play_on(
         ));
     }
     let mut fleet = Fleet::start(url, plan.workers, plan.builtin, plan.agent_output.clone())?;
-    let mut progress = Progress::new();
+    let mut progress = Progress::default();
     let mut watching = client.clone();
     let follow = progress::follow(&mut watching, &id, &mut progress, Duration::from_secs(30));
     let supervise = async {

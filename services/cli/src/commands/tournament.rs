@@ -2,7 +2,6 @@
 
 mod list;
 mod plan;
-mod sample;
 
 use arena_report::{
     standings::{audits::format_audits, verdict, view},
@@ -18,9 +17,9 @@ use arena_wire::v1;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{request_id, set::SetArgs, standings};
+use super::{set::SetArgs, standings};
 use crate::{
-    access::{Access, AccessArgs, Client},
+    access::{Access, AccessArgs, request_id, start_tournament},
     failure::{Failure, Kind, Outcome},
     ids,
     output::{self, Format, note},
@@ -235,25 +234,9 @@ pub(crate) fn about(path: &Path) -> impl Fn(Failure) -> Failure + '_ {
     }
 }
 
-/// Starts a tournament, or resumes it.
-pub(crate) async fn start(
-    client: &mut Client,
-    spec_toml: String,
-    seed: Option<String>,
-    again: bool,
-) -> Outcome<v1::StartTournamentResponse> {
-    let request = v1::StartTournamentRequest {
-        request_id: request_id(),
-        spec_toml,
-        seed: seed.unwrap_or_default(),
-        again,
-    };
-    Ok(client.start_tournament(request).await?.into_inner())
-}
-
 async fn start_command(access: &mut Access, args: StartArgs) -> Outcome {
     let spec = read_spec(&args.spec, &args.set)?;
-    let response = start(&mut access.client, spec, args.seed, args.again)
+    let response = start_tournament(&mut access.client, spec, args.seed, args.again)
         .await
         .map_err(about(&args.spec))?;
     response.notes.iter().for_each(note);

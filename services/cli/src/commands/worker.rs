@@ -136,12 +136,3 @@ fn failure(error: WorkerError) -> Failure {
         _ => Failure::failed(error),
     }
 }
-
-impl From<Builtin> for arena_worker::Builtin {
-    fn from(builtin: Builtin) -> Self {
-        match builtin {
-            Builtin::InProcess => Self::InProcess,
-            Builtin::Process => Self::Process,
-        }
-    }
-}

@@ -1,24 +1,16 @@
 //! `arena agent check`, and the query of an agent's description.
 
-mod plays;
-mod rulesets;
-
 use arena_report::units;
 use std::path::PathBuf;
 
 use arena_wire::{convert, v1, v1::agent::Source};
 use clap::Args;
 
-use self::plays::Checked;
-pub(super) use self::rulesets::unknown_rulesets;
-use super::{
-    describe::describe,
-    target::{Found, Target},
-};
 use crate::{
     failure::{Failure, Outcome},
     output::{Format, note},
 };
+use arena_client::check::{Checked, Found, Target, describe, unknown_rulesets};
 
 /// Environment variables through which runtimes find files outside the agent.
 const SEARCH_PATHS: [&str; 4] = ["PYTHONPATH", "PYTHONHOME", "NODE_PATH", "CLASSPATH"];

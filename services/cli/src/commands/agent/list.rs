@@ -8,8 +8,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::{
-    access::{AccessArgs, Client},
-    commands::request_id,
+    access::{AccessArgs, Client, request_id},
     failure::Outcome,
     output::{self, Format, Listing},
 };

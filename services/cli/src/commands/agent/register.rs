@@ -9,13 +9,13 @@ use arena_wire::{
 };
 use clap::Args;
 
-use super::target::{Found, Target};
 use crate::{
-    access::{AccessArgs, Client},
-    commands::{options, request_id},
+    access::{AccessArgs, Client, request_id},
+    commands::options,
     failure::{Failure, Outcome},
     output::{Format, note},
 };
+use arena_client::check::{self, Found, Target};
 
 /// Bytes of a binary per message.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -152,9 +152,9 @@ impl RegisterArgs {
 
     /// Queries a process for its description; `None` for a binary that provides none.
     async fn ask(&self, name: &str, found: &Found) -> Outcome<Option<v1::DescribeResponse>> {
-        match super::describe::describe(found).await {
+        match check::describe(found).await {
             Ok(description) => {
-                for problem in super::check::unknown_rulesets(&description) {
+                for problem in check::unknown_rulesets(&description) {
                     note(format!("warning: {problem}"));
                 }
                 Ok(Some(description))

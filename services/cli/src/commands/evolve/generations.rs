@@ -10,8 +10,7 @@ use arena_wire::v1::{GetStandingsRequest, PlanTournamentRequest, Standings, Tour
 
 use super::report::{EvolutionReporter, PlayedGeneration};
 use crate::{
-    access::Client,
-    commands::tournament,
+    access::{self, Client},
     failure::{Failure, Outcome},
     output::note,
     progress::{self, Progress},
@@ -139,7 +138,7 @@ impl Generations {
         generation: &Generation,
     ) -> Outcome<(Standings, bool)> {
         let spec = self.tournament(generation)?;
-        let started = tournament::start(client, spec, None, false).await?;
+        let started = access::start_tournament(client, spec, None, false).await?;
         let started = started.tournament.unwrap_or_default();
         let id = started.tournament_id.clone();
         let before = started.state() == TournamentState::Finished;

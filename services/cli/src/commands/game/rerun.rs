@@ -17,12 +17,9 @@ use arena_worker::BinaryProvider;
 use clap::Args;
 use tonic::Code;
 
-use super::{
-    compare, fetch,
-    programs::Programs,
-    resolved::{Played, Resolved, play, play_with},
-    texts::{Text, texts},
-};
+use arena_client::rerun::{Played, Programs, Resolved, Text, compare, play, play_with, texts};
+
+use super::fetch;
 use crate::{
     access::{Access, AccessArgs, Client},
     failure::{Failure, Outcome},

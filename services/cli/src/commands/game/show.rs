@@ -3,13 +3,11 @@
 use arena_report::records::TournamentRecords;
 use std::fmt::Write;
 
+use arena_client::rerun::Played;
 use arena_model::GameRecord;
 use arena_wire::v1;
 
-use super::{
-    resolved::Played,
-    watch::{Frame, WatchArgs},
-};
+use super::watch::{Frame, WatchArgs};
 use crate::{
     commands::export,
     failure::{Failure, Outcome},

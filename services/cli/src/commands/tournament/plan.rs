@@ -17,7 +17,9 @@ use arena_wire::v1::{self, agent_setup::Source};
 use clap::Args;
 use serde_json::json;
 
-use super::{about, read_spec, sample};
+use arena_client::sample;
+
+use super::{about, read_spec};
 use crate::{
     access::{AccessArgs, Client},
     commands::set::SetArgs,

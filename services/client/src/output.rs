@@ -13,7 +13,7 @@ use arena_report::text::{self, Column, csv_line, fitted, wrapped};
 
 /// How data is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Format {
+pub enum Format {
     /// A table, for reading.
     #[default]
     Table,
@@ -26,15 +26,15 @@ pub(crate) enum Format {
 }
 
 /// Rows with a header, and the same rows as data.
-pub(crate) struct Listing<T> {
-    pub(crate) header: Vec<&'static str>,
-    pub(crate) rows: Vec<(Vec<String>, T)>,
+pub struct Listing<T> {
+    pub header: Vec<&'static str>,
+    pub rows: Vec<(Vec<String>, T)>,
     /// The message if there are no rows.
-    pub(crate) empty: &'static str,
+    pub empty: &'static str,
 }
 
 impl<T: Serialize> Listing<T> {
-    pub(crate) fn print(&self, format: Format) -> Outcome {
+    pub fn print(&self, format: Format) -> Outcome {
         match format {
             Format::Json => {
                 let items: Vec<&T> = self.rows.iter().map(|(_, item)| item).collect();
@@ -73,15 +73,12 @@ fn width_of(terminal: impl std::os::fd::AsFd) -> Option<usize> {
 }
 
 /// Width in columns if stdout is a terminal; `None` otherwise.
-pub(crate) fn width() -> Option<usize> {
+pub fn width() -> Option<usize> {
     width_of(io::stdout())
 }
 
 /// A table with right-aligned numbers. Text wraps on a narrower terminal.
-pub(crate) fn table<'a>(
-    header: &[&str],
-    rows: impl IntoIterator<Item = &'a Vec<String>>,
-) -> String {
+pub fn table<'a>(header: &[&str], rows: impl IntoIterator<Item = &'a Vec<String>>) -> String {
     fitted(columns(header, rows), width()).0
 }
 
@@ -104,25 +101,25 @@ fn columns<'a>(header: &[&str], rows: impl IntoIterator<Item = &'a Vec<String>>)
 }
 
 /// Formats lines below a table on stdout; wrapped between words on a terminal.
-pub(crate) fn remark(line: &str) -> String {
+pub fn remark(line: &str) -> String {
     text::remark(line, width())
 }
 
 /// Prints one JSON value over several lines.
-pub(crate) fn json(value: &impl Serialize) -> Outcome {
+pub fn json(value: &impl Serialize) -> Outcome {
     let text = serde_json::to_string_pretty(value).map_err(Failure::failed)?;
     write(&format!("{text}\n"))
 }
 
 /// Prints one JSON value on a line.
-pub(crate) fn json_line(value: &impl Serialize) -> Outcome {
+pub fn json_line(value: &impl Serialize) -> Outcome {
     let text = serde_json::to_string(value).map_err(Failure::failed)?;
     write(&format!("{text}\n"))
 }
 
 /// Writes to stdout. If the reader has closed it (`| head`), the program ends without an
 /// error, like any filter.
-pub(crate) fn write(text: &str) -> Outcome {
+pub fn write(text: &str) -> Outcome {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
@@ -131,7 +128,7 @@ pub(crate) fn write(text: &str) -> Outcome {
 }
 
 /// Prints a message for the user on stderr.
-pub(crate) fn note(text: impl std::fmt::Display) {
+pub fn note(text: impl std::fmt::Display) {
     let mut text = text.to_string();
     if let Some(width) = width_of(io::stderr()) {
         text = wrapped(&text, width, "  ");
@@ -141,7 +138,7 @@ pub(crate) fn note(text: impl std::fmt::Display) {
 }
 
 /// Prints the reason of a failure on stderr. Returns the exit code.
-pub(crate) fn report(failure: &Failure) -> ExitCode {
+pub fn report(failure: &Failure) -> ExitCode {
     let text = failure.to_string();
     if !text.is_empty() {
         let start = match failure.kind() {
@@ -155,13 +152,13 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
 
 /// True if more than one line may be drawn on stderr: plain text is not requested, and the
 /// terminal can move the cursor.
-pub(crate) fn drawable() -> bool {
+pub fn drawable() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
     interactive() && !set("NO_COLOR") && !dumb
 }
 
 /// True if stderr is a terminal that supports drawing.
-pub(crate) fn interactive() -> bool {
+pub fn interactive() -> bool {
     io::stderr().is_terminal() && std::env::var_os("CI").is_none()
 }

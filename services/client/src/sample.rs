@@ -29,9 +29,9 @@ const BLOCKS: u64 = 100_000;
 const PATIENCE: u32 = 10;
 
 /// The results of the sampled games.
-pub(super) struct Sample {
-    pub(super) games: u64,
-    pub(super) blocks: u64,
+pub struct Sample {
+    pub games: u64,
+    pub blocks: u64,
     seconds: f64,
     /// Scores over blocks, by group and agent.
     scores: BTreeMap<(u64, u16), Vec<f64>>,
@@ -39,8 +39,8 @@ pub(super) struct Sample {
 
 impl Sample {
     /// A sample of one group, from the first agent's scores over blocks.
-    #[cfg(test)]
-    pub(super) fn of_scores(scores: &[f64]) -> Self {
+    #[must_use]
+    pub fn of_scores(scores: &[f64]) -> Self {
         Self {
             games: 2 * scores.len() as u64,
             blocks: scores.len() as u64,
@@ -50,12 +50,12 @@ impl Sample {
     }
 
     /// Games per second; `None` without a game.
-    pub(super) fn rate(&self) -> Option<f64> {
+    pub fn rate(&self) -> Option<f64> {
         (self.games > 0 && self.seconds > 0.0).then(|| self.games as f64 / self.seconds)
     }
 
     /// Number of blocks by the first agent's units, with `units` units per block.
-    pub(super) fn outcomes(&self, units: u64) -> Vec<u64> {
+    pub fn outcomes(&self, units: u64) -> Vec<u64> {
         let mut counts = vec![0; units as usize + 1];
         let first = self.scores.iter().filter(|((_, agent), _)| *agent == 0);
         for score in first.flat_map(|(_, scores)| scores) {
@@ -69,7 +69,7 @@ impl Sample {
 
     /// Standard deviation of an agent's score over blocks of one group; `None` if no group
     /// has two blocks.
-    pub(super) fn spread(&self) -> Option<f64> {
+    pub fn spread(&self) -> Option<f64> {
         let (mut squares, mut df) = (0.0, 0.0);
         for scores in self.scores.values() {
             let mean = scores.iter().sum::<f64>() / scores.len() as f64;
@@ -84,7 +84,7 @@ impl Sample {
 /// Plays the groups of the first stage for `seconds` seconds. If the tournament has too few
 /// blocks to estimate the standard deviation, it plays more. A block that takes ten times
 /// as long is aborted, and not counted.
-pub(super) fn play(tournament: &Tournament, seconds: f64) -> Outcome<Sample> {
+pub fn play(tournament: &Tournament, seconds: f64) -> Outcome<Sample> {
     let mut tournament = tournament.clone();
     tournament.blocks = tournament.blocks.max(BLOCKS_LEAST);
     let mut book = Vec::new();

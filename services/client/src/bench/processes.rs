@@ -8,9 +8,9 @@ use crate::failure::{Failure, Outcome};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
     /// User and system time, without finished children.
-    pub(super) cpu_seconds: f64,
+    pub cpu_seconds: f64,
     /// Peak resident memory.
-    pub(super) peak_mb: f64,
+    pub peak_mb: f64,
 }
 
 /// Linux reports CPU time to user space in hundredths of a second (`USER_HZ`).

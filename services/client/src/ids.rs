@@ -14,7 +14,7 @@ const LAST: &str = "@last";
 const NAMED_MAX: usize = 5;
 
 /// The id of the tournament that `text` refers to.
-pub(crate) async fn tournament(client: &mut Client, text: &str) -> Outcome<String> {
+pub async fn tournament(client: &mut Client, text: &str) -> Outcome<String> {
     let mut unknown = None;
     if text != LAST {
         let request = v1::GetTournamentRequest {
@@ -37,7 +37,7 @@ pub(crate) async fn tournament(client: &mut Client, text: &str) -> Outcome<Strin
 }
 
 /// The id of the game that `text` refers to: TOURNAMENT/INDEX.
-pub(crate) async fn game(client: &mut Client, text: &str) -> Outcome<String> {
+pub async fn game(client: &mut Client, text: &str) -> Outcome<String> {
     let parts = text.rsplit_once('/');
     let Some((of, index)) = parts.filter(|(_, index)| index.parse::<u64>().is_ok()) else {
         // The coordinator reports what is wrong with it.
@@ -47,7 +47,7 @@ pub(crate) async fn game(client: &mut Client, text: &str) -> Outcome<String> {
 }
 
 /// All tournaments, without specs.
-pub(crate) async fn all(client: &mut Client) -> Outcome<Vec<v1::Tournament>> {
+pub async fn all(client: &mut Client) -> Outcome<Vec<v1::Tournament>> {
     let mut tournaments = Vec::new();
     let mut token = String::new();
     loop {

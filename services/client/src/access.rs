@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use arena_wire::v1;
 use clap::Args;
 use tonic::transport::Endpoint;
 
@@ -14,26 +15,26 @@ use crate::{
     failure::{Failure, Outcome},
 };
 
-pub(crate) use arena_report::Client;
+pub use arena_report::Client;
 
 /// Large enough for exports, which request pages of hundreds of long games.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
 /// Where the coordinator or its data is.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct AccessArgs {
+pub struct AccessArgs {
     /// URL of a running coordinator
     ///
     /// Without --coordinator and --data, ARENA_COORDINATOR is used.
     #[arg(long, value_name = "URL", conflicts_with = "data")]
-    pub(crate) coordinator: Option<String>,
+    pub coordinator: Option<String>,
 
     /// Data folder. If a coordinator is using the folder, that coordinator is queried
     /// [default: ./arena-data]
     ///
     /// Without --data, --coordinator and ARENA_COORDINATOR, ARENA_DATA is used.
     #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
+    pub data: Option<PathBuf>,
 }
 
 /// The place given by the arguments or the environment.
@@ -44,26 +45,26 @@ enum Place {
 }
 
 /// A connection to a coordinator.
-pub(crate) struct Access {
-    pub(crate) client: Client,
+pub struct Access {
+    pub client: Client,
     /// Address on which the coordinator listens.
-    pub(crate) url: String,
+    pub url: String,
     embedded: Option<Embedded>,
 }
 
 impl AccessArgs {
     /// Opens an existing place.
-    pub(crate) async fn open(&self) -> Outcome<Access> {
+    pub async fn open(&self) -> Outcome<Access> {
         self.connect(false).await
     }
 
     /// Opens a place, and creates the data folder if there is none.
-    pub(crate) async fn open_or_create(&self) -> Outcome<Access> {
+    pub async fn open_or_create(&self) -> Outcome<Access> {
         self.connect(true).await
     }
 
     /// Opens an existing place. Without one, starts a coordinator in memory.
-    pub(crate) async fn open_or_memory(&self) -> Outcome<Access> {
+    pub async fn open_or_memory(&self) -> Outcome<Access> {
         if self.leads_somewhere() {
             return self.open().await;
         }
@@ -73,17 +74,17 @@ impl AccessArgs {
 
     /// True if arguments or environment name a place, or a data folder with the default
     /// name exists.
-    pub(crate) fn leads_somewhere(&self) -> bool {
+    pub fn leads_somewhere(&self) -> bool {
         !matches!(self.place(), Place::Unsaid) || Path::new(DEFAULT_DATA).is_dir()
     }
 
     /// The data folder that [`AccessArgs::open_or_create`] would create.
-    pub(crate) fn creates(&self) -> Option<PathBuf> {
+    pub fn creates(&self) -> Option<PathBuf> {
         self.folder().filter(|data| !data.exists())
     }
 
     /// The data folder; `None` if a coordinator is named.
-    pub(crate) fn folder(&self) -> Option<PathBuf> {
+    pub fn folder(&self) -> Option<PathBuf> {
         match self.place() {
             Place::Url(_) => None,
             Place::Folder(data) => Some(data),
@@ -144,12 +145,12 @@ impl Access {
     }
 
     /// True for an embedded coordinator.
-    pub(crate) fn is_embedded(&self) -> bool {
+    pub fn is_embedded(&self) -> bool {
         self.embedded.is_some()
     }
 
     /// Waits until an embedded coordinator fails; waits forever without one.
-    pub(crate) async fn failed(&mut self) -> Failure {
+    pub async fn failed(&mut self) -> Failure {
         match &mut self.embedded {
             Some(embedded) => embedded.failed().await,
             None => std::future::pending().await,
@@ -157,7 +158,7 @@ impl Access {
     }
 
     /// Stops an embedded coordinator.
-    pub(crate) async fn close(self) -> Outcome {
+    pub async fn close(self) -> Outcome {
         match self.embedded {
             Some(embedded) => embedded.stop().await,
             None => Ok(()),
@@ -166,7 +167,7 @@ impl Access {
 }
 
 /// Connects to a coordinator.
-pub(crate) async fn dial(url: &str) -> Outcome<Client> {
+pub async fn dial(url: &str) -> Outcome<Client> {
     let url = if url.contains("://") {
         url.to_owned()
     } else {
@@ -186,10 +187,36 @@ pub(crate) async fn dial(url: &str) -> Outcome<Client> {
 }
 
 /// The innermost cause, which is the most specific one.
-pub(crate) fn root_cause(error: &dyn std::error::Error) -> String {
+pub fn root_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {
         cause = inner;
     }
     cause.to_string()
+}
+
+/// A fresh id for a request with side effects, which makes a retry safe.
+pub fn request_id() -> String {
+    let mut bytes = [0; 16];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => hex::encode(bytes),
+        // Without an id the request is not protected against repetition.
+        Err(_) => String::new(),
+    }
+}
+
+/// Starts a tournament, or resumes it.
+pub async fn start_tournament(
+    client: &mut Client,
+    spec_toml: String,
+    seed: Option<String>,
+    again: bool,
+) -> Outcome<v1::StartTournamentResponse> {
+    let request = v1::StartTournamentRequest {
+        request_id: request_id(),
+        spec_toml,
+        seed: seed.unwrap_or_default(),
+        again,
+    };
+    Ok(client.start_tournament(request).await?.into_inner())
 }

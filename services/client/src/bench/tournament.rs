@@ -22,20 +22,19 @@ use super::{
 };
 use crate::{
     access::{self, Client},
-    commands::tournament,
     failure::{Failure, Outcome},
 };
 
 /// A tournament to measure.
-pub(super) struct SetUp {
-    pub(super) what: String,
-    pub(super) worker_flags: Vec<String>,
+pub struct SetUp {
+    pub what: String,
+    pub worker_flags: Vec<String>,
     /// An executable that plays instead of the native bot.
-    pub(super) agent: Option<PathBuf>,
-    pub(super) agents: usize,
-    pub(super) workers: usize,
+    pub agent: Option<PathBuf>,
+    pub agents: usize,
+    pub workers: usize,
     /// Games that a worker plays at once.
-    pub(super) capacity: u32,
+    pub capacity: u32,
 }
 
 impl SetUp {
@@ -75,7 +74,7 @@ struct Addresses {
     metrics: Option<SocketAddr>,
 }
 
-pub(super) async fn measure(set_up: &SetUp, seconds: f64) -> Outcome<Measured> {
+pub async fn measure(set_up: &SetUp, seconds: f64) -> Outcome<Measured> {
     let data = tempfile::tempdir()?;
     let (coordinator, addresses) = spawn(&coordinator_flags(data.path())).await?;
     let listen = addresses
@@ -100,7 +99,7 @@ pub(super) async fn measure(set_up: &SetUp, seconds: f64) -> Outcome<Measured> {
         workers.push(Worker { process, metrics });
     }
     let mut client = access::dial(&url).await?;
-    let started = tournament::start(&mut client, set_up.spec(), None, false).await?;
+    let started = access::start_tournament(&mut client, set_up.spec(), None, false).await?;
     let id = started.tournament.unwrap_or_default().tournament_id;
     let mut bench = Bench {
         client,

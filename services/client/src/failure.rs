@@ -9,14 +9,14 @@ use tonic::{Code, Status};
 
 /// The reason why a command failed.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub struct Failure {
     kind: Kind,
     message: String,
 }
 
 /// The exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A failure of a port, a folder, a disk or a process.
     Failed = 1,
     /// The user's input is wrong.
@@ -30,30 +30,30 @@ pub(crate) enum Kind {
 }
 
 impl Failure {
-    pub(crate) fn new(kind: Kind, message: impl fmt::Display) -> Self {
+    pub fn new(kind: Kind, message: impl fmt::Display) -> Self {
         Self {
             kind,
             message: message.to_string(),
         }
     }
 
-    pub(crate) fn failed(message: impl fmt::Display) -> Self {
+    pub fn failed(message: impl fmt::Display) -> Self {
         Self::new(Kind::Failed, message)
     }
 
-    pub(crate) fn usage(message: impl fmt::Display) -> Self {
+    pub fn usage(message: impl fmt::Display) -> Self {
         Self::new(Kind::Usage, message)
     }
 
-    pub(crate) fn differs(message: impl fmt::Display) -> Self {
+    pub fn differs(message: impl fmt::Display) -> Self {
         Self::new(Kind::Differs, message)
     }
 
-    pub(crate) fn unreachable(message: impl fmt::Display) -> Self {
+    pub fn unreachable(message: impl fmt::Display) -> Self {
         Self::new(Kind::Unreachable, message)
     }
 
-    pub(crate) fn kind(&self) -> Kind {
+    pub fn kind(&self) -> Kind {
         self.kind
     }
 }
@@ -125,4 +125,4 @@ impl From<anyhow::Error> for Failure {
     }
 }
 
-pub(crate) type Outcome<T = ()> = Result<T, Failure>;
+pub type Outcome<T = ()> = Result<T, Failure>;

@@ -7,15 +7,15 @@ use arena_model::record::ParsedRecord;
 use crate::failure::{Failure, Outcome};
 
 /// The text of a record.
-pub(super) struct Text {
+pub struct Text {
     /// File name and line.
-    pub(super) place: String,
-    pub(super) text: String,
+    pub place: String,
+    pub text: String,
 }
 
 /// The records of a file, one per line, or a single one over several lines, as `jq` writes
 /// it; `-` is stdin.
-pub(super) fn texts(file: &Path) -> Outcome<Vec<Text>> {
+pub fn texts(file: &Path) -> Outcome<Vec<Text>> {
     let mut bytes = Vec::new();
     if file.as_os_str() == "-" {
         std::io::stdin().read_to_end(&mut bytes)

@@ -22,19 +22,19 @@ use crate::{
 /// Where an agent is.
 #[derive(Debug, Args)]
 #[group(skip)]
-pub(super) struct Target {
+pub struct Target {
     /// Executable file, or a folder or archive (.tar, .tar.gz, .tar.zst, .zip) that
     /// contains an arena-agent.toml
     #[arg(long, value_name = "PATH", conflicts_with = "endpoint")]
-    pub(super) binary: Option<PathBuf>,
+    pub binary: Option<PathBuf>,
 
     /// Address of a running agent: http://HOST:PORT or unix:PATH
     #[arg(long, value_name = "URL")]
-    pub(super) endpoint: Option<String>,
+    pub endpoint: Option<String>,
 
     /// Seconds a binary may take to become ready
     #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600), requires = "program", conflicts_with = "endpoint")]
-    pub(super) start_timeout: u64,
+    pub start_timeout: u64,
 
     /// Memory limit of a binary, in MiB [default: no limit]
     #[arg(
@@ -43,7 +43,7 @@ pub(super) struct Target {
         requires = "program",
         conflicts_with = "endpoint"
     )]
-    pub(super) memory: Option<u64>,
+    pub memory: Option<u64>,
 
     /// Arguments to start the binary with
     #[arg(
@@ -52,19 +52,19 @@ pub(super) struct Target {
         requires = "program",
         conflicts_with = "endpoint"
     )]
-    pub(super) args: Vec<String>,
+    pub args: Vec<String>,
 }
 
 /// A target that exists.
-pub(super) struct Found {
-    pub(super) source: Source,
-    pub(super) file: Option<FileCopy>,
+pub struct Found {
+    pub source: Source,
+    pub file: Option<FileCopy>,
 }
 
 /// A private copy of a binary's or package's bytes. So the command registers exactly what
 /// it checked, even if the user's file changes meanwhile or needs files next to it.
-pub(super) struct FileCopy {
-    pub(super) bytes: Vec<u8>,
+pub struct FileCopy {
+    pub bytes: Vec<u8>,
     folder: tempfile::TempDir,
     name: String,
 }
@@ -81,14 +81,14 @@ impl FileCopy {
         Ok(copy)
     }
 
-    pub(super) fn path(&self) -> PathBuf {
+    pub fn path(&self) -> PathBuf {
         self.folder.path().join(&self.name)
     }
 }
 
 impl Target {
     /// Checks everything that can be checked without starting the agent.
-    pub(super) fn find(&self) -> Outcome<Found> {
+    pub fn find(&self) -> Outcome<Found> {
         if let Some(url) = &self.endpoint {
             check_url(url)?;
             return Ok(Found {
@@ -155,7 +155,7 @@ impl BinaryProvider for LocalBinary {
 
 impl Found {
     /// The agent's source in a setup.
-    pub(super) fn setup_source(&self) -> v1::agent_setup::Source {
+    pub fn setup_source(&self) -> v1::agent_setup::Source {
         match &self.source {
             Source::Binary(binary) => v1::agent_setup::Source::Binary(binary.clone()),
             Source::Endpoint(endpoint) => v1::agent_setup::Source::Endpoint(endpoint.clone()),
@@ -164,7 +164,7 @@ impl Found {
     }
 
     /// Provides only the content that is registered.
-    pub(super) fn provider(&self) -> Arc<dyn BinaryProvider> {
+    pub fn provider(&self) -> Arc<dyn BinaryProvider> {
         Arc::new(LocalBinary(self.file.as_ref().map(FileCopy::path)))
     }
 }

@@ -4,7 +4,7 @@ use arena_engine::options::nearest;
 use arena_wire::v1;
 
 /// The names in a description that are not rulesets, each as an error message.
-pub(in super::super) fn unknown_rulesets(description: &v1::DescribeResponse) -> Vec<String> {
+pub fn unknown_rulesets(description: &v1::DescribeResponse) -> Vec<String> {
     let known: Vec<&str> = arena_games::rulesets()
         .iter()
         .map(|info| info.name)

@@ -18,17 +18,17 @@ use crate::failure::{Failure, Outcome};
 const LEFT_OUT: [&str; 2] = [".git", "__pycache__"];
 
 /// The content of an agent, as uploaded.
-pub(crate) struct Content {
-    pub(crate) bytes: Vec<u8>,
+pub struct Content {
+    pub bytes: Vec<u8>,
     /// The name of the file, or of the package.
-    pub(crate) file_name: String,
+    pub file_name: String,
     /// True if it is executable.
     is_executable: bool,
 }
 
 impl Content {
     /// Fails if `path`, the source of the content, is a file that cannot be executed.
-    pub(crate) fn check_executable(&self, path: &Path) -> Outcome {
+    pub fn check_executable(&self, path: &Path) -> Outcome {
         let shown = path.display();
         if self.is_executable {
             return Ok(());
@@ -58,7 +58,7 @@ const KINDS: [(&str, Kind); 6] = [
 ];
 
 /// Reads the file, folder or archive of `--binary`.
-pub(crate) fn read(path: &Path) -> Outcome<Content> {
+pub fn read(path: &Path) -> Outcome<Content> {
     let shown = path.display();
     let unreadable =
         |error: io::Error| Failure::usage(format!("cannot read binary {shown}: {error}"));

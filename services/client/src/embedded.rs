@@ -16,22 +16,18 @@ use tokio::{sync::oneshot, task::JoinHandle};
 use crate::failure::{Failure, Outcome};
 
 /// The default data folder.
-pub(crate) const DEFAULT_DATA: &str = "arena-data";
+pub const DEFAULT_DATA: &str = "arena-data";
 
 /// A coordinator in this process.
-pub(crate) struct Embedded {
-    pub(crate) listen: SocketAddr,
+pub struct Embedded {
+    pub listen: SocketAddr,
     drain: Option<oneshot::Sender<()>>,
     /// `None` once it has ended.
     task: Option<JoinHandle<Outcome>>,
 }
 
 impl Embedded {
-    pub(crate) fn new(
-        listen: SocketAddr,
-        drain: oneshot::Sender<()>,
-        task: JoinHandle<Outcome>,
-    ) -> Self {
+    pub fn new(listen: SocketAddr, drain: oneshot::Sender<()>, task: JoinHandle<Outcome>) -> Self {
         Self {
             listen,
             drain: Some(drain),
@@ -39,12 +35,12 @@ impl Embedded {
         }
     }
 
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://{}", self.listen)
     }
 
     /// Waits until it ends by itself, which only happens on failure.
-    pub(crate) async fn failed(&mut self) -> Failure {
+    pub async fn failed(&mut self) -> Failure {
         let Some(task) = &mut self.task else {
             return Failure::failed("the coordinator ended");
         };
@@ -58,7 +54,7 @@ impl Embedded {
     }
 
     /// Stops the coordinator after its current work.
-    pub(crate) async fn stop(mut self) -> Outcome {
+    pub async fn stop(mut self) -> Outcome {
         if let Some(drain) = self.drain.take() {
             // An error means that it has already ended; its result has the reason.
             let _ = drain.send(());
@@ -73,7 +69,7 @@ impl Embedded {
     }
 }
 
-pub(crate) fn options(store: Arc<dyn Store>, listen: SocketAddr) -> Options {
+pub fn options(store: Arc<dyn Store>, listen: SocketAddr) -> Options {
     Options {
         check_native: |bot, bot_options, ruleset, options, seats| {
             arena_agents::check(bot, bot_options, ruleset, options, seats)
@@ -84,7 +80,7 @@ pub(crate) fn options(store: Arc<dyn Store>, listen: SocketAddr) -> Options {
 }
 
 /// The coordinator of a data folder.
-pub(crate) enum Held {
+pub enum Held {
     /// A coordinator in this process.
     Ours(Embedded),
     /// A coordinator in another process.
@@ -92,7 +88,7 @@ pub(crate) enum Held {
 }
 
 /// Starts a coordinator on a data folder, or finds the one that uses it.
-pub(crate) async fn hold(data: &Path, listen: SocketAddr) -> Outcome<Held> {
+pub async fn hold(data: &Path, listen: SocketAddr) -> Outcome<Held> {
     let known = Address::read(data);
     let mut options = arena_store::Options::default();
     if known.is_some() {
@@ -112,7 +108,7 @@ pub(crate) async fn hold(data: &Path, listen: SocketAddr) -> Outcome<Held> {
 }
 
 /// Starts a coordinator without a data folder.
-pub(crate) async fn hold_memory() -> Outcome<Embedded> {
+pub async fn hold_memory() -> Outcome<Embedded> {
     let store = MemoryStore::new().map_err(Failure::failed)?;
     embed(Arc::new(store), None, ([127, 0, 0, 1], 0).into()).await
 }
@@ -146,7 +142,7 @@ async fn embed(
 }
 
 /// The file in the data folder with the coordinator's address, for other commands.
-pub(crate) struct Address {
+pub struct Address {
     path: PathBuf,
 }
 
@@ -160,7 +156,7 @@ impl Address {
         data.join("coordinator.json")
     }
 
-    pub(crate) fn write(data: &Path, listen: SocketAddr) -> Outcome<Self> {
+    pub fn write(data: &Path, listen: SocketAddr) -> Outcome<Self> {
         let path = Self::path(data);
         let mut reachable = listen;
         if listen.ip().is_unspecified() {

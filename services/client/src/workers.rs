@@ -21,7 +21,7 @@ use crate::{
 
 /// How the papers' agents are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Builtin {
+pub enum Builtin {
     /// Inside the worker (fastest).
     #[default]
     InProcess,
@@ -29,8 +29,17 @@ pub(crate) enum Builtin {
     Process,
 }
 
+impl From<Builtin> for arena_worker::Builtin {
+    fn from(builtin: Builtin) -> Self {
+        match builtin {
+            Builtin::InProcess => Self::InProcess,
+            Builtin::Process => Self::Process,
+        }
+    }
+}
+
 /// Notes that a coordinator has no workers.
-pub(crate) async fn note_absence(client: &mut Client, url: &str) -> Outcome {
+pub async fn note_absence(client: &mut Client, url: &str) -> Outcome {
     if !are_there(client).await? {
         note(format!(
             "no worker is connected, so nothing is played until one is: start one with \
@@ -41,7 +50,7 @@ pub(crate) async fn note_absence(client: &mut Client, url: &str) -> Outcome {
 }
 
 /// True if a coordinator has workers.
-pub(crate) async fn are_there(client: &mut Client) -> Outcome<bool> {
+pub async fn are_there(client: &mut Client) -> Outcome<bool> {
     let workers = client.list_workers(v1::ListWorkersRequest {}).await?;
     Ok(!workers.into_inner().workers.is_empty())
 }
@@ -56,7 +65,7 @@ impl Builtin {
 }
 
 /// Worker processes of this command.
-pub(crate) struct Fleet {
+pub struct Fleet {
     url: String,
     builtin: Builtin,
     threads: usize,
@@ -80,7 +89,7 @@ const AT_ONCE: Duration = Duration::from_secs(5);
 
 impl Fleet {
     /// Starts `count` workers that share the machine's cores.
-    pub(crate) fn start(
+    pub fn start(
         url: &str,
         count: usize,
         builtin: Builtin,
@@ -131,7 +140,7 @@ impl Fleet {
     }
 
     /// Restarts dead workers. It waits briefly first, so that it can be called in a loop.
-    pub(crate) async fn supervise(&mut self) -> Outcome {
+    pub async fn supervise(&mut self) -> Outcome {
         tokio::time::sleep(Duration::from_millis(200)).await;
         for place in 0..self.workers.len() {
             let worker = &mut self.workers[place];
@@ -162,7 +171,7 @@ impl Fleet {
     }
 
     /// Stops all workers after their current games, with a timeout.
-    pub(crate) async fn stop(mut self) {
+    pub async fn stop(mut self) {
         for worker in &mut self.workers {
             worker.stdin.take();
         }

@@ -25,7 +25,7 @@ use view::ProgressView;
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
 /// A line that updates in place, or plain lines if stderr is not a terminal.
-pub(crate) struct Progress {
+pub struct Progress {
     bar: Option<ProgressBar>,
     /// Replaces the bar if the command shows nothing else.
     view: Option<ProgressView>,
@@ -35,8 +35,8 @@ pub(crate) struct Progress {
     part: bool,
 }
 
-impl Progress {
-    pub(crate) fn new() -> Self {
+impl Default for Progress {
+    fn default() -> Self {
         let bar = interactive().then(|| {
             let style = "{spinner} {pos}/{len} games {wide_bar} {msg}";
             ProgressBar::new(0).with_style(
@@ -52,10 +52,12 @@ impl Progress {
             part: false,
         }
     }
+}
 
+impl Progress {
     /// The progress of a watched tournament: the full view, drawn in place.
-    pub(crate) fn watched() -> Self {
-        let mut progress = Self::new();
+    pub fn watched() -> Self {
+        let mut progress = Self::default();
         progress.bar = None;
         progress.view = drawable().then(ProgressView::new);
         progress
@@ -63,8 +65,8 @@ impl Progress {
 
     /// The progress of one of many tournaments. If stderr is not a terminal, it prints
     /// nothing.
-    pub(crate) fn of_part(name: String) -> Self {
-        let mut progress = Self::new();
+    pub fn of_part(name: String) -> Self {
+        let mut progress = Self::default();
         progress.part = true;
         progress.bar = progress.bar.map(|bar| {
             let style = "{spinner} {prefix} {pos}/{len} games {wide_bar} {msg}";
@@ -129,7 +131,7 @@ impl Progress {
         }
     }
 
-    pub(crate) fn finish(&self, state: TournamentState, done: u64, total: u64) {
+    pub fn finish(&self, state: TournamentState, done: u64, total: u64) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -145,7 +147,7 @@ impl Progress {
         ));
     }
 
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -153,7 +155,7 @@ impl Progress {
 }
 
 /// Formats the rate of a tournament, in games and in decisions.
-pub(crate) fn pace(event: &v1::WatchTournamentResponse) -> String {
+pub fn pace(event: &v1::WatchTournamentResponse) -> String {
     let games = event.games_per_second;
     let digits = usize::from(games > 0.0 && games < 10.0);
     format!(
@@ -163,7 +165,7 @@ pub(crate) fn pace(event: &v1::WatchTournamentResponse) -> String {
 }
 
 /// Fails unless the followed tournament is finished.
-pub(crate) fn check_finished(last: &v1::WatchTournamentResponse) -> Outcome {
+pub fn check_finished(last: &v1::WatchTournamentResponse) -> Outcome {
     let id = &last.tournament_id;
     match (last.state(), &last.pause) {
         (TournamentState::Finished, _) => Ok(()),
@@ -176,7 +178,7 @@ pub(crate) fn check_finished(last: &v1::WatchTournamentResponse) -> Outcome {
 }
 
 /// The failure if the tournament paused itself.
-pub(crate) fn paused(id: &str, pause: &v1::Pause) -> Failure {
+pub fn paused(id: &str, pause: &v1::Pause) -> Failure {
     Failure::failed(format!(
         "tournament {id} is paused: {}",
         state::format_pause(pause)
@@ -185,7 +187,7 @@ pub(crate) fn paused(id: &str, pause: &v1::Pause) -> Failure {
 
 /// Watches a tournament until it is no longer running; survives restarts of the
 /// coordinator.
-pub(crate) async fn follow(
+pub async fn follow(
     client: &mut Client,
     id: &str,
     progress: &mut Progress,

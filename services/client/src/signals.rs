@@ -10,11 +10,11 @@ use crate::failure::{Kind, Outcome};
 
 /// Signals that a stop was requested.
 #[derive(Clone)]
-pub(crate) struct Interrupt(watch::Receiver<bool>);
+pub struct Interrupt(watch::Receiver<bool>);
 
 impl Interrupt {
     /// Listens for signals from now on.
-    pub(crate) fn listen() -> Outcome<Self> {
+    pub fn listen() -> Outcome<Self> {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
         let (tell, reported) = watch::channel(false);
@@ -34,7 +34,7 @@ impl Interrupt {
     }
 
     /// Waits until a stop is requested.
-    pub(crate) async fn asked(&mut self) {
+    pub async fn asked(&mut self) {
         // The sender belongs to a task that lives as long as the program.
         let _ = self.0.wait_for(|&asked| asked).await;
     }

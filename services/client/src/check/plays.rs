@@ -9,7 +9,7 @@ use arena_model::GameRecord;
 use arena_wire::{convert, v1};
 use arena_worker::{AgentOptions, play_games, supervise::Outputs};
 
-use super::super::target::Found;
+use super::Found;
 use crate::{
     failure::{Failure, Outcome},
     output::note,
@@ -24,11 +24,11 @@ const OPPONENT: &str = "random";
 const LINES_SHOWN: usize = 20;
 
 /// An agent under check.
-pub(super) struct Checked<'a> {
-    pub(super) found: &'a Found,
-    pub(super) description: &'a v1::DescribeResponse,
-    pub(super) bot: &'a v1::Bot,
-    pub(super) show_output: bool,
+pub struct Checked<'a> {
+    pub found: &'a Found,
+    pub description: &'a v1::DescribeResponse,
+    pub bot: &'a v1::Bot,
+    pub show_output: bool,
 }
 
 /// One variant of a ruleset.
@@ -79,7 +79,7 @@ fn variants(info: &RulesetInfo) -> Vec<Variant> {
 
 impl Checked<'_> {
     /// Plays all variants of a ruleset; returns the number of faults.
-    pub(super) async fn play(&self, ruleset: &str) -> Outcome<usize> {
+    pub async fn play(&self, ruleset: &str) -> Outcome<usize> {
         let info = arena_games::ruleset(ruleset).map_err(Failure::usage)?;
         let mut faults = 0;
         let mut seen = BTreeSet::new();

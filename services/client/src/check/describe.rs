@@ -3,10 +3,10 @@
 use arena_wire::v1;
 use arena_worker::{AgentOptions, DescribeError};
 
-use super::target::Found;
+use super::Found;
 
 /// Queries an agent, started as a worker starts it; the error is a message for the user.
-pub(super) async fn describe(found: &Found) -> Result<v1::DescribeResponse, String> {
+pub async fn describe(found: &Found) -> Result<v1::DescribeResponse, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let options = AgentOptions::of_executable(program);
     arena_worker::describe(found.setup_source(), found.provider(), options)

@@ -12,17 +12,17 @@ use crate::{
     workers::Builtin,
 };
 
-pub(crate) use arena_worker::Played;
+pub use arena_worker::Played;
 
 /// A resolved tournament, and a provider of its agents' binaries.
-pub(crate) struct Resolved {
-    pub(crate) setup: v1::TournamentSetup,
+pub struct Resolved {
+    pub setup: v1::TournamentSetup,
     url: String,
     access: Option<Access>,
 }
 
 impl Resolved {
-    pub(super) fn new(setup: v1::TournamentSetup, url: String) -> Self {
+    pub fn new(setup: v1::TournamentSetup, url: String) -> Self {
         Self {
             setup,
             url,
@@ -31,7 +31,7 @@ impl Resolved {
     }
 
     /// Lets a coordinator resolve a spec; nothing is stored.
-    pub(crate) async fn resolve(access: &AccessArgs, spec: &str) -> Outcome<Self> {
+    pub async fn resolve(access: &AccessArgs, spec: &str) -> Outcome<Self> {
         let mut access = access.open_or_memory().await?;
         let request = v1::PlanTournamentRequest {
             spec_toml: spec.to_owned(),
@@ -55,7 +55,7 @@ impl Resolved {
         })
     }
 
-    pub(crate) async fn close(self) -> Outcome {
+    pub async fn close(self) -> Outcome {
         match self.access {
             Some(access) => access.close().await,
             None => Ok(()),
@@ -64,7 +64,7 @@ impl Resolved {
 }
 
 /// Plays one game, unless the user interrupts; its agents end in that case, too.
-pub(crate) async fn play(
+pub async fn play(
     resolved: &Resolved,
     game: &v1::GameAssignment,
     builtin: Builtin,
@@ -75,7 +75,7 @@ pub(crate) async fn play(
 }
 
 /// As [`play`], with packages from another provider.
-pub(super) async fn play_with(
+pub async fn play_with(
     setup: &v1::TournamentSetup,
     game: &v1::GameAssignment,
     builtin: Builtin,

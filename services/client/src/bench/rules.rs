@@ -15,7 +15,7 @@ use crate::failure::{Failure, Outcome};
 
 /// How to play random moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub enum Way {
     /// Only the rules, without a record, as in other engines' loops.
     Bare,
     /// As a worker plays: with derived keys, a seed for each decision, and every event
@@ -24,7 +24,7 @@ pub(super) enum Way {
 }
 
 impl Way {
-    pub(super) const ALL: [Self; 2] = [Self::Bare, Self::AsPlayed];
+    pub const ALL: [Self; 2] = [Self::Bare, Self::AsPlayed];
 
     fn name(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl Way {
 }
 
 /// Plays a ruleset with its default options for `seconds` seconds.
-pub(super) fn measure(ruleset: &str, seats: usize, way: Way, seconds: f64) -> Outcome<Measured> {
+pub fn measure(ruleset: &str, seats: usize, way: Way, seconds: f64) -> Outcome<Measured> {
     let none = arena_engine::options::Options::new();
     let (options, seats) =
         arena_games::resolve(ruleset, &none, Some(seats)).map_err(Failure::failed)?;

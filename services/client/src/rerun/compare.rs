@@ -9,7 +9,7 @@ use arena_wire::v1;
 
 /// Describes the first difference, the agent that caused it and the consequence. `stable`
 /// is true if the agents repeated the new game exactly.
-pub(super) fn explain(
+pub fn explain(
     rules: &TournamentRecords,
     setup: &v1::TournamentSetup,
     stored: &GameRecord,
@@ -79,7 +79,7 @@ pub(super) fn explain(
 
 /// As [`explain`] for a stored game without events: the difference is unknown, but not the
 /// agents that may have caused it.
-pub(super) fn explain_hashes(
+pub fn explain_hashes(
     setup: &v1::TournamentSetup,
     stored: &GameRecord,
     again: &GameRecord,

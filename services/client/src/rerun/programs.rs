@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// Locations of the agents' programs.
-pub(super) struct Programs {
+pub struct Programs {
     /// The values of `--agent`, by agent.
     given: BTreeMap<String, String>,
     /// Files by SHA-256.
@@ -32,7 +32,7 @@ pub(super) struct Programs {
 
 impl Programs {
     /// `given` are `NAME=PATH` and `NAME=URL`; a coordinator is queried if `access` is set.
-    pub(super) fn new(given: &[String], access: Option<&Access>) -> Outcome<Arc<Self>> {
+    pub fn new(given: &[String], access: Option<&Access>) -> Outcome<Arc<Self>> {
         let mut places = BTreeMap::new();
         for pair in given {
             let place = pair.split_once('=').filter(|(name, _)| !name.is_empty());
@@ -59,7 +59,7 @@ impl Programs {
     }
 
     /// The source of a record's agent.
-    pub(super) async fn source(&self, name: &str, agent: &RecordAgent) -> Outcome<Source> {
+    pub async fn source(&self, name: &str, agent: &RecordAgent) -> Outcome<Source> {
         let given = self.given.get(name).cloned();
         match (agent.program, given) {
             (Program::Native, None) => Ok(Source::Native(v1::NativeSource {})),

@@ -1,0 +1,60 @@
+//! Measurements of this machine: rules in one thread, and whole tournaments.
+
+mod processes;
+pub mod rules;
+pub mod tournament;
+
+use serde::Serialize;
+
+/// One measured line.
+#[derive(Debug, Default, Serialize)]
+pub struct Measured {
+    pub what: String,
+    pub ruleset: &'static str,
+    /// Number of seats, for lines of the rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seats: Option<usize>,
+    /// True if no record is kept, for lines of the rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bare: Option<bool>,
+    pub seconds: f64,
+    pub games: u64,
+    /// Decisions that a bot was asked for.
+    pub decisions: u64,
+    pub decisions_per_second: f64,
+    pub games_per_second: f64,
+    /// CPU time of all processes together.
+    pub cpu_us_per_decision: f64,
+    pub coordinator_mb: Option<f64>,
+    pub worker_mb: Option<f64>,
+    pub agent_mb: Option<f64>,
+}
+
+impl Measured {
+    pub(crate) fn new(
+        what: String,
+        seconds: f64,
+        games: u64,
+        decisions: u64,
+        cpu_seconds: f64,
+    ) -> Self {
+        let per_second = |count: u64| {
+            if seconds > 0.0 {
+                count as f64 / seconds
+            } else {
+                0.0
+            }
+        };
+        Self {
+            what,
+            ruleset: "cowry",
+            seconds,
+            games,
+            decisions,
+            decisions_per_second: per_second(decisions),
+            games_per_second: per_second(games),
+            cpu_us_per_decision: cpu_seconds * 1e6 / decisions.max(1) as f64,
+            ..Self::default()
+        }
+    }
+}

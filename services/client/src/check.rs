@@ -1,0 +1,11 @@
+//! Checks of an agent: what would be registered plays test games as on a worker.
+
+mod describe;
+mod plays;
+mod rulesets;
+mod target;
+
+pub use describe::describe;
+pub use plays::Checked;
+pub use rulesets::unknown_rulesets;
+pub use target::{FileCopy, Found, Target};

@@ -1,0 +1,19 @@
+//! What commands do: reach or start a coordinator, follow tournaments, pack and check
+//! agents, rerun games, and measure this machine.
+//!
+//! The command line has the arguments and exit codes; this crate has the rest. Every
+//! function reports errors as a [`failure::Failure`], which has an exit code.
+
+pub mod access;
+pub mod bench;
+pub mod check;
+pub mod embedded;
+pub mod failure;
+pub mod ids;
+pub mod output;
+pub mod package;
+pub mod progress;
+pub mod rerun;
+pub mod sample;
+pub mod signals;
+pub mod workers;

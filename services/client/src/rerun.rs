@@ -1,0 +1,10 @@
+//! Replays of games with their agents, and what differs.
+
+pub mod compare;
+mod programs;
+mod resolved;
+mod texts;
+
+pub use programs::Programs;
+pub use resolved::{Played, Resolved, play, play_with};
+pub use texts::{Text, texts};
