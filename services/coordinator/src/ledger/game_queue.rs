@@ -4,8 +4,8 @@
 //! |---|---|
 //! | its worker could not play it | it rests, and other processes come first |
 //! | its lease with other games was lost, for the third time | it is leased alone |
-//! | five attempts failed, on three processes or on all that are left | it is void |
-//! | ten attempts failed, or twenty if some agents did not start | it is void |
+//! | five attempts failed on three processes, or ten attempts | it is void |
+//! | twenty, as agents did not start, and no other process is left | it is void |
 //!
 //! Attempts in which an agent did not start are left to [`AgentStarts`]: they count only if
 //! the agent's fault can never be decided.
@@ -29,16 +29,16 @@ use super::{
 /// After this many lost leases with other games, a game is leased alone: a game that kills
 /// its workers is found, and takes no other game with it.
 const LOSSES_IN_COMPANY: u32 = 3;
-/// Number of processes on which [`ATTEMPTS_MAX`] failed attempts make a game void even if
-/// another process has not tried it.
+/// Number of processes on which [`ATTEMPTS_MAX`] failed attempts make a game void; on fewer
+/// processes, twice as many do.
 const PROCESSES: usize = 3;
 /// Attempts of any kind after which a game is void that no connected process can play, for
 /// example because each of them lacks one of its agents.
 const SCATTERED: usize = 20;
 /// Maximum attempts that are remembered for a game.
 const ATTEMPTS_KEPT: usize = 32;
-/// Rest of a game after its first failed attempt; the next ones are a tenth of the grace
-/// period.
+/// Rest of a game after its first failed attempt. It grows fourfold, to at most a tenth of
+/// the grace period.
 const FIRST_REST: Duration = Duration::from_millis(500);
 /// Maximum games that are searched for one that can be leased.
 const LOOK_MAX: usize = 64;
@@ -347,10 +347,7 @@ impl GameQueue {
                 history.add(back.attempt);
                 history.since = back.now;
                 if why == ReturnReason::Failed {
-                    history.since += match history.failed.len() {
-                        1 => FIRST_REST,
-                        _ => back.grace_period / 10,
-                    };
+                    history.since += history.rest().min(back.grace_period / 10);
                     self.resting.insert((history.since, index));
                     return;
                 }
@@ -415,6 +412,10 @@ impl AttemptHistory {
         self.failed.len() as u32
     }
 
+    fn rest(&self) -> Duration {
+        FIRST_REST * (1 << (2 * self.count().saturating_sub(1)).min(8))
+    }
+
     /// The attempts but those in which one of these agents did not start.
     fn without(&self, of: impl Fn(u16) -> bool) -> Vec<Attempt> {
         let attempts = self.failed.iter().copied();
@@ -428,9 +429,8 @@ impl AttemptHistory {
         self.without(|agent| is_given_up(outcomes, agent)).len() as u32
     }
 
-    /// True if the game is not to be played any more: it failed on several processes, or no
-    /// other process is left that could play it. Attempts count if no agent explains them;
-    /// an agent that did not start counts if its fault can never be decided.
+    /// True if the game is not to be played any more. Attempts count if no agent explains
+    /// them; an agent that did not start counts if its fault can never be decided.
     fn is_void(&self, requester: &LeaseRequester<'_>, agents: &AgentStarts) -> bool {
         let is = |agent, outcome| requester.outcomes.contains(&(agent, outcome));
         let attempts = self.without(|agent| is_given_up(&requester.outcomes, agent));
@@ -438,13 +438,15 @@ impl AttemptHistory {
         let played = attempts.iter().filter(|it| it.unready.is_none());
         let at: BTreeSet<_> = played.map(|it| it.by).collect();
         let awaits = |it: &Attempt| it.unready.is_some_and(|of| is(of, StartOutcome::Waits));
-        let can_others_try = || {
-            !is_injected(Defect::ForgetsWhoFailed)
-                && requester.processes.has_sound_beside(&attempts, agents)
+        let hopeless = || {
+            !attempts.iter().any(awaits) && !requester.processes.has_sound_beside(&attempts, agents)
         };
-        let hopeless = || !attempts.iter().any(awaits) && !can_others_try();
         let most = ATTEMPTS_MAX as usize;
-        counting.len() >= most && (at.len() >= PROCESSES || hopeless())
+        let processes = match is_injected(Defect::ForgetsWhoFailed) {
+            true => 0,
+            false => PROCESSES,
+        };
+        counting.len() >= most && at.len() >= processes
             || counting.len() >= 2 * most
             || attempts.len() >= SCATTERED && hopeless()
     }

@@ -1,5 +1,5 @@
-//! Who failed what, kept apart from the ledger: a game may only be void, and an
-//! agent only charged, where nobody was there who could have played.
+//! Failures, counted independently of the ledger: a game may be void only after enough
+//! attempts, and an agent charged only if no connected worker could have started it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -52,12 +52,9 @@ struct Leased {
 /// What this start of the coordinator has seen.
 #[derive(Default)]
 pub(super) struct FaultAttribution {
-    /// Processes that played since something failed at them.
-    plays: BTreeSet<u64>,
     /// How many leases in a row failed at a process, and not because of their agent,
     /// and when one expired last.
     broken: BTreeMap<u64, (Option<Duration>, u32)>,
-    had: BTreeMap<Game, BTreeSet<u64>>,
     failures: BTreeMap<Game, Failures>,
     leases: BTreeMap<LeaseId, Leased>,
     void: BTreeSet<Game>,
@@ -97,15 +94,6 @@ impl FaultAttribution {
         self.resumed.insert(tournament);
     }
 
-    /// True if a connected process plays and never had this game.
-    fn has_untried(&self, present: &[Present], game: Game) -> bool {
-        let had = self.had.get(&game);
-        let mut others = self.able(game.0, present).map(|here| here.who.process());
-        others.any(|other| {
-            self.plays.contains(&other) && !had.is_some_and(|had| had.contains(&other))
-        })
-    }
-
     fn fail(&mut self, game: Game, process: u64, unready: Option<u16>) {
         let failures = self.failures.entry(game).or_default();
         failures.count += 1;
@@ -141,9 +129,9 @@ impl FaultAttribution {
                 ));
             }
             if assigned.attempts >= ATTEMPTS_MAX {
-                if self.has_untried(present, game) && at < PROCESSES && count < 2 * ATTEMPTS_MAX {
+                if at < PROCESSES && count < 2 * ATTEMPTS_MAX {
                     return Err(format!(
-                        "game {game:?} is void, and somebody who plays never had it"
+                        "game {game:?} is void after {count} attempts on {at} processes"
                     ));
                 }
                 let enough = |it: &Failures| {
@@ -156,7 +144,6 @@ impl FaultAttribution {
                 }
                 self.void.insert(game);
             }
-            self.had.entry(game).or_default().insert(process);
         }
         for &agent in &grant.given_up {
             let runs = self.runs.get(&(tournament, agent));
@@ -231,7 +218,6 @@ impl FaultAttribution {
         let Ended { worker, lease } = ended;
         let of = present.iter().find(|here| here.number == worker);
         if let Some(process) = of.map(|here| here.who.process()) {
-            self.plays.remove(&process);
             let (at, times) = self.broken.entry(process).or_default();
             *times += u32::from(*at != Some(now));
             *at = Some(now);
@@ -327,9 +313,6 @@ impl FaultAttribution {
                 }
             }
         }
-        if !failed.is_empty() {
-            self.plays.remove(&process);
-        }
         for (index, unready) in failed {
             self.fail((tournament, index), process, unready);
         }
@@ -337,7 +320,6 @@ impl FaultAttribution {
             .iter()
             .filter(|(_, hash)| ![0, UNREADY, VOID].contains(hash))
         {
-            self.plays.insert(process);
             self.broken.remove(&process);
             if hash != FORFEIT {
                 let of = (tournament, spec.agent(index));
@@ -372,8 +354,12 @@ impl FaultAttribution {
 
     /// An agent did not start at a process.
     pub(super) fn unready(&mut self, now: Duration, of: (usize, u16), process: u64) {
-        let first = || (now, BTreeSet::new());
-        self.fails.entry(of).or_insert_with(first).1.insert(process);
+        let runs = self.runs.get(&of).is_some_and(|runs| !runs.is_empty());
+        let (since, at) = self.fails.entry(of).or_default();
+        if at.is_empty() || runs {
+            *since = now;
+        }
+        at.insert(process);
         if let Some(runs) = self.runs.get_mut(&of) {
             runs.remove(&process);
         }

@@ -42,7 +42,8 @@ fn a_failed_attempt_rests_and_is_counted() {
     running(&mut ledger, 1);
     let worker = ledger.join(usize::MAX);
     let mut now = START;
-    let rests = [1, 120, 120, 120, 120].map(|times| Duration::from_millis(500) * times);
+    let rests = [1, 4, 16, 64, 120, 120, 120, 120, 120, 120]
+        .map(|times| Duration::from_millis(500) * times);
     for (failed, rest) in rests.into_iter().enumerate() {
         let lease = grant(&mut ledger, now, worker).expect("a lease");
         let before = lease.games[0].attempts;
@@ -54,9 +55,9 @@ fn a_failed_attempt_rests_and_is_counted() {
         now += rest;
     }
     let lease = grant(&mut ledger, now, worker).expect("to be void");
-    assert_eq!(lease.games[0].attempts, ATTEMPTS_MAX);
+    assert_eq!(lease.games[0].attempts, 2 * ATTEMPTS_MAX);
     assert!(
-        now > SECOND * 180,
+        now > SECOND * 300,
         "nobody else is there: it takes its time"
     );
 }
@@ -67,7 +68,9 @@ fn other_games_are_played_while_a_failed_one_rests() {
     running(&mut ledger, 100);
     let worker = process(&mut ledger, 1);
     let mut now = START;
-    for rest in [1, 120, 120, 120, 120].map(|times| Duration::from_millis(500) * times) {
+    for rest in
+        [1, 4, 16, 64, 120, 120, 120, 120, 120, 120].map(|times| Duration::from_millis(500) * times)
+    {
         let lease = one(&mut ledger, now, worker);
         assert_eq!(indices(&lease), [0]);
         fail(&mut ledger, now, &lease, 0);
@@ -80,7 +83,7 @@ fn other_games_are_played_while_a_failed_one_rests() {
     let lease = one(&mut ledger, now, worker);
     assert_eq!(
         (indices(&lease), lease.games[0].attempts),
-        (vec![0], ATTEMPTS_MAX)
+        (vec![0], 2 * ATTEMPTS_MAX)
     );
 }
 
@@ -128,35 +131,6 @@ fn a_game_that_fails_everywhere_is_void_after_its_cap_of_attempts() {
     assert_eq!(tried.len(), 5, "each time another process");
 }
 
-/// One lacks the agent and at the other everything fails, while its host is away.
-#[test]
-fn what_fails_everywhere_makes_no_game_void_before_its_agents_host_can_be_back() {
-    let mut ledger = ledger();
-    running(&mut ledger, 2);
-    let [away, lacks, broken] = [1, 2, 3].map(|number| process(&mut ledger, number));
-    ran(&mut ledger, away);
-    ledger.leave(away);
-    let mut void = None;
-    for second in 1..3600 {
-        let now = SECOND * second;
-        if let Some(lease) = ledger.grant(now, ask(lacks, 1), |_, _| true) {
-            if lease.games[0].attempts >= ATTEMPTS_MAX {
-                void = Some(second);
-                break;
-            }
-            not_started(&mut ledger, now, &lease, (1, 3));
-        }
-        if let Some(lease) = ledger.grant(now, ask(broken, 1), |_, _| true) {
-            if lease.games[0].attempts >= ATTEMPTS_MAX {
-                void = Some(second);
-                break;
-            }
-            fail(&mut ledger, now, &lease, 1);
-        }
-    }
-    assert!(void.is_some_and(|second| second >= 600), "{void:?}");
-}
-
 #[test]
 fn only_who_has_a_lease_can_fail_its_games() {
     let mut ledger = ledger();
@@ -192,7 +166,7 @@ fn a_void_record_is_taken_only_where_it_was_asked_for() {
             (it.games, it.voids) = (&games, &voids);
         });
         let done = ledger.progress(tournament).expect("added").done;
-        if reported == ATTEMPTS_MAX {
+        if reported >= ATTEMPTS_MAX {
             assert_eq!(done, 1);
             break;
         }
@@ -200,7 +174,7 @@ fn a_void_record_is_taken_only_where_it_was_asked_for() {
         assert_eq!(taken.failed, [(0, early)], "an attempt that failed");
         assert_eq!(done, 0);
     }
-    assert_eq!(early, ATTEMPTS_MAX);
+    assert_eq!(early, 2 * ATTEMPTS_MAX);
 }
 
 #[test]
@@ -212,7 +186,7 @@ fn a_void_game_is_not_audited() {
     let lease = loop {
         now += SECOND;
         match grant(&mut ledger, now, worker) {
-            Some(lease) if lease.games[0].attempts == ATTEMPTS_MAX => break lease,
+            Some(lease) if lease.games[0].attempts >= ATTEMPTS_MAX => break lease,
             Some(lease) => drop(fail(&mut ledger, now, &lease, 0)),
             None => {}
         }
