@@ -77,6 +77,67 @@ fn copy_store(
     }
 }
 
+/// Each change keeps the line well-formed, and has the hash of what it says.
+#[test]
+fn faults_ends_and_places_that_cannot_be_are_refused() {
+    let world = World::new();
+    let spec = spec("faults", "oware-abapa", 4, &["random", "greedy"], "");
+    let (_, _, games) = world.tournament(&spec, "data", &[]);
+    let line = games.text.lines().nth(5).expect("a game");
+    let game = &games.games[5];
+    let plies = game["plies"].as_u64().expect("a number");
+    let end = "\"termination\":\"normal\"";
+    let fault = |seat: u64, ply: u64| {
+        format!("\"fault\":[{{\"ply\":{ply},\"seat\":{seat},\"kind\":\"crash\"}}]")
+    };
+    assert!(
+        line.contains("\"fault\":null") && line.contains(end),
+        "{line}"
+    );
+    let forfeit = |fault: String| {
+        line.replacen("\"fault\":null", &fault, 1)
+            .replacen(end, "\"termination\":\"forfeit\"", 1)
+    };
+    let forged = [
+        (
+            "far",
+            forfeit(fault(7, 9999)),
+            "crash of seat 7 at ply 9999",
+        ),
+        ("goes-on", forfeit(fault(1, 3)), "it ends the game"),
+        ("other-seat", forfeit(fault(0, 3)), "seat 1 has to decide"),
+        ("end", forfeit(fault(0, plies)), "no seat has to decide"),
+        (
+            "replaced",
+            line.replacen("\"fault\":null", &fault(1, 3), 1),
+            "termination",
+        ),
+        (
+            "no-fault",
+            line.replacen(end, "\"termination\":\"forfeit\"", 1),
+            "termination",
+        ),
+        (
+            "block",
+            line.replacen(&format!("\"block\":{}", game["block"]), "\"block\":77", 1),
+            "block is 77",
+        ),
+        (
+            "option",
+            line.replacen("\"skip_origin\":true,", "", 1)
+                .replacen(",\"skip_origin\":true", "", 1),
+            "option \"skip_origin\" is missing",
+        ),
+    ];
+    for (name, forged, said) in forged {
+        assert_ne!(forged, line, "{name} changes it");
+        let file = world.write(&format!("{name}.json"), sealed(&forged));
+        world
+            .arena(&["game", "replay", "--file", &file])
+            .fails(3, &[said]);
+    }
+}
+
 #[test]
 fn dice_that_the_seed_does_not_draw_are_refused() {
     for (name, ruleset, agents) in [

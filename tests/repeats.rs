@@ -49,6 +49,30 @@ fn a_test_from_openings_finds_the_weaker_agent() {
     assert!(note.contains("a different opening"), "{note}");
 }
 
+/// A drawn starter only exchanges the seats of the same two games.
+#[test]
+fn a_drawn_starter_makes_no_new_games() {
+    let world = World::new();
+    let spec = |play: &str| {
+        format!(
+            "name = \"starter\"\nruleset = \"oware-abapa\"\nseed = \"0x5eed\"\n\
+             format = \"sprt\"\nblocks = 400\nagents = [\"m1\", \"s1\"]\n\
+             expect = [\"m1 passes\"]\n[options]\nstarter = \"random\"\n\
+             [[agent]]\nname = \"m1\"\nbot = \"oware-minimax\"\noptions = {{ depth = 1 }}\n\
+             [[agent]]\nname = \"s1\"\nbot = \"oware-minimax\"\n\
+             options = {{ depth = 1, weights = \"score\" }}\n[play]\n{play}\n"
+        )
+    };
+    let book = run(&world, &spec(""), "book", 3);
+    assert_eq!(book["verdict"]["kind"], "h0", "{book}");
+    assert!(book["openings"]["size"].as_u64() >= Some(1000), "{book}");
+    let start = run(&world, &spec("opening_plies = 0"), "start", 3);
+    assert_eq!(start["verdict"]["kind"], "inconclusive", "{start}");
+    let pair = &start["pairs"][0];
+    let found = ["blocks", "distinct_games"].map(|key| pair[key].as_u64());
+    assert_eq!(found, [Some(1), Some(2)], "{pair}");
+}
+
 /// The plan says from which openings games begin, and that blocks were lowered.
 #[test]
 fn a_plan_names_its_openings() {
@@ -135,4 +159,37 @@ fn games_of_an_agent_that_draws_count_beside_pairs_that_repeat() {
     let plan = world.arena(&plan).ok().json();
     assert_eq!(plan["games_expected"], 122, "{plan}");
     assert_eq!(plan["games_left_out"], 58, "{plan}");
+}
+
+/// Pairs that repeat count one block, others all of theirs, so scores mix opponents unequally.
+#[test]
+fn places_follow_ratings_where_some_pairs_repeat() {
+    let world = World::new();
+    let depths = [1, 2, 3, 4];
+    let names: Vec<String> = depths.iter().map(|depth| format!("\"d{depth}\"")).collect();
+    let variants: String = depths
+        .iter()
+        .map(|depth| {
+            format!(
+                "[[agent]]\nname = \"d{depth}\"\nbot = \"kalah-alphabeta\"\n\
+                 options = {{ depth = {depth} }}\n"
+            )
+        })
+        .collect();
+    let spec = format!(
+        "name = \"uneven\"\nruleset = \"kalah\"\nseed = \"0x5eed\"\nblocks = 20\n\
+         agents = [\"random\", {}]\n{variants}[play]\nopening_plies = 0\n",
+        names.join(", ")
+    );
+    let standings = run(&world, &spec, "uneven", 0);
+    let agents = standings["agents"].as_array().expect("agents");
+    let ratings: Vec<f64> = { agents.iter() }
+        .map(|agent| agent["rating"].as_f64().expect("a rating"))
+        .collect();
+    assert!(
+        ratings.is_sorted_by(|one, other| one >= other),
+        "{standings}"
+    );
+    let notes = standings["notes"].to_string();
+    assert!(notes.contains("places follow ratings"), "{notes}");
 }

@@ -12,7 +12,7 @@ use tonic::transport::Endpoint;
 
 use crate::{
     embedded::{self, DEFAULT_DATA, Embedded, Held},
-    failure::{Failure, Outcome},
+    failure::{Failure, Outcome, root_cause},
 };
 
 pub use arena_report::Client;
@@ -184,15 +184,6 @@ pub async fn dial(url: &str) -> Outcome<Client> {
         ))
     })?;
     Ok(Client::new(channel).max_decoding_message_size(MESSAGE_BYTES_MAX))
-}
-
-/// The innermost cause, which is the most specific one.
-pub fn root_cause(error: &dyn std::error::Error) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
 }
 
 /// A fresh id for a request with side effects, which makes a retry safe.

@@ -1,6 +1,6 @@
 //! Failures of commands and their exit codes. The exit codes are a contract.
 
-use std::fmt;
+use std::{error::Error, fmt};
 
 use arena_evolution::EvolutionError;
 use arena_papers::PaperError;
@@ -66,6 +66,13 @@ impl fmt::Display for Failure {
 
 impl From<Status> for Failure {
     fn from(status: Status) -> Self {
+        // An error below gRPC, in whatever code: the connection broke.
+        if let Some(cause) = status.source() {
+            return Self::unreachable(format!(
+                "the connection to the coordinator broke: {}; is it still running?",
+                root_cause(cause)
+            ));
+        }
         let kind = match status.code() {
             Code::InvalidArgument
             | Code::NotFound
@@ -126,3 +133,12 @@ impl From<anyhow::Error> for Failure {
 }
 
 pub type Outcome<T = ()> = Result<T, Failure>;
+
+/// The innermost cause, which is the most specific one.
+pub fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}

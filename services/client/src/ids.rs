@@ -71,7 +71,20 @@ fn chosen<'a>(all: &'a [v1::Tournament], text: &str) -> Outcome<Option<&'a str>>
         return Ok(last.map(|it| it.tournament_id.as_str()));
     }
     let ids = all.iter().map(|it| it.tournament_id.as_str());
-    let found: Vec<&str> = ids.filter(|id| id.starts_with(text)).collect();
+    let mut found: Vec<&str> = ids.filter(|id| id.starts_with(text)).collect();
+    // A whole name comes before a longer one that begins with it.
+    let of_name = |id: &&&str| {
+        let rest = id
+            .strip_prefix(text)
+            .and_then(|rest| rest.strip_prefix('-'));
+        rest.is_some_and(|rest| {
+            rest.len() >= 10 && rest[..10].bytes().all(|it| it.is_ascii_hexdigit())
+        })
+    };
+    let named: Vec<&str> = found.iter().filter(of_name).copied().collect();
+    if !named.is_empty() {
+        found = named;
+    }
     match *found {
         [] => Ok(None),
         [one] => Ok(Some(one)),
@@ -84,7 +97,7 @@ fn chosen<'a>(all: &'a [v1::Tournament], text: &str) -> Outcome<Option<&'a str>>
                 String::new()
             };
             Err(Failure::usage(format!(
-                "\"{text}\" is ambiguous: it begins {named}{more}; type more of it"
+                "\"{text}\" is ambiguous: it begins {named}{more}; type more of it, or @last for the newest"
             )))
         }
     }
@@ -114,6 +127,17 @@ mod tests {
         assert_eq!(chosen(&all, "other").expect("none"), None);
         let ambiguous = chosen(&all, "cup").expect_err("two").to_string();
         assert!(ambiguous.contains("cup-01, cup-02"), "{ambiguous}");
+    }
+
+    #[test]
+    fn a_whole_name_is_not_the_beginning_of_another() {
+        let of = |id: &&str| v1::Tournament {
+            tournament_id: (*id).to_owned(),
+            ..Default::default()
+        };
+        let all = ["dr-0123456789", "drr-0123456789", "drr-abcdef0123-2"].map(|id| of(&id));
+        assert_eq!(chosen(&all, "dr").expect("one"), Some("dr-0123456789"));
+        assert!(chosen(&all, "drr").is_err(), "two of one name");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Data on stdout, in the requested format.
 
 use std::{
+    borrow::Cow,
     io::{self, IsTerminal, Write},
     process::ExitCode,
 };
@@ -121,6 +122,11 @@ pub fn json_line(value: &impl Serialize) -> Outcome {
 /// error, like any filter.
 pub fn write(text: &str) -> Outcome {
     let mut out = io::stdout().lock();
+    let text = if out.is_terminal() {
+        visible(text)
+    } else {
+        text.into()
+    };
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
         other => Ok(other?),
@@ -129,12 +135,32 @@ pub fn write(text: &str) -> Outcome {
 
 /// Prints a message for the user on stderr.
 pub fn note(text: impl std::fmt::Display) {
-    let mut text = text.to_string();
+    let mut text = visible(&text.to_string()).into_owned();
     if let Some(width) = width_of(io::stderr()) {
         text = wrapped(&text, width, "  ");
     }
     // A closed stderr must not end a tournament.
     let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Shows control characters and changes of the writing direction as escapes, so that text of
+/// agents cannot control the terminal.
+fn visible(text: &str) -> Cow<'_, str> {
+    let hides = |it: char| {
+        it.is_control() && !matches!(it, '\n' | '\t')
+            || matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.contains(hides) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for it in text.chars() {
+        match hides(it) {
+            true => shown.extend(it.escape_unicode()),
+            false => shown.push(it),
+        }
+    }
+    shown.into()
 }
 
 /// Prints the reason of a failure on stderr. Returns the exit code.
@@ -161,4 +187,15 @@ pub fn drawable() -> bool {
 /// True if stderr is a terminal that supports drawing.
 pub fn interactive() -> bool {
     io::stderr().is_terminal() && std::env::var_os("CI").is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::visible;
+
+    #[test]
+    fn text_of_agents_cannot_control_a_terminal() {
+        let text = "a\u{1b}[2J\u{9b}b\u{202e}c\r\td\n";
+        assert_eq!(visible(text), "a\\u{1b}[2J\\u{9b}b\\u{202e}c\\u{d}\td\n");
+    }
 }

@@ -42,7 +42,7 @@ pub enum BookError {
 pub fn settle(tournament: &mut Tournament) -> Result<(), BookError> {
     let given = tournament.play.opening_plies;
     let game = arena_games::build(&tournament.ruleset, &tournament.options, tournament.seats)?;
-    if game.has_chance() {
+    if game.has_chance() && !game.draws_only_starter() {
         tournament.play.opening_plies = Some(given.unwrap_or(0));
         for agent in &mut tournament.agents {
             agent.uses_seed = None;
@@ -72,6 +72,7 @@ pub fn settle(tournament: &mut Tournament) -> Result<(), BookError> {
     tournament.openings = Some(Openings {
         size,
         complete: book.complete,
+        starter_drawn: game.draws_only_starter(),
     });
     if is_fixed {
         let groups = match tournament.format {

@@ -258,6 +258,7 @@ impl Results {
                 size: openings.size,
                 complete: openings.complete,
             }),
+            opponents_differ: self.tally.opponents_differ(),
             course: Some(self.course()),
             games_clean: self.clean,
             starter_drawn: starter_drawn(&info.tournament),

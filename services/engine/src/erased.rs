@@ -60,6 +60,8 @@ pub trait AnyGame: Send + Sync {
     fn perft(&self, depth: u32) -> u64;
     /// See [`Game::has_chance`].
     fn has_chance(&self) -> bool;
+    /// See [`Game::draws_only_starter`].
+    fn draws_only_starter(&self) -> bool;
     /// See [`opening_book`].
     ///
     /// # Errors
@@ -172,6 +174,10 @@ impl<G: Game> AnyGame for G {
 
     fn has_chance(&self) -> bool {
         Game::has_chance(self)
+    }
+
+    fn draws_only_starter(&self) -> bool {
+        Game::draws_only_starter(self)
     }
 
     fn opening_book(

@@ -79,6 +79,13 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// Whether any position of these rules, with these options, is a chance node.
     fn has_chance(&self) -> bool;
 
+    /// True if the only chance event names the seat that starts, and the rest of the game is
+    /// symmetric: whichever seat starts, the same actions lead to the same game with the
+    /// seats exchanged. Such a game has an opening book, like one without chance.
+    fn draws_only_starter(&self) -> bool {
+        false
+    }
+
     /// The position before anything happened.
     fn initial(&self) -> Self::State;
 

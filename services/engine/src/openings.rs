@@ -74,7 +74,7 @@ pub fn opening_book<G: Game>(
 ) -> Result<OpeningBook, OpeningError> {
     let mut stream = Stream::new(key);
     let start = Line {
-        state: game.initial(),
+        state: start(game),
         moves: Vec::new(),
     };
     let mut level: Level<G::State> = BTreeMap::from([(encoded(game, &start.state), start)]);
@@ -114,6 +114,15 @@ pub fn opening_book<G: Game>(
         openings,
         complete: true,
     })
+}
+
+/// The first position. Where only the starter is drawn, openings are the same for each.
+fn start<G: Game>(game: &G) -> G::State {
+    let mut state = game.initial();
+    if game.draws_only_starter() && matches!(game.node(&state), Node::Chance(_)) {
+        game.apply_outcome(&mut state, 0);
+    }
+    state
 }
 
 fn encoded<G: Game>(game: &G, state: &G::State) -> Vec<u8> {
@@ -173,7 +182,7 @@ fn sampled<G: Game>(
     let mut openings = Vec::new();
     let mut legal = Vec::new();
     for _ in 0..want.saturating_mul(TRIES) {
-        let mut state = game.initial();
+        let mut state = start(game);
         let mut moves = Vec::with_capacity(plies as usize);
         while let (Node::Decision(_), true) = (game.node(&state), moves.len() < plies as usize) {
             game.legal(&state, &mut legal);

@@ -95,7 +95,12 @@ impl GameRecord {
         if self.events.is_empty() || !self.is_whole() {
             return self.course;
         }
-        self.events.iter().fold(FNV_BASIS, fnv)
+        self.played().fold(FNV_BASIS, fnv)
+    }
+
+    /// The events from the first action on: a drawn starter only exchanges the seats.
+    fn played(&self) -> impl Iterator<Item = &Event> {
+        self.events.iter().skip_while(|event| !event.is_action())
     }
 
     /// How it began, up to its first fault; empty where the events are not known.
@@ -108,7 +113,7 @@ impl GameRecord {
         let clean = faults.min().unwrap_or(u32::MAX);
         let mut hash = FNV_BASIS;
         let mut plies = 0;
-        let numbers = self.events.iter().filter_map(|event| {
+        let numbers = self.played().filter_map(|event| {
             hash = fnv(hash, event);
             plies += u32::from(event.is_action());
             let is_compared = event.is_action() && plies <= clean;

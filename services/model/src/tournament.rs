@@ -80,6 +80,9 @@ pub struct Openings {
     /// Whether these are all openings of `opening_plies` moves; else they are a
     /// sample.
     pub complete: bool,
+    /// True if chance names the starter of each game, and nothing else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub starter_drawn: bool,
 }
 
 impl Tournament {

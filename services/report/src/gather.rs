@@ -82,7 +82,7 @@ pub async fn gather(client: &mut Client, id: &str, expect: &[String]) -> Result<
         .iter()
         .map(|one| one.agent.as_str())
         .collect();
-    let opponents_differ = spec.opponents_differ();
+    let opponents_differ = standings.opponents_differ;
     let by_rating = opponents_differ && standings.ratings.is_some();
     let pairs = crosstable(&names, &standings);
     let verdicts = verdict::check(&expectations, &standings);

@@ -153,6 +153,7 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -
                 || "the test has not ended".to_owned(),
                 |came| format!("{}: {}", came.kind, came.text.trim_end_matches('.')),
             );
+            verdict.require_answers(&expectation.claim, standings);
             // The verdict ends the tournament.
             return verdict;
         }
@@ -177,6 +178,7 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -
             verdict.holds = voids <= *most;
         }
     }
+    verdict.require_answers(&expectation.claim, standings);
     // A free choice of the look would bias the test.
     if verdict.value.is_some() && standings.state() != v1::TournamentState::Finished {
         verdict.holds = false;
@@ -186,7 +188,46 @@ fn verdict(expectation: &Expectation, standings: &v1::Standings, among: usize) -
     verdict
 }
 
+/// The agents that a claim compares; `None` if it compares all.
+fn compared(claim: &Claim) -> Option<Vec<&str>> {
+    match claim {
+        Claim::Beats {
+            agent, opponent, ..
+        }
+        | Claim::Rated {
+            agent, opponent, ..
+        } => Some(vec![agent.as_str(), opponent.as_str()]),
+        Claim::Scores {
+            agent, opponent, ..
+        } => Some(
+            std::iter::once(agent)
+                .chain(opponent)
+                .map(|it| it.as_str())
+                .collect(),
+        ),
+        Claim::Ranks { agent, .. } => Some(vec![agent.as_str()]),
+        Claim::Passes { .. } => None,
+        Claim::Faults { .. } | Claim::Voids { .. } => Some(Vec::new()),
+    }
+}
+
 impl Verdict {
+    /// Fails if an agent that the claim compares never answered: its lost games show
+    /// nothing about the other one.
+    fn require_answers(&mut self, claim: &Claim, standings: &v1::Standings) {
+        let compared = compared(claim);
+        let is_compared = |it: &&v1::AgentStanding| {
+            let names = compared.as_ref();
+            names.is_none_or(|names| names.contains(&it.agent.as_str()))
+        };
+        let absent = |it: &&v1::AgentStanding| it.games > 0 && it.unplayed + it.unasked >= it.games;
+        let mut agents = standings.agents.iter().filter(is_compared);
+        if let Some(standing) = agents.find(absent) {
+            self.holds = false;
+            self.says += &format!(", but {} never answered", standing.agent);
+        }
+    }
+
     fn measured(&mut self, measure: &'static str, found: Option<Measured>, sure: Option<Sure>) {
         self.measure = measure;
         self.value = found.map(|found| found.value);

@@ -41,7 +41,7 @@ pub(crate) mod stage;
 
 use std::collections::HashMap;
 
-use arena_model::{BlockSeed, Tournament, TournamentSeed, format::Format};
+use arena_model::{BlockSeed, Tournament, TournamentSeed, engine::Stream, format::Format};
 
 use crate::format::FormatError;
 use groups::Groups;
@@ -130,6 +130,7 @@ pub struct Schedule {
     rotate: bool,
     paired: bool,
     openings: Option<OpeningOrder>,
+    starter_drawn: bool,
     /// True for each agent that repeats its games from a repeated opening; empty if every
     /// group plays all blocks.
     repeats: Vec<bool>,
@@ -179,6 +180,7 @@ impl Schedule {
             openings: tournament
                 .openings
                 .map(|openings| OpeningOrder::new(openings.size, tournament.seed)),
+            starter_drawn: tournament.openings.is_some_and(|it| it.starter_drawn),
             repeats: match tournament.format {
                 Format::RoundRobin | Format::Gauntlet => tournament
                     .agents
@@ -475,6 +477,19 @@ impl Schedule {
                 .openings
                 .map(|openings| openings.number(place.group, place.before)),
         }
+    }
+
+    /// The seat that starts a game, if chance does nothing but name it; else seat 0.
+    ///
+    /// It is the first draw of the table's stream, as in the rules.
+    #[must_use]
+    pub fn starter(&self, index: u64) -> usize {
+        if !self.starter_drawn {
+            return 0;
+        }
+        let game = self.game(index);
+        let keys = game.seed.chance_keys(game.seats.len());
+        Stream::new(&keys.table).below(game.seats.len() as u32) as usize
     }
 
     /// All games known so far in index order, computed on demand.

@@ -260,7 +260,9 @@ impl Tally {
             return false;
         }
         partial.played |= bit;
-        partial.course.add(rotation, result);
+        partial
+            .course
+            .add(rotation, result, self.schedule.starter(result.index));
         match ranking {
             None => partial.void |= bit,
             Some(ranking) => {

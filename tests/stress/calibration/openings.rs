@@ -228,6 +228,7 @@ impl Simulated {
         tournament.openings = Some(Openings {
             size: outcomes.openings,
             complete: true,
+            starter_drawn: false,
         });
         if cell.is_sprt() {
             tournament.format = Format::Sprt;

@@ -190,10 +190,17 @@ impl ReplayArgs {
         }
         let seats = parsed.seats().len();
         let (ruleset, version) = (parsed.ruleset(), parsed.rules_version());
-        let game = arena_games::resolve_version(ruleset, version, parsed.options(), Some(seats))
-            .and_then(|(options, seats)| {
-                arena_games::build_version(ruleset, version, &options, seats)
-            })
+        let (options, seats) =
+            arena_games::resolve_version(ruleset, version, parsed.options(), Some(seats))
+                .map_err(|error| differs(&error))?;
+        if let Some(name) = options
+            .keys()
+            .find(|name| !parsed.options().contains_key(*name))
+        {
+            let problem = format!("option \"{name}\" is missing; a record names every option");
+            return Err(differs(&problem));
+        }
+        let game = arena_games::build_version(ruleset, version, &options, seats)
             .map_err(|error| differs(&error))?;
         let (_, record) = parsed.verify(&*game).map_err(|error| differs(&error))?;
         self.tell(id, &record, text.trim())

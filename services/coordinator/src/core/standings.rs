@@ -108,7 +108,7 @@ impl Core {
             .clone_from(&entry.document.verdict_json);
         if let Some(verdict) = places::verdict(&standings) {
             places::arrange(&mut standings, By::Verdict, Some(&verdict));
-        } else if entry.info.tournament.opponents_differ() {
+        } else if standings.opponents_differ {
             // Ratings place them, which are reckoned for whoever asks.
             places::tell_none(&mut standings);
         }

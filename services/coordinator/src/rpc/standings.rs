@@ -73,7 +73,7 @@ pub(super) async fn get(
     let unrated = unrated(&evidence, &compared);
     let linked = compared.ratings.as_ref().is_none_or(|it| it.sets() <= 1);
     add(&mut standings, &evidence, compared);
-    if evidence.opponents_differ()
+    if standings.opponents_differ
         && standings.ratings.is_some()
         && places::verdict(&standings).is_none()
     {
@@ -318,10 +318,12 @@ pub(super) async fn watch(
         if sender.send(Ok(standing)).await.is_err() || over || *stopping.borrow_and_update() {
             return Ok(());
         }
+        // A receiver of its own: `wait_for` marks each change that it looks at as seen.
+        let mut ends = versions.clone();
         tokio::select! {
             () = tokio::time::sleep(WATCH_STEP) => {}
             // The end is reported at once: many wait for it to go on.
-            _ = versions.wait_for(|version| version.over) => changed = true,
+            _ = ends.wait_for(|version| version.over) => changed = true,
             _ = stopping.changed() => continue,
             () = sender.closed() => return Ok(()),
         }

@@ -1,7 +1,12 @@
 //! Games, watching, metrics, health and reflection.
 
+use std::time::Duration;
+
 use arena_wire::{reasons, v1};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    time::timeout,
+};
 use tonic::Code;
 use tonic_health::pb::{HealthCheckRequest, health_client::HealthClient};
 
@@ -373,5 +378,33 @@ async fn a_port_in_use_is_named() {
     match second.build().await.err() {
         Some(StartError::InUse { address }) => assert_eq!(address, taken),
         other => panic!("{other:?}"),
+    }
+}
+
+/// Each change comes while the watch waits between two messages.
+#[tokio::test]
+async fn a_watch_shows_every_change_of_state_whenever_it_comes() {
+    let mut arena = Fixture::new().await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let request = v1::WatchTournamentRequest {
+        tournament_id: id.clone(),
+    };
+    let watched = arena.coordinator.watch_tournament(request).await;
+    let mut messages = watched.expect("known").into_inner();
+    for round in 0..6 {
+        let state = if round % 2 == 0 {
+            arena.pause(&id).await;
+            v1::TournamentState::Paused
+        } else {
+            arena.resume(&id).await;
+            v1::TournamentState::Running
+        };
+        // The second message of a change is the last one before the watch falls silent.
+        let mut shown = 0;
+        while shown < 2 {
+            let message = timeout(Duration::from_secs(20), messages.message()).await;
+            let message = message.expect("it is shown").expect("no error");
+            shown += u32::from(message.expect("no end").state() == state);
+        }
     }
 }

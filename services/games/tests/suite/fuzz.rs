@@ -152,6 +152,7 @@ fn damaged_records_are_refused_by_name_and_never_panic() {
                             VerifyError::Replay(_) => "replay",
                             VerifyError::Dice(_) => "dice",
                             VerifyError::Differs { .. } => "differs",
+                            VerifyError::Fault { .. } => "fault",
                             VerifyError::Version { .. } => "version",
                             VerifyError::NoEvents => "no events",
                         }

@@ -315,7 +315,8 @@ impl ParsedRecord {
             });
         }
         self.check_events(&record, game)?;
-        record.check_luck(game, header.setup.is_some() || !record.luck.is_empty())?;
+        let has_luck = header.setup.is_some() || !record.luck.is_empty();
+        record.check_luck(game, has_luck, header.on_fault())?;
         Ok((header, record))
     }
 

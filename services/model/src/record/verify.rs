@@ -3,10 +3,12 @@
 use std::fmt::Debug;
 
 use arena_engine::{
-    AnyGame, CheckError, Checked, DiceError, ReplayError, Termination, forfeit_placement,
+    AnyGame, CheckError, Checked, DiceError, FaultPolicy, ReplayError, Seat, Termination,
+    forfeit_placement,
 };
 
 use super::{GameRecord, LineWriter, RecordHeader};
+use crate::spec::GamePlay;
 
 /// A record that does not hold.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +40,18 @@ pub enum VerifyError {
         /// What the rules give.
         computed: String,
     },
+    /// A fault that cannot have happened.
+    #[error("fault {kind} of seat {seat} at ply {ply}: {problem}")]
+    Fault {
+        /// Name of its kind.
+        kind: &'static str,
+        /// The seat.
+        seat: u8,
+        /// Actions played before.
+        ply: u32,
+        /// Why it cannot have happened.
+        problem: String,
+    },
     /// Played by rules of another version.
     #[error("the record is of {ruleset} rules version {stated}, this program has version {known}")]
     Version {
@@ -67,11 +81,17 @@ impl GameRecord {
     /// # Errors
     /// [`VerifyError`] at the first thing that is wrong.
     pub fn check(&self, game: &dyn AnyGame) -> Result<(), VerifyError> {
-        self.check_luck(game, !self.luck.is_empty())
+        self.check_luck(game, !self.luck.is_empty(), None)
     }
 
-    /// As [`Self::check`]; `has_luck` says whether the record has to state its luck.
-    pub(super) fn check_luck(&self, game: &dyn AnyGame, has_luck: bool) -> Result<(), VerifyError> {
+    /// As [`Self::check`]; `has_luck` is true if the record has to state its luck, and
+    /// `on_fault` is the policy for faults, if known.
+    pub(super) fn check_luck(
+        &self,
+        game: &dyn AnyGame,
+        has_luck: bool,
+        on_fault: Option<FaultPolicy>,
+    ) -> Result<(), VerifyError> {
         let keys = self.seed.chance_keys(self.seats.len());
         let Checked { outcome, luck } = game.check(&self.events, &keys)?;
         if self.termination == Termination::Void {
@@ -83,6 +103,8 @@ impl GameRecord {
         if has_luck {
             same("luck", &self.luck, &luck)?;
         }
+        self.check_block()?;
+        self.check_faults(game, outcome.to_move, on_fault)?;
         if self.termination == Termination::Forfeit {
             let forfeited: Vec<bool> = (0..self.seats.len())
                 .map(|seat| self.faults.iter().any(|of| usize::from(of.seat) == seat))
@@ -99,6 +121,97 @@ impl GameRecord {
             });
         }
         same("placement", &self.placement, &outcome.placement)
+    }
+}
+
+impl GameRecord {
+    /// A block has one game for each rotation of the seats, or one game only.
+    fn check_block(&self) -> Result<(), VerifyError> {
+        let blocks = [self.index / self.seats.len() as u64, self.index];
+        if blocks.contains(&self.block) {
+            return Ok(());
+        }
+        Err(VerifyError::Differs {
+            key: "block",
+            stated: self.block.to_string(),
+            computed: format!("{} or {}", blocks[0], blocks[1]),
+        })
+    }
+
+    /// Checks that each fault belongs to a seat that had to decide, and that the game went
+    /// on as the policy says. `to_move` is the seat to decide after the last event.
+    fn check_faults(
+        &self,
+        game: &dyn AnyGame,
+        to_move: Option<Seat>,
+        on_fault: Option<FaultPolicy>,
+    ) -> Result<(), VerifyError> {
+        let is_forfeit = self.termination == Termination::Forfeit;
+        // Records of version 1 do not name the policy.
+        let forfeits = on_fault.map_or(is_forfeit, |policy| policy == FaultPolicy::Forfeit);
+        if is_forfeit != (forfeits && !self.faults.is_empty()) {
+            let computed = match self.faults.is_empty() {
+                true => "a game without a fault",
+                false if forfeits => "forfeit, because of its fault",
+                false => "a game in which faults are replaced by random moves",
+            };
+            return Err(VerifyError::Differs {
+                key: "termination",
+                stated: self.termination.name().to_owned(),
+                computed: computed.to_owned(),
+            });
+        }
+        if self.faults.is_empty() {
+            return Ok(());
+        }
+        let mut deciding: Vec<Option<Seat>> = Vec::new();
+        game.replay(&self.events, &mut |described| {
+            if described.event.is_action() {
+                deciding.push(described.seat);
+            }
+        })?;
+        deciding.push(to_move);
+        let mut before: Option<u32> = None;
+        for (place, fault) in self.faults.iter().enumerate() {
+            let problem = match deciding.get(fault.ply as usize).copied().flatten() {
+                None => Some(format!(
+                    "no seat has to decide there ({} plies)",
+                    self.plies
+                )),
+                Some(seat) if seat != fault.seat => {
+                    Some(format!("seat {seat} has to decide there"))
+                }
+                Some(_) if fault.ply < self.opening_plies => {
+                    Some("moves of the opening are not asked for".to_owned())
+                }
+                Some(_) if before.is_some_and(|before| fault.ply <= before) => {
+                    Some("a move has at most one fault, in the order of plies".to_owned())
+                }
+                Some(_)
+                    if forfeits && self.faults[..place].iter().any(|it| it.seat == fault.seat) =>
+                {
+                    Some("the seat has forfeited before".to_owned())
+                }
+                Some(_) => {
+                    let ends = forfeits && self.seats.len() == 2;
+                    match fault.ply == self.plies {
+                        at_end if at_end == ends => None,
+                        true => Some("a move replaces it, and the record has none".to_owned()),
+                        false => Some("it ends the game, and the record goes on".to_owned()),
+                    }
+                }
+            };
+            before = Some(fault.ply);
+            if let Some(problem) = problem {
+                return Err(VerifyError::Fault {
+                    kind: fault.kind.name(),
+                    seat: fault.seat,
+                    ply: fault.ply,
+                    problem,
+                });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -138,6 +251,13 @@ impl RecordHeader {
                 computed: hex::encode(copy.hash),
             });
         }
-        record.check_luck(game, self.setup.is_some() || !record.luck.is_empty())
+        let has_luck = self.setup.is_some() || !record.luck.is_empty();
+        record.check_luck(game, has_luck, self.on_fault())
+    }
+
+    /// The policy for faults; none in records of version 1.
+    pub(super) fn on_fault(&self) -> Option<FaultPolicy> {
+        let play: GamePlay = serde_json::from_str(&self.setup.as_ref()?.play).ok()?;
+        Some(play.on_fault)
     }
 }

@@ -128,6 +128,7 @@ fn a_group_has_each_opening_once_before_it_has_one_again() {
         tournament.openings = Some(arena_model::Openings {
             size,
             complete: true,
+            starter_drawn: false,
         });
         let schedule = Schedule::new(&tournament).expect("a schedule");
         for group in 0..schedule.groups() {
@@ -153,6 +154,7 @@ fn a_group_that_would_repeat_its_games_plays_each_opening_once() {
     tournament.openings = Some(arena_model::Openings {
         size: 3,
         complete: true,
+        starter_drawn: false,
     });
     for (agent, uses_seed) in tournament
         .agents

@@ -80,16 +80,17 @@ pub(crate) struct BlockCourse([Option<(u64, Course)>; MAX_SEATS]);
 
 impl BlockCourse {
     /// The game of one rotation only.
-    pub(crate) fn of(rotation: u32, result: &GameResult) -> Self {
+    pub(crate) fn of(rotation: u32, result: &GameResult, starter: usize) -> Self {
         let mut course = Self::default();
-        course.add(rotation, result);
+        course.add(rotation, result, starter);
         course
     }
 
-    /// Adds the game of a rotation.
-    pub(crate) fn add(&mut self, rotation: u32, result: &GameResult) {
+    /// Adds the game of a rotation, by its seats from the starter on.
+    pub(crate) fn add(&mut self, rotation: u32, result: &GameResult, starter: usize) {
         if let Some(game) = self.0.get_mut(rotation as usize) {
-            let seats = result.seats.iter();
+            let seats = result.seats.iter().cycle().skip(starter);
+            let seats = seats.take(result.seats.len());
             let seats = seats.fold(0, |key, &agent| key << 16 | u64::from(agent));
             let whole = if result.faults.is_empty() {
                 result.course
@@ -201,6 +202,23 @@ pub(super) struct HeldSums {
 }
 
 impl Tally {
+    /// True if agents' scores do not order them: they meet different opponents, or the
+    /// blocks of some groups count more often than those of others, because some repeat.
+    #[must_use]
+    pub fn opponents_differ(&self) -> bool {
+        let counted = |courses: &Courses| {
+            let held: u64 = courses.held.iter().map(|(_, times)| times).sum();
+            courses.blocks - held
+        };
+        let mut groups = self.courses.values();
+        let repeat = self
+            .courses
+            .values()
+            .any(|courses| !courses.held.is_empty());
+        let first = groups.next().map(counted);
+        self.opponents_differ || repeat && groups.any(|courses| Some(counted(courses)) != first)
+    }
+
     /// True if a block has a repeated opening of its group, and nothing shows that the
     /// agents play another game then.
     pub(super) fn is_repeated(&self, block: u64) -> bool {

@@ -99,7 +99,7 @@ impl Tally {
             groups,
             luck,
             played,
-            opponents_differ: self.opponents_differ,
+            opponents_differ: self.opponents_differ(),
             tuning_horizon_pair: self.tuning_horizons.pair,
             tuning_horizons: self.tuning_horizons.agents.clone(),
             adaptive: self.adaptive,

@@ -56,10 +56,14 @@ impl Tally {
         let blocks: u64 = held.map(|(_, times)| times).sum();
         (blocks > 0).then(|| {
             let all: u64 = self.courses.values().map(|courses| courses.blocks).sum();
+            let order = match self.opponents_differ() {
+                true => " Scores weight opponents unequally, so places follow ratings.",
+                false => "",
+            };
             format!(
                 "{blocks} of {all} blocks do not count: they repeat an opening between agents whose games \
                  from the same opening never differed. Scores and intervals leave these blocks out; \
-                 W/D/L includes them. For more openings, raise opening_plies in [play]."
+                 W/D/L includes them.{order} For more openings, raise opening_plies in [play]."
             )
         })
     }

@@ -128,7 +128,11 @@ fn a_tally_goes_on_from_its_state_as_if_it_had_never_stopped() {
         if openings > 0 {
             // Without chance, so that blocks are compared, and every other one repeats.
             let (size, complete) = (openings, true);
-            tournament.openings = Some(Openings { size, complete });
+            tournament.openings = Some(Openings {
+                size,
+                complete,
+                starter_drawn: false,
+            });
             for result in &mut results {
                 result.course = 1 + result.index % 3;
                 result.beginning = Beginning::new([7]);
@@ -220,6 +224,7 @@ fn courses(openings: Option<u64>, course: impl Fn(&ScheduledGame) -> u64) -> Vec
     tournament.openings = openings.map(|size| Openings {
         size,
         complete: true,
+        starter_drawn: false,
     });
     let schedule = Schedule::new(&tournament).expect("a schedule");
     let mut games: Vec<_> = schedule.iter().collect();
@@ -282,6 +287,7 @@ fn a_fault_shows_nothing_about_seeds() {
     tournament.openings = Some(Openings {
         size: 1,
         complete: true,
+        starter_drawn: false,
     });
     let schedule = Schedule::new(&tournament).expect("a schedule");
     let mut tally = Tally::new(&tournament).expect("a tally");
@@ -304,6 +310,7 @@ fn games_that_parted_before_their_faults_count() {
     tournament.openings = Some(Openings {
         size: 1,
         complete: true,
+        starter_drawn: false,
     });
     let schedule = Schedule::new(&tournament).expect("a schedule");
     // The hashes of a game's beginning, and the number of blocks that count.

@@ -180,6 +180,10 @@ impl Game for Abapa {
         self.rules.random_starter
     }
 
+    fn draws_only_starter(&self) -> bool {
+        self.rules.random_starter
+    }
+
     fn initial(&self) -> State {
         State {
             core: Core::new(self.rules.random_starter),

@@ -161,6 +161,10 @@ impl Game for AnanAnan {
         self.rules.random_starter
     }
 
+    fn draws_only_starter(&self) -> bool {
+        self.rules.random_starter
+    }
+
     fn initial(&self) -> Core {
         Core::new(self.rules.random_starter)
     }
