@@ -147,7 +147,7 @@ pub(crate) enum Error {
     UnknownBinary { sha256: String },
     #[error("no tournament \"{id}\"{}", hint(.nearest.as_ref(), "; arena tournament list shows all"))]
     UnknownTournament { id: String, nearest: Option<String> },
-    #[error("game {id} has no result")]
+    #[error("game {id} has no result: it was not played yet, or the tournament has no such game")]
     UnknownGame { id: String },
     #[error("{0}")]
     State(String),

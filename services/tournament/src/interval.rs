@@ -227,6 +227,18 @@ pub fn of_mean(groups: impl Iterator<Item = Moments>, units_max: u64) -> Option<
     blocks.fixed()
 }
 
+/// As [`of_mean`], for the anytime-valid interval; see [`Blocks::anytime`].
+#[must_use]
+pub fn of_mean_anytime(
+    groups: impl Iterator<Item = Moments>,
+    units_max: u64,
+    tuning_horizon: f64,
+) -> Option<(f64, f64)> {
+    let mut blocks = Blocks::default();
+    groups.for_each(|group| blocks.add(group, units_max));
+    blocks.anytime(tuning_horizon)
+}
+
 /// The difference of two agents' means over blocks, from −1 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Difference {

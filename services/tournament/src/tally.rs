@@ -176,6 +176,12 @@ impl Tally {
         })
     }
 
+    /// Number of blocks at which the anytime-valid interval of an agent's score is narrowest.
+    #[must_use]
+    pub fn tuning_horizon(&self, agent: usize) -> f64 {
+        self.tuning_horizons.agents[agent]
+    }
+
     /// Updates the tally with the current stages of a tournament.
     pub fn follow(&mut self, schedule: &Schedule) {
         self.schedule = schedule.clone();

@@ -7,6 +7,18 @@ use arena_engine::Event;
 use arena_model::GameRecord;
 use arena_wire::v1;
 
+/// The faults of a game as text.
+fn faults(record: &GameRecord) -> String {
+    if record.faults.is_empty() {
+        return "without faults".to_owned();
+    }
+    let faults = record.faults.iter();
+    let texts: Vec<String> = faults
+        .map(|it| format!("{} of seat {} at ply {}", it.kind.name(), it.seat, it.ply))
+        .collect();
+    format!("with {}", texts.join(", "))
+}
+
 /// Describes the first difference, the agent that caused it and the consequence. `stable`
 /// is true if the agents repeated the new game exactly.
 pub fn explain(
@@ -23,12 +35,17 @@ pub fn explain(
     let place = (0..stored.events.len().max(again.events.len()))
         .find(|&place| stored.events.get(place) != again.events.get(place));
     let Some(place) = place else {
+        if (stored.termination, &stored.faults) == (again.termination, &again.faults) {
+            return "the game is the same, but the record's hash belongs to another line: its options, \
+                    agents or settings differ"
+                .to_owned();
+        }
         return format!(
-            "the events are the same, but not the result: the record says {} with faults {:?}, the rerun {} with faults {:?}",
+            "the events are the same, but not the result: the record says {} {}, the rerun {} {}",
             stored.termination.name(),
-            stored.faults,
+            faults(stored),
             again.termination.name(),
-            again.faults
+            faults(again)
         );
     };
     let ply = stored.events[..place]

@@ -399,7 +399,8 @@ impl ParsedRecord {
     fn check_events(&self, record: &GameRecord, game: &dyn AnyGame) -> Result<(), VerifyError> {
         let tell = |name: &str, seat: Option<u8>, opening| {
             let opening = if opening { " in the opening" } else { "" };
-            format!("{name} by seat {seat:?}{opening}")
+            let by = seat.map_or_else(String::new, |seat| format!(" by seat {seat}"));
+            format!("{name}{by}{opening}")
         };
         let mut stated = self.line.events.iter().flatten();
         let mut plies = 0;
@@ -437,8 +438,11 @@ impl Line {
                 "version {RECORD_VERSION} needs \"play\", and in \"agents\" one entry for each seat"
             )),
             (None, ..) => Err("\"agents\" and \"play\" without \"record\"".to_owned()),
+            (Some(version), ..) if version > RECORD_VERSION => Err(format!(
+                "\"record\" is {version}, this program reads up to {RECORD_VERSION}: use a newer arena"
+            )),
             (Some(version), ..) => Err(format!(
-                "its version is {version}, this program reads up to {RECORD_VERSION}: use a newer arena"
+                "\"record\" is {version}: it is {RECORD_VERSION}, or absent in older records"
             )),
         }?;
         if self.events.is_some() && self.opening.is_some() {

@@ -350,9 +350,8 @@ pub fn swiss_tiebreaks(seats: usize) -> String {
 /// Formats the pairing efficiency.
 #[must_use]
 pub fn pairing_gain(pairing: &v1::Pairing) -> String {
-    let games = |games: Option<i64>| {
-        games.map_or_else(|| "infinitely many".to_owned(), units::signed_count)
-    };
+    let games =
+        |games: Option<i64>| games.map_or_else(|| "unlimited".to_owned(), units::signed_count);
     format!(
         "variance reduction {} % over unpaired games [95 % CI {} to {}], equivalent to {} more \
          games [{} to {}]",

@@ -44,9 +44,14 @@ impl Tally {
         } else {
             "a sample of"
         };
+        let moves = if plies == 1 { "move" } else { "moves" };
+        let chance = match openings.starter_drawn {
+            true => "Chance only names the starter",
+            false => "The game has no chance events",
+        };
         Some(format!(
-            "The game has no chance events: each block starts from a different opening ({which} {size} \
-             openings of {plies} moves). A score is the mean over these openings."
+            "{chance}: each block starts from a different opening ({which} {size} openings of {plies} \
+             {moves}). A score is the mean over these openings."
         ))
     }
 

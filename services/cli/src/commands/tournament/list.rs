@@ -10,7 +10,6 @@ use crate::{
     failure::Outcome,
     ids,
     output::{Format, Listing, note},
-    progress::paused,
 };
 
 /// Header of the table.
@@ -79,7 +78,11 @@ pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
     if args.output == Format::Table {
         for tournament in &tournaments {
             if let Some(pause) = &tournament.pause {
-                note(paused(&tournament.tournament_id, pause));
+                let id = &tournament.tournament_id;
+                note(format!(
+                    "{id} is paused: {}; `arena tournament show {id}` says what to do",
+                    pause.reason
+                ));
             }
         }
     }

@@ -9,7 +9,7 @@ use arena_model::{
     spec::Spec,
 };
 use arena_tournament::{
-    Schedule,
+    Schedule, Tally,
     format::sprt,
     interval::{self, Moments},
 };
@@ -238,7 +238,10 @@ impl<'a> Plan<'a> {
     /// Half-width of the interval of a score over this number of blocks.
     fn half_width(&self, blocks: f64) -> f64 {
         let of = self.tournament;
-        half_width(of.seats, of.play.rotate, blocks, self.spread.value)
+        // As in the standings: anytime-valid if results decide what is played.
+        let tally = of.format.looks_at_results().then(|| Tally::new(of).ok());
+        let horizon = tally.flatten().map(|tally| tally.tuning_horizon(0));
+        half_width(of.seats, of.play.rotate, blocks, self.spread.value, horizon)
     }
 
     fn print(&self, id: &str, format: Format) -> Outcome {
@@ -380,9 +383,14 @@ impl<'a> Plan<'a> {
         }
         for side in self.sides() {
             text += &format!(
-                "interval  {about} ±{} points of 100 for the score of {} (95 %, over {}), {}{}\n",
+                "interval  {about} ±{} points of 100 for the score of {} (95 %{}, over {}), {}{}\n",
                 points(100.0 * self.half_width(side.blocks)),
                 side.whose,
+                if self.tournament.format.looks_at_results() {
+                    ", anytime-valid"
+                } else {
+                    ""
+                },
                 units::plural(side.blocks.round() as u64, "block"),
                 self.spread.from,
                 if self.may_repeat() {
@@ -430,7 +438,7 @@ fn expected(
 
 /// Half-width for blocks of one group with a mean score of one half and this standard
 /// deviation. If all blocks are equal, their number alone bounds the deviation of others.
-fn half_width(seats: usize, rotate: bool, blocks: f64, spread: f64) -> f64 {
+fn half_width(seats: usize, rotate: bool, blocks: f64, spread: f64, horizon: Option<f64>) -> f64 {
     let rotations = if rotate { seats as u64 } else { 1 };
     let most = 2 * (seats as u64 - 1) * rotations;
     // Sums of squares of more blocks would overflow.
@@ -439,7 +447,11 @@ fn half_width(seats: usize, rotate: bool, blocks: f64, spread: f64) -> f64 {
     came.add_alike(count, most / 2);
     let spread = (spread * most as f64).powi(2) * (count - 1) as f64;
     came.squares += spread.ceil() as u64;
-    let ends = interval::of_mean([came].into_iter(), most);
+    let came = [came].into_iter();
+    let ends = match horizon {
+        Some(horizon) => interval::of_mean_anytime(came, most, horizon),
+        None => interval::of_mean(came, most),
+    };
     ends.map_or(0.5, |(low, high)| (high - low) / 2.0)
 }
 

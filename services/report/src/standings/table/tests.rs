@@ -69,7 +69,7 @@ fn gains_have_intervals_and_raw_scores_a_mark() {
     for part in [
         "variance reduction 11 %",
         "[95 % CI -20 to 35]",
-        "12 more games [-17 to infinitely many]",
+        "12 more games [-17 to unlimited]",
         "pointwise",
     ] {
         assert!(text.contains(part), "{part}: {text}");

@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn blocks_that_come_out_alike_leave_a_width_which_more_of_them_narrow() {
     for seats in 2..=4 {
-        let widths = [1.0, 20.0, 1000.0, 1e15].map(|of| half_width(seats, true, of, 0.0));
+        let widths = [1.0, 20.0, 1000.0, 1e15].map(|of| half_width(seats, true, of, 0.0, None));
         assert!(widths.is_sorted_by(|a, b| a > b), "{widths:?}");
         assert!(widths[0] <= 0.5 && widths[3] > 0.0, "{widths:?}");
     }
@@ -12,13 +12,21 @@ fn blocks_that_come_out_alike_leave_a_width_which_more_of_them_narrow() {
 /// Student's critical value is 12.7 with two blocks, 2.26 with ten and 1.96 with many.
 #[test]
 fn few_blocks_leave_a_width_as_student_has_it() {
-    let widths = [2.0, 10.0, 10_000.0].map(|of| half_width(2, true, of, 0.25));
+    let widths = [2.0, 10.0, 10_000.0].map(|of| half_width(2, true, of, 0.25, None));
     assert!(widths[0] > 0.45, "{widths:?}");
     assert!((0.16..0.19).contains(&widths[1]), "{widths:?}");
     assert!(
         (widths[2] / (1.96 * 0.25 / 100.0) - 1.0).abs() < 0.01,
         "{widths:?}"
     );
+}
+
+/// Standings of adaptive formats show anytime-valid intervals, which are wider.
+#[test]
+fn results_that_decide_what_is_played_widen_the_interval() {
+    let fixed = half_width(2, true, 400.0, 0.25, None);
+    let anytime = half_width(2, true, 400.0, 0.25, Some(400.0));
+    assert!((1.3..1.7).contains(&(anytime / fixed)), "{fixed} {anytime}");
 }
 
 #[test]
