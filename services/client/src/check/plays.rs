@@ -7,7 +7,10 @@ use arena_engine::options::{Options, Value};
 use arena_games::RulesetInfo;
 use arena_model::GameRecord;
 use arena_wire::{convert, v1};
-use arena_worker::{AgentOptions, play_games, supervise::Outputs};
+use arena_worker::{
+    AgentOptions, play_games,
+    supervise::{Limits, Outputs},
+};
 
 use super::Found;
 use crate::{
@@ -110,6 +113,7 @@ impl Checked<'_> {
         );
         let (first, second) = (first?, second?);
         let name = &variant.name;
+        first.note_volume(name);
         if self.show_output {
             first.note_processes(name);
             second.note_games(name);
@@ -332,6 +336,22 @@ impl Games {
             .values()
             .map(|record| u64::from(record.plies))
             .sum()
+    }
+
+    /// Warns of an agent that prints so much that it would reach the limit in play.
+    fn note_volume(&self, variant: &str) {
+        let limit = Limits::default().output_bytes;
+        let processes = self.outputs.processes();
+        let most = processes.iter().map(|it| it.total()).max().unwrap_or(0);
+        if most > limit / 16 {
+            note(format!(
+                "warning: {variant}: a process printed {} KiB in {}; workers end a process after \
+                 {} MiB of output, and the third time within a minute is the fault output_limit",
+                units::count(most >> 10),
+                units::plural(self.records.len() as u64, "game"),
+                limit >> 20
+            ));
+        }
     }
 
     /// Shows the output of each process.
