@@ -283,37 +283,32 @@ fn unlike(tables: &[Table], known: &Known, all_games: bool) -> Vec<String> {
     broken
 }
 
-/// What a line of tests/RESULTS.md's summary counts: games, then cells as sampled, exact,
-/// order, again, given, outside and not comparable.
+/// Counts of a row of tests/RESULTS.md: games, then cells that are sampled, exact, ordinal,
+/// dependent, by construction, outside and not comparable.
 type Counts = [u64; 8];
 
-/// tests/RESULTS.md's summary of all tables.
+/// The table of all tables in tests/RESULTS.md.
 struct Summary {
     /// By table, and of `all`.
     lines: BTreeMap<String, Counts>,
 }
 
 impl Summary {
-    fn read(readme: &str) -> Self {
-        let lines = readme.lines();
-        let from = lines.skip_while(|line| !line.starts_with(" table  "));
-        let block = from.skip(2).take_while(|line| !line.starts_with("```"));
+    fn read(page: &str) -> Self {
+        let rows = page.lines().skip_while(|line| !line.starts_with("| Table |"));
+        let rows = rows.skip(2).take_while(|line| line.starts_with('|'));
         let counts = |line: &str| {
-            let mut words = line.split_whitespace();
-            let id = words.next()?.to_owned();
-            // The time comes last, in one word or two.
-            let words = words.rev();
-            let mut counts = words
-                .skip_while(|word| word.ends_with(char::is_alphabetic))
-                .map(|word| word.replace(',', "").parse().ok());
-            let mut reported = Counts::default();
-            for count in reported.iter_mut().rev() {
-                *count = counts.next()??;
-            }
-            Some((id, reported))
+            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+            // Empty, id, title, the counts, time, empty.
+            let [_, id, _, counts @ .., _, _] = &cells[..] else {
+                return None;
+            };
+            let counts = counts.iter().map(|cell| cell.replace(',', "").parse().ok());
+            let counts: Option<Vec<u64>> = counts.collect();
+            Some(((*id).to_owned(), counts?.try_into().ok()?))
         };
         Self {
-            lines: block.filter_map(counts).collect(),
+            lines: rows.filter_map(counts).collect(),
         }
     }
 
@@ -341,8 +336,7 @@ impl Summary {
         for said in [
             format!("`arena paper list` names {} tables", tables().count()),
             format!(
-                "So {agree} figures agree that could have come out otherwise, {order} of them in \
-                 order alone."
+                "So {agree} figures agree that could have differed, {order} of them in order only."
             ),
         ] {
             if !text.contains(&said) {
