@@ -10,6 +10,8 @@ mod ids;
 mod output;
 mod package;
 mod progress;
+#[cfg(test)]
+mod settings;
 mod signals;
 mod workers;
 
