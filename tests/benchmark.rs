@@ -70,8 +70,8 @@ fn the_benchmark_measures_every_figure_of_the_path_of_a_decision() {
 }
 
 #[test]
-fn the_page_of_the_benchmark_has_a_place_for_results() {
-    let page = include_str!("bench/README.md");
+fn page_of_results_has_a_place_for_the_benchmark() {
+    let page = include_str!("RESULTS.md");
     let (_, rest) = page.split_once("<!-- results -->").expect("a beginning");
     assert!(rest.contains("<!-- end of results -->"), "an end");
 }

@@ -50,5 +50,7 @@ mod reproduction;
 mod slow;
 /// Standings add up.
 mod standings;
+/// Names and texts have no retired words.
+mod vocabulary;
 /// Wrong input is named, ends with the right code and loses nothing.
 mod wrong_input;

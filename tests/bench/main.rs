@@ -101,7 +101,7 @@ enum Format {
     Table,
     /// One JSON value.
     Json,
-    /// For a page such as this folder's README.md.
+    /// For a page such as tests/RESULTS.md.
     Markdown,
 }
 

@@ -78,7 +78,7 @@ pub(crate) fn play<G: Game>(game: &G, case: &Case, mut bytes: Bytes<'_>) {
     let finished = play.finish();
     check_cap(&finished, case);
     check_replay(game, case, &finished, seed);
-    check_tampered(game, &finished.events, usize::from(place), bits);
+    check_changed(game, &finished.events, usize::from(place), bits);
 }
 
 /// Answers whatever it is.
@@ -162,7 +162,7 @@ fn check_replay<G: Game>(game: &G, case: &Case, finished: &Finished, seed: u8) {
 
 /// One event changed, at any place or behind the last: refused by its number, or
 /// another game.
-fn check_tampered<G: Game>(game: &G, events: &[Event], place: usize, bits: u16) {
+fn check_changed<G: Game>(game: &G, events: &[Event], place: usize, bits: u16) {
     let place = place % (events.len() + 1);
     let mut events = events.to_vec();
     events.truncate(place + 1);

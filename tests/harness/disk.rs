@@ -193,7 +193,7 @@ impl Disk {
         self.remount("errors=remount-ro")?;
         fs::write(
             format!("/sys/fs/ext4/{}/trigger_fs_error", self.device()?),
-            "a proof of Arena",
+            "a stress test of Arena",
         )
         .map_err(|e| e.to_string())
     }

@@ -18,11 +18,11 @@ pub fn until<T>(what: &str, ready: impl FnMut() -> Option<T>) -> T {
 }
 
 /// Waits until there is a value, but no longer than so long.
-pub fn within<T>(patience: Duration, mut ready: impl FnMut() -> Option<T>) -> Option<T> {
+pub fn within<T>(timeout: Duration, mut ready: impl FnMut() -> Option<T>) -> Option<T> {
     let started = Instant::now();
     loop {
         let value = ready();
-        if value.is_some() || started.elapsed() >= patience {
+        if value.is_some() || started.elapsed() >= timeout {
             return value;
         }
         thread::sleep(Duration::from_millis(5));

@@ -21,7 +21,7 @@ use super::{
 };
 
 /// How long a query may go without an answer before it is taken for empty.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Panels that show what does not happen here, and leave it out.
 const QUIET: [&str; 1] = ["agents: Restarts A"];
@@ -132,7 +132,7 @@ impl Prometheus {
                 .iter()
                 .filter(|(_, value)| !matches!(value.as_str(), "NaN" | "+Inf" | "-Inf"))
                 .count();
-            if numbers > 0 || asked.elapsed() > PATIENCE {
+            if numbers > 0 || asked.elapsed() > TIMEOUT {
                 return numbers;
             }
             thread::sleep(Duration::from_millis(250));

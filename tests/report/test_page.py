@@ -240,7 +240,7 @@ BROKEN = """() => {
 
 @pytest.mark.parametrize("name", ["faulty", "sprt", "seats"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_no_column_is_squeezed_or_clipped(browser, pages, name, width):
+def test_no_column_is_too_narrow_or_clipped(browser, pages, name, width):
     with Page(browser, pages[name][1], width) as open_page:
         opened(open_page.page)
         assert open_page.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -148,7 +148,7 @@ macro_rules! stress_tests {
             /// # Errors
             /// [`Broken`] where the promise did not hold.
             pub fn run(&self) -> Result<Outcome, Broken> {
-                match self { $(Self::$name(proof) => proof.run()),+ }
+                match self { $(Self::$name(test) => test.run()),+ }
             }
         }
     };
@@ -200,8 +200,8 @@ fn settings<P: StressTest>(quick: bool) -> P {
     if quick {
         return P::quick();
     }
-    let command = P::augment_args(clap::Command::new("proof"));
-    let matches = command.get_matches_from(["proof"]);
+    let command = P::augment_args(clap::Command::new("test"));
+    let matches = command.get_matches_from(["test"]);
     P::from_arg_matches(&matches).expect("every setting has a default")
 }
 

@@ -60,7 +60,7 @@ fn check<G: Ruleset>(given: &Options) {
 }
 
 #[test]
-fn yardsticks_ask_for_no_memory_once_warm() {
+fn baselines_allocate_nothing_once_warm() {
     check::<Kalah>(&Options::new());
     check::<Cowry>(&Options::new());
     let doubles = [("preset".to_owned(), "doubles".into())].into();

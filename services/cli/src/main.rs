@@ -3,6 +3,8 @@
 
 mod commands;
 mod config;
+#[cfg(test)]
+mod settings;
 
 use std::process::ExitCode;
 

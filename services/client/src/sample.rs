@@ -26,7 +26,7 @@ const BLOCKS_LEAST: u64 = 1000;
 const BLOCKS: u64 = 100_000;
 /// Slow bots may take this many times the given duration to finish the blocks that they
 /// have begun.
-const PATIENCE: u32 = 10;
+const OVERTIME: u32 = 10;
 
 /// The results of the sampled games.
 pub struct Sample {
@@ -137,7 +137,7 @@ impl Visitor for Player<'_> {
         };
         let rotations = u64::from(schedule.rotations());
         let started = Instant::now();
-        let over = || started.elapsed() >= self.limit * PATIENCE;
+        let over = || started.elapsed() >= self.limit * OVERTIME;
         'blocks: for block in blocks(schedule.groups_listed(0), schedule.blocks()) {
             let group = schedule.group_of(block);
             let mut agents = schedule.group(group);

@@ -17,11 +17,11 @@ pub struct FindingCounts {
     /// Within, exact: our figure has no chance.
     pub within_exact: usize,
     /// Within, ordinal: compared in sign or order only.
-    pub within_order: usize,
+    pub within_ordinal: usize,
     /// Within, dependent: the figure follows from earlier ones.
-    pub within_repeated: usize,
+    pub within_dependent: usize,
     /// Within by construction.
-    pub within_given: usize,
+    pub within_by_construction: usize,
     /// Outside the bounds.
     pub outside: usize,
     /// Not comparable.
@@ -51,11 +51,11 @@ impl FindingCounts {
     /// The counter for the kind of a finding that is within.
     fn kind_of(&mut self, finding: &Finding) -> &mut usize {
         if finding.is_by_construction() {
-            &mut self.within_given
+            &mut self.within_by_construction
         } else if finding.is_dependent() {
-            &mut self.within_repeated
+            &mut self.within_dependent
         } else if finding.expected == Reproducibility::Qualitative.letter() {
-            &mut self.within_order
+            &mut self.within_ordinal
         } else if finding.exact {
             &mut self.within_exact
         } else {

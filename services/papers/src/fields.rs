@@ -122,7 +122,7 @@ pub(crate) struct CellFields {
     pub(crate) z_max: Option<f64>,
     /// True by construction: the printed figure is an input of our figure, or our figure is
     /// the same whatever the games' results are.
-    pub(crate) given: Option<bool>,
+    pub(crate) by_construction: Option<bool>,
     /// Name of the printed row, if several rows here repeat it: it counts once.
     pub(crate) printed: Option<String>,
 }
@@ -221,7 +221,7 @@ impl CellFields {
                 at_least,
                 at_most,
                 z_max,
-                given,
+                by_construction,
                 printed,
             }
         )

@@ -71,9 +71,9 @@ pub struct Finding {
     /// or from the one game of deterministic agents.
     pub exact: bool,
     /// True by construction, so that it confirms nothing.
-    pub given: bool,
+    pub by_construction: bool,
     /// True if it follows from earlier figures, so that it confirms nothing more.
-    pub repeats: bool,
+    pub dependent: bool,
     /// True if it is a measured time, which differs from run to run.
     pub timed: bool,
 }
@@ -99,13 +99,13 @@ impl Finding {
     /// True if the figure is within its bounds by construction, so that it confirms nothing.
     #[must_use]
     pub fn is_by_construction(&self) -> bool {
-        self.given && self.verdict == Agreement::Within
+        self.by_construction && self.verdict == Agreement::Within
     }
 
     /// True if the figure is within its bounds and follows from earlier figures.
     #[must_use]
     pub fn is_dependent(&self) -> bool {
-        self.repeats && self.verdict == Agreement::Within && !self.given
+        self.dependent && self.verdict == Agreement::Within && !self.by_construction
     }
 
     /// Withdraws the verdict if the games are too few for the rules of acceptance.
@@ -156,8 +156,8 @@ impl Finding {
                 cell.reason.clone()
             },
             exact: cell.exact,
-            given: cell.given,
-            repeats: cell.repeats,
+            by_construction: cell.by_construction,
+            dependent: cell.dependent,
             timed: source == Some(FigureSource::Clock),
         }
     }

@@ -6,6 +6,7 @@
 
 mod clock;
 mod counts;
+mod dependent;
 mod error;
 mod fields;
 mod finding;
@@ -14,7 +15,6 @@ mod library;
 mod measure;
 mod play;
 mod quantity;
-mod repeats;
 mod rules;
 mod runner;
 mod tables;

@@ -10,12 +10,12 @@ use arena_model::{
 use serde::Deserialize;
 
 use crate::{
+    dependent,
     error::{PaperError, Result},
     fields::{CellFields, FigureKind, PlayFields, Reproducibility, TableFile},
     measure::Measure,
     play,
     quantity::FigureSource,
-    repeats,
     tables::{Matchup, Paper, PublishedTable, TableCell},
 };
 
@@ -64,7 +64,7 @@ pub fn tables() -> Result<&'static [PublishedTable]> {
             .iter()
             .map(|&(id, text)| read(id, text))
             .collect::<Result<_, _>>()?;
-        repeats::mark(&mut tables);
+        dependent::mark(&mut tables);
         Ok(tables)
     });
     TABLES.as_deref().map_err(PaperError::failed)
@@ -278,8 +278,8 @@ fn cell(
         at_most: fields.at_most,
         z_max: fields.z_max,
         exact: false,
-        given: fields.given.unwrap_or(false),
+        by_construction: fields.by_construction.unwrap_or(false),
         printed: fields.printed,
-        repeats: false,
+        dependent: false,
     })
 }

@@ -103,11 +103,11 @@ pub struct TableCell {
     /// True if our figure has no chance.
     pub(crate) exact: bool,
     /// True by construction, so that it confirms nothing.
-    pub(crate) given: bool,
+    pub(crate) by_construction: bool,
     /// Name of the printed row, if several rows here repeat it.
     pub(crate) printed: Option<String>,
     /// True if the figure follows from earlier cells.
-    pub(crate) repeats: bool,
+    pub(crate) dependent: bool,
 }
 
 impl PublishedTable {

@@ -10,12 +10,11 @@ use std::{
 use arena_tournament::published::Estimate;
 
 use crate::{
-    FindingCounts, PaperError, TableResult, TableRunner,
+    FindingCounts, PaperError, TableResult, TableRunner, dependent,
     fields::Reproducibility,
     finding::{Agreement, Finding, TOO_FEW, UNDECIDED},
     library::{self, FILES},
     quantity::Quantity,
-    repeats,
     tables::PublishedTable,
 };
 
@@ -124,10 +123,11 @@ fn one_game_is_no_verdict() {
 
 #[test]
 fn figures_true_by_construction_are_counted_apart() {
-    let given = |table: &&PublishedTable| table.cells.iter().any(|cell| cell.given);
+    let by_construction =
+        |table: &&PublishedTable| table.cells.iter().any(|cell| cell.by_construction);
     let with: Vec<&str> = tables()
         .iter()
-        .filter(given)
+        .filter(by_construction)
         .map(|table| table.id)
         .collect();
     let expected = [
@@ -145,7 +145,7 @@ fn figures_true_by_construction_are_counted_apart() {
     let sums = FindingCounts::of(&weights.expect("a table").findings);
     let sums = serde_json::to_value(sums).expect("numbers");
     assert_eq!(
-        (&sums["within_given"], &sums["within_exact"]),
+        (&sums["within_by_construction"], &sums["within_exact"]),
         (&48.into(), &0.into())
     );
 }
@@ -153,17 +153,18 @@ fn figures_true_by_construction_are_counted_apart() {
 #[test]
 fn dependent_cells_are_those_of_the_list() {
     type Columns = BTreeMap<String, Vec<String>>;
-    let again = |table: &PublishedTable| {
+    let dependent = |table: &PublishedTable| {
         let mut rows = Columns::new();
-        for cell in table.cells.iter().filter(|cell| cell.repeats) {
+        for cell in table.cells.iter().filter(|cell| cell.dependent) {
             let columns = rows.entry(cell.row.clone()).or_default();
             columns.push(cell.column.clone());
         }
         (!rows.is_empty()).then(|| (table.id.to_owned(), rows))
     };
-    let found: BTreeMap<String, Columns> = tables().iter().filter_map(again).collect();
+    let found: BTreeMap<String, Columns> = tables().iter().filter_map(dependent).collect();
     let expected: BTreeMap<String, Columns> =
-        serde_json::from_str(include_str!("../data/again.json")).expect("columns by table and row");
+        serde_json::from_str(include_str!("../data/dependent.json"))
+            .expect("columns by table and row");
     assert_eq!(found, expected);
 }
 
@@ -177,12 +178,12 @@ fn counts_that_do_not_add_up_are_independent() {
             )
             .replace("won = 25", &format!("won = {won}, lost = {lost}"));
         let mut tables = [library::read("test", &text).expect("a table")];
-        repeats::mark(&mut tables);
+        dependent::mark(&mut tables);
         let [table] = tables;
         table
             .cells
             .iter()
-            .map(|cell| cell.repeats)
+            .map(|cell| cell.dependent)
             .collect::<Vec<_>>()
     };
     assert_eq!(row(30, 20), [false, true], "all others were lost");
@@ -198,7 +199,13 @@ fn every_figure_within_is_counted_once_and_by_what_it_is() {
     for ran in quick() {
         let sums = serde_json::to_value(FindingCounts::of(&ran.findings)).expect("numbers");
         let count = |name: &str| sums[name].as_u64().expect("a number");
-        let parts = ["sampled", "exact", "order", "repeated", "given"];
+        let parts = [
+            "sampled",
+            "exact",
+            "ordinal",
+            "dependent",
+            "by_construction",
+        ];
         let parts: u64 = parts
             .map(|part| count(&format!("within_{part}")))
             .iter()

@@ -128,7 +128,7 @@ metrics! {
     /// On the coordinator and on workers.
     COMMON:
     BUILD_INFO = gauge("arena_build_info", &["version", "profile", "target"],
-        "Always 1; the labels tell what runs");
+        "Always 1; the labels are version, profile and target of the program");
 }
 
 metrics! {
@@ -139,55 +139,54 @@ metrics! {
     GAMES = counter("arena_games_total", &["ruleset", "termination"],
         "Durable games by how they ended: normal, forfeit, void, deadlock, repetition, cap");
     GAME_PLIES = histogram("arena_game_plies", &["ruleset"], PLY_BUCKETS,
-        "Actions applied in a durable game");
+        "Plies of a durable game");
     FAULTS = counter("arena_faults_total", &["agent", "kind"],
         "Faults of agents in durable games by kind");
     QUEUE_DEPTH = gauge("arena_queue_depth", &[],
-        "Games of running tournaments that wait for a worker; scale workers on it");
+        "Games of running tournaments that wait for a worker; scale workers by it");
     GAMES_IN_FLIGHT = gauge("arena_games_in_flight", &[],
         "Games leased to workers and not yet durable");
     TOURNAMENTS = gauge("arena_tournaments", &["state"],
         "Tournaments by state: running, paused, finished, cancelled");
     TOURNAMENTS_PAUSED = gauge("arena_tournaments_paused", &["reason"],
         "Paused tournaments by reason: user, agent_does_not_start, unplayed_games");
-    WORKERS = gauge("arena_workers", &[], "Workers that have joined and are present");
-    LEASES = gauge("arena_leases", &[], "Leases that workers hold");
-    LEASES_GRANTED = counter("arena_leases_granted_total", &[], "Leases given to workers");
+    WORKERS = gauge("arena_workers", &[], "Connected workers");
+    LEASES = gauge("arena_leases", &[], "Leases held by workers");
+    LEASES_GRANTED = counter("arena_leases_granted_total", &[], "Leases granted to workers");
     LEASE_WAIT = histogram("arena_lease_wait_seconds", &[], WAIT_BUCKETS,
-        "Time from a worker's request for games to the lease, waiting for games included");
+        "Time from a worker's request for games to its lease, including the wait for games");
     LEASES_EXPIRED = counter("arena_leases_expired_total", &[],
-        "Leases taken back because their games made no progress by the deadline");
+        "Leases revoked because their games made no progress before the deadline");
     REPORTS = counter("arena_reports_total", &["outcome"],
-        "Games reported by workers: new, duplicate, differing (another record than the durable \
-         one), rejected");
+        "Games reported by workers: new, duplicate, differing (not the durable record), rejected");
     AUDITS = counter("arena_audits_total", &["outcome"],
-        "Games played again on another worker, by what came of it: agreed, differing");
+        "Games replayed by another worker, by outcome: agreed, differing");
     AUDITS_WAITING = gauge("arena_audits_waiting", &[],
-        "Finished games that are to be played again on another worker");
+        "Finished games that wait for a replay by another worker");
     REPORT_DURATION = histogram("arena_report_duration_seconds", &[], WAIT_BUCKETS,
-        "Time from the beginning of a report to its answer, when all of it is durable");
+        "Time from the start of a report to its answer, which is sent when all of it is durable");
     REPORTS_REFUSED = counter("arena_reports_refused_total", &[],
         "Reports refused with RESOURCE_EXHAUSTED because too many games wait; workers slow down \
          and report again");
     REPORT_QUEUE = gauge("arena_report_queue_games", &[],
-        "Reported games that are not acknowledged yet");
+        "Reported games that are not yet acknowledged");
     COMMAND_QUEUE = gauge("arena_command_queue_depth", &[],
         "Requests that wait for the coordinator's state");
     CONNECTIONS = gauge("arena_connections", &[], "Open gRPC connections");
     CONNECTIONS_REFUSED = counter("arena_connections_refused_total", &[],
-        "gRPC connections closed as they came because as many were open as there may be");
+        "gRPC connections rejected: connection limit reached");
     STORE_COMMIT = histogram("arena_store_commit_seconds", &[], COMMIT_BUCKETS,
-        "Time of one group commit, fdatasync included");
+        "Duration of a group commit, including fdatasync");
     STORE_COMMIT_PHASE = histogram("arena_store_commit_phase_seconds", &["phase"], COMMIT_BUCKETS,
-        "Parts of the time from a result's being handed to the store until it is durable: waiting \
-         for the commit before (wait), for others (gather), packing (pack), the database (apply), \
-         its file (write), fdatasync (sync) and the receipt (receipt)");
+        "Parts of the time until a result is durable: waiting for the previous commit (wait), \
+         for more results (gather), packing (pack), the database (apply), its file (write), \
+         fdatasync (sync) and the commit marker (receipt)");
     STORE_RECORDS = counter("arena_store_records_total", &[], "Game records made durable");
     STORE_BYTES = gauge("arena_store_bytes", &[], "Size of the store on disk");
     STORE_QUEUE_DEPTH = gauge("arena_store_queue_depth", &[],
         "Game records that wait for the store's writer");
     GRPC_REQUESTS = counter("arena_grpc_requests_total", &["method", "code"],
-        "gRPC requests answered by the coordinator; methods it does not have count as other");
+        "gRPC requests that the coordinator answered; unknown methods count as other");
 }
 
 metrics! {
@@ -195,20 +194,20 @@ metrics! {
     /// the process. Of tournaments that go on and of those that ended last.
     TOURNAMENT:
     TOURNAMENT_INFO = gauge("arena_tournament_info", &["tournament", "ruleset", "format", "state"],
-        "Always 1; the labels tell what a tournament is and where it stands");
+        "Always 1; the labels are ruleset, format and state of a tournament");
     TOURNAMENT_STARTED = gauge("arena_tournament_started_timestamp_seconds", &["tournament"],
-        "When a tournament was started, in Unix time");
+        "Time at which a tournament was started, in Unix time");
     TOURNAMENT_FINISHED = gauge("arena_tournament_finished_timestamp_seconds", &["tournament"],
-        "When a tournament finished or was cancelled, in Unix time; absent while it goes on");
+        "Time at which a tournament finished or was cancelled, in Unix time; absent until then");
     TOURNAMENT_GAMES = gauge("arena_tournament_games", &["tournament", "state"],
-        "Games of a tournament known so far, by state: done (durable, void ones included), \
-         in_flight, waiting");
+        "Known games of a tournament by state: done (durable, including void games), in_flight, \
+         waiting");
     FIRST_SEAT_SCORE = gauge("arena_tournament_first_seat_score", &["tournament", "ruleset"],
-        "Mean score of whoever sat on the first seat");
+        "Mean score of the first seat");
     FIRST_SEAT_LOW = gauge("arena_tournament_first_seat_score_low", &["tournament", "ruleset"],
-        "Lower end of its 95 % interval");
+        "Lower end of the 95 % confidence interval of the first seat's score");
     FIRST_SEAT_HIGH = gauge("arena_tournament_first_seat_score_high", &["tournament", "ruleset"],
-        "Upper end of its 95 % interval");
+        "Upper end of the 95 % confidence interval of the first seat's score");
     AGENT_RANK = gauge("arena_tournament_agent_rank", &["tournament", "ruleset", "agent"],
         "Place of an agent in the standings, from 1");
     AGENT_PLAYED = gauge("arena_tournament_agent_games", &["tournament", "ruleset", "agent"],
@@ -217,40 +216,40 @@ metrics! {
         &["tournament", "ruleset", "agent", "result"],
         "Games of an agent by result: win (sole first), draw (shared first), loss, void");
     AGENT_SCORE = gauge("arena_tournament_agent_score", &["tournament", "ruleset", "agent"],
-        "Mean score of an agent's games, as the standings have it");
+        "Mean game score of an agent, as in the standings");
     AGENT_SCORE_LOW = gauge("arena_tournament_agent_score_low",
         &["tournament", "ruleset", "agent"],
-        "Lower end of its 95 % confidence interval for a fixed number of blocks");
+        "Lower end of the score's 95 % confidence interval for a fixed number of blocks");
     AGENT_SCORE_HIGH = gauge("arena_tournament_agent_score_high",
         &["tournament", "ruleset", "agent"],
-        "Upper end of its 95 % confidence interval for a fixed number of blocks");
+        "Upper end of the score's 95 % confidence interval for a fixed number of blocks");
     AGENT_SCORE_ANYTIME_LOW = gauge("arena_tournament_agent_score_anytime_low",
         &["tournament", "ruleset", "agent"],
-        "Lower end of its 95 % interval for any number of looks");
+        "Lower end of the score's 95 % anytime-valid interval");
     AGENT_SCORE_ANYTIME_HIGH = gauge("arena_tournament_agent_score_anytime_high",
         &["tournament", "ruleset", "agent"],
-        "Upper end of its 95 % interval for any number of looks");
+        "Upper end of the score's 95 % anytime-valid interval");
     AGENT_WIN_RATE = gauge("arena_tournament_agent_win_rate", &["tournament", "ruleset", "agent"],
-        "Share of an agent's games that it won, as the standings have it");
+        "Share of an agent's games that it won, as in the standings");
     AGENT_WIN_RATE_LOW = gauge("arena_tournament_agent_win_rate_low",
         &["tournament", "ruleset", "agent"],
-        "Lower end of its 95 % confidence interval for a fixed number of blocks");
+        "Lower end of the win rate's 95 % confidence interval for a fixed number of blocks");
     AGENT_WIN_RATE_HIGH = gauge("arena_tournament_agent_win_rate_high",
         &["tournament", "ruleset", "agent"],
-        "Upper end of its 95 % confidence interval for a fixed number of blocks");
+        "Upper end of the win rate's 95 % confidence interval for a fixed number of blocks");
     AGENT_PLIES = gauge("arena_tournament_agent_plies_mean", &["tournament", "ruleset", "agent"],
-        "Mean number of actions in an agent's games");
+        "Mean number of plies in an agent's games");
     AGENT_FAULTS = gauge("arena_tournament_agent_faults",
         &["tournament", "ruleset", "agent", "kind"],
-        "Faults of an agent by kind; kinds that did not happen are absent");
+        "Faults of an agent by kind; kinds without a fault are absent");
     AGENT_THINKING = gauge("arena_tournament_agent_move_thinking_seconds",
         &["tournament", "ruleset", "agent", "percentile"],
-        "Thinking time that half of an agent's moves, or 99 of 100, do not exceed");
+        "Percentiles (50 and 99) of the thinking time of an agent's moves");
     AGENT_WAITING = gauge("arena_tournament_agent_move_waiting_seconds",
         &["tournament", "ruleset", "agent", "percentile"],
-        "Waiting time that half of an agent's moves, or 99 of 100, do not exceed");
+        "Percentiles (50 and 99) of the waiting time of an agent's moves");
     AGENTS_LEFT_OUT = gauge("arena_tournament_agents_left_out", &[],
-        "Agents of these tournaments that have no series because there would be too many");
+        "Agents of these tournaments without series, because the number of series is limited");
 }
 
 /// All lists, in order.
@@ -260,35 +259,37 @@ metrics! {
     /// On workers.
     WORKER:
     MOVE_THINKING = histogram("arena_move_thinking_seconds", &["agent", "ruleset"], MOVE_BUCKETS,
-        "Time an agent thought about a move: what it reports, else its share of the round trip; a \
-         timeout counts with the time until it was found");
+        "Thinking time of a move: what the agent reports, else the move's share of the round \
+         trip; a timeout counts with the time until its detection");
     MOVE_WAITING = histogram("arena_move_waiting_seconds", &["agent", "ruleset"], MOVE_BUCKETS,
-        "Time a move waited before the agent was at it: in the queue, for a batch, and for the \
+        "Time that a move waits until the agent starts on it: in the queue, for a batch, and for \
          other decisions of its batch");
     MOVE_ROUND_TRIP = histogram("arena_move_round_trip_seconds", &["agent", "ruleset"],
         MOVE_BUCKETS,
-        "A move's share of the round trip to the agent, its thinking included: the time in which \
-         the connection was busy with its batch, divided among the decisions of the batch");
+        "A move's share of the round trip to the agent, thinking included: the time that the \
+         connection was busy with the batch, divided by the decisions of the batch");
     MOVE_TRANSPORT = histogram("arena_move_transport_seconds", &["agent", "ruleset"],
         MOVE_BUCKETS,
-        "The part of the round trip that is not thinking: encoding, network; only where the agent \
-         reports its own time");
+        "Round trip without thinking: encoding and network; only if the agent reports its own \
+         time");
     MOVE_DURATION = histogram("arena_move_duration_seconds", &["agent", "ruleset"], MOVE_BUCKETS,
-        "Time from the moment a move is wanted to the moment it is known: waiting and round trip");
+        "Time from the request of a move to its answer: waiting and round trip");
     MOVE_AGENT = histogram("arena_move_agent_seconds", &["agent", "ruleset"], MOVE_BUCKETS,
-        "The earlier name of arena_move_thinking_seconds, with the same values; goes with the next release");
+        "Former name of arena_move_thinking_seconds, with the same values; will be removed in \
+         the next release");
     MOVE_OVERHEAD = histogram("arena_move_manager_seconds", &["ruleset"], OVERHEAD_BUCKETS,
-        "Time a worker spends on a move outside of the agent: rules, chance, recording, the next question");
+        "Overhead of a move in the worker, without the agent: rules, chance, recording, the next \
+         request");
     DECISIONS = counter("arena_decisions_total", &["agent", "ruleset"],
-        "Decisions that an agent was asked for, answered or not");
+        "Decisions requested from an agent, answered or not");
     WORKER_GAMES = counter("arena_worker_games_total", &["ruleset"],
-        "Games played to their end by this worker");
+        "Games that this worker finished");
     WORKER_GAMES_IN_FLIGHT = gauge("arena_worker_games_in_flight", &[],
-        "Games this worker plays at the moment");
+        "Games that this worker is playing");
     AGENT_PROCESSES = gauge("arena_agent_processes", &["agent"],
-        "Processes of an agent that this worker supervises");
+        "Agent processes that this worker supervises");
     AGENT_RESTARTS = counter("arena_agent_restarts_total", &["agent"],
-        "Starts of an agent's process after its first one ended or was ended");
+        "Restarts of an agent's process");
     AGENT_BATCH_SIZE = histogram("arena_agent_batch_size", &[], BATCH_BUCKETS,
         "Decisions sent to an agent in one message");
     REPORT_RETRIES = counter("arena_worker_report_retries_total", &[],

@@ -118,7 +118,7 @@ impl Evidence {
                 reported.join("; ")
             ));
         }
-        notes.extend(self.parted(ratings));
+        notes.extend(self.separated(ratings));
         if !ratings.unheld.is_empty() {
             notes.push(format!(
                 "Each pair of {} has wins for one side only: the prior alone keeps the rating difference \
@@ -149,21 +149,24 @@ impl Evidence {
 
     /// Sets of agents that only the prior links, apart from agents that won or lost every
     /// game.
-    fn parted(&self, ratings: &Ratings) -> Option<String> {
+    fn separated(&self, ratings: &Ratings) -> Option<String> {
         let perfect = [true, false].map(|all| self.perfect(all)).concat();
         let mut levels = ratings.levels();
         levels.retain(|set| ratings.has_played(set[0]) && !perfect.contains(&set[0]));
-        let parted = |one: &&Vec<usize>| {
+        let separated = |one: &&Vec<usize>| {
             let linked = |other: &Vec<usize>| ratings.links(one[0], other[0]);
             levels.iter().any(|other| other != *one && linked(other))
         };
-        let parted: Vec<_> = levels.iter().filter(parted).collect();
-        if parted.is_empty() {
+        let separated: Vec<_> = levels.iter().filter(separated).collect();
+        if separated.is_empty() {
             return None;
         }
-        let reported = parted.iter().take(SETS_SHOWN).map(|set| self.listed(set));
+        let reported = separated
+            .iter()
+            .take(SETS_SHOWN)
+            .map(|set| self.listed(set));
         let reported: Vec<_> = reported.collect();
-        let more = if parted.len() > SETS_SHOWN {
+        let more = if separated.len() > SETS_SHOWN {
             "; …"
         } else {
             ""
@@ -171,7 +174,7 @@ impl Evidence {
         Some(format!(
             "All games between {} sets of agents ({}{more}) went one way: of the rating difference \
              between sets, only the bound nearer to zero is meaningful.",
-            parted.len(),
+            separated.len(),
             reported.join("; ")
         ))
     }

@@ -165,10 +165,10 @@ class Ratings:
             if not count:
                 continue
             agents = group.agents()
-            parted = len({self.level[a] for a in agents}) > 1
+            separated = len({self.level[a] for a in agents}) > 1
             games = [game for block in group.blocks for game in block]
             # A level with several agents, apart from others.
-            if parted and any(self.level.count(self.level[a]) > 1 for a in agents):
+            if separated and any(self.level.count(self.level[a]) > 1 for a in agents):
                 meat += fit.model_information(games)
                 continue
             scores = np.array([fit.score(block) for block in group.blocks])

@@ -97,7 +97,7 @@ pub(super) fn fields() -> Result<Vec<Field>, Broken> {
 pub(super) fn header() -> String {
     let names = COLUMNS.iter().map(|(name, _)| format!("{name:>8} "));
     format!(
-        "{} - less luck; * at all looks (rating* at some); ~ outcomes too few for 94 to 96.5 % (99 %: 98.8 to 99.3 %); \
+        "{} - luck-adjusted; * at all looks (rating* at some); ~ outcomes too few for 94 to 96.5 % (99 %: 98.8 to 99.3 %); \
          ° not judged, and why: tests/data/calibration.toml",
         names.collect::<String>()
     )

@@ -130,11 +130,11 @@ mod tests {
 
     #[test]
     fn what_names_nothing_does_not_hold() {
-        let proof = Calibration {
+        let test = Calibration {
             only: "nosuch".to_owned(),
             ..Calibration::quick()
         };
-        match proof.run() {
+        match test.run() {
             Ok(Outcome::Unknown(reported)) => {
                 for part in ["nosuch", "ladder", "sprt 0 to 5 Elo"] {
                     assert!(reported.contains(part), "{reported}");

@@ -23,7 +23,7 @@ use crate::{World, spec};
 use change::Change;
 
 /// After this long a store that is being opened hangs.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// Every so many cases the commands are tried too.
 const COMMANDS_EVERY: u64 = 12;
 
@@ -415,7 +415,7 @@ fn within<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> Resul
         // The receiver waits, or has given up.
         let _ = sender.send(call());
     });
-    match receiver.recv_timeout(PATIENCE) {
+    match receiver.recv_timeout(TIMEOUT) {
         Ok(value) => {
             let _ = thread.join();
             Ok(value)

@@ -31,7 +31,7 @@ const NAME: &str = "witness";
 /// The most games of one report.
 const GAMES: u32 = 5;
 /// How long a report or any other call is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// True records by tournament, in index order.
 pub(in crate::stress) type Records = BTreeMap<String, Vec<v1::GameRecord>>;
@@ -240,7 +240,7 @@ async fn watch(url: String, shared: Arc<Shared>) {
                 tournament_id: tournament_id.clone(),
             };
             // Whoever cannot be asked says nothing.
-            if let Ok(Ok(answer)) = timeout(PATIENCE, user.get_tournament(request)).await
+            if let Ok(Ok(answer)) = timeout(TIMEOUT, user.get_tournament(request)).await
                 && let Some(tournament) = answer.into_inner().tournament
                 && tournament.state() == v1::TournamentState::Finished
             {
@@ -281,7 +281,7 @@ impl Stay {
 
     /// Joins, and plays until the coordinator is lost.
     async fn visit(&mut self) -> Result<(), Lost> {
-        let endpoint = Endpoint::from_shared(self.url.clone())?.connect_timeout(PATIENCE);
+        let endpoint = Endpoint::from_shared(self.url.clone())?.connect_timeout(TIMEOUT);
         let channel = endpoint.connect().await?;
         let mut worker = WorkerServiceClient::new(channel.clone());
         let mut user = CoordinatorServiceClient::new(channel);
@@ -296,8 +296,8 @@ impl Stay {
             process: 0,
             record_version: arena_model::RECORD_VERSION,
         };
-        let mut notices = timeout(PATIENCE, worker.join(join)).await??.into_inner();
-        let notice = timeout(PATIENCE, notices.message()).await??;
+        let mut notices = timeout(TIMEOUT, worker.join(join)).await??.into_inner();
+        let notice = timeout(TIMEOUT, notices.message()).await??;
         let Some(Notice::Welcome(welcome)) = notice.and_then(|message| message.notice) else {
             return Ok(());
         };
@@ -313,7 +313,7 @@ impl Stay {
                 known_tournaments: Vec::new(),
                 call: 0,
             };
-            let answer = timeout(PATIENCE, worker.lease(request)).await??;
+            let answer = timeout(TIMEOUT, worker.lease(request)).await??;
             let Some(lease) = answer.into_inner().lease else {
                 continue;
             };
@@ -373,7 +373,7 @@ impl Stay {
         worker: &mut WorkerServiceClient<Channel>,
         user: &mut CoordinatorServiceClient<Channel>,
     ) -> Result<(), Lost> {
-        let _answer = timeout(PATIENCE, worker.report(report.clone())).await??;
+        let _answer = timeout(TIMEOUT, worker.report(report.clone())).await??;
         self.unanswered = None;
         let keys: Vec<_> = report
             .games
@@ -399,7 +399,7 @@ impl Stay {
                 game_id: game_id.clone(),
                 generation: 0,
             };
-            let game = timeout(PATIENCE, user.get_game(request)).await?;
+            let game = timeout(TIMEOUT, user.get_game(request)).await?;
             if let Err(status) = &game
                 && status.code() == Code::NotFound
             {

@@ -234,12 +234,12 @@ fn compare(expected: &Export, found: &Export) -> Result<(), String> {
     if expected == found {
         return Ok(());
     }
-    let parted = expected
+    let divergence = expected
         .games
         .iter()
         .zip(&found.games)
         .find(|(one, other)| one != other);
-    Err(match parted {
+    Err(match divergence {
         Some((one, other)) => format!(
             "the records differ from an undisturbed run's, first at {} ({} there)",
             one.0, other.0
@@ -257,8 +257,8 @@ fn compare(expected: &Export, found: &Export) -> Result<(), String> {
 }
 
 fn same_log(one: &[String], other: &[String]) -> Result<(), String> {
-    let parted = one.iter().zip(other).position(|(one, other)| one != other);
-    let Some(place) = parted.or((one.len() != other.len()).then(|| one.len().min(other.len())))
+    let divergence = one.iter().zip(other).position(|(one, other)| one != other);
+    let Some(place) = divergence.or((one.len() != other.len()).then(|| one.len().min(other.len())))
     else {
         return Ok(());
     };

@@ -227,11 +227,11 @@ impl Coordinator {
         {
             done.insert(index as u64);
         }
-        let patience = ProgressTimeouts {
-            first: Duration::from_micros(2 * spec.patience),
-            between: Duration::from_micros(spec.patience),
+        let timeouts = ProgressTimeouts {
+            first: Duration::from_micros(2 * spec.progress_timeout),
+            between: Duration::from_micros(spec.progress_timeout),
         };
-        let number = self.ledger.add(done, account.state, continuation, patience);
+        let number = self.ledger.add(done, account.state, continuation, timeouts);
         account.number = Some(number);
         self.numbers.push(place);
         self.unpark = true;

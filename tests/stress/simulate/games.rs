@@ -70,7 +70,7 @@ pub(super) struct Spec {
     /// The same games were played before in this tournament.
     pub(super) again_of: Option<usize>,
     /// Longest time without progress beyond the usual.
-    pub(super) patience: u64,
+    pub(super) progress_timeout: u64,
 }
 
 impl Spec {
@@ -92,7 +92,7 @@ impl Spec {
             refused: random.permille(60).then(|| random.below(games)),
             nowhere: random.permille(30).then(|| random.below(AGENTS) as u16),
             again_of: None,
-            patience: random.pick(&[0, 0, SECOND]),
+            progress_timeout: random.pick(&[0, 0, SECOND]),
         };
         let (games, _) = spec.known(|index| spec.result(index));
         spec.games = games as usize;

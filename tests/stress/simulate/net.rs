@@ -78,7 +78,7 @@ pub(super) enum Down {
     Ended(StayNo, LeaseId),
     Stops(StayNo),
     Leased(CallNo, Option<Leased>),
-    NotLent(CallNo, Refusal),
+    NotLeased(CallNo, Refusal),
     Reported(ReportNo, u32),
     NotReported(ReportNo, u32, Refusal),
     Beaten(StayNo, Rc<[LeaseId]>),

@@ -161,7 +161,7 @@ impl Worker {
     /// The connection broke: nothing that is asked will be answered.
     pub(super) fn lost(&mut self, net: &mut Net) {
         if let Some(call) = self.asking {
-            self.hear(net, Down::NotLent(call, Refusal::Failed));
+            self.hear(net, Down::NotLeased(call, Refusal::Failed));
         }
         let open = self.reports.iter().filter(|(_, sent)| sent.on_its_way);
         let open: Vec<(ReportNo, u32)> = open.map(|(&id, sent)| (id, sent.attempt)).collect();
@@ -197,7 +197,7 @@ impl Worker {
                 self.protocol.parted(now, stay, refusal, "lost");
             }
             Down::Leased(call, leased) => self.take(net, call, leased),
-            Down::NotLent(call, refusal) => {
+            Down::NotLeased(call, refusal) => {
                 self.asking = self.asking.filter(|asking| *asking != call);
                 self.protocol.not_leased(now, call, refusal);
             }
@@ -355,7 +355,7 @@ impl Worker {
                     wait: wait.as_micros() as u64,
                 };
                 net.up(who, ask);
-                self.times_out(net, timeout, Down::NotLent(call, Refusal::Failed), false);
+                self.times_out(net, timeout, Down::NotLeased(call, Refusal::Failed), false);
             }
             Action::TakeLeave { stay, timeout } => {
                 let leave = Up::Leave(known(&stay.worker_id, stay.boot_epoch));

@@ -142,7 +142,7 @@ fn a_lease_lives_on_plies_not_on_calls() {
 }
 
 #[test]
-fn patience_prolongs_the_deadline() {
+fn slow_games_extend_the_deadline() {
     let mut ledger = ledger();
     let second = Duration::from_secs(1);
     let progress_timeouts = ProgressTimeouts {

@@ -43,7 +43,7 @@ struct Kept {
     figures: Option<Arc<TournamentFigures>>,
     changes: u64,
     state: TournamentState,
-    reckoned: Instant,
+    computed_at: Instant,
     took: Duration,
 }
 
@@ -52,7 +52,8 @@ impl Kept {
     fn is_old(&self, now: &ListedTournament) -> bool {
         let changed = self.changes != now.changes || self.state != now.state;
         let age = AGE_LEAST.max(self.took * SHARE);
-        changed && (self.state != now.state || is_over(now.state) || self.reckoned.elapsed() >= age)
+        changed
+            && (self.state != now.state || is_over(now.state) || self.computed_at.elapsed() >= age)
     }
 }
 
@@ -81,8 +82,8 @@ impl Figures {
         };
         for now in &listed {
             if kept.get(&*now.info.id).is_none_or(|kept| kept.is_old(now)) {
-                let reckoned = self.reckon(now).await;
-                kept.insert(now.info.id.to_string(), reckoned);
+                let computed = self.compute(now).await;
+                kept.insert(now.info.id.to_string(), computed);
             }
         }
         let ids: BTreeSet<&str> = listed.iter().map(|now| &*now.info.id).collect();
@@ -99,7 +100,7 @@ impl Figures {
         self.gauges.show(shown.collect());
     }
 
-    async fn reckon(&self, now: &ListedTournament) -> Kept {
+    async fn compute(&self, now: &ListedTournament) -> Kept {
         let start = Instant::now();
         let request = v1::GetStandingsRequest {
             tournament_id: now.info.id.to_string(),
@@ -118,7 +119,7 @@ impl Figures {
             figures,
             changes: now.changes,
             state: now.state,
-            reckoned: start,
+            computed_at: start,
             took: start.elapsed(),
         }
     }

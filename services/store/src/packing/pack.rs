@@ -29,7 +29,7 @@ use crate::{
 };
 
 const VERSION_RAW: u8 = 1;
-const VERSION_SQUEEZED: u8 = 2;
+const VERSION_COMPRESSED: u8 = 2;
 const LINK_BYTES: usize = 32;
 const HASH_BYTES: usize = 32;
 
@@ -167,7 +167,7 @@ pub(crate) fn encode(games: &[StoredGame], tip: &Tip, compressor: &mut PackCompr
     }
     let compressed = compressor.compress(&bodies);
     let version = match compressed {
-        Some(_) => VERSION_SQUEEZED,
+        Some(_) => VERSION_COMPRESSED,
         None => VERSION_RAW,
     };
     let mut out = Vec::with_capacity(128 + games.iter().map(size).sum::<usize>());
@@ -245,7 +245,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Pack> {
     let mut header = Reader::new(content);
     let compressed = match header.u8()? {
         VERSION_RAW => false,
-        VERSION_SQUEEZED => true,
+        VERSION_COMPRESSED => true,
         _ => return None,
     };
     let (sequence, games_before, previous) = (header.u64()?, header.u64()?, header.array()?);
@@ -301,7 +301,7 @@ fn length(bytes: &[u8]) -> Option<usize> {
     }
     match version {
         VERSION_RAW => {}
-        VERSION_SQUEEZED => {
+        VERSION_COMPRESSED => {
             let bodies = bytes.get(bytes.len() - pack.left()..)?;
             pack.take(compressed_length(bodies)?)?;
         }
@@ -313,13 +313,13 @@ fn length(bytes: &[u8]) -> Option<usize> {
 /// Whether a pack may begin here, at a glance: no chain is so long that the
 /// upper bytes of what is counted are used.
 pub(crate) fn may_begin(bytes: &[u8]) -> bool {
-    matches!(bytes.first(), Some(&(VERSION_RAW | VERSION_SQUEEZED)))
+    matches!(bytes.first(), Some(&(VERSION_RAW | VERSION_COMPRESSED)))
         && bytes.get(5..9) == Some(&[0; 4])
         && bytes.get(14..17) == Some(&[0; 3])
 }
 
 /// What a pack begins with.
-pub(crate) const FIRST_BYTES: [u8; 2] = [VERSION_RAW, VERSION_SQUEEZED];
+pub(crate) const FIRST_BYTES: [u8; 2] = [VERSION_RAW, VERSION_COMPRESSED];
 
 /// The games of a header, where their bytes lie yet unknown.
 fn entries(header: &mut Reader<'_>) -> Option<Vec<PackEntry>> {
@@ -450,7 +450,7 @@ mod tests {
             let mut bytes = Vec::new();
             put_header(
                 &mut bytes,
-                VERSION_SQUEEZED,
+                VERSION_COMPRESSED,
                 &[game(length)],
                 &Tip::default(),
             );

@@ -258,11 +258,11 @@ mod tests {
     };
 
     /// One change made behind the store's back.
-    type Tampering = (Tree, Vec<u8>, Option<Vec<u8>>);
+    type Change = (Tree, Vec<u8>, Option<Vec<u8>>);
 
     /// Makes a store of four packs and two documents, tampers with its
     /// database, and returns what opening it says.
-    fn after(fault_injection: impl FnOnce(&Database) -> Vec<Tampering>) -> String {
+    fn after(inject: impl FnOnce(&Database) -> Vec<Change>) -> String {
         let folder = tempfile::tempdir().unwrap();
         let store = SledStore::open(folder.path(), &Options::default()).unwrap();
         for start in [0, 10, 20, 30] {
@@ -279,7 +279,7 @@ mod tests {
             1 << 20,
         )
         .unwrap();
-        for (tree, key, value) in fault_injection(&db) {
+        for (tree, key, value) in inject(&db) {
             db.apply(tree, [(key, value)]).unwrap();
         }
         db.sync().unwrap();
@@ -297,12 +297,12 @@ mod tests {
             .to_vec()
     }
 
-    fn put(sequence: u64, value: Option<Vec<u8>>) -> Vec<Tampering> {
+    fn put(sequence: u64, value: Option<Vec<u8>>) -> Vec<Change> {
         vec![(Tree::Packs, pack::key(sequence).to_vec(), value)]
     }
 
     #[test]
-    fn every_tampering_with_the_chain_is_named_with_its_place() {
+    fn every_change_of_the_chain_is_named_with_its_place() {
         let turned = after(|db| {
             let mut bytes = pack(db, 2);
             bytes[100] ^= 1;
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tampering_with_documents_is_named() {
+    fn every_change_of_documents_is_named() {
         let key = |name| documents::key(Collection::Agents, name);
         let document = |name, value| vec![(Tree::Documents, key(name), value)];
         let turned = after(|db| {

@@ -68,7 +68,7 @@ fn games_that_do_not_count_leave_a_share_as_it_is() {
 }
 
 #[test]
-fn a_share_never_leaves_nought_to_one() {
+fn share_is_between_zero_and_one() {
     let blocks = parts(&[(3, 3), (2, 2), (1, 1), (0, 1)]);
     let (low, high) = share(&blocks)
         .and_then(|found| found.interval)

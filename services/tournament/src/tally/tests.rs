@@ -305,7 +305,7 @@ fn a_fault_shows_nothing_about_seeds() {
 
 /// Agents that use their seeds and make a fault in every game.
 #[test]
-fn games_that_parted_before_their_faults_count() {
+fn games_that_diverged_before_their_faults_count() {
     let mut tournament = tournament(2, 2, 10);
     tournament.openings = Some(Openings {
         size: 1,

@@ -100,7 +100,7 @@ impl AgentClient {
             output: RefCell::default(),
         });
         environment.metrics.add_agent_processes(&setup.label, 0);
-        let attendant = AgentTask {
+        let task = AgentTask {
             line: line.clone(),
             environment,
             events,
@@ -126,7 +126,7 @@ impl AgentClient {
             batches_failed: 0,
             batches_again: None,
         };
-        (line, attendant.attend())
+        (line, task.attend())
     }
 
     /// Adds a question; nothing is sent before [`AgentClient::flush`].

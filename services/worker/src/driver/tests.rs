@@ -123,7 +123,7 @@ impl Worker {
 }
 
 /// After this nothing of a lease that stands still tells of life.
-const PATIENCE: Duration = STILL_MAX.saturating_add(MOVE_TIMEOUT);
+const LIMIT: Duration = STILL_MAX.saturating_add(MOVE_TIMEOUT);
 const SECOND: Duration = Duration::from_secs(1);
 
 fn check_thought(seats: [u32; 2]) {
@@ -132,12 +132,12 @@ fn check_thought(seats: [u32; 2]) {
     let _waits = worker.assign(2, seats).expect("a job");
     worker.think(1, hangs);
     assert!(worker.waits(2), "no thread is at it");
-    assert_eq!(worker.alive(PATIENCE - SECOND), [1, 2], "a long decision");
-    assert_eq!(worker.alive(PATIENCE + SECOND), [0; 0], "nobody moves");
+    assert_eq!(worker.alive(LIMIT - SECOND), [1, 2], "a long decision");
+    assert_eq!(worker.alive(LIMIT + SECOND), [0; 0], "nobody moves");
     let plays = worker.assign(3, seats).expect("a job");
     worker.think(3, plays);
     worker.play(3);
-    let alive = worker.alive(PATIENCE + SECOND);
+    let alive = worker.alive(LIMIT + SECOND);
     assert_eq!(alive, [2, 3], "one hangs, one plays, one waits behind it");
 }
 
@@ -160,12 +160,12 @@ async fn a_lease_that_waits_for_an_agent_is_kept_while_that_answers_others() {
         "nothing to think"
     );
     assert!(!worker.waits(1), "its question is asked");
-    assert_eq!(worker.alive(PATIENCE - SECOND), [1]);
-    assert_eq!(worker.alive(PATIENCE + SECOND), [0; 0]);
+    assert_eq!(worker.alive(LIMIT - SECOND), [1]);
+    assert_eq!(worker.alive(LIMIT + SECOND), [0; 0]);
     worker.driver.tournaments["cup"]
         .line(FAR as u16)
         .count_event();
-    assert_eq!(worker.alive(PATIENCE + SECOND), [1]);
+    assert_eq!(worker.alive(LIMIT + SECOND), [1]);
 }
 
 #[tokio::test]

@@ -168,12 +168,12 @@ impl NativeGames {
         mut early: impl FnMut(Vec<v1::GameReport>),
     ) -> Vec<v1::GameReport> {
         let idle = self.lock().pop();
-        let (mut hall, mut builder) = match idle {
+        let (mut bots, mut builder) = match idle {
             Some(idle) => idle,
             None => {
                 let builder = RecordBuilder::new(self.context.clone());
                 match self.make() {
-                    Ok(hall) => (hall, builder),
+                    Ok(bots) => (bots, builder),
                     Err(why) => {
                         let void = |game| builder.void(game, why.clone());
                         return games.iter().map(void).collect();
@@ -191,15 +191,15 @@ impl NativeGames {
             if job.unwanted.load(Ordering::Relaxed) {
                 break;
             }
-            let played = hall.play(&self.context, game, job);
+            let played = bots.play(&self.context, game, job);
             reports.push(match played {
                 Ok(Some(Ended { finished, known })) => builder.seal(game, finished, known),
                 Ok(None) => break,
                 Err(why) => builder.void(game, why),
             });
         }
-        hall.flush();
-        self.lock().push((hall, builder));
+        bots.flush();
+        self.lock().push((bots, builder));
         reports
     }
 

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 use super::{LeaseNo, Progress};
 
 /// How long a lease of an earlier stay may go without a ply.
-const PATIENCE: Duration = Duration::from_secs(60);
+const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Since when which lease stands at how many plies.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Stale {
             let since = before
                 .filter(|(plies, _)| *plies == live.plies)
                 .map_or(now, |(_, since)| *since);
-            if now.saturating_sub(since) >= PATIENCE {
+            if now.saturating_sub(since) >= STALL_TIMEOUT {
                 hung.push(live.lease);
             }
             standing.insert(live.lease, (live.plies, since));

@@ -271,7 +271,7 @@ pub(super) fn refuse(net: &mut Net, who: Life, message: &Up, refusal: Refusal) {
 pub(in super::super) fn refused(message: &Up, refusal: Refusal) -> Down {
     match *message {
         Up::Join(stay, ..) => Down::Parted(stay, refusal),
-        Up::Ask { call, .. } => Down::NotLent(call, refusal),
+        Up::Ask { call, .. } => Down::NotLeased(call, refusal),
         Up::Report {
             report, attempt, ..
         } => Down::NotReported(report, attempt, refusal),

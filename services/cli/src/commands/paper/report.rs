@@ -26,9 +26,50 @@ struct TableView<'a> {
     table: TableSummary<'a>,
     games_played: u64,
     #[serde(flatten)]
-    sums: FindingCounts,
+    sums: CountsView,
     plays: Vec<MatchupView>,
-    findings: &'a [Finding],
+    findings: Vec<FindingView<'a>>,
+}
+
+/// Counts, with the former names of three of them. The next release removes these.
+#[derive(Serialize)]
+struct CountsView {
+    #[serde(flatten)]
+    counts: FindingCounts,
+    within_order: usize,
+    within_repeated: usize,
+    within_given: usize,
+}
+
+impl CountsView {
+    fn of(findings: &[Finding]) -> Self {
+        let counts = FindingCounts::of(findings);
+        Self {
+            counts,
+            within_order: counts.within_ordinal,
+            within_repeated: counts.within_dependent,
+            within_given: counts.within_by_construction,
+        }
+    }
+}
+
+/// A finding, with the former names of two keys. The next release removes these.
+#[derive(Serialize)]
+struct FindingView<'a> {
+    #[serde(flatten)]
+    finding: &'a Finding,
+    given: bool,
+    repeats: bool,
+}
+
+impl<'a> FindingView<'a> {
+    fn of(finding: &'a Finding) -> Self {
+        Self {
+            finding,
+            given: finding.by_construction,
+            repeats: finding.dependent,
+        }
+    }
 }
 
 /// A matchup, with a spec that `arena run` accepts.
@@ -43,9 +84,9 @@ fn format_counts(counts: &FindingCounts) -> String {
     let parts = [
         (counts.within_sampled, "sampled"),
         (counts.within_exact, "exact"),
-        (counts.within_order, "in order"),
-        (counts.within_repeated, "again"),
-        (counts.within_given, "given"),
+        (counts.within_ordinal, "ordinal"),
+        (counts.within_dependent, "dependent"),
+        (counts.within_by_construction, "by construction"),
     ];
     let parts: Vec<String> = { parts.iter() }
         .filter(|(count, _)| *count > 0)
@@ -65,8 +106,9 @@ fn format_counts(counts: &FindingCounts) -> String {
 pub(super) fn progress(ran: &TableResult) -> String {
     let sums = FindingCounts::of(&ran.findings);
     format!(
-        "{}: {} games in {}, {}",
+        "{} ({}): {} games in {}, {}",
         ran.table.id,
+        ran.table.title,
         units::count(ran.games),
         units::duration(ran.seconds),
         format_counts(&sums)
@@ -81,7 +123,9 @@ pub(super) fn print(
 ) -> Outcome {
     match format {
         Format::Json => output::json(&document(ran, runner)),
-        Format::Jsonl => findings(ran).try_for_each(output::json_line),
+        Format::Jsonl => findings(ran)
+            .map(FindingView::of)
+            .try_for_each(|view| output::json_line(&view)),
         Format::Csv => output::write(&csv(ran)),
         Format::Table if all => output::write(&summary(ran)),
         Format::Table => ran
@@ -98,7 +142,7 @@ fn document<'a>(ran: &'a [TableResult], runner: &TableRunner) -> Document<'a> {
     let view = |one: &'a TableResult| TableView {
         table: TableSummary::of(one.table),
         games_played: one.games,
-        sums: FindingCounts::of(&one.findings),
+        sums: CountsView::of(&one.findings),
         plays: one
             .table
             .plays
@@ -110,7 +154,7 @@ fn document<'a>(ran: &'a [TableResult], runner: &TableRunner) -> Document<'a> {
                 spec: play.spec(&runner.seed, runner.games).to_toml(),
             })
             .collect(),
-        findings: &one.findings,
+        findings: one.findings.iter().map(FindingView::of).collect(),
     };
     Document {
         seed: runner.seed.to_string(),
@@ -118,7 +162,7 @@ fn document<'a>(ran: &'a [TableResult], runner: &TableRunner) -> Document<'a> {
     }
 }
 
-const CSV_HEADER: [&str; 18] = [
+const CSV_HEADER: [&str; 20] = [
     "table",
     "row",
     "column",
@@ -137,6 +181,8 @@ const CSV_HEADER: [&str; 18] = [
     "given",
     "repeats",
     "timed",
+    "by_construction",
+    "dependent",
 ];
 
 fn csv(ran: &[TableResult]) -> String {
@@ -160,9 +206,11 @@ fn csv(ran: &[TableResult]) -> String {
             finding.verdict.name().to_owned(),
             finding.reason.clone().unwrap_or_default(),
             finding.exact.to_string(),
-            finding.given.to_string(),
-            finding.repeats.to_string(),
+            finding.by_construction.to_string(),
+            finding.dependent.to_string(),
             finding.timed.to_string(),
+            finding.by_construction.to_string(),
+            finding.dependent.to_string(),
         ]);
     }
     text
@@ -240,16 +288,15 @@ pub(super) fn cells(ran: &TableResult, runner: &TableRunner) -> String {
 
 /// One line for each table, then the cells outside their bounds.
 pub(super) fn summary(ran: &[TableResult]) -> String {
-    let line = |id: String, what: String, games: u64, seconds: f64, sums: FindingCounts| {
+    let line = |id: &str, games: u64, seconds: f64, sums: FindingCounts| {
         vec![
-            id,
-            what,
+            id.to_owned(),
             units::count(games),
             sums.within_sampled.to_string(),
             sums.within_exact.to_string(),
-            sums.within_order.to_string(),
-            sums.within_repeated.to_string(),
-            sums.within_given.to_string(),
+            sums.within_ordinal.to_string(),
+            sums.within_dependent.to_string(),
+            sums.within_by_construction.to_string(),
             sums.outside.to_string(),
             sums.not_comparable.to_string(),
             units::duration(seconds),
@@ -259,8 +306,7 @@ pub(super) fn summary(ran: &[TableResult]) -> String {
         .iter()
         .map(|one| {
             line(
-                one.table.id.to_owned(),
-                one.table.title.clone(),
+                one.table.id,
                 one.games,
                 one.seconds,
                 FindingCounts::of(&one.findings),
@@ -268,14 +314,21 @@ pub(super) fn summary(ran: &[TableResult]) -> String {
         })
         .collect();
     rows.push(line(
-        "all".to_owned(),
-        String::new(),
+        "all",
         ran.iter().map(|one| one.games).sum(),
         ran.iter().map(|one| one.seconds).sum(),
         FindingCounts::of(findings(ran)),
     ));
     let header = [
-        "table", "what", "games", "sampled", "exact", "order", "again", "given", "out", "n/c",
+        "table",
+        "games",
+        "sampled",
+        "exact",
+        "ordinal",
+        "dependent",
+        "by constr.",
+        "outside",
+        "not comp.",
         "time",
     ];
     let mut text = output::table(&header, &rows) + "\n" + SUMMARY_NOTE;
@@ -311,7 +364,7 @@ fn rules(findings: &[Finding]) -> Vec<(&str, Vec<&str>)> {
     let judged = findings.iter().filter(|finding| {
         finding.expected == Reproducibility::Reproducible.letter()
             && finding.verdict != Agreement::NotComparable
-            && !finding.given
+            && !finding.by_construction
     });
     for finding in judged {
         let Some(rule) = finding.rule.as_deref() else {
@@ -332,25 +385,30 @@ fn rules(findings: &[Finding]) -> Vec<(&str, Vec<&str>)> {
 
 /// Footnote of tables with dependent cells.
 const DEPENDENT_NOTE: &str =
-    "again: within, and it follows from cells before it, here or in tables before";
+    "dependent: within, and it follows from earlier cells of this or an earlier table";
 
 /// Footnote of tables with cells that are true by construction.
-const BY_CONSTRUCTION_NOTE: &str = "given: true by construction, so that it confirms nothing";
+const BY_CONSTRUCTION_NOTE: &str = "by construction: cannot be outside, so it confirms nothing";
 
 /// Footnote of the summary, which explains its columns.
 const SUMMARY_NOTE: &str = "\
-Within: sampled, compared with games by the rule of acceptance; exact, no chance in
-our figure; order, in sign or order only, by the bound that the table shows; again,
-follows from others and confirms nothing more; given, true by construction. out:
-outside. n/c: not comparable, for a reason that the table gives.
+Figures within their bounds:
+  sampled     from games, compared by the rule of acceptance
+  exact       our figure involves no chance
+  ordinal     compared in sign or order only, by the bound that the table shows
+  dependent   follows from earlier figures, so it confirms nothing more
+  by constr.  by construction: cannot be outside, so it confirms nothing
+not comp.: not comparable, with a reason in the table
 ";
 
 /// The verdict of a finding in a few words.
 fn short_verdict(finding: &Finding) -> String {
     match finding.verdict {
         Agreement::NotComparable => "not comp.".to_owned(),
-        Agreement::Within if finding.is_by_construction() => format!("{} given", finding.expected),
-        Agreement::Within if finding.is_dependent() => format!("{} again", finding.expected),
+        Agreement::Within if finding.is_by_construction() => {
+            format!("{} by construction", finding.expected)
+        }
+        Agreement::Within if finding.is_dependent() => format!("{} dependent", finding.expected),
         // The bound shows which sign or order is compared.
         other if finding.expected == Reproducibility::Qualitative.letter() => format!(
             "Q {}, {}",

@@ -25,18 +25,20 @@ use crate::{
 const SEED: &str = "0x5eed";
 /// Play the protocol of a table and show our figures beside the published ones
 ///
-/// Each cell is reported with the published figure, ours, its 95 % interval, how
-/// many standard errors lie between the two (z), and whether ours is within
-/// what the published figure allows, outside, or not comparable, and why. Where
-/// no chance is in our figure it is called exact; where it follows from figures
-/// before it, as one player's wins from the other's, it counts as said again, and
-/// where it is true by construction as given, so that neither counts as another
-/// that is within. The same seed gives the same figures for any number of workers.
+/// Shows for each cell the published figure, ours, its 95 % interval, the difference
+/// in standard errors (z), and a verdict: within the bounds of the published figure,
+/// outside, or not comparable, with the reason.
+///
+/// A figure within its bounds is sampled (from games), exact (without chance),
+/// ordinal (compared in sign or order only), dependent (it follows from earlier
+/// figures, as one player's wins from the other's), or true by construction.
+/// Dependent figures and those true by construction confirm nothing more. The same
+/// seed gives the same figures for any number of workers.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Every cell has a class: R, reproducible within stated bounds; Q, sign or order only,
-within a bound that is shown; N, not reproducible. The exit code is 3 if an R cell is
-outside its bounds.
+Every cell has a class: R, reproducible within the bounds shown; Q, ordinal, in sign
+or order only; N, not reproducible. The exit code is 3 if an R cell is outside its
+bounds.
 
 Examples:
   arena paper run 001-ii
@@ -115,7 +117,7 @@ impl RunArgs {
             return Ok(());
         }
         Err(Failure::differs(format!(
-            "{} that can be expected {} outside: {}",
+            "{} marked R {} outside the bounds: {}",
             units::plural(failed.len() as u64, "figure"),
             if failed.len() == 1 { "is" } else { "are" },
             failed.join(", ")
@@ -129,8 +131,8 @@ fn stopped(table: &PublishedTable) -> impl Fn(PaperError) -> Failure {
         PaperError::Interrupted => Failure::new(
             Kind::Interrupted,
             format!(
-                "stopped at table {id}; nothing is kept. The same command comes to the same \
-                 figures, and `arena paper run {id}` runs this table alone",
+                "stopped at table {id}; no results were kept; the same command gives the same \
+                 figures; run this table alone with \"arena paper run {id}\"",
                 id = table.id
             ),
         ),

@@ -87,12 +87,12 @@ pub(crate) fn mark(tables: &mut [PublishedTable]) {
             let compared = cell.expect != Reproducibility::None;
             let first =
                 { cell.printed.iter().filter(|_| compared) }.all(|row| printed.insert(row.clone()));
-            cell.repeats = repeats(cell, play, draws, &mut known) || !first;
+            cell.dependent = is_dependent(cell, play, draws, &mut known) || !first;
         }
     }
 }
 
-fn repeats(
+fn is_dependent(
     cell: &TableCell,
     play: Option<&Matchup>,
     draws: bool,
