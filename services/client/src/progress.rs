@@ -57,10 +57,11 @@ impl Default for Progress {
 impl Progress {
     /// The progress of a watched tournament: the full view, drawn in place.
     pub fn watched() -> Self {
-        let mut progress = Self::default();
-        progress.bar = None;
-        progress.view = drawable().then(ProgressView::new);
-        progress
+        Self {
+            bar: None,
+            view: drawable().then(ProgressView::new),
+            ..Self::default()
+        }
     }
 
     /// The progress of one of many tournaments. If stderr is not a terminal, it prints
