@@ -347,9 +347,13 @@ fn dashboards_show_what_standings_and_exports_say() {
         let of = format!("tournament=\"{id}\"");
         let labels = ["state=\"in_flight\"", of.as_str()];
         let idle = coordinator.metric("arena_tournament_games", &labels) == 0.0;
+        // Standings are computed from time to time only; games are counted at once.
+        let done = coordinator.metric("arena_tournament_games", &["state=\"done\"", &of]);
+        let counted = coordinator.metric("arena_tournament_agent_games", &[&of]);
         let before = standing(&coordinator);
         thread::sleep(LOOK);
-        (idle && standing(&coordinator) == before).then_some(before)
+        let is_still = standing(&coordinator) == before;
+        (idle && counted == 2.0 * done && is_still).then_some(before)
     });
     coordinator.kill();
     let again = [

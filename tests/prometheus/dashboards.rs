@@ -390,7 +390,7 @@ fn every_metric_is_on_a_dashboard() {
         .map(|selector| selector.metric)
         .collect();
     let ours = catalogue::ALL.into_iter().flatten();
-    for metric in ours.filter(|metric| !metric.help.starts_with("The earlier name of")) {
+    for metric in ours.filter(|metric| !metric.help.starts_with("Former name of")) {
         let parts = ["", "_bucket", "_sum"].map(|part| format!("{}{part}", metric.name));
         assert!(
             parts.iter().any(|part| shown.contains(part)),

@@ -101,8 +101,9 @@ fn every_file_is_one_that_a_test_looks_at() {
             .strip_prefix("grafana/dashboards/")
             .and_then(|name| name.strip_suffix(".json"));
         let name = dashboard.unwrap_or(file);
+        // Generated, and checked by the command line.
         assert!(
-            tests.contains(&format!("\"{name}\"")),
+            name == "SETTINGS.md" || tests.contains(&format!("\"{name}\"")),
             "no test looks at {file}"
         );
     }

@@ -74,7 +74,14 @@ fn line(info: &RulesetInfo, version: u32) -> (String, Arc<dyn AnyGame>) {
         options,
         agents: (0..seats).map(|seat| format!("agent-{seat}")).collect(),
     };
-    let record = GameRecord::new(3, 1, BlockSeed(7), (0..seats as u16).collect(), finished);
+    let block = 3 / seats as u64;
+    let record = GameRecord::new(
+        3,
+        block,
+        BlockSeed(7),
+        (0..seats as u16).collect(),
+        finished,
+    );
     let mut line = String::new();
     LineWriter::new(&header)
         .write(&record, &*game, None, &mut line)

@@ -203,7 +203,7 @@ pub(super) struct HeldSums {
 
 impl Tally {
     /// True if agents' scores do not order them: they meet different opponents, or the
-    /// blocks of some groups count more often than those of others, because some repeat.
+    /// some groups have fewer blocks that count than others, because others would repeat.
     #[must_use]
     pub fn opponents_differ(&self) -> bool {
         let counted = |courses: &Courses| {
@@ -211,10 +211,11 @@ impl Tally {
             courses.blocks - held
         };
         let mut groups = self.courses.values();
-        let repeat = self
-            .courses
-            .values()
-            .any(|courses| !courses.held.is_empty());
+        let repeat = self.schedule.games_left_out() > 0
+            || self
+                .courses
+                .values()
+                .any(|courses| !courses.held.is_empty());
         let first = groups.next().map(counted);
         self.opponents_differ || repeat && groups.any(|courses| Some(counted(courses)) != first)
     }

@@ -16,6 +16,13 @@ impl Tally {
         }
         notes.extend(self.openings_note());
         notes.extend(self.repeats_note());
+        if self.opponents_differ() && !self.opponents_differ {
+            notes.push(
+                "Pairs whose games would repeat count fewer blocks than others: scores weight \
+                 opponents unequally, so places follow ratings."
+                    .to_owned(),
+            );
+        }
         if self.voids > 0 {
             notes.push(format!(
                 "{} of {} games could not be played and are void. Scores leave them out, and intervals \
@@ -61,14 +68,10 @@ impl Tally {
         let blocks: u64 = held.map(|(_, times)| times).sum();
         (blocks > 0).then(|| {
             let all: u64 = self.courses.values().map(|courses| courses.blocks).sum();
-            let order = match self.opponents_differ() {
-                true => " Scores weight opponents unequally, so places follow ratings.",
-                false => "",
-            };
             format!(
                 "{blocks} of {all} blocks do not count: they repeat an opening between agents whose games \
                  from the same opening never differed. Scores and intervals leave these blocks out; \
-                 W/D/L includes them.{order} For more openings, raise opening_plies in [play]."
+                 W/D/L includes them. For more openings, raise opening_plies in [play]."
             )
         })
     }

@@ -79,8 +79,12 @@ pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
         for tournament in &tournaments {
             if let Some(pause) = &tournament.pause {
                 let id = &tournament.tournament_id;
+                let error = match pause.error.is_empty() {
+                    true => String::new(),
+                    false => format!(": {}", pause.error),
+                };
                 note(format!(
-                    "{id} is paused: {}; `arena tournament show {id}` says what to do",
+                    "{id} is paused: {}{error}; `arena tournament show {id}` says what to do",
                     pause.reason
                 ));
             }
